@@ -1,0 +1,68 @@
+//! What a host says to a drive and hears from it. `drive` and `host` meet only here.
+
+use crate::Nanos;
+
+/// What a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// Read sectors.
+    Read,
+    /// Write sectors.
+    Write,
+    /// Deallocate sectors.
+    Trim,
+    /// Make all acknowledged writes durable.
+    Flush,
+}
+
+/// One command. Addresses and lengths are in sectors of 512 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The host's own number for it, handed back with the completion.
+    pub tag: u32,
+    /// What it asks for.
+    pub op: Op,
+    /// First sector.
+    pub lba: u64,
+    /// How many sectors; 0 for a flush.
+    pub sectors: u32,
+}
+
+/// How a request ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Done.
+    Ok,
+    /// Past the end of the drive; nothing was done.
+    OutOfRange,
+}
+
+/// The end of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The request's tag.
+    pub tag: u32,
+    /// When the host sees it.
+    pub at: Nanos,
+    /// How it ended.
+    pub status: Status,
+}
+
+/// Anything that answers requests in virtual time.
+pub trait Device {
+    /// Commands that may be outstanding at once. The host keeps to it.
+    fn queue_depth(&self) -> u32;
+
+    /// Bytes that the host can address.
+    fn capacity_bytes(&self) -> u64;
+
+    /// Takes a request at `now`, which never lies before an earlier `now` or `advance`.
+    /// The answer comes out of [`Device::advance`], never at once.
+    fn submit(&mut self, now: Nanos, request: Request);
+
+    /// When something next happens inside; `None` when nothing is under way.
+    fn next_due(&self) -> Option<Nanos>;
+
+    /// Lets everything happen that is due at or before `to`, in order; appends completions by time.
+    fn advance(&mut self, to: Nanos, done: &mut Vec<Completion>);
+}

@@ -1,0 +1,92 @@
+//! What the firmware has been told to do: every key that a `[firmware.NAME]` profile may change.
+
+use flashtwin_base::Nanos;
+
+/// Where the SLC cache takes its blocks from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CacheMode {
+    /// No cache: host data goes to native blocks.
+    None,
+    /// Blocks that always serve as SLC.
+    Static,
+    /// Blocks borrowed from the free native ones.
+    Dynamic,
+    /// Static blocks first, borrowed ones after.
+    Hybrid,
+    /// Every free block may be borrowed.
+    WholeDrive,
+}
+
+/// What happens to host data when the cache is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhenFull {
+    /// It goes straight to native blocks.
+    Direct,
+    /// It waits until a cache superblock has been folded; never written direct.
+    FoldFirst,
+    /// Every byte still passes through SLC, folded out at the pace at which it comes in.
+    Staged,
+}
+
+/// How folded data travels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FoldPath {
+    /// Inside the die, no transfer; falls back to the controller where a wordline is not wholly valid.
+    Copyback,
+    /// Over the channel into the controller and back.
+    Controller,
+}
+
+/// The SLC cache. Sizes are bytes of user data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlcCache {
+    /// Kind of pool.
+    pub mode: CacheMode,
+    /// Largest borrowed (dynamic) part; 0 for none, static and whole-drive.
+    pub size_bytes: u64,
+    /// Static part; 0 for none, dynamic and whole-drive.
+    pub static_bytes: u64,
+    /// When no cache superblock can be opened.
+    pub when_full: WhenFull,
+    /// After `Direct` took over, the cache is used again once this much of it can be opened.
+    pub rearm_bytes: u64,
+}
+
+/// Folding: from SLC superblocks to native ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fold {
+    /// Begins after so long without a host command; never when none.
+    pub idle_after: Option<Nanos>,
+    /// Native bytes free at which folding under pressure begins; 0 = only when nothing else is left.
+    pub reserve_bytes: u64,
+    /// Under pressure: cache bytes folded a host byte, in thousandths (1500 = 1.5).
+    pub pace_milli: u32,
+    /// How the data travels.
+    pub path: FoldPath,
+}
+
+/// Garbage collection of native superblocks: greedy, by superblock, in free superblocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gc {
+    /// Starts when fewer superblocks are free.
+    pub low_superblocks: u32,
+    /// Stops when so many are free.
+    pub high_superblocks: u32,
+    /// The host never takes the last ones: GC and folding need them to finish.
+    pub reserve_superblocks: u32,
+}
+
+/// All decisions of the firmware about data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// Bytes of a mapping unit.
+    pub unit_bytes: u32,
+    /// Flash taken by the system: map, tables, spares, bad blocks (bytes in native mode).
+    pub system_bytes: u64,
+    /// The cache.
+    pub cache: SlcCache,
+    /// Folding.
+    pub fold: Fold,
+    /// Garbage collection.
+    pub gc: Gc,
+}

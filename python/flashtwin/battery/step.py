@@ -1,0 +1,157 @@
+"""The steps that a battery is made of: the only words in which a battery asks a drive for anything.
+
+A step is a frozen value. A drive answers it with a `Result`, or with `NotPossible` when it cannot do
+such a thing (a file cannot be purged, say). Sizes are bytes, times are seconds unless the name says
+`_ns`; offsets count from the start of the target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from flashtwin.results.series import Series
+
+ReadWrite = Literal["read", "write", "randread", "randwrite", "rw", "randrw", "trim", "randtrim"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """One stream of requests, closed loop: `threads` × `depth` requests are always outstanding.
+
+    `io_bytes` ends the job after that many bytes, `runtime_s` after that time; a job with neither ends
+    after one pass over `size`, and one with `runtime_s` wraps around `size` until the time is up.
+    `host_ns` is what the host's software takes for one command, serial in a thread.
+    `shared_stream`: the threads of a sequential job share one position, instead of one each.
+    """
+
+    name: str
+    rw: ReadWrite
+    block_bytes: int
+    depth: int = 1
+    threads: int = 1
+    offset: int = 0
+    size: int | None = None
+    io_bytes: int | None = None
+    runtime_s: float | None = None
+    ramp_s: float = 0.0
+    read_percent: int = 50
+    host_ns: int = 0
+    think_ns: int = 0
+    rate_bytes_s: int | None = None
+    shared_stream: bool = False
+    compress_percent: int = 0
+    seed: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """Jobs that run side by side; the step ends with the last of them. One series for all of them."""
+
+    label: str
+    jobs: tuple[Job, ...]
+    sample_s: float = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rest:
+    """Nothing from the host for `seconds`; the drive may use the time."""
+
+    label: str = "rest"
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trim:
+    """Deallocate a range; the whole target where `size` is none."""
+
+    label: str = "trim"
+    offset: int = 0
+    size: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flush:
+    """Everything acknowledged is on flash afterwards."""
+
+    label: str = "flush"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Purge:
+    """Back to the never-written state (secure erase, format)."""
+
+    label: str = "purge"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fill:
+    """Write a range once, sequentially, as preparation and not as a measurement."""
+
+    label: str = "prepare"
+    offset: int = 0
+    size: int | None = None
+    block_bytes: int = 1 << 20
+    depth: int = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """A named place in the journal; costs nothing and does nothing."""
+
+    label: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chain:
+    """Parts that must follow each other without a gap."""
+
+    label: str
+    parts: tuple[Run | Rest, ...]
+
+
+Step = Run | Rest | Trim | Flush | Purge | Fill | Mark | Chain
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotPossible:
+    """The drive cannot do this step here, and why, in a sentence for the reader."""
+
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobTotals:
+    """What one job did, after its ramp. Latencies are of whole requests, in nanoseconds."""
+
+    name: str
+    ios: int
+    bytes: int
+    duration_ns: int
+    latency_mean_ns: float
+    latency_min_ns: int
+    latency_max_ns: int
+    mean_depth: float
+    errors: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What a drive answers: what the host saw, and of twins the X-ray.
+
+    `series` covers the whole step from its first request on; `jobs` has one row a job, in order;
+    `hist` maps a direction to latency counts in fio's buckets; `xray` maps a column name to an array
+    sampled on the same clock as the series (empty for a real drive); `start_ns` is the drive's clock
+    when the step began, `duration_ns` how long it took on that clock.
+    """
+
+    label: str
+    start_ns: int
+    duration_ns: int
+    series: Series
+    jobs: tuple[JobTotals, ...] = ()
+    hist: Mapping[str, object] = field(default_factory=dict)
+    xray: Mapping[str, object] = field(default_factory=dict)
+    note: str | None = None
