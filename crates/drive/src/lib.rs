@@ -1,5 +1,14 @@
 //! The simulated drive: a checked spec, the engine that owns *now*, and what it tells.
 
+mod background;
+mod command;
 pub mod config;
+pub mod engine;
+mod flash;
+mod read_ahead;
+pub mod spec;
+
+pub mod xray;
 
 pub use config::{Config, Controller, Link};
+pub use engine::Drive;

@@ -1,0 +1,419 @@
+//! Host commands: what each one waits for, from the firmware's look at it to its answer.
+//!
+//! A write's data comes over the link in bursts as the buffer has room; it is acknowledged when it is in
+//! the buffer (write-back) or programmed (write-through). A write that begins or ends within a mapping
+//! unit reads the rest of that unit first. A read is one flash read for each page row that it touches,
+//! what is in RAM excepted, and its data goes out as each of them ends.
+//!
+//! Without overlap the controller takes turns: it receives until its buffer is full or nothing more is
+//! queued, then programs all of it before it receives again.
+
+use std::collections::VecDeque;
+
+use flashtwin_base::{Completion, Nanos, Op, Request, Status};
+use flashtwin_ftl::{Found, NandOp, Token};
+
+use crate::config::Acknowledge;
+use crate::engine::{Drive, Event, READ_AHEAD};
+use crate::read_ahead::Hit;
+
+/// Bytes of a sector.
+pub(crate) const SECTOR_BYTES: u64 = 512;
+/// Most units that come over the link before the buffer is looked at again.
+const BURST_BYTES: u32 = 128 << 10;
+
+/// A command inside the drive.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Command {
+    tag: u32,
+    op: Op,
+    lba: u64,
+    /// First mapping unit, and how many are touched.
+    lpn: u32,
+    units: u32,
+    /// Units of a write that have been sent for.
+    sent: u32,
+    bytes: u64,
+    /// Flash reads that have not come back.
+    pending: u32,
+    /// When the last byte so far has crossed the link.
+    crossed: Nanos,
+}
+
+/// All commands inside the drive.
+pub(crate) struct Commands {
+    slots: Vec<Command>,
+    vacant: Vec<u32>,
+    /// Writes that wait for the buffer, first come first served.
+    incoming: VecDeque<u32>,
+    /// Units that are crossing the link for the first of `incoming`.
+    crossing: u32,
+    /// Writes and flushes that wait until every host granule below a number is programmed.
+    durable: VecDeque<(u64, u32)>,
+    takes_turns: bool,
+    programming: bool,
+}
+
+impl Commands {
+    pub(crate) fn new(queue_depth: u32, overlap: bool) -> Commands {
+        Commands {
+            slots: Vec::with_capacity(queue_depth as usize),
+            vacant: Vec::with_capacity(queue_depth as usize),
+            incoming: VecDeque::with_capacity(queue_depth as usize),
+            crossing: 0,
+            durable: VecDeque::with_capacity(queue_depth as usize),
+            takes_turns: !overlap,
+            programming: false,
+        }
+    }
+
+    pub(crate) fn outstanding(&self) -> usize {
+        self.slots.len() - self.vacant.len()
+    }
+
+    /// Nothing is being programmed any more: receiving may begin.
+    pub(crate) fn restart_turns(&mut self) {
+        self.programming = false;
+    }
+
+    #[inline]
+    pub(crate) fn take(&mut self, request: Request, unit_bytes: u32) -> u32 {
+        let unit_sectors = u64::from(unit_bytes) / SECTOR_BYTES;
+        let end = request.lba + u64::from(request.sectors);
+        let lpn = request.lba / unit_sectors;
+        let command = Command {
+            tag: request.tag,
+            op: request.op,
+            lba: request.lba,
+            lpn: lpn as u32,
+            units: (end.div_ceil(unit_sectors) - lpn) as u32,
+            sent: 0,
+            bytes: u64::from(request.sectors) * SECTOR_BYTES,
+            pending: 0,
+            crossed: Nanos::ZERO,
+        };
+        if let Some(slot) = self.vacant.pop() {
+            self.slots[slot as usize] = command;
+            return slot;
+        }
+        self.slots.push(command);
+        self.slots.len() as u32 - 1
+    }
+
+    pub(crate) fn describe(&self) -> String {
+        format!(
+            "writes waiting {:?}, {} units crossing, durable {:?}, programming {}\n{:?}\n",
+            self.incoming, self.crossing, self.durable, self.programming, self.slots
+        )
+    }
+}
+
+impl Drive {
+    /// The firmware has understood a command.
+    pub(crate) fn begin_command(&mut self, slot: u32) {
+        let command = self.commands.slots[slot as usize];
+        let bytes_end = command.lba * SECTOR_BYTES + command.bytes;
+        if bytes_end > self.capacity_bytes {
+            self.answer(slot, Status::OutOfRange);
+            return;
+        }
+        match command.op {
+            Op::Write if command.bytes > 0 => self.begin_write(slot),
+            Op::Read if command.bytes > 0 => self.begin_read(slot),
+            Op::Trim => self.begin_trim(slot),
+            Op::Flush => self.begin_flush(slot),
+            Op::Write | Op::Read => self.answer(slot, Status::Ok),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn answer(&mut self, slot: u32, status: Status) {
+        let tag = self.commands.slots[slot as usize].tag;
+        self.commands.vacant.push(slot);
+        self.done.push(Completion { tag, at: self.now, status });
+        if self.commands.outstanding() == 0 {
+            self.fell_idle();
+        }
+    }
+
+    fn begin_trim(&mut self, slot: u32) {
+        let command = self.commands.slots[slot as usize];
+        let unit_sectors = u64::from(self.ftl.layout.unit_bytes) / SECTOR_BYTES;
+        let first = command.lba.div_ceil(unit_sectors);
+        let end = (command.lba + command.bytes / SECTOR_BYTES) / unit_sectors;
+        if end > first {
+            let (lpn, units) = (first as u32, (end - first) as u32);
+            self.read_ahead.invalidate(lpn, units);
+            self.ftl.trim(lpn, units, &mut self.ops);
+            self.issue();
+        }
+        self.answer(slot, Status::Ok);
+        self.admit();
+    }
+
+    fn begin_flush(&mut self, slot: u32) {
+        self.ftl.pad_host(&mut self.ops);
+        self.issue();
+        self.commands.durable.push_back((self.ftl.next_sequence(), slot));
+        self.answer_durable();
+    }
+
+    fn begin_write(&mut self, slot: u32) {
+        let command = self.commands.slots[slot as usize];
+        if !self.read_ahead.is_empty() {
+            self.read_ahead.invalidate(command.lpn, command.units);
+        }
+        let unit = u64::from(self.ftl.layout.unit_bytes);
+        let begin = command.lba * SECTOR_BYTES;
+        if begin % unit != 0 {
+            self.read_rest(slot, command.lpn);
+        }
+        let last = command.lpn + command.units - 1;
+        if (begin + command.bytes) % unit != 0 && (last != command.lpn || begin % unit == 0) {
+            self.read_rest(slot, last);
+        }
+        self.commands.incoming.push_back(slot);
+        self.admit();
+    }
+
+    /// Reads a unit of which a write covers only a part.
+    fn read_rest(&mut self, slot: u32, lpn: u32) {
+        if let Found::Flash(ppn) = self.ftl.find(lpn) {
+            let (die, class) = self.ftl.read_place(ppn);
+            self.ops.push(NandOp { die, class, units: 1, token: Token::Host(slot) });
+            self.commands.slots[slot as usize].pending += 1;
+            self.issue();
+        }
+    }
+
+    /// Sends for the next burst of the first write that waits, if there is room for it.
+    #[inline]
+    pub(crate) fn admit(&mut self) {
+        if self.commands.crossing > 0 || self.commands.programming {
+            return;
+        }
+        let Some(&slot) = self.commands.incoming.front() else {
+            return;
+        };
+        let command = self.commands.slots[slot as usize];
+        if command.pending > 0 {
+            return;
+        }
+        let unit_bytes = self.ftl.layout.unit_bytes;
+        let burst = (command.units - command.sent).min(BURST_BYTES / unit_bytes);
+        let room = self.ftl.room();
+        self.issue_pumped();
+        if room == 0 || (room < burst && self.ftl.buffer_free() < burst && !self.fits_never(burst))
+        {
+            self.stop_receiving(room);
+            return;
+        }
+        let units = burst.min(room);
+        self.ftl.reserve(units);
+        self.commands.crossing = units;
+        let bytes = (u64::from(units) * u64::from(unit_bytes)).min(command.bytes);
+        let arrives = self.send(bytes);
+        self.events.push(arrives, Event::Arrived);
+    }
+
+    /// A burst larger than the whole buffer takes what there is.
+    fn fits_never(&self, burst: u32) -> bool {
+        u64::from(burst) * u64::from(self.ftl.layout.unit_bytes) > self.controller.buffer_bytes
+    }
+
+    /// The firmware may have found that the host has to wait: folding and collection go on at once.
+    #[inline]
+    fn issue_pumped(&mut self) {
+        if self.ftl.is_starved() {
+            self.ftl.pump(&mut self.ops);
+            self.issue();
+        }
+    }
+
+    /// A burst has arrived: the firmware places it.
+    pub(crate) fn arrived(&mut self) {
+        let units = std::mem::take(&mut self.commands.crossing);
+        let Some(&slot) = self.commands.incoming.front() else {
+            panic!("data without a command\n{}", self.describe());
+        };
+        let command = &mut self.commands.slots[slot as usize];
+        let lpn = command.lpn + command.sent;
+        command.sent += units;
+        let complete = command.sent == command.units;
+        self.ftl.append_host(lpn, units, &mut self.ops);
+        self.issue();
+        if complete {
+            self.commands.incoming.pop_front();
+            match self.controller.acknowledge {
+                Acknowledge::WriteBack => self.answer(slot, Status::Ok),
+                Acknowledge::WriteThrough => {
+                    self.commands.durable.push_back((self.ftl.next_sequence(), slot));
+                }
+            }
+        }
+        self.wait_or_pad();
+        self.admit();
+    }
+
+    /// With nothing more queued, what is partly filled waits for more data or is padded.
+    #[inline]
+    fn wait_or_pad(&mut self) {
+        if !self.commands.incoming.is_empty() {
+            return;
+        }
+        if self.controller.gather {
+            self.wait_for_more();
+        } else {
+            self.ftl.pad_host(&mut self.ops);
+            self.issue();
+        }
+        self.stop_receiving(0);
+    }
+
+    /// Taking turns: from receiving to programming.
+    #[inline]
+    fn stop_receiving(&mut self, room: u32) {
+        if !self.commands.takes_turns || room >= self.ftl.layout.row_units {
+            return;
+        }
+        if !self.controller.gather {
+            self.ftl.pad_host(&mut self.ops);
+            self.issue();
+        }
+        self.commands.programming = self.ftl.host_programs_in_flight();
+    }
+
+    /// A program has ended: room in the buffer, and perhaps writes that are durable now.
+    #[inline]
+    pub(crate) fn programmed(&mut self) {
+        if !self.commands.durable.is_empty() {
+            self.answer_durable();
+        }
+        if self.commands.programming && !self.ftl.host_programs_in_flight() {
+            self.commands.programming = false;
+        }
+        self.admit();
+    }
+
+    fn answer_durable(&mut self) {
+        let oldest = self.ftl.oldest_pending_host();
+        while let Some(&(sequence, slot)) = self.commands.durable.front() {
+            if sequence > oldest {
+                break;
+            }
+            self.commands.durable.pop_front();
+            self.answer(slot, Status::Ok);
+        }
+    }
+
+    fn begin_read(&mut self, slot: u32) {
+        let command = self.commands.slots[slot as usize];
+        let stream = self.read_ahead.note(command.lpn, command.units);
+        let fetched = !self.read_ahead.is_empty();
+        let (mut at, end) = (command.lpn, command.lpn + command.units);
+        let mut in_ram = 0;
+        while at < end {
+            if fetched {
+                match self.read_ahead.find(at, end, slot) {
+                    Hit::Ready(units) => {
+                        in_ram += units;
+                        at += units;
+                        continue;
+                    }
+                    Hit::Coming(units) => {
+                        self.commands.slots[slot as usize].pending += 1;
+                        at += units;
+                        continue;
+                    }
+                    Hit::Miss => {}
+                }
+            }
+            let (units, read) = self.read_row(at, end, Token::Host(slot));
+            self.commands.slots[slot as usize].pending += u32::from(read);
+            in_ram += if read { 0 } else { units };
+            at += units;
+        }
+        self.issue();
+        if in_ram > 0 {
+            self.hand_out(slot, in_ram);
+        }
+        self.finish_read(slot);
+        if let Some(stream) = stream {
+            self.fetch_ahead(stream);
+        }
+    }
+
+    /// Asks for the units from `at` on that one flash read brings; the answer is how many they are, and
+    /// whether they are on flash at all.
+    #[inline]
+    fn read_row(&mut self, at: u32, end: u32, token: Token) -> (u32, bool) {
+        let Found::Flash(ppn) = self.ftl.find(at) else {
+            return (1, false);
+        };
+        let row = self.ftl.layout.row_of(ppn);
+        let mut units = 1;
+        while at + units < end && self.ftl.in_row(at + units, row) {
+            units += 1;
+        }
+        let (die, class) = self.ftl.read_place(ppn);
+        self.ops.push(NandOp { die, class, units: units as u16, token });
+        (units, true)
+    }
+
+    /// Units of a read go out over the link.
+    #[inline]
+    fn hand_out(&mut self, slot: u32, units: u32) {
+        let bytes = u64::from(units) * u64::from(self.ftl.layout.unit_bytes);
+        let bytes = bytes.min(self.commands.slots[slot as usize].bytes);
+        self.commands.slots[slot as usize].crossed = self.send(bytes);
+    }
+
+    #[inline]
+    fn finish_read(&mut self, slot: u32) {
+        let command = &self.commands.slots[slot as usize];
+        if command.pending == 0 {
+            let at = command.crossed;
+            self.events.push(at.max(self.now), Event::Answer(slot));
+        }
+    }
+
+    /// A flash read of a command has come back.
+    #[inline]
+    pub(crate) fn piece_read(&mut self, slot: u32, units: u16) {
+        let command = &mut self.commands.slots[slot as usize];
+        command.pending -= 1;
+        if command.op == Op::Write {
+            self.admit();
+            return;
+        }
+        self.hand_out(slot, u32::from(units));
+        self.finish_read(slot);
+    }
+
+    /// A flash read of a chunk has come back: the commands that waited for it get their share.
+    pub(crate) fn chunk_read(&mut self, chunk: u32) {
+        let mut woken = std::mem::take(&mut self.woken);
+        self.read_ahead.fetched(chunk, &mut woken);
+        for (slot, units) in woken.drain(..) {
+            self.commands.slots[slot as usize].pending -= 1;
+            self.hand_out(slot, units);
+            self.finish_read(slot);
+        }
+        self.woken = woken;
+    }
+
+    fn fetch_ahead(&mut self, stream: usize) {
+        let logical = self.ftl.logical_units();
+        while let Some((chunk, from, units)) = self.read_ahead.next_chunk(stream, logical) {
+            let (mut at, mut reads) = (from, 0);
+            while at < from + units {
+                let token = Token::Host(READ_AHEAD + chunk);
+                let (taken, read) = self.read_row(at, from + units, token);
+                reads += u32::from(read);
+                at += taken;
+            }
+            self.read_ahead.fetching(chunk, reads);
+            self.issue();
+        }
+    }
+}

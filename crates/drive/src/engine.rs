@@ -1,0 +1,276 @@
+//! The engine: owns *now* and the queue of events, and joins host link, firmware and flash.
+//!
+//! It decides nothing about data: it asks the firmware how much it takes, hands over what has arrived,
+//! carries out the operations that come back and reports their ends. Liveness: while a command is
+//! outstanding some event is due; a drive that is stuck prints its state.
+
+use flashtwin_base::queue::EventQueue;
+use flashtwin_base::{Completion, Device, Nanos, Op, Request, Status};
+use flashtwin_ftl::op::class;
+use flashtwin_ftl::{Counters, Ftl, NandOp, Token};
+
+use crate::background::Background;
+use crate::command::{Commands, SECTOR_BYTES};
+use crate::config::{Config, Controller, Link};
+use crate::flash::Flash;
+use crate::read_ahead::ReadAhead;
+use crate::xray::Xray;
+
+/// Tokens of host reads from here on are chunks of read-ahead, those below are commands.
+pub(crate) const READ_AHEAD: u32 = 1 << 31;
+
+/// What can be due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// The firmware has understood a command.
+    Command(u32),
+    /// The data of part of a write has arrived.
+    Arrived,
+    /// A die has sensed its pages.
+    Sensed(u16),
+    /// A die may take the next program's data.
+    RegisterFree(u16),
+    /// A die has ended its operation.
+    Done(u16),
+    /// The host sees the end of a command.
+    Answer(u32),
+    /// A partly filled granule may have waited long enough.
+    GatherTimer,
+    /// The drive may have been idle long enough.
+    IdleTimer,
+}
+
+/// A simulated drive.
+pub struct Drive {
+    pub(crate) capacity_bytes: u64,
+    pub(crate) controller: Controller,
+    pub(crate) link: Link,
+    pub(crate) ftl: Ftl,
+    pub(crate) flash: Flash,
+    pub(crate) events: EventQueue<Event>,
+    pub(crate) now: Nanos,
+    pub(crate) commands: Commands,
+    pub(crate) link_free: Nanos,
+    pub(crate) background: Background,
+    pub(crate) read_ahead: ReadAhead,
+    pub(crate) xray: Xray,
+    pub(crate) ops: Vec<NandOp>,
+    pub(crate) woken: Vec<(u32, u32)>,
+    pub(crate) done: Vec<Completion>,
+    pub(crate) host_bytes: u64,
+    firmware_free: Nanos,
+}
+
+impl Drive {
+    /// A drive as it leaves the factory.
+    #[must_use]
+    pub fn new(config: &Config) -> Drive {
+        let c = &config.controller;
+        let policy = config.policy.clone();
+        let ftl = Ftl::new(&config.part, policy, config.capacity_bytes, c.buffer_bytes);
+        let flash = Flash::new(&config.part, &ftl.layout, c.read_priority);
+        let ahead = (c.read_ahead_bytes / u64::from(ftl.layout.unit_bytes)) as u32;
+        Drive {
+            capacity_bytes: config.capacity_bytes,
+            flash,
+            events: EventQueue::with_capacity(256),
+            now: Nanos::ZERO,
+            commands: Commands::new(config.link.queue_depth, c.overlap),
+            link_free: Nanos::ZERO,
+            background: Background::new(config.policy.fold.idle_after, c.gather_time),
+            read_ahead: ReadAhead::new(c.read_ahead_streams, ahead),
+            xray: Xray::default(),
+            ops: Vec::with_capacity(256),
+            woken: Vec::new(),
+            done: Vec::with_capacity(64),
+            host_bytes: 0,
+            firmware_free: Nanos::ZERO,
+            ftl,
+            controller: c.clone(),
+            link: config.link.clone(),
+        }
+    }
+
+    /// The drive's clock.
+    #[must_use]
+    pub fn now(&self) -> Nanos {
+        self.now
+    }
+
+    /// The firmware, for inspection.
+    #[must_use]
+    pub fn ftl(&self) -> &Ftl {
+        &self.ftl
+    }
+
+    /// What has been done so far.
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
+        self.ftl.counters()
+    }
+
+    /// Bytes of state for each mapping unit that the host can address.
+    #[must_use]
+    pub fn bytes_per_unit(&self) -> f64 {
+        self.ftl.table_bytes() as f64 / f64::from(self.ftl.logical_units())
+    }
+
+    /// The X-ray; [`Xray::restart`] begins a new series.
+    pub fn xray_mut(&mut self) -> &mut Xray {
+        &mut self.xray
+    }
+
+    /// The X-ray's samples up to now, the last interval's included.
+    pub fn close_xray(&mut self) -> &Xray {
+        self.xray.close(self.now, &self.ftl, self.host_bytes);
+        &self.xray
+    }
+
+    /// Secure erase: waits for what is under way, then erases every superblock that holds anything, all
+    /// dies side by side. The answer is the time it took.
+    pub fn purge(&mut self) -> Nanos {
+        assert_eq!(self.commands.outstanding(), 0, "purge under host commands");
+        let begun = self.now;
+        self.settle();
+        let slc = self.flash.array_time(class::SLC_ERASE);
+        let native = self.flash.array_time(class::NATIVE_ERASE);
+        let used = self.ftl.superblocks().iter().filter(|b| b.written > 0);
+        let time = used.fold(0, |sum, b| sum + if b.slc { slc.0 } else { native.0 });
+        let end = self.now + Nanos(time);
+        self.advance(end, &mut Vec::new());
+        self.ftl.purge();
+        self.commands.restart_turns();
+        self.now - begun
+    }
+
+    /// Stops background work and lets the flash come to rest.
+    fn settle(&mut self) {
+        self.background.idle = false;
+        self.ftl.offer(false, &mut self.ops);
+        self.ftl.pad_host(&mut self.ops);
+        self.issue();
+        while self.flash.is_busy() {
+            let Some(due) = self.events.peek_at() else {
+                panic!("busy flash without an event\n{}", self.describe());
+            };
+            self.advance(due, &mut Vec::new());
+        }
+    }
+
+    /// Queues the operations that the firmware has asked for.
+    #[inline]
+    pub(crate) fn issue(&mut self) {
+        for index in 0..self.ops.len() {
+            self.flash.push(self.ops[index], self.now, &mut self.events);
+        }
+        self.ops.clear();
+    }
+
+    /// Sends bytes over the link, after what is being sent; the answer is when they have arrived.
+    #[inline]
+    pub(crate) fn send(&mut self, bytes: u64) -> Nanos {
+        let time = (u128::from(bytes) * 1_000_000_000 / u128::from(self.link.bytes_per_s)) as u64;
+        self.link_free = self.now.max(self.link_free) + Nanos(time);
+        self.link_free
+    }
+
+    #[inline]
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Done(die) => {
+                let op = self.flash.done(die, self.now, &mut self.events);
+                self.operation_ended(op);
+            }
+            Event::Arrived => self.arrived(),
+            Event::Command(slot) => self.begin_command(slot),
+            Event::Answer(slot) => self.answer(slot, Status::Ok),
+            Event::Sensed(die) => self.flash.sensed(die, self.now, &mut self.events),
+            Event::RegisterFree(die) => self.flash.register_free(die, self.now),
+            Event::GatherTimer => self.gather_timer(),
+            Event::IdleTimer => self.idle_timer(),
+        }
+    }
+
+    #[inline]
+    fn operation_ended(&mut self, op: NandOp) {
+        match op.token {
+            Token::Host(chunk) if chunk >= READ_AHEAD => self.chunk_read(chunk - READ_AHEAD),
+            Token::Host(slot) => self.piece_read(slot, op.units),
+            token => {
+                self.ftl.finish(token, &mut self.ops);
+                self.issue();
+                if matches!(token, Token::Program(_)) {
+                    self.programmed();
+                } else {
+                    self.admit();
+                }
+            }
+        }
+    }
+
+    /// The state of everything, for a panic.
+    #[cold]
+    pub(crate) fn describe(&self) -> String {
+        format!(
+            "at {} ns, {} commands outstanding\n{}{}{}",
+            self.now.0,
+            self.commands.outstanding(),
+            self.commands.describe(),
+            self.ftl.describe(),
+            self.flash.describe()
+        )
+    }
+}
+
+impl Device for Drive {
+    fn queue_depth(&self) -> u32 {
+        self.link.queue_depth
+    }
+
+    fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+
+    #[inline]
+    fn submit(&mut self, now: Nanos, request: Request) {
+        debug_assert!(now >= self.now, "the host's time ran backwards");
+        self.now = now;
+        if self.background.idle {
+            self.background.idle = false;
+            self.ftl.offer(false, &mut self.ops);
+            self.issue();
+        }
+        if request.op == Op::Write {
+            self.host_bytes += u64::from(request.sectors) * SECTOR_BYTES;
+        }
+        let slot = self.commands.take(request, self.ftl.layout.unit_bytes);
+        self.firmware_free = now.max(self.firmware_free) + self.controller.command;
+        self.events.push(self.firmware_free, Event::Command(slot));
+    }
+
+    #[inline]
+    fn next_due(&self) -> Option<Nanos> {
+        self.events.peek_at()
+    }
+
+    #[inline]
+    fn advance(&mut self, to: Nanos, done: &mut Vec<Completion>) {
+        while let Some((at, event)) = self.events.pop_due(to) {
+            if at >= self.xray.due() {
+                self.xray.sample(Nanos(at.0 - 1), &self.ftl, self.host_bytes);
+            }
+            self.now = at;
+            self.handle(event);
+        }
+        self.now = self.now.max(to);
+        if self.now >= self.xray.due() {
+            self.xray.sample(self.now, &self.ftl, self.host_bytes);
+        }
+        done.append(&mut self.done);
+        assert!(
+            self.commands.outstanding() == 0 || !self.events.is_empty(),
+            "the drive is stuck\n{}",
+            self.describe()
+        );
+    }
+}

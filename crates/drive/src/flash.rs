@@ -1,0 +1,241 @@
+//! Dies and channels as queued resources: what runs now, what waits, and when it ends.
+//!
+//! A die does one array operation at a time. A read senses its pages and then sends them over the
+//! channel; a program takes its data over the channel first, and with cache program the data of the next
+//! one is taken while the array is busy. Channels serve in the order in which they are asked.
+
+use std::collections::VecDeque;
+
+use flashtwin_base::Nanos;
+use flashtwin_base::queue::EventQueue;
+use flashtwin_ftl::op::class;
+use flashtwin_ftl::{Layout, NandOp, Token};
+use flashtwin_nand::{ModeTiming, Part, Program};
+
+use crate::engine::Event;
+
+/// One die and what waits for it.
+struct Die {
+    channel: u16,
+    /// Reads for the host that overtake everything else.
+    urgent: VecDeque<NandOp>,
+    queue: VecDeque<NandOp>,
+    running: Option<NandOp>,
+    /// With cache program: the next program, and when its data has been taken.
+    loaded: Option<(NandOp, Nanos)>,
+    /// The page register is free: the next program's data may be taken.
+    may_load: bool,
+}
+
+/// All dies, channels and their times.
+pub(crate) struct Flash {
+    dies: Vec<Die>,
+    channel_free: Vec<Nanos>,
+    array_time: [Nanos; class::COUNT],
+    transfer_time: Vec<Nanos>,
+    cache_program: bool,
+    read_priority: bool,
+    /// A die has its channel to itself, so that a read's end is known when it starts.
+    lone: bool,
+    busy: u32,
+}
+
+fn fill_times(times: &mut [Nanos], mode: &ModeTiming, read: u8, program: u8, erase: u8) {
+    for (page, &time) in mode.read.iter().enumerate() {
+        times[read as usize + page] = time;
+    }
+    match &mode.program {
+        Program::OneShot(time) => times[program as usize] = *time,
+        Program::PageByPage(pages) => {
+            for (page, &time) in pages.iter().enumerate() {
+                times[program as usize + page] = time;
+            }
+        }
+    }
+    times[erase as usize] = mode.erase;
+}
+
+impl Flash {
+    pub(crate) fn new(part: &Part, layout: &Layout, read_priority: bool) -> Flash {
+        let mut array_time = [Nanos::ZERO; class::COUNT];
+        fill_times(
+            &mut array_time,
+            &part.native,
+            class::NATIVE_READ,
+            class::NATIVE_PROGRAM,
+            class::NATIVE_ERASE,
+        );
+        fill_times(
+            &mut array_time,
+            &part.slc,
+            class::SLC_READ,
+            class::SLC_PROGRAM,
+            class::SLC_ERASE,
+        );
+        let senses = array_time[class::SLC_READ as usize].0 * u64::from(layout.bits);
+        let program = array_time[class::NATIVE_PROGRAM as usize].0;
+        array_time[class::COPYBACK as usize] = Nanos(senses + program);
+        let unit = u64::from(layout.unit_bytes);
+        let transfer = |units: u64| {
+            let bytes = u128::from(units * unit);
+            Nanos((bytes * 1_000_000_000 / u128::from(part.bus_bytes_per_s)) as u64)
+        };
+        let g = &part.geometry;
+        let die = |index: u32| Die {
+            channel: (index % g.channels) as u16,
+            urgent: VecDeque::with_capacity(64),
+            queue: VecDeque::with_capacity(64),
+            running: None,
+            loaded: None,
+            may_load: false,
+        };
+        Flash {
+            dies: (0..layout.dies).map(die).collect(),
+            channel_free: vec![Nanos::ZERO; g.channels as usize],
+            array_time,
+            transfer_time: (0..=u64::from(layout.native_granule)).map(transfer).collect(),
+            cache_program: part.cache_program,
+            read_priority,
+            lone: g.dies_per_channel == 1,
+            busy: 0,
+        }
+    }
+
+    /// Whether any die has something to do.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.busy > 0
+    }
+
+    /// Array time of a kind of operation.
+    pub(crate) fn array_time(&self, class: u8) -> Nanos {
+        self.array_time[class as usize]
+    }
+
+    /// Queues an operation and starts it when its die is idle.
+    #[inline]
+    pub(crate) fn push(&mut self, op: NandOp, now: Nanos, events: &mut EventQueue<Event>) {
+        self.busy += 1;
+        let die = &mut self.dies[op.die as usize];
+        let urgent = self.read_priority && matches!(op.token, Token::Host(_));
+        if urgent {
+            die.urgent.push_back(op);
+        } else {
+            die.queue.push_back(op);
+        }
+        if die.running.is_none() {
+            self.start_next(op.die, now, events);
+        } else if self.cache_program && die.may_load {
+            self.load_next(op.die, now);
+        }
+    }
+
+    /// Starts what waits for an idle die.
+    #[inline]
+    fn start_next(&mut self, index: u16, now: Nanos, events: &mut EventQueue<Event>) {
+        let die = &mut self.dies[index as usize];
+        if let Some((op, taken)) = die.loaded.take() {
+            self.start_array(op, index, now.max(taken), events);
+            return;
+        }
+        let Some(op) = die.urgent.pop_front().or_else(|| die.queue.pop_front()) else {
+            return;
+        };
+        die.running = Some(op);
+        let array = self.array_time[op.class as usize];
+        if class::is_program(op.class) {
+            let taken = self.take_channel(die_channel(&self.dies, index), op.units, now);
+            self.start_array(op, index, taken, events);
+        } else if class::is_read(op.class) && self.lone {
+            let sent =
+                self.take_channel(die_channel(&self.dies, index), op.units, now + array);
+            events.push(sent, Event::Done(index));
+        } else if class::is_read(op.class) {
+            events.push(now + array, Event::Sensed(index));
+        } else {
+            events.push(now + array, Event::Done(index));
+        }
+    }
+
+    /// The array begins a program whose data is in the page register at `at`.
+    #[inline]
+    fn start_array(
+        &mut self,
+        op: NandOp,
+        index: u16,
+        at: Nanos,
+        events: &mut EventQueue<Event>,
+    ) {
+        self.dies[index as usize].running = Some(op);
+        events.push(at + self.array_time[op.class as usize], Event::Done(index));
+        if self.cache_program {
+            events.push(at, Event::RegisterFree(index));
+        }
+    }
+
+    #[inline]
+    fn take_channel(&mut self, channel: u16, units: u16, from: Nanos) -> Nanos {
+        let free = &mut self.channel_free[channel as usize];
+        *free = from.max(*free) + self.transfer_time[units as usize];
+        *free
+    }
+
+    /// The page register of a die is free: with cache program the next data may come.
+    pub(crate) fn register_free(&mut self, index: u16, now: Nanos) {
+        self.dies[index as usize].may_load = true;
+        self.load_next(index, now);
+    }
+
+    fn load_next(&mut self, index: u16, now: Nanos) {
+        let die = &mut self.dies[index as usize];
+        let programs = die.running.is_some_and(|op| class::is_program(op.class));
+        let next = die.queue.front().is_some_and(|op| class::is_program(op.class));
+        if !programs || !next || !die.urgent.is_empty() || die.loaded.is_some() {
+            return;
+        }
+        if let Some(op) = die.queue.pop_front() {
+            die.may_load = false;
+            let taken = self.take_channel(die_channel(&self.dies, index), op.units, now);
+            self.dies[index as usize].loaded = Some((op, taken));
+        }
+    }
+
+    /// The array has sensed the pages of the running read: they go over the channel.
+    #[inline]
+    pub(crate) fn sensed(&mut self, index: u16, now: Nanos, events: &mut EventQueue<Event>) {
+        if let Some(op) = self.dies[index as usize].running {
+            let sent = self.take_channel(die_channel(&self.dies, index), op.units, now);
+            events.push(sent, Event::Done(index));
+        }
+    }
+
+    /// The running operation of a die has ended; the next one starts.
+    #[inline]
+    pub(crate) fn done(
+        &mut self,
+        index: u16,
+        now: Nanos,
+        events: &mut EventQueue<Event>,
+    ) -> NandOp {
+        self.busy -= 1;
+        let die = &mut self.dies[index as usize];
+        die.may_load = false;
+        let Some(op) = die.running.take() else {
+            panic!("die {index} ended an operation that it had not begun");
+        };
+        self.start_next(index, now, events);
+        op
+    }
+
+    /// The state in a line a die, for a panic.
+    pub(crate) fn describe(&self) -> String {
+        let line = |(i, d): (usize, &Die)| {
+            format!("die {i}: {:?}, waiting {}+{}\n", d.running, d.urgent.len(), d.queue.len())
+        };
+        self.dies.iter().enumerate().map(line).collect()
+    }
+}
+
+#[inline]
+fn die_channel(dies: &[Die], index: u16) -> u16 {
+    dies[index as usize].channel
+}

@@ -1,0 +1,194 @@
+//! Sequential read-ahead: once a stream of reads is recognised, the pages that follow are fetched before
+//! they are asked for.
+//!
+//! A stream is recognised at the second read that begins where the one before it ended. What is fetched
+//! lies in chunks in the controller's RAM; a read of a chunk that is still on its way waits for it. A
+//! write or TRIM of fetched data drops the stream.
+
+use std::collections::VecDeque;
+
+/// Units of a chunk.
+const CHUNK_UNITS: u32 = 32;
+/// Consecutive reads after which a stream is recognised.
+const RECOGNISED: u32 = 2;
+
+/// Fetched, or being fetched.
+struct Chunk {
+    lpn: u32,
+    units: u32,
+    /// Flash reads that have not come back.
+    pending: u32,
+    /// Commands that wait for it, and for how many of its units.
+    waiting: Vec<(u32, u32)>,
+    /// Still of use to its stream.
+    wanted: bool,
+}
+
+struct Stream {
+    /// Where the next read has to begin.
+    next: u32,
+    hits: u32,
+    used: u64,
+    /// First unit that has not been fetched.
+    ahead: u32,
+    chunks: VecDeque<u32>,
+}
+
+/// What a read finds in the chunks.
+pub(crate) enum Hit {
+    /// Nothing: read it from flash.
+    Miss,
+    /// It is in RAM, for so many units.
+    Ready(u32),
+    /// It is on its way, for so many units; the command has been noted.
+    Coming(u32),
+}
+
+/// All streams of a drive.
+pub(crate) struct ReadAhead {
+    depth_units: u32,
+    streams: Vec<Stream>,
+    chunks: Vec<Chunk>,
+    vacant: Vec<u32>,
+    clock: u64,
+}
+
+impl ReadAhead {
+    pub(crate) fn new(streams: u32, depth_units: u32) -> ReadAhead {
+        let idle =
+            |_| Stream { next: u32::MAX, hits: 0, used: 0, ahead: 0, chunks: VecDeque::new() };
+        ReadAhead {
+            depth_units,
+            streams: (0..streams).map(idle).collect(),
+            chunks: Vec::new(),
+            vacant: Vec::new(),
+            clock: 0,
+        }
+    }
+
+    /// Notes a read of `units` from `lpn`; the answer is the stream when it is a recognised one.
+    pub(crate) fn note(&mut self, lpn: u32, units: u32) -> Option<usize> {
+        self.clock += 1;
+        let known = self.streams.iter().position(|s| s.next == lpn);
+        let index = known.or_else(|| {
+            let oldest = self.streams.iter().enumerate().min_by_key(|(_, s)| s.used);
+            oldest.map(|(i, _)| i)
+        })?;
+        if known.is_none() {
+            self.drop_stream(index);
+        }
+        let clock = self.clock;
+        let stream = &mut self.streams[index];
+        stream.hits = if known.is_some() { stream.hits + 1 } else { 0 };
+        stream.used = clock;
+        stream.next = lpn + units;
+        (stream.hits >= RECOGNISED).then_some(index)
+    }
+
+    /// Looks for the unit `lpn` in the chunks, and for those after it up to `end`; a command that has to
+    /// wait for them is noted.
+    pub(crate) fn find(&mut self, lpn: u32, end: u32, slot: u32) -> Hit {
+        for stream in &self.streams {
+            for &index in &stream.chunks {
+                let chunk = &mut self.chunks[index as usize];
+                if lpn.wrapping_sub(chunk.lpn) < chunk.units {
+                    let left = (chunk.lpn + chunk.units).min(end) - lpn;
+                    if chunk.pending == 0 {
+                        return Hit::Ready(left);
+                    }
+                    chunk.waiting.push((slot, left));
+                    return Hit::Coming(left);
+                }
+            }
+        }
+        Hit::Miss
+    }
+
+    /// Whether nothing has been fetched at all.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.vacant.len() == self.chunks.len()
+    }
+
+    /// Gives the next chunk that a stream should fetch: its number, first unit and length. The flash
+    /// reads it takes are told with [`ReadAhead::fetching`].
+    pub(crate) fn next_chunk(&mut self, stream: usize, end: u32) -> Option<(u32, u32, u32)> {
+        self.drop_passed(stream);
+        let s = &mut self.streams[stream];
+        let from = s.ahead.max(s.next);
+        let until = s.next.saturating_add(self.depth_units).min(end);
+        if from >= until || (until - from < CHUNK_UNITS && until != end) {
+            return None;
+        }
+        let units = CHUNK_UNITS.min(until - from);
+        s.ahead = from + units;
+        let chunk =
+            Chunk { lpn: from, units, pending: 0, waiting: Vec::new(), wanted: true };
+        let index = if let Some(vacant) = self.vacant.pop() {
+            self.chunks[vacant as usize] = chunk;
+            vacant
+        } else {
+            self.chunks.push(chunk);
+            self.chunks.len() as u32 - 1
+        };
+        self.streams[stream].chunks.push_back(index);
+        Some((index, from, units))
+    }
+
+    pub(crate) fn fetching(&mut self, chunk: u32, reads: u32) {
+        self.chunks[chunk as usize].pending = reads;
+    }
+
+    /// A flash read of a chunk has come back; when it was the last, the commands that waited for the
+    /// chunk are appended to `woken`.
+    pub(crate) fn fetched(&mut self, chunk: u32, woken: &mut Vec<(u32, u32)>) {
+        let c = &mut self.chunks[chunk as usize];
+        c.pending -= 1;
+        if c.pending == 0 {
+            woken.append(&mut c.waiting);
+            if !c.wanted {
+                self.vacant.push(chunk);
+            }
+        }
+    }
+
+    /// Forgets the streams whose fetched data overlaps units that are written or trimmed.
+    pub(crate) fn invalidate(&mut self, lpn: u32, units: u32) {
+        for index in 0..self.streams.len() {
+            let touched = self.streams[index].chunks.iter().any(|&c| {
+                let chunk = &self.chunks[c as usize];
+                chunk.lpn < lpn + units && lpn < chunk.lpn + chunk.units
+            });
+            if touched {
+                self.drop_stream(index);
+            }
+        }
+    }
+
+    fn drop_passed(&mut self, stream: usize) {
+        while let Some(&first) = self.streams[stream].chunks.front() {
+            let chunk = &self.chunks[first as usize];
+            if chunk.lpn + chunk.units > self.streams[stream].next {
+                break;
+            }
+            self.streams[stream].chunks.pop_front();
+            self.release(first);
+        }
+    }
+
+    fn drop_stream(&mut self, stream: usize) {
+        while let Some(chunk) = self.streams[stream].chunks.pop_front() {
+            self.release(chunk);
+        }
+        let s = &mut self.streams[stream];
+        (s.next, s.hits, s.ahead) = (u32::MAX, 0, 0);
+    }
+
+    fn release(&mut self, chunk: u32) {
+        let c = &mut self.chunks[chunk as usize];
+        c.wanted = false;
+        if c.pending == 0 {
+            self.vacant.push(chunk);
+        }
+    }
+}

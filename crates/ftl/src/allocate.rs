@@ -1,0 +1,296 @@
+//! Open superblocks: one a stream, filled from its beginning, a program issued as each granule is full.
+//!
+//! The map changes when data is placed, before its program is issued; until the program ends the data is
+//! served from the buffer.
+
+use crate::blocks::State;
+use crate::ftl::Ftl;
+use crate::layout::{Layout, NONE};
+use crate::op::{NandOp, Token, class};
+use crate::write_buffer::Flight;
+
+/// Host data into the SLC cache.
+pub(crate) const CACHE: usize = 0;
+/// Host data straight into native blocks.
+pub(crate) const DIRECT: usize = 1;
+/// Folded data.
+pub(crate) const FOLD: usize = 2;
+/// Collected data.
+pub(crate) const GC: usize = 3;
+/// How many streams there are.
+pub(crate) const STREAMS: usize = 4;
+
+/// One open superblock and how far it is filled.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stream {
+    /// The open superblock, or none.
+    pub(crate) superblock: u32,
+    /// Offset of the next unit.
+    pub(crate) next: u32,
+    /// Offset at which the granule being filled begins.
+    pub(crate) begun: u32,
+    /// Offset at which the superblock is full.
+    pub(crate) end: u32,
+    /// Units of a granule.
+    pub(crate) granule: u32,
+    /// Sequence number of the granule being filled.
+    pub(crate) sequence: u64,
+    /// Writes with one bit a cell.
+    pub(crate) slc: bool,
+}
+
+impl Stream {
+    pub(crate) fn new(layout: &Layout, slc: bool) -> Stream {
+        Stream {
+            superblock: NONE,
+            next: 0,
+            begun: 0,
+            end: 0,
+            granule: layout.granule(slc),
+            sequence: 0,
+            slc,
+        }
+    }
+
+    /// Units that fit before a new superblock has to be opened.
+    #[inline]
+    pub(crate) fn left(&self) -> u32 {
+        self.end - self.next
+    }
+}
+
+impl Ftl {
+    /// Places up to `count` units of consecutive LPNs; the answer is how many fitted into the superblock.
+    pub(crate) fn append(
+        &mut self,
+        stream: usize,
+        lpn: u32,
+        count: u32,
+        ops: &mut Vec<NandOp>,
+    ) -> u32 {
+        self.ensure_open(stream);
+        let s = self.streams[stream];
+        let taken = count.min(s.left());
+        let ppn = self.layout.base(s.superblock) + s.next;
+        self.invalidate_run(lpn, taken);
+        self.map.point(lpn, ppn, taken);
+        self.blocks.all[s.superblock as usize].valid += taken;
+        self.advance_stream(stream, taken, ops);
+        taken
+    }
+
+    /// Places units that were moved from elsewhere, given by their LPNs; their old copies are already
+    /// marked invalid.
+    pub(crate) fn append_moved(&mut self, stream: usize, lpns: &[u32], ops: &mut Vec<NandOp>) {
+        let mut rest = lpns;
+        while !rest.is_empty() {
+            self.ensure_open(stream);
+            let s = self.streams[stream];
+            let (now, later) = rest.split_at(rest.len().min(s.left() as usize));
+            let ppn = self.layout.base(s.superblock) + s.next;
+            let count = now.len() as u32;
+            for (at, &lpn) in (ppn..).zip(now) {
+                self.map.physical[lpn as usize] = at;
+            }
+            self.map.logical[ppn as usize..(ppn + count) as usize].copy_from_slice(now);
+            self.map.set_valid_run(ppn, count);
+            self.blocks.all[s.superblock as usize].valid += count;
+            self.advance_stream(stream, count, ops);
+            rest = later;
+        }
+    }
+
+    /// Moves a stream on and issues the granules that became full.
+    #[inline]
+    pub(crate) fn advance_stream(&mut self, stream: usize, count: u32, ops: &mut Vec<NandOp>) {
+        let s = &mut self.streams[stream];
+        if s.next == s.begun {
+            s.sequence = self.sequence;
+            self.sequence += 1;
+        }
+        s.next += count;
+        while self.streams[stream].begun + self.streams[stream].granule
+            <= self.streams[stream].next
+        {
+            let granule = self.streams[stream].granule;
+            self.issue_program(stream, granule, granule, ops);
+        }
+        let s = self.streams[stream];
+        if s.next == s.end {
+            self.close(stream);
+        }
+    }
+
+    /// Issues the program of the granule being filled; `filled` of its units hold data, and `sent` of
+    /// them cross the channel.
+    fn issue_program(&mut self, stream: usize, filled: u32, sent: u32, ops: &mut Vec<NandOp>) {
+        let s = self.streams[stream];
+        let (die, page) = self.layout.place(s.slc, s.begun);
+        let class = if s.slc {
+            class::SLC_PROGRAM
+        } else if self.layout.one_shot {
+            class::NATIVE_PROGRAM
+        } else {
+            class::NATIVE_PROGRAM + page as u8
+        };
+        let place = self.buffer.launch(Flight {
+            first: self.layout.base(s.superblock) + s.begun,
+            host_units: if stream <= DIRECT { filled } else { 0 },
+            stream,
+            sequence: s.sequence,
+            source: NONE,
+        });
+        self.blocks.all[s.superblock as usize].in_flight += 1;
+        self.count_programmed(stream, filled);
+        let token = Token::Program(place);
+        ops.push(NandOp { die: die as u16, class, units: sent as u16, token });
+        let s = &mut self.streams[stream];
+        s.begun += s.granule;
+        if s.next > s.begun {
+            s.sequence = self.sequence;
+            self.sequence += 1;
+        }
+    }
+
+    pub(crate) fn count_programmed(&mut self, stream: usize, units: u32) {
+        let counter = match stream {
+            CACHE => &mut self.counters.slc_units,
+            DIRECT => &mut self.counters.direct_units,
+            FOLD => &mut self.counters.fold_units,
+            _ => &mut self.counters.gc_units,
+        };
+        *counter += u64::from(units);
+    }
+
+    /// Fills the rest of a partly filled granule with nothing and issues it. Only the pages that hold
+    /// data cross the channel.
+    pub(crate) fn pad(&mut self, stream: usize, ops: &mut Vec<NandOp>) {
+        let s = self.streams[stream];
+        if s.next == s.begun {
+            return;
+        }
+        let filled = s.next - s.begun;
+        self.counters.pad_units += u64::from(s.granule - filled);
+        let sent = filled.next_multiple_of(self.layout.page_units);
+        self.streams[stream].next = s.begun + s.granule;
+        self.issue_program(stream, filled, sent, ops);
+        if self.streams[stream].next == s.end {
+            self.close(stream);
+        }
+    }
+
+    /// Opens a superblock for a stream that has none with space left.
+    #[inline]
+    pub(crate) fn ensure_open(&mut self, stream: usize) {
+        if self.streams[stream].left() == 0 {
+            self.open(stream);
+        }
+    }
+
+    /// Passes over a whole granule that is filled in another way than by programs from the buffer.
+    pub(crate) fn skip_granule(&mut self, stream: usize) {
+        self.sequence += 1;
+        let s = &mut self.streams[stream];
+        s.next += s.granule;
+        s.begun = s.next;
+        if s.next == s.end {
+            self.close(stream);
+        }
+    }
+
+    #[cold]
+    fn open(&mut self, stream: usize) {
+        let slc = stream == CACHE;
+        let superblock = if slc { self.take_cache_superblock() } else { self.blocks.free.pop_front() };
+        let Some(superblock) = superblock else {
+            panic!("no superblock left for stream {stream}\n{}", self.describe());
+        };
+        match stream {
+            FOLD => self.fold.pledged = false,
+            GC => self.collect.pledged = false,
+            _ => {}
+        }
+        let pledged = u32::from(self.fold.pledged) + u32::from(self.collect.pledged);
+        assert!(
+            self.blocks.free_count() >= pledged,
+            "stream {stream} took a superblock set aside for a mover\n{}",
+            self.describe()
+        );
+        let block = &mut self.blocks.all[superblock as usize];
+        assert_eq!((block.state, block.valid, block.written), (State::Free, 0, 0));
+        block.state = State::Open;
+        block.slc = slc;
+        let s = &mut self.streams[stream];
+        s.superblock = superblock;
+        (s.next, s.begun) = (0, 0);
+        s.end = self.layout.units(slc);
+        block.written = s.end;
+    }
+
+    fn close(&mut self, stream: usize) {
+        let superblock = self.streams[stream].superblock;
+        let s = &mut self.streams[stream];
+        s.superblock = NONE;
+        (s.next, s.begun, s.end) = (0, 0, 0);
+        self.blocks.all[superblock as usize].state = State::Closed;
+        if stream == CACHE {
+            self.blocks.cache.push_back(superblock);
+        }
+    }
+
+    /// A program has ended: its buffer is free, its data is on flash.
+    pub(crate) fn granule_programmed(&mut self, place: u32, ops: &mut Vec<NandOp>) {
+        let flight = self.buffer.land(place);
+        let superblock = self.layout.superblock_of(flight.first);
+        let block = &mut self.blocks.all[superblock as usize];
+        block.in_flight -= 1;
+        if block.in_flight == 0 && block.valid == 0 && block.state == State::Closed {
+            self.start_erase(superblock, ops);
+        }
+        if flight.stream > DIRECT {
+            self.erase_emptied(ops);
+        }
+    }
+
+    /// Erases a superblock without valid data on all its dies.
+    pub(crate) fn start_erase(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
+        if self.blocks.all[superblock as usize].slc {
+            self.blocks.cache.retain(|&s| s != superblock);
+        }
+        let block = &mut self.blocks.all[superblock as usize];
+        assert_eq!(block.valid, 0, "erase would lose {} live units", block.valid);
+        assert_eq!(block.in_flight, 0, "erase under a program");
+        block.state = State::Erasing;
+        block.erases_left = self.layout.dies;
+        let class = if block.slc { class::SLC_ERASE } else { class::NATIVE_ERASE };
+        for die in 0..self.layout.dies {
+            let token = Token::Erase(superblock);
+            ops.push(NandOp { die: die as u16, class, units: 0, token });
+        }
+    }
+
+    pub(crate) fn die_erased(&mut self, superblock: u32) {
+        let block = &mut self.blocks.all[superblock as usize];
+        block.erases_left -= 1;
+        if block.erases_left > 0 {
+            return;
+        }
+        let (slc, fixed) = (block.slc, block.fixed);
+        if slc {
+            block.slc_cycles += 1;
+            self.counters.slc_erases += 1;
+        } else {
+            block.native_cycles += 1;
+            self.counters.native_erases += 1;
+        }
+        block.state = State::Free;
+        block.slc = false;
+        block.written = 0;
+        if slc && !fixed {
+            self.cache.borrowed -= 1;
+        }
+        let queue = if fixed { &mut self.blocks.free_fixed } else { &mut self.blocks.free };
+        queue.push_back(superblock);
+        self.starved = false;
+    }
+}

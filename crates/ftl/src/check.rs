@@ -1,0 +1,91 @@
+//! Every invariant of the firmware in one function, for tests and campaigns.
+
+use std::fmt::Write as _;
+
+use crate::blocks::State;
+use crate::ftl::Ftl;
+use crate::layout::NONE;
+
+impl Ftl {
+    /// Panics with the state when an invariant does not hold. Costs a pass over all tables.
+    pub fn check(&self) {
+        self.check_map();
+        self.check_blocks();
+        self.check_counters();
+    }
+
+    fn check_map(&self) {
+        let mut mapped = 0u64;
+        for (lpn, &ppn) in self.map.physical.iter().enumerate() {
+            if ppn != NONE {
+                mapped += 1;
+                assert!(self.map.is_valid(ppn), "unit {lpn} points at invalid {ppn}");
+                assert_eq!(self.map.logical[ppn as usize] as usize, lpn, "reverse map of {ppn}");
+            }
+        }
+        let valid: u64 = self.blocks.all.iter().map(|b| u64::from(b.valid)).sum();
+        assert_eq!(valid, mapped, "valid units and mapped units differ\n{}", self.describe());
+    }
+
+    fn check_blocks(&self) {
+        let mut in_flight = 0;
+        for (index, block) in self.blocks.all.iter().enumerate() {
+            let base = self.layout.base(index as u32);
+            let bits = self.map.count_valid(base, self.layout.native_units);
+            assert_eq!(bits, block.valid, "valid count of superblock {index}");
+            if matches!(block.state, State::Free | State::Emptied | State::Erasing) {
+                assert_eq!(block.valid, 0, "superblock {index} is {:?}", block.state);
+            }
+            if block.slc {
+                let beyond = self.layout.native_units - self.layout.slc_units;
+                let past = self.map.count_valid(base + self.layout.slc_units, beyond);
+                assert_eq!(past, 0, "data past the SLC pages of superblock {index}");
+            }
+            assert!(!block.fixed || block.slc || block.state == State::Free);
+            in_flight += block.in_flight as usize;
+        }
+        assert_eq!(in_flight, self.buffer.in_flight(), "granules in flight");
+        let free = self.blocks.all.iter().filter(|b| b.state == State::Free).count();
+        assert_eq!(free, self.blocks.free.len() + self.blocks.free_fixed.len(), "free queues");
+        let borrowed = self.blocks.all.iter().filter(|b| b.slc && !b.fixed).count();
+        assert_eq!(borrowed, self.cache.borrowed as usize, "borrowed superblocks");
+    }
+
+    /// Programmed + waiting in host granules = host units + what folding and collection wrote + padding.
+    fn check_counters(&self) {
+        let c = &self.counters;
+        let waiting: u32 = self.streams[..2].iter().map(|s| s.next - s.begun).sum();
+        let host = c.slc_units + c.direct_units + u64::from(waiting);
+        assert_eq!(host, c.host_units, "host units are lost or doubled\n{}", self.describe());
+    }
+
+    /// The state in a few lines, for a panic.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let mut out = String::new();
+        let count = |s: State| self.blocks.all.iter().filter(|b| b.state == s).count();
+        let states = [
+            State::Free,
+            State::Open,
+            State::Closed,
+            State::Source,
+            State::Emptied,
+            State::Erasing,
+        ];
+        for state in states {
+            let _ = write!(out, "{state:?} {}, ", count(state));
+        }
+        let _ = writeln!(out, "cache superblocks closed {}", self.blocks.cache.len());
+        for (name, mover) in [("fold", &self.fold), ("gc", &self.collect)] {
+            let _ = writeln!(
+                out,
+                "{name}: source {}, at {}, outstanding {}, debt {}, idle {}",
+                mover.source as i32, mover.cursor, mover.outstanding, mover.debt_milli, mover.idle
+            );
+        }
+        let used = self.buffer.used_units;
+        let _ = writeln!(out, "buffer {used} of {} units", self.buffer.capacity_units);
+        let _ = writeln!(out, "bypass {}, starved {}", self.cache.bypass, self.starved);
+        out
+    }
+}

@@ -1,0 +1,92 @@
+//! Garbage collection: empties native superblocks, the one with the fewest valid units first.
+//!
+//! It starts when few superblocks are free and stops when enough are; while it runs, the host pays for
+//! each unit what the victim costs: valid ÷ (size − valid) copies. Where a cache superblock holds less
+//! valid data than the best native victim, folding is the cheaper way to free space and goes first.
+
+use crate::allocate::GC;
+use crate::blocks::State;
+use crate::ftl::Ftl;
+use crate::layout::NONE;
+use crate::mover::Work;
+use crate::op::NandOp;
+
+impl Ftl {
+    /// Units to copy for each host unit, in thousandths.
+    #[inline]
+    pub(crate) fn collect_pace_milli(&self) -> i64 {
+        if !self.collect.active || self.collect.source == NONE {
+            return 0;
+        }
+        self.collect_cost_milli
+    }
+
+    pub(crate) fn pump_collect(&mut self, ops: &mut Vec<NandOp>) {
+        let free = self.blocks.free_count();
+        if free < self.policy.gc.low_superblocks {
+            self.collect.active = true;
+        } else if free >= self.policy.gc.high_superblocks && self.collect.source == NONE {
+            self.collect.active = false;
+            self.collect.debt_milli = 0;
+        }
+        if !self.collect.active {
+            return;
+        }
+        loop {
+            if self.collect.source == NONE && !self.next_victim(ops) {
+                self.collect.debt_milli = 0;
+                if self.collect.waiting() && self.collect.outstanding == 0 {
+                    self.pad(GC, ops);
+                }
+                return;
+            }
+            if self.collect.cursor >= self.layout.native_units {
+                if !self.finish_source(Work::Collect, ops) {
+                    return;
+                }
+            } else if !self.may_collect() {
+                return;
+            } else {
+                self.read_row(Work::Collect, ops);
+            }
+        }
+    }
+
+    /// Collection keeps just ahead of what the host pays for, and goes all out when the host waits.
+    #[inline]
+    fn may_collect(&mut self) -> bool {
+        let ahead = i64::from(self.layout.native_granule) * i64::from(self.layout.dies) * 1000;
+        (self.starved || self.collect.debt_milli > -ahead) && self.may_read(Work::Collect)
+    }
+
+    /// Chooses the closed native superblock with the fewest valid units, unless all are full or a cache
+    /// superblock has fewer.
+    fn next_victim(&mut self, ops: &mut Vec<NandOp>) -> bool {
+        if self.sequence < self.search_again && !self.starved {
+            return false;
+        }
+        self.erase_dead(ops);
+        if self.blocks.free_count() >= self.policy.gc.high_superblocks {
+            return false;
+        }
+        let ready = |b: &crate::blocks::Superblock| {
+            b.state == State::Closed && !b.slc && b.in_flight == 0
+        };
+        let candidates = self.blocks.all.iter().enumerate().filter(|(_, b)| ready(b));
+        let Some((victim, valid)) = candidates.map(|(i, b)| (i as u32, b.valid)).min_by_key(|c| c.1)
+        else {
+            self.search_again = self.sequence + 8 * u64::from(self.layout.dies);
+            return false;
+        };
+        let oldest = self.blocks.cache.front().map(|&s| self.blocks.all[s as usize].valid);
+        let cheaper_fold = oldest.is_some_and(|cached| cached <= valid) && self.fold_can_write();
+        if valid >= self.layout.native_units || cheaper_fold {
+            self.search_again = self.sequence + 8 * u64::from(self.layout.dies);
+            return false;
+        }
+        let freed = self.layout.native_units - valid;
+        self.collect_cost_milli = i64::from(valid) * 1000 / i64::from(freed);
+        self.start_source(Work::Collect, victim);
+        true
+    }
+}

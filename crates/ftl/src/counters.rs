@@ -1,0 +1,39 @@
+//! What has been done since the drive was built, in mapping units and superblocks.
+
+/// Cumulative counts; a purge does not reset them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Units that the host handed over.
+    pub host_units: u64,
+    /// Host units programmed into SLC.
+    pub slc_units: u64,
+    /// Host units programmed straight into native blocks.
+    pub direct_units: u64,
+    /// Units programmed by folding.
+    pub fold_units: u64,
+    /// Units programmed by garbage collection.
+    pub gc_units: u64,
+    /// Units programmed without data, because a granule could not wait to be full.
+    pub pad_units: u64,
+    /// Superblocks erased after SLC use.
+    pub slc_erases: u64,
+    /// Superblocks erased after native use.
+    pub native_erases: u64,
+}
+
+impl Counters {
+    /// Everything that was programmed.
+    #[must_use]
+    pub fn programmed_units(&self) -> u64 {
+        self.slc_units + self.direct_units + self.fold_units + self.gc_units + self.pad_units
+    }
+
+    /// Units programmed over units from the host; 0 before the first write.
+    #[must_use]
+    pub fn write_amplification(&self) -> f64 {
+        if self.host_units == 0 {
+            return 0.0;
+        }
+        self.programmed_units() as f64 / self.host_units as f64
+    }
+}

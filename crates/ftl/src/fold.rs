@@ -1,0 +1,203 @@
+//! Folding moves data from SLC-mode superblocks to native ones, oldest superblock first.
+//!
+//! When: in offered idle time; under pressure, at a pace for each host byte; on demand, when the host
+//! waits for a superblock. A page is readable at every instant: the old copy goes only after the new one
+//! is placed, and the superblock is erased only after it is programmed.
+//!
+//! How: over the channel through the controller, or inside the die (copyback) where whole wordlines are
+//! valid and the destination is at the beginning of a granule on the same die.
+
+use crate::allocate::FOLD;
+use crate::ftl::Ftl;
+use crate::layout::NONE;
+use crate::mover::Work;
+use crate::op::{NandOp, Token, class};
+use crate::policy::{FoldPath, WhenFull};
+use crate::write_buffer::Flight;
+
+impl Ftl {
+    /// Adds what host data costs in folding and collection to the debts.
+    #[inline]
+    pub(crate) fn owe(&mut self, units: u32) {
+        let fold = self.fold_pace_milli();
+        if fold == 0 {
+            self.fold.debt_milli = self.fold.debt_milli.min(0);
+        } else {
+            self.fold.debt_milli = self.fold.debt_milli.max(0) + i64::from(units) * fold;
+        }
+        let collect = self.collect_pace_milli();
+        if collect == 0 {
+            self.collect.debt_milli = self.collect.debt_milli.min(0);
+        } else {
+            self.collect.debt_milli = self.collect.debt_milli.max(0) + i64::from(units) * collect;
+        }
+    }
+
+    /// Source units to deal with for each host unit, in thousandths: the faster of what staging and what
+    /// the free reserve ask for.
+    #[inline]
+    fn fold_pace_milli(&self) -> i64 {
+        if self.blocks.cache.is_empty() && self.fold.source == NONE {
+            return 0;
+        }
+        let staged = self.policy.cache.when_full == WhenFull::Staged && self.cache_is_full();
+        let low = self.policy.gc.low_superblocks;
+        let short = self.blocks.free_count() < self.cache.reserve.max(low);
+        let pace = i64::from(self.policy.fold.pace_milli);
+        match (staged, short) {
+            (true, true) => pace.max(1000),
+            (true, false) => 1000,
+            (false, true) => pace,
+            (false, false) => 0,
+        }
+    }
+
+    /// The borrowed part has passed its size, or, without one, the static part is all in use.
+    #[inline]
+    fn cache_is_full(&self) -> bool {
+        if self.cache.limit == 0 {
+            return self.blocks.free_fixed.is_empty();
+        }
+        self.cache.borrowed > self.cache.limit
+    }
+
+    /// Whether folding should go on now.
+    #[inline]
+    fn fold_wanted(&self) -> bool {
+        self.fold.idle || self.fold.debt_milli > 0 || self.starved
+    }
+
+    /// Whether folding has, or may open, a superblock to write to. The last free one is collection's.
+    #[inline]
+    pub(crate) fn fold_can_write(&self) -> bool {
+        self.streams[FOLD].left() >= self.layout.row_units
+            || self.fold.pledged
+            || self.available() > 1
+    }
+
+    pub(crate) fn pump_fold(&mut self, ops: &mut Vec<NandOp>) {
+        if !self.fold_wanted() {
+            return;
+        }
+        while self.fold_wanted() {
+            if self.fold.source == NONE && !self.next_fold_source(ops) {
+                self.fold.debt_milli = self.fold.debt_milli.min(0);
+                if self.fold.waiting() && self.fold.outstanding + self.fold.copying == 0 {
+                    self.pad(FOLD, ops);
+                }
+                return;
+            }
+            if self.fold.cursor >= self.layout.slc_units {
+                if !self.finish_source(Work::Fold, ops) {
+                    return;
+                }
+            } else if self.try_copyback(ops) {
+                // Another group may follow at once.
+            } else if self.may_read(Work::Fold) {
+                self.read_row(Work::Fold, ops);
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// Takes the oldest closed cache superblock as source. In idle time the open one is closed as well
+    /// when nothing else is left and it holds data.
+    fn next_fold_source(&mut self, ops: &mut Vec<NandOp>) -> bool {
+        self.erase_dead(ops);
+        let ready = |s: &u32| self.blocks.all[*s as usize].in_flight == 0;
+        let Some(at) = self.blocks.cache.iter().position(ready) else {
+            return false;
+        };
+        let Some(superblock) = self.blocks.cache.remove(at) else {
+            return false;
+        };
+        self.start_source(Work::Fold, superblock);
+        true
+    }
+
+    /// Folds one wordline of each of the next `bits` rows of a die inside the die, if all of it is valid
+    /// and the destination stands at the beginning of a granule; each die copies its own rows.
+    fn try_copyback(&mut self, ops: &mut Vec<NandOp>) -> bool {
+        if self.policy.fold.path != FoldPath::Copyback || !self.layout.one_shot {
+            return false;
+        }
+        let group = self.layout.row_units * self.layout.dies * self.layout.bits;
+        let start = self.fold.cursor;
+        if start % group != 0 || start + group > self.layout.slc_units {
+            return false;
+        }
+        let first = self.layout.base(self.fold.source) + start;
+        let busy = self.fold.outstanding > 0 || self.fold_programs_enough();
+        if busy || self.map.count_valid(first, group) != group {
+            return false;
+        }
+        if start == 0 && self.streams[FOLD].next > self.streams[FOLD].begun {
+            self.pad(FOLD, ops);
+        }
+        let s = self.streams[FOLD];
+        if s.next != s.begun || (s.left() < group && (s.left() > 0 || !self.fold_can_write())) {
+            return false;
+        }
+        self.copy_group(first, ops);
+        true
+    }
+
+    /// Issues one copyback a die for a group of fully valid rows.
+    fn copy_group(&mut self, first: u32, ops: &mut Vec<NandOp>) {
+        self.ensure_open(FOLD);
+        let (dies, row) = (self.layout.dies, self.layout.row_units);
+        for _ in 0..dies {
+            let s = self.streams[FOLD];
+            let die = self.layout.place(false, s.next).0;
+            let place = self.buffer.launch(Flight {
+                first: self.layout.base(s.superblock) + s.next,
+                host_units: 0,
+                stream: FOLD,
+                sequence: self.sequence,
+                source: first + die * row,
+            });
+            self.blocks.all[s.superblock as usize].in_flight += 1;
+            self.fold.copying += 1;
+            self.fold.debt_milli -= i64::from(s.granule) * 1000;
+            let token = Token::Copyback(place);
+            ops.push(NandOp { die: die as u16, class: class::COPYBACK, units: 0, token });
+            self.skip_granule(FOLD);
+        }
+        self.fold.cursor += dies * row * self.layout.bits;
+    }
+
+    /// A copyback has ended: what is still valid of its source rows now lives in the new place.
+    pub(crate) fn copied_back(&mut self, place: u32, ops: &mut Vec<NandOp>) {
+        let flight = self.buffer.flights[place as usize];
+        let (row, stride) = (self.layout.row_units, self.layout.row_units * self.layout.dies);
+        let target = self.layout.superblock_of(flight.first);
+        let origin = self.layout.superblock_of(flight.source);
+        let mut moved = 0;
+        for page in 0..self.layout.bits {
+            for unit in 0..row {
+                let from = flight.source + page * stride + unit;
+                if self.map.is_valid(from) {
+                    let to = flight.first + page * row + unit;
+                    self.map.clear_valid(from);
+                    self.map.point(self.map.logical[from as usize], to, 1);
+                    moved += 1;
+                }
+            }
+        }
+        self.blocks.all[origin as usize].valid -= moved;
+        self.blocks.all[target as usize].valid += moved;
+        self.count_programmed(FOLD, self.layout.native_granule);
+        self.fold.copying -= 1;
+        self.granule_programmed(place, ops);
+    }
+
+    /// The source rows of a copyback under way, as ranges of physical units; for inspection.
+    #[must_use]
+    pub fn copyback_rows(&self, place: u32) -> Vec<std::ops::Range<u32>> {
+        let first = self.buffer.flights[place as usize].source;
+        let stride = self.layout.row_units * self.layout.dies;
+        let row = |page| first + page * stride..first + page * stride + self.layout.row_units;
+        (0..self.layout.bits).map(row).collect()
+    }
+}

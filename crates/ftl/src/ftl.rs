@@ -1,0 +1,269 @@
+//! The state of the firmware and the calls that the drive makes on it.
+
+use flashtwin_nand::Part;
+
+use crate::allocate::{CACHE, DIRECT, STREAMS, Stream};
+use crate::blocks::{Blocks, State, Superblock};
+use crate::counters::Counters;
+use crate::layout::{Layout, NONE};
+use crate::map::Map;
+use crate::mover::{Mover, Work};
+use crate::op::{NandOp, Token, class};
+use crate::policy::{CacheMode, Policy};
+use crate::slc_cache::Cache;
+use crate::write_buffer::WriteBuffer;
+
+/// Where a logical unit's data is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Never written, or trimmed: the controller answers without touching flash.
+    Nowhere,
+    /// In RAM.
+    Buffer,
+    /// On flash, at this physical unit.
+    Flash(u32),
+}
+
+/// The firmware of one drive.
+pub struct Ftl {
+    /// Address arithmetic.
+    pub layout: Layout,
+    pub(crate) policy: Policy,
+    pub(crate) map: Map,
+    pub(crate) blocks: Blocks,
+    pub(crate) streams: [Stream; STREAMS],
+    pub(crate) buffer: WriteBuffer,
+    pub(crate) cache: Cache,
+    pub(crate) fold: Mover,
+    pub(crate) collect: Mover,
+    pub(crate) counters: Counters,
+    pub(crate) sequence: u64,
+    pub(crate) starved: bool,
+    /// Copies that the present victim costs for each unit that it frees, in thousandths.
+    pub(crate) collect_cost_milli: i64,
+    /// No victim was worth its copies; not looked for again before this sequence number.
+    pub(crate) search_again: u64,
+    pub(crate) scratch: Vec<u32>,
+}
+
+impl Ftl {
+    /// The firmware of a drive as it leaves the factory. `buffer_bytes` is the write buffer,
+    /// `capacity_bytes` what the host can address.
+    #[must_use]
+    pub fn new(part: &Part, policy: Policy, capacity_bytes: u64, buffer_bytes: u64) -> Ftl {
+        let layout = Layout::new(part, policy.unit_bytes, policy.system_bytes);
+        let cache = Cache::new(&policy, &layout);
+        let unit = u64::from(policy.unit_bytes);
+        let logical = capacity_bytes.div_ceil(unit) as u32;
+        Ftl {
+            map: Map::new(logical, layout.superblocks * layout.native_units),
+            blocks: Blocks::new(layout.superblocks, cache.fixed_total),
+            streams: std::array::from_fn(|i| Stream::new(&layout, i == CACHE)),
+            buffer: WriteBuffer::new((buffer_bytes / unit) as u32),
+            fold: Mover::new(Work::Fold, &layout),
+            collect: Mover::new(Work::Collect, &layout),
+            counters: Counters::default(),
+            sequence: 0,
+            starved: false,
+            collect_cost_milli: 0,
+            search_again: 0,
+            scratch: Vec::with_capacity(4096),
+            cache,
+            layout,
+            policy,
+        }
+    }
+
+    /// Logical units that the host can address.
+    #[must_use]
+    pub fn logical_units(&self) -> u32 {
+        self.map.physical.len() as u32
+    }
+
+    /// Bytes that the tables take, map and superblocks together.
+    #[must_use]
+    pub fn table_bytes(&self) -> usize {
+        self.map.bytes() + self.blocks.all.len() * size_of::<Superblock>()
+    }
+
+    /// What has been done so far.
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// The superblocks, for inspection.
+    #[must_use]
+    pub fn superblocks(&self) -> &[Superblock] {
+        &self.blocks.all
+    }
+
+    /// Native superblocks that are erased and unused.
+    #[must_use]
+    pub fn free_superblocks(&self) -> u32 {
+        self.blocks.free_count()
+    }
+
+    /// Units given out in SLC-mode superblocks, and how many of them are valid.
+    #[must_use]
+    pub fn cache_units(&self) -> (u64, u64) {
+        let used = self.blocks.all.iter().filter(|b| b.slc && b.state != State::Free);
+        let sum = used.fold((0, 0), |(given, valid), b| {
+            (given + u64::from(b.written), valid + u64::from(b.valid))
+        });
+        (sum.0 - u64::from(self.streams[CACHE].left()), sum.1)
+    }
+
+    /// Where a logical unit's data is now.
+    #[inline]
+    #[must_use]
+    pub fn find(&self, lpn: u32) -> Found {
+        let ppn = self.map.physical[lpn as usize];
+        if ppn == NONE {
+            Found::Nowhere
+        } else if self.is_buffered(ppn) {
+            Found::Buffer
+        } else {
+            Found::Flash(ppn)
+        }
+    }
+
+    /// Physical unit of a logical one, wherever its data is now; for inspection.
+    #[must_use]
+    pub fn locate(&self, lpn: u32) -> Option<u32> {
+        let ppn = self.map.physical[lpn as usize];
+        (ppn != NONE).then_some(ppn)
+    }
+
+    /// Whether a logical unit's data lies on flash in the given row.
+    #[inline]
+    #[must_use]
+    pub fn in_row(&self, lpn: u32, row: u32) -> bool {
+        let ppn = self.map.physical[lpn as usize];
+        ppn != NONE && self.layout.row_of(ppn) == row && !self.is_buffered(ppn)
+    }
+
+    /// Whether the host waits for a superblock.
+    #[inline]
+    #[must_use]
+    pub fn is_starved(&self) -> bool {
+        self.starved
+    }
+
+    /// Die and operation class of a read of the row that a physical unit lies in.
+    #[inline]
+    #[must_use]
+    pub fn read_place(&self, ppn: u32) -> (u16, u8) {
+        let (superblock, offset) = self.layout.split(ppn);
+        let slc = self.blocks.all[superblock as usize].slc;
+        let (die, page) = self.layout.place(slc, offset);
+        let class = if slc { class::SLC_READ } else { class::NATIVE_READ + page as u8 };
+        (die as u16, class)
+    }
+
+    /// Takes units from the host into the stream that the policy chooses. The caller has asked
+    /// [`Ftl::room`] and reserved the buffer with [`Ftl::reserve`].
+    pub fn append_host(&mut self, lpn: u32, count: u32, ops: &mut Vec<NandOp>) {
+        self.counters.host_units += u64::from(count);
+        let (mut lpn, mut left) = (lpn, count);
+        while left > 0 {
+            let stream = self.host_stream();
+            let taken = self.append(stream, lpn, left, ops);
+            lpn += taken;
+            left -= taken;
+        }
+        self.owe(count);
+        self.erase_dead(ops);
+        self.pump(ops);
+    }
+
+    /// The end of an operation. Host reads are the drive's own business and never come here.
+    pub fn finish(&mut self, token: Token, ops: &mut Vec<NandOp>) {
+        match token {
+            Token::Host(_) => unreachable!("host reads end in the drive"),
+            Token::Program(place) => self.granule_programmed(place, ops),
+            Token::FoldRead(row) => self.row_read(Work::Fold, row, ops),
+            Token::GcRead(row) => self.row_read(Work::Collect, row, ops),
+            Token::Copyback(place) => self.copied_back(place, ops),
+            Token::Erase(superblock) => self.die_erased(superblock),
+        }
+        self.pump(ops);
+    }
+
+    /// Lets folding and garbage collection issue what their policies allow now.
+    pub fn pump(&mut self, ops: &mut Vec<NandOp>) {
+        if self.cache.mode != CacheMode::None {
+            self.pump_fold(ops);
+        }
+        self.pump_collect(ops);
+    }
+
+    /// The drive offers idle time, or takes the offer back.
+    pub fn offer(&mut self, idle: bool, ops: &mut Vec<NandOp>) {
+        self.fold.idle = idle;
+        self.pump(ops);
+    }
+
+    /// Pads what the host streams hold and issues it, so that nothing waits for more data.
+    pub fn pad_host(&mut self, ops: &mut Vec<NandOp>) {
+        self.pad(CACHE, ops);
+        self.pad(DIRECT, ops);
+    }
+
+    /// Whether a host granule is partly filled and waits for more data.
+    #[must_use]
+    pub fn has_partial(&self) -> bool {
+        [CACHE, DIRECT].iter().any(|&s| self.streams[s].next > self.streams[s].begun)
+    }
+
+    /// Host programs on their way to the flash.
+    #[must_use]
+    pub fn host_programs_in_flight(&self) -> bool {
+        self.buffer.by_stream[CACHE] + self.buffer.by_stream[DIRECT] > 0
+    }
+
+    /// Back to the never-written state; wear and counters stay. Only with nothing in flight.
+    pub fn purge(&mut self) {
+        assert_eq!(self.buffer.in_flight(), 0, "purge with programs in flight");
+        self.map.forget_all();
+        let fixed = self.cache.fixed_total;
+        self.blocks.free.clear();
+        self.blocks.free_fixed.clear();
+        self.blocks.cache.clear();
+        for (index, block) in self.blocks.all.iter_mut().enumerate() {
+            if block.written > 0 {
+                let cycles =
+                    if block.slc { &mut block.slc_cycles } else { &mut block.native_cycles };
+                *cycles += 1;
+                let erases = if block.slc {
+                    &mut self.counters.slc_erases
+                } else {
+                    &mut self.counters.native_erases
+                };
+                *erases += 1;
+            }
+            let (fixed, slc_cycles, native_cycles) =
+                ((index as u32) < fixed, block.slc_cycles, block.native_cycles);
+            *block = Superblock {
+                state: State::Free,
+                slc: false,
+                fixed,
+                valid: 0,
+                in_flight: 0,
+                written: 0,
+                erases_left: 0,
+                slc_cycles,
+                native_cycles,
+            };
+            let queue =
+                if fixed { &mut self.blocks.free_fixed } else { &mut self.blocks.free };
+            queue.push_back(index as u32);
+        }
+        self.streams = std::array::from_fn(|i| Stream::new(&self.layout, i == CACHE));
+        self.buffer.used_units = 0;
+        self.cache = Cache::new(&self.policy, &self.layout);
+        self.fold = Mover::new(Work::Fold, &self.layout);
+        self.collect = Mover::new(Work::Collect, &self.layout);
+        self.starved = false;
+    }
+}

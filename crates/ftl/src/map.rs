@@ -1,0 +1,120 @@
+//! The page map: logical to physical and back, and a bit for each physical unit that is valid.
+//!
+//! Twelve bytes a unit would be too many: 4 for the map, 4 for its reverse, an eighth for validity.
+
+use crate::layout::NONE;
+
+/// Map, reverse map and validity. Valid counts live with the superblocks.
+pub(crate) struct Map {
+    /// Physical unit of each logical one, or none.
+    pub(crate) physical: Vec<u32>,
+    /// Logical unit of each physical one; means something only where the unit is valid.
+    pub(crate) logical: Vec<u32>,
+    valid: Vec<u64>,
+}
+
+impl Map {
+    pub(crate) fn new(logical_units: u32, physical_units: u32) -> Map {
+        Map {
+            physical: vec![NONE; logical_units as usize],
+            logical: vec![0; physical_units as usize],
+            valid: vec![0; physical_units.div_ceil(64) as usize + 1],
+        }
+    }
+
+    /// Bytes that the tables take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.physical.len() * 4 + self.logical.len() * 4 + self.valid.len() * 8
+    }
+
+    pub(crate) fn forget_all(&mut self) {
+        self.physical.fill(NONE);
+        self.valid.fill(0);
+    }
+
+    #[inline]
+    pub(crate) fn is_valid(&self, ppn: u32) -> bool {
+        self.valid[(ppn >> 6) as usize] >> (ppn & 63) & 1 == 1
+    }
+
+    #[inline]
+    pub(crate) fn clear_valid(&mut self, ppn: u32) {
+        self.valid[(ppn >> 6) as usize] &= !(1 << (ppn & 63));
+    }
+
+    #[inline]
+    pub(crate) fn set_valid(&mut self, ppn: u32) {
+        self.valid[(ppn >> 6) as usize] |= 1 << (ppn & 63);
+    }
+
+    /// Calls `word` with each word of bits and the mask of `first..first + count` in it.
+    #[inline]
+    fn words(valid: &mut [u64], first: u32, count: u32, mut word: impl FnMut(&mut u64, u64)) {
+        let (mut at, end) = (first, first + count);
+        while at < end {
+            let take = (64 - (at & 63)).min(end - at);
+            let mask = (u64::MAX >> (64 - take)) << (at & 63);
+            word(&mut valid[(at >> 6) as usize], mask);
+            at += take;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn set_valid_run(&mut self, first: u32, count: u32) {
+        Map::words(&mut self.valid, first, count, |bits, mask| *bits |= mask);
+    }
+
+    #[inline]
+    pub(crate) fn clear_valid_run(&mut self, first: u32, count: u32) {
+        Map::words(&mut self.valid, first, count, |bits, mask| *bits &= !mask);
+    }
+
+    /// How many of `first..first + count` are valid.
+    #[inline]
+    pub(crate) fn count_valid(&self, first: u32, count: u32) -> u32 {
+        let (mut at, end, mut sum) = (first, first + count, 0);
+        while at < end {
+            let take = (64 - (at & 63)).min(end - at);
+            let mask = (u64::MAX >> (64 - take)) << (at & 63);
+            sum += (self.valid[(at >> 6) as usize] & mask).count_ones();
+            at += take;
+        }
+        sum
+    }
+
+    /// Appends the logical units of the valid ones of `first..first + count` to `out`.
+    #[inline]
+    pub(crate) fn collect_valid(&self, first: u32, count: u32, out: &mut Vec<u32>) {
+        let (mut at, end) = (first, first + count);
+        while at < end {
+            let take = (64 - (at & 63)).min(end - at);
+            let mask = (u64::MAX >> (64 - take)) << (at & 63);
+            let mut bits = self.valid[(at >> 6) as usize] & mask;
+            let base = at & !63;
+            while bits != 0 {
+                out.push(self.logical[(base + bits.trailing_zeros()) as usize]);
+                bits &= bits - 1;
+            }
+            at += take;
+        }
+    }
+
+    /// Points `count` logical units from `lpn` at as many physical ones from `ppn` and marks those valid.
+    #[inline]
+    pub(crate) fn point(&mut self, lpn: u32, ppn: u32, count: u32) {
+        if count == 1 {
+            self.physical[lpn as usize] = ppn;
+            self.logical[ppn as usize] = lpn;
+            self.set_valid(ppn);
+            return;
+        }
+        let (l, p, n) = (lpn as usize, ppn as usize, count as usize);
+        for (entry, value) in self.physical[l..l + n].iter_mut().zip(ppn..) {
+            *entry = value;
+        }
+        for (entry, value) in self.logical[p..p + n].iter_mut().zip(lpn..) {
+            *entry = value;
+        }
+        self.set_valid_run(ppn, count);
+    }
+}

@@ -1,0 +1,235 @@
+//! Moving the valid data of one superblock elsewhere: the work that folding and collection share.
+//!
+//! A mover reads its source row by row, places what is still valid into its own stream, and lets the
+//! source be erased once the copies are programmed. Rows without valid data cost nothing. It never has
+//! more than a few granules a die under way, so that its buffer is bounded and host work gets its turn.
+//!
+//! A mover owes: each host unit adds to its debt while there is pressure, each unit of the source that is
+//! dealt with takes from it, and a debt beyond the slack holds the host back. That is what turns pressure
+//! into a steady slower rate instead of stalls.
+
+use crate::allocate::{FOLD, GC};
+use crate::blocks::State;
+use crate::ftl::Ftl;
+use crate::layout::{Layout, NONE};
+use crate::op::{NandOp, Token};
+
+/// Granules a die that a mover may have read or in programming.
+const GRANULES_AHEAD: u32 = 2;
+/// Granules a die that the host may be ahead of a mover before it has to wait.
+const SLACK_GRANULES: i64 = 2;
+
+/// Which of the two movers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Work {
+    Fold,
+    Collect,
+}
+
+/// A source that has been emptied and waits for its copies to be programmed.
+#[derive(Clone, Copy, Debug)]
+struct Emptied {
+    superblock: u32,
+    /// Every granule of the stream below this number has to be programmed first.
+    sequence: u64,
+}
+
+/// Folding or collection in progress.
+pub(crate) struct Mover {
+    pub(crate) work: Work,
+    /// Superblock being emptied, or none.
+    pub(crate) source: u32,
+    /// Offset of the next unit to look at.
+    pub(crate) cursor: u32,
+    /// Rows being read.
+    pub(crate) outstanding: u32,
+    /// Copybacks under way.
+    pub(crate) copying: u32,
+    /// Units owed to the host, in thousandths; negative when ahead.
+    pub(crate) debt_milli: i64,
+    /// Idle time is offered.
+    pub(crate) idle: bool,
+    /// Something is under way or wanted: kept so that a look costs one comparison.
+    pub(crate) active: bool,
+    /// A free superblock is set aside for what is being read.
+    pub(crate) pledged: bool,
+    slack_milli: i64,
+    rows_ahead: u32,
+    granules_ahead: u32,
+    emptied: Vec<Emptied>,
+}
+
+impl Mover {
+    pub(crate) fn new(work: Work, layout: &Layout) -> Mover {
+        let granules = GRANULES_AHEAD * layout.dies;
+        let rows = layout.native_granule / layout.row_units;
+        let slack = SLACK_GRANULES * i64::from(layout.dies) * i64::from(layout.native_granule);
+        Mover {
+            work,
+            source: NONE,
+            cursor: 0,
+            outstanding: 0,
+            copying: 0,
+            debt_milli: 0,
+            idle: false,
+            active: false,
+            pledged: false,
+            slack_milli: slack * 1000,
+            rows_ahead: granules * rows,
+            granules_ahead: granules,
+            emptied: Vec::new(),
+        }
+    }
+
+    /// Whether the host has to wait for this mover.
+    #[inline]
+    pub(crate) fn holds_host(&self) -> bool {
+        self.debt_milli > self.slack_milli
+    }
+
+    pub(crate) fn stream(&self) -> usize {
+        match self.work {
+            Work::Fold => FOLD,
+            Work::Collect => GC,
+        }
+    }
+
+    /// Sources that wait for their copies.
+    pub(crate) fn waiting(&self) -> bool {
+        !self.emptied.is_empty()
+    }
+}
+
+impl Ftl {
+    pub(crate) fn mover(&mut self, work: Work) -> &mut Mover {
+        match work {
+            Work::Fold => &mut self.fold,
+            Work::Collect => &mut self.collect,
+        }
+    }
+
+    /// As many folded granules are in programming as may be.
+    pub(crate) fn fold_programs_enough(&self) -> bool {
+        self.buffer.by_stream[FOLD] >= self.fold.granules_ahead
+    }
+
+    /// Free native superblocks that are not set aside for a mover.
+    #[inline]
+    pub(crate) fn available(&self) -> u32 {
+        let pledged = u32::from(self.fold.pledged) + u32::from(self.collect.pledged);
+        self.blocks.free_count().saturating_sub(pledged)
+    }
+
+    /// Makes a superblock a mover's source.
+    pub(crate) fn start_source(&mut self, work: Work, superblock: u32) {
+        let block = &mut self.blocks.all[superblock as usize];
+        assert_eq!((block.state, block.in_flight), (State::Closed, 0), "source {superblock}");
+        block.state = State::Source;
+        let mover = self.mover(work);
+        mover.source = superblock;
+        mover.cursor = 0;
+    }
+
+    /// Whether a mover may issue another read: bounded by its rows, its granules and a place to write.
+    pub(crate) fn may_read(&mut self, work: Work) -> bool {
+        let (mover, floor) = match work {
+            Work::Fold => (&self.fold, 1),
+            Work::Collect => (&self.collect, 0),
+        };
+        let stream = mover.stream();
+        if mover.outstanding >= mover.rows_ahead {
+            return false;
+        }
+        if self.buffer.by_stream[stream] >= mover.granules_ahead {
+            return false;
+        }
+        let owed = (mover.outstanding + 1) * self.layout.row_units;
+        if self.streams[stream].left() >= owed || mover.pledged {
+            return true;
+        }
+        if self.available() <= floor {
+            // Without a place to write only collection can help, and it has to do so at once.
+            self.starved |= work == Work::Fold;
+            return false;
+        }
+        self.mover(work).pledged = true;
+        true
+    }
+
+    /// Issues the read of the row at a mover's cursor, or passes over it when nothing in it is valid.
+    pub(crate) fn read_row(&mut self, work: Work, ops: &mut Vec<NandOp>) {
+        let row_units = self.layout.row_units;
+        let mover = self.mover(work);
+        let (superblock, offset) = (mover.source, mover.cursor);
+        mover.cursor += row_units;
+        let first = self.layout.base(superblock) + offset;
+        let valid = self.map.count_valid(first, row_units);
+        let dealt = if work == Work::Fold { row_units } else { valid };
+        let mover = self.mover(work);
+        mover.debt_milli -= i64::from(dealt) * 1000;
+        if valid == 0 {
+            return;
+        }
+        mover.outstanding += 1;
+        let (die, class) = self.read_place(first);
+        let token = match work {
+            Work::Fold => Token::FoldRead(first),
+            Work::Collect => Token::GcRead(first),
+        };
+        ops.push(NandOp { die, class, units: valid as u16, token });
+    }
+
+    /// A row has been read: what is still valid in it goes into the mover's stream.
+    pub(crate) fn row_read(&mut self, work: Work, first: u32, ops: &mut Vec<NandOp>) {
+        let row_units = self.layout.row_units;
+        let mut lpns = std::mem::take(&mut self.scratch);
+        lpns.clear();
+        self.map.collect_valid(first, row_units, &mut lpns);
+        self.map.clear_valid_run(first, row_units);
+        let superblock = self.layout.superblock_of(first);
+        self.blocks.all[superblock as usize].valid -= lpns.len() as u32;
+        let mover = self.mover(work);
+        mover.outstanding -= 1;
+        let stream = mover.stream();
+        self.append_moved(stream, &lpns, ops);
+        self.scratch = lpns;
+    }
+
+    /// Gives up a source that has been read to its end; true once it is given up.
+    pub(crate) fn finish_source(&mut self, work: Work, ops: &mut Vec<NandOp>) -> bool {
+        let mover = self.mover(work);
+        if mover.outstanding + mover.copying > 0 {
+            return false;
+        }
+        let superblock = mover.source;
+        mover.source = NONE;
+        mover.pledged = false;
+        let block = &mut self.blocks.all[superblock as usize];
+        assert_eq!(block.valid, 0, "source {superblock} still holds data");
+        block.state = State::Emptied;
+        let sequence = self.sequence;
+        self.mover(work).emptied.push(Emptied { superblock, sequence });
+        self.erase_emptied(ops);
+        true
+    }
+
+    /// Erases emptied sources whose copies are all programmed.
+    pub(crate) fn erase_emptied(&mut self, ops: &mut Vec<NandOp>) {
+        for work in [Work::Fold, Work::Collect] {
+            if !self.mover(work).waiting() {
+                continue;
+            }
+            let stream = self.mover(work).stream();
+            let durable = self.oldest_pending(|s| s == stream);
+            let mut emptied = std::mem::take(&mut self.mover(work).emptied);
+            emptied.retain(|e| {
+                let keep = e.sequence > durable;
+                if !keep {
+                    self.start_erase(e.superblock, ops);
+                }
+                keep
+            });
+            self.mover(work).emptied = emptied;
+        }
+    }
+}

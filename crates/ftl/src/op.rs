@@ -1,0 +1,65 @@
+//! What the firmware asks of the flash: one NAND operation at a time, at the grain that the die knows.
+
+/// What kind of operation it is, as an index into the drive's table of times.
+pub mod class {
+    /// Read of an SLC-mode page row.
+    pub const SLC_READ: u8 = 0;
+    /// Read of a native row; plus the page type (0 to 3).
+    pub const NATIVE_READ: u8 = 1;
+    /// Program of an SLC-mode row.
+    pub const SLC_PROGRAM: u8 = 5;
+    /// Native program; plus the page type where the part programs page by page.
+    pub const NATIVE_PROGRAM: u8 = 6;
+    /// Erase after SLC use.
+    pub const SLC_ERASE: u8 = 10;
+    /// Erase after native use.
+    pub const NATIVE_ERASE: u8 = 11;
+    /// One native wordline filled from as many SLC wordlines as it has bits, inside the die.
+    pub const COPYBACK: u8 = 12;
+    /// How many there are.
+    pub const COUNT: usize = 13;
+
+    /// Whether the operation senses pages and then sends them over the channel.
+    #[inline]
+    #[must_use]
+    pub fn is_read(class: u8) -> bool {
+        class < SLC_PROGRAM
+    }
+
+    /// Whether the operation takes data over the channel and then programs it.
+    #[inline]
+    #[must_use]
+    pub fn is_program(class: u8) -> bool {
+        (SLC_PROGRAM..SLC_ERASE).contains(&class)
+    }
+}
+
+/// Who asked for an operation, handed back when it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Token {
+    /// A host command's read; the number is the drive's own.
+    Host(u32),
+    /// A granule being programmed, by its place in the list of those in flight.
+    Program(u32),
+    /// A row read in order to fold it, by its first physical unit.
+    FoldRead(u32),
+    /// A row read in order to collect it, by its first physical unit.
+    GcRead(u32),
+    /// A fold inside the die, by its place in the list of granules in flight.
+    Copyback(u32),
+    /// One die's share of a superblock's erase.
+    Erase(u32),
+}
+
+/// One operation on one die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NandOp {
+    /// Which die.
+    pub die: u16,
+    /// Which kind, see [`class`].
+    pub class: u8,
+    /// Units that cross the channel.
+    pub units: u16,
+    /// Who is told.
+    pub token: Token,
+}

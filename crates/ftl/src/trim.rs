@@ -1,0 +1,83 @@
+//! Taking data away: TRIM, and the old copies of what is written anew.
+//!
+//! A closed superblock that loses its last valid unit is erased, not folded or collected.
+
+use crate::blocks::State;
+use crate::ftl::Ftl;
+use crate::layout::NONE;
+use crate::op::NandOp;
+
+impl Ftl {
+    /// Deallocates `count` logical units from `lpn`; superblocks without valid data are erased.
+    pub fn trim(&mut self, lpn: u32, count: u32, ops: &mut Vec<NandOp>) {
+        self.invalidate_run(lpn, count);
+        self.map.physical[lpn as usize..(lpn + count) as usize].fill(NONE);
+        self.erase_dead(ops);
+    }
+
+    /// Marks the present copies of a run of logical units invalid. The map itself is left to the caller.
+    #[inline]
+    pub(crate) fn invalidate_run(&mut self, lpn: u32, count: u32) {
+        let (from, to) = (lpn as usize, (lpn + count) as usize);
+        if count == 1 {
+            let ppn = self.map.physical[from];
+            if ppn != NONE {
+                self.invalidate(ppn, 1);
+            }
+            return;
+        }
+        if self.map.physical[from..to].iter().all(|&ppn| ppn == NONE) {
+            return;
+        }
+        let mut at = from;
+        while at < to {
+            let first = self.map.physical[at];
+            let mut run = 1;
+            if first != NONE {
+                while at + run < to && self.map.physical[at + run] == first + run as u32 {
+                    run += 1;
+                }
+                self.invalidate_across(first, run as u32);
+            }
+            at += run;
+        }
+    }
+
+    /// A run of physical units may cross from one superblock into the next.
+    fn invalidate_across(&mut self, first: u32, count: u32) {
+        let (mut at, mut left) = (first, count);
+        while left > 0 {
+            let offset = self.layout.split(at).1;
+            let here = left.min(self.layout.native_units - offset);
+            self.invalidate(at, here);
+            at += here;
+            left -= here;
+        }
+    }
+
+    #[inline]
+    fn invalidate(&mut self, ppn: u32, count: u32) {
+        if count == 1 {
+            self.map.clear_valid(ppn);
+        } else {
+            self.map.clear_valid_run(ppn, count);
+        }
+        let superblock = self.layout.superblock_of(ppn);
+        let block = &mut self.blocks.all[superblock as usize];
+        block.valid -= count;
+        if block.valid == 0 && block.state == State::Closed {
+            self.cache.dead.push(superblock);
+        }
+    }
+
+    /// Erases the closed superblocks that have lost their last valid unit.
+    #[inline]
+    pub(crate) fn erase_dead(&mut self, ops: &mut Vec<NandOp>) {
+        while let Some(superblock) = self.cache.dead.pop() {
+            let block = &self.blocks.all[superblock as usize];
+            if block.state == State::Closed && block.valid == 0 && block.in_flight == 0 {
+                self.start_erase(superblock, ops);
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The volatile buffer and the granules on their way from it to the flash.
+//!
+//! A granule is in flight from the moment its program is issued until the die reports it; until then its
+//! data is served from the buffer. The list is bounded by what the streams may have outstanding.
+
+use crate::allocate::STREAMS;
+use crate::ftl::Ftl;
+use crate::layout::NONE;
+
+/// A granule being programmed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flight {
+    /// First physical unit, or none when the place is unused.
+    pub(crate) first: u32,
+    /// Units of buffer that are given back when it is done.
+    pub(crate) host_units: u32,
+    /// Which stream it belongs to.
+    pub(crate) stream: usize,
+    /// Its number among all granules, in the order in which they were begun.
+    pub(crate) sequence: u64,
+    /// First physical unit of a copyback's source rows.
+    pub(crate) source: u32,
+}
+
+/// What is in RAM and not yet on flash.
+pub(crate) struct WriteBuffer {
+    pub(crate) capacity_units: u32,
+    pub(crate) used_units: u32,
+    pub(crate) flights: Vec<Flight>,
+    vacant: Vec<u32>,
+    /// How many of each stream are in flight.
+    pub(crate) by_stream: [u32; STREAMS],
+}
+
+impl WriteBuffer {
+    pub(crate) fn new(capacity_units: u32) -> WriteBuffer {
+        WriteBuffer {
+            capacity_units,
+            used_units: 0,
+            flights: Vec::new(),
+            vacant: Vec::new(),
+            by_stream: [0; STREAMS],
+        }
+    }
+
+    /// Notes a granule; the answer is its place.
+    #[inline]
+    pub(crate) fn launch(&mut self, flight: Flight) -> u32 {
+        self.by_stream[flight.stream] += 1;
+        if let Some(place) = self.vacant.pop() {
+            self.flights[place as usize] = flight;
+            return place;
+        }
+        self.flights.push(flight);
+        self.flights.len() as u32 - 1
+    }
+
+    /// Takes a granule off the list.
+    #[inline]
+    pub(crate) fn land(&mut self, place: u32) -> Flight {
+        let flight = self.flights[place as usize];
+        assert_ne!(flight.first, NONE, "granule {place} landed twice");
+        self.flights[place as usize].first = NONE;
+        self.vacant.push(place);
+        self.by_stream[flight.stream] -= 1;
+        self.used_units -= flight.host_units;
+        flight
+    }
+
+    pub(crate) fn in_flight(&self) -> usize {
+        self.flights.len() - self.vacant.len()
+    }
+}
+
+impl Ftl {
+    /// Whether a unit's data is still in RAM: in a granule being filled or programmed.
+    #[inline]
+    pub(crate) fn is_buffered(&self, ppn: u32) -> bool {
+        let (superblock, offset) = self.layout.split(ppn);
+        let block = &self.blocks.all[superblock as usize];
+        let open = self.streams.iter().any(|s| s.superblock == superblock && offset >= s.begun);
+        if open || block.in_flight == 0 {
+            return open;
+        }
+        let granule = self.layout.granule(block.slc);
+        let wanted = |f: &Flight| f.first != NONE && ppn.wrapping_sub(f.first) < granule;
+        self.buffer.flights.iter().any(wanted)
+    }
+
+    /// Sequence number that the next granule to be begun will get.
+    #[must_use]
+    pub fn next_sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    /// Lowest sequence number of a host granule that is not programmed yet: all before it are durable.
+    #[must_use]
+    pub fn oldest_pending_host(&self) -> u64 {
+        self.oldest_pending(|stream| stream <= super::allocate::DIRECT)
+    }
+
+    pub(crate) fn oldest_pending(&self, of: impl Fn(usize) -> bool) -> u64 {
+        let flying = self.buffer.flights.iter();
+        let flying = flying.filter(|f| f.first != NONE && of(f.stream)).map(|f| f.sequence);
+        let open = self.streams.iter().enumerate();
+        let open = open.filter(|(i, s)| of(*i) && s.next > s.begun).map(|(_, s)| s.sequence);
+        flying.chain(open).min().unwrap_or(u64::MAX)
+    }
+}

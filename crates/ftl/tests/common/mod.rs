@@ -1,0 +1,200 @@
+//! A small drive for tests: the firmware, dies that end their operations in any order between dies, and a
+//! shadow that knows which stamp every unit has to hold.
+//!
+//! The shadow is a `BTreeMap`, too simple to be wrong: it hangs a stamp on each physical unit, moves it
+//! only as the operations say, and after every step every logical unit has to read back its last stamp.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use flashtwin_base::Nanos;
+use flashtwin_base::rng::Rng;
+use flashtwin_ftl::policy::{CacheMode, Fold, FoldPath, Gc, SlcCache, WhenFull};
+use flashtwin_ftl::{Ftl, NandOp, Policy, Token};
+use flashtwin_nand::{Cell, Geometry, ModeTiming, Part, Program};
+
+pub const UNIT: u32 = 4096;
+
+/// A part of a few dozen superblocks: 2 dies of 2 planes, 8 KiB pages.
+pub fn part(cell: Cell, one_shot: bool, blocks: u32) -> Part {
+    let bits = cell.bits() as usize;
+    let time = Nanos::from_us(10);
+    let program =
+        if one_shot { Program::OneShot(time) } else { Program::PageByPage(vec![time; bits]) };
+    let mode = |pages: usize, program: Program| ModeTiming {
+        read: vec![time; pages],
+        program,
+        erase: time,
+        endurance_cycles: 1000,
+    };
+    Part {
+        geometry: Geometry {
+            channels: 2,
+            dies_per_channel: 1,
+            planes: 2,
+            blocks_per_plane: blocks,
+            wordlines_per_block: 8,
+            page_bytes: 8192,
+            cell,
+        },
+        slc: mode(1, Program::OneShot(time)),
+        native: mode(bits, program),
+        bus_bytes_per_s: 400_000_000,
+        cache_program: false,
+    }
+}
+
+/// A policy with everything off but garbage collection.
+pub fn policy() -> Policy {
+    Policy {
+        unit_bytes: UNIT,
+        system_bytes: 0,
+        cache: SlcCache {
+            mode: CacheMode::None,
+            size_bytes: 0,
+            static_bytes: 0,
+            when_full: WhenFull::Direct,
+            rearm_bytes: 0,
+        },
+        fold: Fold { idle_after: None, reserve_bytes: 0, pace_milli: 500, path: FoldPath::Controller },
+        gc: Gc { low_superblocks: 5, high_superblocks: 7, reserve_superblocks: 3 },
+    }
+}
+
+/// The firmware with its dies and its shadow.
+pub struct Bench {
+    pub ftl: Ftl,
+    dies: Vec<VecDeque<NandOp>>,
+    ops: Vec<NandOp>,
+    pub rng: Rng,
+    stamps: BTreeMap<u32, u64>,
+    expected: BTreeMap<u32, u64>,
+    clock: u64,
+}
+
+impl Bench {
+    pub fn new(part: &Part, policy: Policy, capacity_units: u32, seed: u64) -> Bench {
+        let capacity = u64::from(capacity_units) * u64::from(UNIT);
+        let ftl = Ftl::new(part, policy, capacity, 48 * u64::from(UNIT));
+        let dies = (0..ftl.layout.dies).map(|_| VecDeque::new()).collect();
+        Bench {
+            ftl,
+            dies,
+            ops: Vec::new(),
+            rng: Rng::new(seed, 7),
+            stamps: BTreeMap::new(),
+            expected: BTreeMap::new(),
+            clock: 0,
+        }
+    }
+
+    fn queue(&mut self) {
+        for op in self.ops.drain(..) {
+            self.dies[op.die as usize].push_back(op);
+        }
+    }
+
+    pub fn is_busy(&self) -> bool {
+        self.dies.iter().any(|d| !d.is_empty())
+    }
+
+    /// Ends the oldest operation of some die that has one.
+    pub fn step(&mut self) {
+        let busy: Vec<usize> = (0..self.dies.len()).filter(|&d| !self.dies[d].is_empty()).collect();
+        let die = busy[self.rng.below(busy.len() as u64) as usize];
+        let op = self.dies[die].pop_front().expect("a busy die");
+        let rows = self.sources(op.token);
+        let watched = if rows.is_empty() { 0 } else { self.ftl.logical_units() };
+        let before: Vec<(u32, u32)> = (0..watched)
+            .filter_map(|lpn| self.ftl.locate(lpn).map(|ppn| (lpn, ppn)))
+            .collect();
+        self.ftl.finish(op.token, &mut self.ops);
+        self.queue();
+        for (lpn, ppn) in before {
+            let now = self.ftl.locate(lpn).expect("moving never unmaps");
+            if now != ppn {
+                assert!(rows.iter().any(|r| r.contains(&ppn)), "unit {lpn} moved unread");
+                let stamp = self.stamps[&ppn];
+                self.stamps.insert(now, stamp);
+            }
+        }
+    }
+
+    /// Physical units that an operation brings into RAM or copies.
+    fn sources(&self, token: Token) -> Vec<std::ops::Range<u32>> {
+        let row = self.ftl.layout.row_units;
+        match token {
+            Token::FoldRead(first) | Token::GcRead(first) => vec![first..first + row],
+            Token::Copyback(place) => self.ftl.copyback_rows(place),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Writes a run, ending operations for as long as the firmware has no room.
+    pub fn write(&mut self, lpn: u32, count: u32) {
+        let (mut lpn, mut left) = (lpn, count);
+        while left > 0 {
+            let room = self.ftl.room();
+            self.pump();
+            if room == 0 {
+                if !self.is_busy() {
+                    self.ftl.pad_host(&mut self.ops);
+                    self.queue();
+                }
+                assert!(self.is_busy(), "stuck with {left} to write\n{}", self.ftl.describe());
+                self.step();
+                continue;
+            }
+            let now = room.min(left);
+            self.ftl.reserve(now);
+            self.ftl.append_host(lpn, now, &mut self.ops);
+            self.queue();
+            for unit in lpn..lpn + now {
+                self.clock += 1;
+                self.expected.insert(unit, self.clock);
+                let ppn = self.ftl.locate(unit).expect("just written");
+                self.stamps.insert(ppn, self.clock);
+            }
+            lpn += now;
+            left -= now;
+        }
+    }
+
+    pub fn trim(&mut self, lpn: u32, count: u32) {
+        self.ftl.trim(lpn, count, &mut self.ops);
+        self.queue();
+        for unit in lpn..lpn + count {
+            self.expected.remove(&unit);
+        }
+    }
+
+    fn pump(&mut self) {
+        self.ftl.pump(&mut self.ops);
+        self.queue();
+    }
+
+    /// Ends everything that is under way.
+    pub fn drain(&mut self) {
+        while self.is_busy() {
+            self.step();
+        }
+    }
+
+    pub fn idle(&mut self, idle: bool) {
+        self.ftl.offer(idle, &mut self.ops);
+        self.queue();
+    }
+
+    pub fn pad(&mut self) {
+        self.ftl.pad_host(&mut self.ops);
+        self.queue();
+    }
+
+    /// Every unit holds its last stamp, trimmed ones hold nothing, every invariant holds.
+    pub fn verify(&self) {
+        self.ftl.check();
+        for lpn in 0..self.ftl.logical_units() {
+            let found = self.ftl.locate(lpn).map(|ppn| self.stamps[&ppn]);
+            assert_eq!(found, self.expected.get(&lpn).copied(), "unit {lpn}");
+        }
+    }
+}

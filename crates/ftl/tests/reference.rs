@@ -1,0 +1,117 @@
+//! The firmware against a plain map, under every policy, with random writes, trims and idle times.
+
+mod common;
+
+use common::{Bench, part, policy};
+use flashtwin_ftl::Policy;
+use flashtwin_ftl::policy::{CacheMode, FoldPath, WhenFull};
+use flashtwin_nand::{Cell, Part};
+
+/// Writes, trims and rests at random for a while, verifying as it goes.
+fn torture(part: &Part, policy: Policy, share: f64, seed: u64) -> Bench {
+    let raw = part.geometry.raw_bytes() / u64::from(common::UNIT);
+    let units = (raw as f64 * share) as u32;
+    let mut bench = Bench::new(part, policy, units, seed);
+    bench.write(0, units);
+    bench.verify();
+    for round in 0..600 {
+        let at = bench.rng.below(u64::from(units)) as u32;
+        let longest = if bench.rng.chance(10) { 300 } else { 6 };
+        let count = (1 + bench.rng.below(longest) as u32).min(units - at);
+        match bench.rng.below(20) {
+            0 => bench.trim(at, count),
+            1 => {
+                bench.idle(true);
+                bench.drain();
+                bench.idle(false);
+            }
+            2 => bench.pad(),
+            _ => bench.write(at, count),
+        }
+        if round % 50 == 0 {
+            bench.verify();
+        }
+    }
+    bench.drain();
+    bench.verify();
+    bench
+}
+
+fn cached(mode: CacheMode, when_full: WhenFull, path: FoldPath, superblocks: u64) -> Policy {
+    let mut policy = policy();
+    let slc = 8 * 2 * 2 * 8192;
+    policy.cache.mode = mode;
+    policy.cache.when_full = when_full;
+    policy.cache.rearm_bytes = slc;
+    if matches!(mode, CacheMode::Dynamic | CacheMode::Hybrid) {
+        policy.cache.size_bytes = superblocks * slc;
+    }
+    if matches!(mode, CacheMode::Static | CacheMode::Hybrid) {
+        policy.cache.static_bytes = superblocks * slc;
+    }
+    policy.fold.path = path;
+    policy.fold.pace_milli = if when_full == WhenFull::Staged { 1500 } else { 500 };
+    policy
+}
+
+#[test]
+fn without_cache_one_shot_and_page_by_page() {
+    for (cell, one_shot) in
+        [(Cell::Slc, true), (Cell::Mlc, false), (Cell::Tlc, true), (Cell::Qlc, false)]
+    {
+        let bench = torture(&part(cell, one_shot, 40), policy(), 0.75, 11);
+        let c = bench.ftl.counters();
+        assert!(c.gc_units > 0, "{cell:?} never collected");
+        assert_eq!((c.slc_units, c.fold_units), (0, 0));
+    }
+}
+
+#[test]
+fn every_cache_with_every_way_when_full() {
+    for mode in [CacheMode::Static, CacheMode::Dynamic, CacheMode::Hybrid, CacheMode::WholeDrive] {
+        for when_full in [WhenFull::Direct, WhenFull::FoldFirst, WhenFull::Staged] {
+            for path in [FoldPath::Controller, FoldPath::Copyback] {
+                for seed in 1..4 {
+                    let p = part(Cell::Tlc, true, 48);
+                    let bench = torture(&p, cached(mode, when_full, path, 4), 0.6, seed);
+                    let c = bench.ftl.counters();
+                    let what = format!("{mode:?} {when_full:?} {path:?}");
+                    assert!(c.slc_units > 0 && c.fold_units > 0, "{what}: cache unused");
+                    if when_full != WhenFull::Direct {
+                        assert_eq!(c.direct_units, 0, "{what} wrote direct");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn trim_of_everything_gives_every_superblock_back() {
+    let p = part(Cell::Tlc, true, 48);
+    let policy = cached(CacheMode::Dynamic, WhenFull::Direct, FoldPath::Controller, 4);
+    let mut bench = torture(&p, policy, 0.6, 5);
+    bench.pad();
+    bench.drain();
+    bench.trim(0, bench.ftl.logical_units());
+    bench.drain();
+    bench.verify();
+    let open = 4;
+    assert!(bench.ftl.free_superblocks() + open >= bench.ftl.layout.superblocks);
+}
+
+#[test]
+fn overwritten_cache_is_erased_and_not_folded() {
+    let p = part(Cell::Tlc, true, 48);
+    let policy = cached(CacheMode::Dynamic, WhenFull::Direct, FoldPath::Controller, 4);
+    let mut bench = Bench::new(&p, policy, 2000, 3);
+    let slc = bench.ftl.layout.slc_units;
+    for _ in 0..50 {
+        bench.write(0, slc / 2);
+    }
+    bench.drain();
+    bench.verify();
+    let c = bench.ftl.counters();
+    assert_eq!((c.fold_units, c.direct_units), (0, 0), "a small file stays in the cache");
+    assert!(c.slc_erases > 20);
+}
