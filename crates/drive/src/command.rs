@@ -40,6 +40,16 @@ pub(crate) struct Command {
     crossed: Nanos,
 }
 
+/// A burst of a write's data in the buffer.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    slot: u32,
+    lpn: u32,
+    units: u32,
+    /// The command has no more data to come.
+    last: bool,
+}
+
 /// All commands inside the drive.
 pub(crate) struct Commands {
     slots: Vec<Command>,
@@ -52,6 +62,8 @@ pub(crate) struct Commands {
     durable: VecDeque<(u64, u32)>,
     takes_turns: bool,
     programming: bool,
+    /// Taking turns: what has been received and not yet placed.
+    received: Vec<Piece>,
 }
 
 impl Commands {
@@ -64,6 +76,7 @@ impl Commands {
             durable: VecDeque::with_capacity(queue_depth as usize),
             takes_turns: !overlap,
             programming: false,
+            received: Vec::new(),
         }
     }
 
@@ -152,6 +165,7 @@ impl Drive {
     }
 
     fn begin_flush(&mut self, slot: u32) {
+        self.stop_receiving();
         self.ftl.pad_host(&mut self.ops);
         self.issue();
         self.commands.durable.push_back((self.ftl.next_sequence(), slot));
@@ -203,9 +217,8 @@ impl Drive {
         let burst = (command.units - command.sent).min(BURST_BYTES / unit_bytes);
         let room = self.ftl.room();
         self.issue_pumped();
-        if room == 0 || (room < burst && self.ftl.buffer_free() < burst && !self.fits_never(burst))
-        {
-            self.stop_receiving(room);
+        if room == 0 || (room < burst && self.waits_for_whole(burst)) {
+            self.stop_receiving();
             return;
         }
         let units = burst.min(room);
@@ -216,9 +229,12 @@ impl Drive {
         self.events.push(arrives, Event::Arrived);
     }
 
-    /// A burst larger than the whole buffer takes what there is.
-    fn fits_never(&self, burst: u32) -> bool {
-        u64::from(burst) * u64::from(self.ftl.layout.unit_bytes) > self.controller.buffer_bytes
+    /// Whether a burst is better sent for whole, once the buffer has more room. Not so when it is the
+    /// superblock that ends, when the buffer is too small for it, or when the buffer is filled in turns.
+    fn waits_for_whole(&self, burst: u32) -> bool {
+        let capacity = self.controller.buffer_bytes / u64::from(self.ftl.layout.unit_bytes);
+        let fits = u64::from(burst) <= capacity;
+        fits && self.ftl.buffer_free() < burst && !self.commands.takes_turns
     }
 
     /// The firmware may have found that the host has to wait: folding and collection go on at once.
@@ -230,7 +246,7 @@ impl Drive {
         }
     }
 
-    /// A burst has arrived: the firmware places it.
+    /// A burst has arrived: the firmware places it, at once or when receiving ends.
     pub(crate) fn arrived(&mut self) {
         let units = std::mem::take(&mut self.commands.crossing);
         let Some(&slot) = self.commands.incoming.front() else {
@@ -239,43 +255,62 @@ impl Drive {
         let command = &mut self.commands.slots[slot as usize];
         let lpn = command.lpn + command.sent;
         command.sent += units;
-        let complete = command.sent == command.units;
-        self.ftl.append_host(lpn, units, &mut self.ops);
-        self.issue();
-        if complete {
+        let piece = Piece { slot, lpn, units, last: command.sent == command.units };
+        if piece.last {
             self.commands.incoming.pop_front();
-            match self.controller.acknowledge {
-                Acknowledge::WriteBack => self.answer(slot, Status::Ok),
-                Acknowledge::WriteThrough => {
-                    self.commands.durable.push_back((self.ftl.next_sequence(), slot));
-                }
-            }
         }
-        self.wait_or_pad();
+        if self.commands.takes_turns {
+            self.commands.received.push(piece);
+        } else {
+            self.place(piece);
+        }
+        if self.commands.incoming.is_empty() {
+            self.nothing_queued();
+        }
         self.admit();
     }
 
-    /// With nothing more queued, what is partly filled waits for more data or is padded.
+    /// The firmware places a burst; the command's last one is its acknowledgement, or the programs that
+    /// were begun for it are.
     #[inline]
-    fn wait_or_pad(&mut self) {
-        if !self.commands.incoming.is_empty() {
+    fn place(&mut self, piece: Piece) {
+        self.ftl.append_host(piece.lpn, piece.units, &mut self.ops);
+        self.issue();
+        if !piece.last {
             return;
         }
+        match self.controller.acknowledge {
+            Acknowledge::WriteBack => self.answer(piece.slot, Status::Ok),
+            Acknowledge::WriteThrough => {
+                let programs = self.ftl.next_sequence();
+                self.commands.durable.push_back((programs, piece.slot));
+            }
+        }
+    }
+
+    /// With no more data queued, what is partly filled waits for more or is padded.
+    #[inline]
+    fn nothing_queued(&mut self) {
+        self.stop_receiving();
         if self.controller.gather {
             self.wait_for_more();
         } else {
             self.ftl.pad_host(&mut self.ops);
             self.issue();
         }
-        self.stop_receiving(0);
     }
 
-    /// Taking turns: from receiving to programming.
+    /// Taking turns: what has been received is placed and programmed before more is received.
     #[inline]
-    fn stop_receiving(&mut self, room: u32) {
-        if !self.commands.takes_turns || room >= self.ftl.layout.row_units {
+    fn stop_receiving(&mut self) {
+        if !self.commands.takes_turns {
             return;
         }
+        let mut received = std::mem::take(&mut self.commands.received);
+        for piece in received.drain(..) {
+            self.place(piece);
+        }
+        self.commands.received = received;
         if !self.controller.gather {
             self.ftl.pad_host(&mut self.ops);
             self.issue();

@@ -27,14 +27,14 @@ impl Ftl {
             self.collect.active = true;
         } else if free >= self.policy.gc.high_superblocks && self.collect.source == NONE {
             self.collect.active = false;
-            self.collect.debt_milli = 0;
+            self.collect.owe(0, 0);
         }
         if !self.collect.active {
             return;
         }
         loop {
             if self.collect.source == NONE && !self.next_victim(ops) {
-                self.collect.debt_milli = 0;
+                self.collect.owe(0, 0);
                 if self.collect.waiting() && self.collect.outstanding == 0 {
                     self.pad(GC, ops);
                 }
@@ -52,11 +52,10 @@ impl Ftl {
         }
     }
 
-    /// Collection keeps just ahead of what the host pays for, and goes all out when the host waits.
+    /// Collection keeps ahead of what the host pays for, and goes all out when the host waits.
     #[inline]
     fn may_collect(&mut self) -> bool {
-        let ahead = i64::from(self.layout.native_granule) * i64::from(self.layout.dies) * 1000;
-        (self.starved || self.collect.debt_milli > -ahead) && self.may_read(Work::Collect)
+        (self.starved || self.collect.is_behind()) && self.may_read(Work::Collect)
     }
 
     /// Chooses the closed native superblock with the fewest valid units, unless all are full or a cache

@@ -19,18 +19,8 @@ impl Ftl {
     /// Adds what host data costs in folding and collection to the debts.
     #[inline]
     pub(crate) fn owe(&mut self, units: u32) {
-        let fold = self.fold_pace_milli();
-        if fold == 0 {
-            self.fold.debt_milli = self.fold.debt_milli.min(0);
-        } else {
-            self.fold.debt_milli = self.fold.debt_milli.max(0) + i64::from(units) * fold;
-        }
-        let collect = self.collect_pace_milli();
-        if collect == 0 {
-            self.collect.debt_milli = self.collect.debt_milli.min(0);
-        } else {
-            self.collect.debt_milli = self.collect.debt_milli.max(0) + i64::from(units) * collect;
-        }
+        self.fold.owe(units, self.fold_pace_milli());
+        self.collect.owe(units, self.collect_pace_milli());
     }
 
     /// Source units to deal with for each host unit, in thousandths: the faster of what staging and what
@@ -64,7 +54,7 @@ impl Ftl {
     /// Whether folding should go on now.
     #[inline]
     fn fold_wanted(&self) -> bool {
-        self.fold.idle || self.fold.debt_milli > 0 || self.starved
+        self.fold.idle || self.fold.is_behind() || self.starved
     }
 
     /// Whether folding has, or may open, a superblock to write to. The last free one is collection's.
@@ -81,7 +71,7 @@ impl Ftl {
         }
         while self.fold_wanted() {
             if self.fold.source == NONE && !self.next_fold_source(ops) {
-                self.fold.debt_milli = self.fold.debt_milli.min(0);
+                self.fold.owe(0, 0);
                 if self.fold.waiting() && self.fold.outstanding + self.fold.copying == 0 {
                     self.pad(FOLD, ops);
                 }
@@ -101,8 +91,7 @@ impl Ftl {
         }
     }
 
-    /// Takes the oldest closed cache superblock as source. In idle time the open one is closed as well
-    /// when nothing else is left and it holds data.
+    /// Takes the oldest closed cache superblock whose programs have all ended as source.
     fn next_fold_source(&mut self, ops: &mut Vec<NandOp>) -> bool {
         self.erase_dead(ops);
         let ready = |s: &u32| self.blocks.all[*s as usize].in_flight == 0;

@@ -53,7 +53,10 @@ pub(crate) struct Mover {
     pub(crate) active: bool,
     /// A free superblock is set aside for what is being read.
     pub(crate) pledged: bool,
+    /// The host pays at present.
+    pub(crate) pressed: bool,
     slack_milli: i64,
+    ahead_milli: i64,
     rows_ahead: u32,
     granules_ahead: u32,
     emptied: Vec<Emptied>,
@@ -74,7 +77,9 @@ impl Mover {
             idle: false,
             active: false,
             pledged: false,
+            pressed: false,
             slack_milli: slack * 1000,
+            ahead_milli: i64::from(layout.dies) * i64::from(layout.native_granule) * 1000,
             rows_ahead: granules * rows,
             granules_ahead: granules,
             emptied: Vec::new(),
@@ -85,6 +90,24 @@ impl Mover {
     #[inline]
     pub(crate) fn holds_host(&self) -> bool {
         self.debt_milli > self.slack_milli
+    }
+
+    /// The host has handed over units that cost `pace_milli` thousandths each.
+    #[inline]
+    pub(crate) fn owe(&mut self, units: u32, pace_milli: i64) {
+        self.pressed = pace_milli > 0;
+        self.debt_milli = if self.pressed {
+            self.debt_milli.max(-self.ahead_milli) + i64::from(units) * pace_milli
+        } else {
+            self.debt_milli.min(0)
+        };
+    }
+
+    /// Whether the mover keeps just ahead of what the host pays for: a granule a die, so that the dies
+    /// have work while the host sends.
+    #[inline]
+    pub(crate) fn is_behind(&self) -> bool {
+        self.pressed && self.debt_milli > -self.ahead_milli
     }
 
     pub(crate) fn stream(&self) -> usize {

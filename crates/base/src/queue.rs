@@ -1,0 +1,303 @@
+//! The two queues of a simulation: events by time, and a ring that can be full.
+//!
+//! Events due at one time come out in the order in which they were pushed: a run is the same every time,
+//! and a cause never overtakes its effect. Neither queue allocates once it has reached its size.
+
+use std::collections::VecDeque;
+
+use crate::Nanos;
+
+/// Children a node of the heap: four keep a node's children in one or two cache lines, and the tree of
+/// the hundred events of a busy drive four levels deep.
+const ARITY: usize = 4;
+
+#[derive(Clone, Copy, Debug)]
+struct Entry<T> {
+    /// Time in the upper half, number of the push in the lower: one comparison orders both.
+    key: u128,
+    event: T,
+}
+
+/// Events waiting for their time: a heap ordered by (time, order of pushing).
+#[derive(Clone, Debug)]
+pub struct EventQueue<T: Copy> {
+    heap: Vec<Entry<T>>,
+    pushed: u64,
+}
+
+impl<T: Copy> Default for EventQueue<T> {
+    fn default() -> Self {
+        EventQueue::new()
+    }
+}
+
+impl<T: Copy> EventQueue<T> {
+    /// An empty queue.
+    #[must_use]
+    pub fn new() -> EventQueue<T> {
+        EventQueue::with_capacity(0)
+    }
+
+    /// An empty queue with room for `events` before it grows.
+    #[must_use]
+    pub fn with_capacity(events: usize) -> EventQueue<T> {
+        EventQueue { heap: Vec::with_capacity(events), pushed: 0 }
+    }
+
+    /// How many events wait.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    /// Whether none waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.heap.is_empty()
+    }
+
+    /// Forgets every event.
+    pub fn clear(&mut self) {
+        self.heap.clear();
+    }
+
+    /// Adds an event that is due at `at`.
+    #[inline]
+    pub fn push(&mut self, at: Nanos, event: T) {
+        let key = u128::from(at.0) << 64 | u128::from(self.pushed);
+        self.pushed += 1;
+        let entry = Entry { key, event };
+        self.heap.push(entry);
+        let mut hole = self.heap.len() - 1;
+        while hole > 0 {
+            let parent = (hole - 1) / ARITY;
+            if self.heap[parent].key <= key {
+                break;
+            }
+            self.heap[hole] = self.heap[parent];
+            hole = parent;
+        }
+        self.heap[hole] = entry;
+    }
+
+    /// When the earliest event is due.
+    #[inline]
+    #[must_use]
+    pub fn peek_at(&self) -> Option<Nanos> {
+        self.heap.first().map(|entry| time_of(entry.key))
+    }
+
+    /// Takes the earliest event.
+    #[inline]
+    pub fn pop(&mut self) -> Option<(Nanos, T)> {
+        let first = *self.heap.first()?;
+        let last = self.heap.pop()?;
+        if !self.heap.is_empty() {
+            self.sink(last);
+        }
+        Some((time_of(first.key), first.event))
+    }
+
+    /// Takes the earliest event if it is due at or before `to`.
+    #[inline]
+    pub fn pop_due(&mut self, to: Nanos) -> Option<(Nanos, T)> {
+        if self.peek_at()? <= to { self.pop() } else { None }
+    }
+
+    /// Puts an entry in place of the first one, as deep as it belongs.
+    #[inline]
+    fn sink(&mut self, entry: Entry<T>) {
+        let heap = self.heap.as_mut_slice();
+        let mut hole = 0;
+        loop {
+            let child = hole * ARITY + 1;
+            let Some(least) = least_of(heap, child) else { break };
+            if heap[least].key >= entry.key {
+                break;
+            }
+            heap[hole] = heap[least];
+            hole = least;
+        }
+        heap[hole] = entry;
+    }
+}
+
+/// The earliest of the children that begin at `first`; `None` for a leaf.
+#[inline]
+fn least_of<T>(heap: &[Entry<T>], first: usize) -> Option<usize> {
+    let children = heap.get(first..)?;
+    let children = &children[..children.len().min(ARITY)];
+    let mut least = 0;
+    let mut key = children.first()?.key;
+    for (i, child) in children.iter().enumerate().skip(1) {
+        if child.key < key {
+            (least, key) = (i, child.key);
+        }
+    }
+    Some(first + least)
+}
+
+#[inline]
+fn time_of(key: u128) -> Nanos {
+    Nanos((key >> 64) as u64)
+}
+
+/// A first-in first-out ring whose capacity is fixed when it is built: full is a state, not a surprise.
+#[derive(Clone, Debug)]
+pub struct Fifo<T> {
+    items: VecDeque<T>,
+    capacity: usize,
+}
+
+impl<T> Fifo<T> {
+    /// An empty ring for `capacity` items.
+    #[must_use]
+    pub fn new(capacity: usize) -> Fifo<T> {
+        Fifo { items: VecDeque::with_capacity(capacity), capacity }
+    }
+
+    /// Appends an item, or hands it back when the ring is full.
+    #[inline]
+    pub fn push(&mut self, item: T) -> Result<(), T> {
+        if self.is_full() {
+            return Err(item);
+        }
+        self.items.push_back(item);
+        Ok(())
+    }
+
+    /// Takes the oldest item.
+    #[inline]
+    pub fn pop(&mut self) -> Option<T> {
+        self.items.pop_front()
+    }
+
+    /// The oldest item.
+    #[inline]
+    #[must_use]
+    pub fn front(&self) -> Option<&T> {
+        self.items.front()
+    }
+
+    /// The items, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.items.iter()
+    }
+
+    /// Forgets every item.
+    pub fn clear(&mut self) {
+        self.items.clear();
+    }
+
+    /// How many items it holds.
+    #[inline]
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// How many it can hold.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Whether it holds none.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Whether it has no room.
+    #[inline]
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.items.len() >= self.capacity
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn ties_come_out_in_the_order_pushed() {
+        let mut queue = EventQueue::new();
+        (0..50).for_each(|n| queue.push(Nanos(7), n));
+        queue.push(Nanos(6), 99);
+        assert_eq!(queue.pop(), Some((Nanos(6), 99)));
+        for n in 0..50 {
+            assert_eq!(queue.pop(), Some((Nanos(7), n)));
+        }
+        assert_eq!(queue.pop(), None);
+    }
+
+    #[test]
+    fn only_what_is_due_comes_out() {
+        let mut queue = EventQueue::with_capacity(2);
+        queue.push(Nanos(10), 'b');
+        queue.push(Nanos(5), 'a');
+        assert_eq!(queue.pop_due(Nanos(4)), None);
+        assert_eq!(queue.pop_due(Nanos(5)), Some((Nanos(5), 'a')));
+        assert_eq!(queue.pop_due(Nanos(9)), None);
+        assert_eq!(queue.peek_at(), Some(Nanos(10)));
+        queue.clear();
+        assert!(queue.is_empty());
+        assert_eq!(queue.pop_due(Nanos::NEVER), None);
+    }
+
+    #[test]
+    fn a_full_ring_hands_the_item_back() {
+        let mut ring = Fifo::new(2);
+        assert_eq!(ring.push('a'), Ok(()));
+        assert_eq!(ring.push('b'), Ok(()));
+        assert_eq!(ring.push('c'), Err('c'));
+        assert!(ring.is_full());
+        assert_eq!((ring.pop(), ring.front(), ring.len()), (Some('a'), Some(&'b'), 1));
+        assert_eq!(Fifo::new(0).push(1), Err(1));
+    }
+
+    proptest! {
+        #[test]
+        fn heap_agrees_with_an_ordered_map(
+            steps in prop::collection::vec(prop::option::weighted(0.6, 0u64..40), 0..600),
+        ) {
+            let mut queue = EventQueue::new();
+            let mut reference = BTreeMap::new();
+            for (n, step) in steps.into_iter().enumerate() {
+                if let Some(at) = step {
+                    queue.push(Nanos(at), n);
+                    reference.insert((Nanos(at), n), n);
+                } else {
+                    let expected = reference.pop_first().map(|((at, _), n)| (at, n));
+                    prop_assert_eq!(queue.pop(), expected);
+                }
+                prop_assert_eq!(queue.len(), reference.len());
+                prop_assert_eq!(queue.peek_at(), reference.keys().next().map(|(at, _)| *at));
+            }
+        }
+
+        #[test]
+        fn ring_agrees_with_a_deque(
+            capacity in 0usize..9,
+            steps in prop::collection::vec(prop::option::weighted(0.6, any::<u8>()), 0..200),
+        ) {
+            let mut ring = Fifo::new(capacity);
+            let mut reference = VecDeque::new();
+            for step in steps {
+                match step {
+                    Some(item) if reference.len() < capacity => {
+                        prop_assert_eq!(ring.push(item), Ok(()));
+                        reference.push_back(item);
+                    }
+                    Some(item) => prop_assert_eq!(ring.push(item), Err(item)),
+                    None => prop_assert_eq!(ring.pop(), reference.pop_front()),
+                }
+                prop_assert!(ring.iter().eq(reference.iter()));
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The whole simulation as a battery runs it: the BX500 at full size, through the host's loop, with
+//! series, histograms and X-ray every 10 ms.
+//!
+//! The figures without a prefix are of the geometry without SLC cache: what they can be held against
+//! is the bare page map, which has none. Those named `cached_` are of the drive as the catalogue has it.
+
+use std::path::{Path, PathBuf};
+
+use flashtwin_base::{Device, Nanos};
+use flashtwin_drive::{Config, Drive, spec};
+use flashtwin_host::{Flow, Outcome, Phase, run};
+use flashtwin_workload::{RawJob, ReadWrite};
+
+use crate::null::Null;
+use crate::stopwatch::timed;
+use crate::{Figures, ROUNDS, UNIT_BYTES, WARM_UP, WINDOW};
+
+/// The interval of series and X-ray.
+const SAMPLE: Nanos = Nanos::from_ms(10);
+/// Requests over which reads and the host's loop are measured.
+const READS: u64 = 4_000_000;
+
+/// What turns the catalogue's drive into its geometry without SLC cache.
+const NO_CACHE: &[&str] = &[
+    "slc_cache.mode=none",
+    "slc_cache.size=0",
+    "slc_cache.when_full=direct",
+    "fold.idle_after=never",
+    "fold.reserve=0",
+    "fold.pace=0",
+];
+
+/// The drive that is measured, with values set over the catalogue's.
+///
+/// # Panics
+/// When the catalogue of this checkout does not hold it: the bench is of no use elsewhere.
+#[must_use]
+pub fn bx500(sets: &[&str]) -> Config {
+    let catalogue = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/flashtwin/catalogue");
+    let sets: Vec<_> = sets.iter().map(|set| (*set).to_owned()).collect();
+    match spec::load("bx500-240", &[PathBuf::from(&catalogue)], &[], &sets) {
+        Ok(spec) => spec.config,
+        Err(errors) => panic!("bx500-240 of {} does not load: {errors:?}", catalogue.display()),
+    }
+}
+
+/// What one drive comes to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Speed {
+    /// Gigabytes a second of a sequential fill.
+    pub fill_gb_per_s: f64,
+    /// Seconds of it.
+    pub fill_seconds: f64,
+    /// 4 KiB writes a second in the steady state.
+    pub random_write_iops: f64,
+    /// Bytes programmed a host byte meanwhile.
+    pub random_write_waf: f64,
+    /// 4 KiB reads a second.
+    pub random_read_iops: f64,
+    /// Bytes of state a mapping unit.
+    pub bytes_per_unit: f64,
+}
+
+/// Measures a drive: three fills of fresh ones, then random writes and reads on the last.
+#[must_use]
+pub fn measure(config: &Config) -> Speed {
+    let mut speed = Speed { fill_seconds: f64::INFINITY, ..Speed::default() };
+    let mut drive = Drive::new(config);
+    for round in 0..ROUNDS {
+        if round > 0 {
+            drive = Drive::new(config);
+        }
+        let (seconds, _) = timed(|| fill(&mut drive));
+        speed.fill_seconds = speed.fill_seconds.min(seconds);
+    }
+    speed.fill_gb_per_s = config.capacity_bytes as f64 / speed.fill_seconds / 1e9;
+    let mut seed = 0;
+    let mut random = |drive: &mut Drive, rw, ios: u64| {
+        seed += 1;
+        let job = RawJob { io_bytes: Some(ios * UNIT_BYTES), seed, ..job(rw, UNIT_BYTES) };
+        let (seconds, _) = timed(|| run_job(drive, job));
+        ios as f64 / seconds
+    };
+    let units = config.capacity_bytes as f64 / UNIT_BYTES as f64;
+    random(&mut drive, ReadWrite::RandWrite, (units * WARM_UP) as u64);
+    let before = programmed(&drive);
+    let window = (units * WINDOW) as u64;
+    for _ in 0..ROUNDS {
+        let iops = random(&mut drive, ReadWrite::RandWrite, window);
+        speed.random_write_iops = speed.random_write_iops.max(iops);
+    }
+    speed.random_write_waf =
+        (programmed(&drive) - before) as f64 / (u64::from(ROUNDS) * window) as f64;
+    for _ in 0..ROUNDS {
+        let iops = random(&mut drive, ReadWrite::RandRead, READS);
+        speed.random_read_iops = speed.random_read_iops.max(iops);
+    }
+    speed.bytes_per_unit = drive.bytes_per_unit();
+    speed
+}
+
+/// Writes the whole drive once, 128 KiB at a depth of 32.
+pub fn fill(drive: &mut Drive) -> Outcome {
+    run_job(drive, job(ReadWrite::Write, 128 << 10))
+}
+
+/// Units programmed so far, whatever for.
+fn programmed(drive: &Drive) -> u64 {
+    let c = drive.counters();
+    c.slc_units + c.direct_units + c.fold_units + c.gc_units + c.pad_units
+}
+
+/// A job over the whole drive at a depth of 32, one pass.
+fn job(rw: ReadWrite, block_bytes: u64) -> RawJob {
+    RawJob {
+        name: "bench".into(),
+        rw,
+        block_bytes,
+        depth: 32,
+        threads: 1,
+        offset: 0,
+        size: None,
+        io_bytes: None,
+        runtime_ns: None,
+        ramp_ns: 0,
+        read_percent: 50,
+        host_ns: 0,
+        think_ns: 0,
+        rate_bytes_s: None,
+        shared_stream: false,
+        compress_percent: 0,
+        seed: 1,
+    }
+}
+
+fn phase_of(job: RawJob, capacity_bytes: u64) -> Phase {
+    let job = job.check(capacity_bytes).expect("the bench's own jobs are right");
+    Phase::new(vec![job], SAMPLE).expect("one job and an interval")
+}
+
+fn run_job(drive: &mut Drive, job: RawJob) -> Outcome {
+    let phase = phase_of(job, drive.capacity_bytes());
+    let now = drive.now();
+    drive.xray_mut().restart(now, SAMPLE);
+    let outcome = run(drive, now, &phase, &mut |_| Flow::Continue);
+    drive.close_xray();
+    outcome
+}
+
+/// Nanoseconds that the host's loop takes for a request, on a device that does nothing.
+#[must_use]
+pub fn host_loop_ns() -> f64 {
+    let capacity = bx500(&[]).capacity_bytes;
+    let job = RawJob {
+        io_bytes: Some(READS * UNIT_BYTES),
+        ..job(ReadWrite::RandRead, UNIT_BYTES)
+    };
+    let phase = phase_of(job, capacity);
+    let once = |_| {
+        let mut device = Null::new(capacity, Nanos::from_us(100), 32);
+        timed(|| run(&mut device, Nanos::ZERO, &phase, &mut |_| Flow::Continue)).0
+    };
+    (0..ROUNDS).map(once).fold(f64::INFINITY, f64::min) * 1e9 / READS as f64
+}
+
+/// The figures of the geometry without SLC cache, then of the drive as it is.
+#[must_use]
+pub fn figures() -> Figures {
+    let plain = measure(&bx500(NO_CACHE));
+    let cached = measure(&bx500(&[]));
+    vec![
+        ("fill_GB_per_s", plain.fill_gb_per_s),
+        ("fill_240GB_s", plain.fill_seconds),
+        ("random_write_iops", plain.random_write_iops),
+        ("random_write_waf", plain.random_write_waf),
+        ("random_read_iops", plain.random_read_iops),
+        ("bytes_per_unit", plain.bytes_per_unit),
+        ("cached_fill_GB_per_s", cached.fill_gb_per_s),
+        ("cached_fill_240GB_s", cached.fill_seconds),
+        ("cached_random_write_iops", cached.random_write_iops),
+        ("cached_random_write_waf", cached.random_write_waf),
+        ("cached_random_read_iops", cached.random_read_iops),
+        ("host_loop_ns", host_loop_ns()),
+    ]
+}

@@ -1,0 +1,170 @@
+//! From checked values to the config that the drive is built from: every field from a key, no
+//! defaults.
+
+use flashtwin_base::Nanos;
+use flashtwin_ftl::Policy;
+use flashtwin_ftl::policy::{CacheMode, Fold, FoldPath, Gc, SlcCache, WhenFull};
+use flashtwin_nand::part::{Cell, Geometry, ModeTiming, Part, Program};
+
+use super::value::{Datum, Values};
+use crate::config::{Acknowledge, Config, Controller, Link};
+
+/// A view of values that were checked: whatever is asked for is there and fits.
+struct Checked<'a>(&'a Values);
+
+impl Checked<'_> {
+    fn number(&self, key: &str) -> u64 {
+        self.0
+            .number(key)
+            .unwrap_or_else(|| panic!("{key} was checked"))
+    }
+
+    fn count(&self, key: &str) -> u32 {
+        u32::try_from(self.number(key)).unwrap_or_else(|_| panic!("{key} was checked"))
+    }
+
+    fn time(&self, key: &str) -> Nanos {
+        Nanos(self.number(key))
+    }
+
+    fn flag(&self, key: &str) -> bool {
+        self.0
+            .flag(key)
+            .unwrap_or_else(|| panic!("{key} was checked"))
+    }
+
+    fn word(&self, key: &str) -> &'static str {
+        self.0
+            .word(key)
+            .unwrap_or_else(|| panic!("{key} was checked"))
+    }
+
+    fn datum(&self, key: &str) -> &Datum {
+        &self
+            .0
+            .entry(key)
+            .unwrap_or_else(|| panic!("{key} was checked"))
+            .datum
+    }
+}
+
+/// Builds the config of a drive whose values have passed every check.
+pub(super) fn config(id: &str, values: &Values) -> Config {
+    let checked = Checked(values);
+    Config {
+        id: id.to_owned(),
+        capacity_bytes: checked.number("drive.capacity"),
+        part: part(&checked),
+        policy: policy(&checked),
+        controller: controller(&checked),
+        link: Link {
+            bytes_per_s: checked.number("link.rate"),
+            queue_depth: checked.count("link.queue_depth"),
+        },
+    }
+}
+
+fn part(checked: &Checked<'_>) -> Part {
+    let cell = match checked.word("nand.cell") {
+        "slc" => Cell::Slc,
+        "mlc" => Cell::Mlc,
+        "tlc" => Cell::Tlc,
+        _ => Cell::Qlc,
+    };
+    Part {
+        geometry: Geometry {
+            channels: checked.count("nand.channels"),
+            dies_per_channel: checked.count("nand.dies_per_channel"),
+            planes: checked.count("nand.planes"),
+            blocks_per_plane: checked.count("nand.blocks_per_plane"),
+            wordlines_per_block: checked.count("nand.wordlines_per_block"),
+            page_bytes: checked.count("nand.page_size"),
+            cell,
+        },
+        slc: mode(checked, "nand.slc", 1),
+        native: mode(checked, "nand.native", cell.bits()),
+        bus_bytes_per_s: checked.number("nand.bus_rate"),
+        cache_program: checked.flag("nand.cache_program"),
+    }
+}
+
+fn mode(checked: &Checked<'_>, section: &str, bits: u32) -> ModeTiming {
+    let nanos = |times: &[u64]| times.iter().copied().map(Nanos).collect::<Vec<_>>();
+    let read = match checked.datum(&format!("{section}.tr")) {
+        Datum::Times(times) => nanos(times),
+        _ => vec![checked.time(&format!("{section}.tr")); bits as usize],
+    };
+    let program = match checked.datum(&format!("{section}.tprog")) {
+        Datum::Times(times) => Program::PageByPage(nanos(times)),
+        _ => Program::OneShot(checked.time(&format!("{section}.tprog"))),
+    };
+    ModeTiming {
+        read,
+        program,
+        erase: checked.time(&format!("{section}.tbers")),
+        endurance_cycles: checked.count(&format!("{section}.endurance")),
+    }
+}
+
+fn policy(checked: &Checked<'_>) -> Policy {
+    Policy {
+        unit_bytes: checked.count("ftl.mapping_unit"),
+        system_bytes: checked.number("ftl.system"),
+        cache: SlcCache {
+            mode: match checked.word("slc_cache.mode") {
+                "none" => CacheMode::None,
+                "static" => CacheMode::Static,
+                "dynamic" => CacheMode::Dynamic,
+                "hybrid" => CacheMode::Hybrid,
+                _ => CacheMode::WholeDrive,
+            },
+            size_bytes: checked.number("slc_cache.size"),
+            static_bytes: checked.number("slc_cache.static_size"),
+            when_full: match checked.word("slc_cache.when_full") {
+                "direct" => WhenFull::Direct,
+                "fold-first" => WhenFull::FoldFirst,
+                _ => WhenFull::Staged,
+            },
+            rearm_bytes: checked.number("slc_cache.rearm"),
+        },
+        fold: fold(checked),
+        gc: Gc {
+            low_superblocks: checked.count("gc.low"),
+            high_superblocks: checked.count("gc.high"),
+            reserve_superblocks: checked.count("gc.reserve"),
+        },
+    }
+}
+
+fn fold(checked: &Checked<'_>) -> Fold {
+    let idle_after = match checked.datum("fold.idle_after") {
+        Datum::Never => None,
+        _ => Some(checked.time("fold.idle_after")),
+    };
+    Fold {
+        idle_after,
+        reserve_bytes: checked.number("fold.reserve"),
+        pace_milli: checked.count("fold.pace"),
+        path: match checked.word("fold.path") {
+            "copyback" => FoldPath::Copyback,
+            _ => FoldPath::Controller,
+        },
+    }
+}
+
+fn controller(checked: &Checked<'_>) -> Controller {
+    Controller {
+        command: checked.time("controller.command_time"),
+        buffer_bytes: checked.number("controller.write_buffer"),
+        acknowledge: match checked.word("controller.acknowledge") {
+            "write-back" => Acknowledge::WriteBack,
+            _ => Acknowledge::WriteThrough,
+        },
+        gather: checked.flag("controller.gather"),
+        gather_time: checked.time("controller.gather_time"),
+        overlap: checked.flag("controller.overlap"),
+        read_priority: checked.flag("controller.read_priority"),
+        read_ahead_streams: checked.count("controller.read_ahead_streams"),
+        read_ahead_bytes: checked.number("controller.read_ahead"),
+    }
+}

@@ -1,0 +1,98 @@
+//! Whether the controller's policies agree with each other and with the flash.
+
+use super::super::quantity::human;
+use super::super::value::Datum;
+use super::Findings;
+use super::flash::Flash;
+
+pub(super) fn check(found: &mut Findings<'_>) {
+    collection(found);
+    gathering(found);
+    read_ahead(found);
+    buffer(found);
+}
+
+fn collection(found: &mut Findings<'_>) -> Option<()> {
+    let values = found.values;
+    let (low, reserve) = (values.number("gc.low"), values.number("gc.reserve"));
+    if let (Some(low), Some(reserve)) = (low, reserve) {
+        if low <= reserve {
+            let message = format!(
+                "collection begins below {low} free superblocks and {reserve} are held back"
+            );
+            found.add(
+                "gc.low",
+                message,
+                format!("write at least {}, or lower `gc.reserve`", reserve + 1),
+            );
+        }
+    }
+    let (low, high) = (low?, values.number("gc.high")?);
+    if high < low {
+        let message = format!("collection ends at {high} free superblocks but begins below {low}");
+        found.add("gc.high", message, format!("write at least {low}"));
+    }
+    Some(())
+}
+
+fn gathering(found: &mut Findings<'_>) -> Option<()> {
+    let gather = found.values.flag("controller.gather")?;
+    if gather && found.values.word("controller.acknowledge") == Some("write-through") {
+        let message = "a write-through drive cannot let small writes wait for each other";
+        let hint =
+            "write `controller.gather = false`, or `controller.acknowledge = \"write-back\"`";
+        found.add("controller.gather", message, hint);
+    }
+    if gather && found.values.number("controller.gather_time")? == 0 {
+        let message = "0 pads a write at once, but `gather` lets it wait";
+        let hint = "write a time like \"100 ms\", or `controller.gather = false`";
+        found.add("controller.gather_time", message, hint);
+    }
+    Some(())
+}
+
+fn read_ahead(found: &mut Findings<'_>) -> Option<()> {
+    let streams = found.values.number("controller.read_ahead_streams")?;
+    if streams > 0 && found.values.number("controller.read_ahead")? == 0 {
+        let message = format!("0 bytes for {streams} streams");
+        let hint = "write a size like \"512 KiB\", or `controller.read_ahead_streams = 0`";
+        found.add("controller.read_ahead", message, hint);
+    }
+    Some(())
+}
+
+/// The buffer feeds whole programs, and is small beside what it feeds.
+fn buffer(found: &mut Findings<'_>) -> Option<()> {
+    let flash = Flash::read(found.values)?;
+    let buffer = u128::from(found.values.number("controller.write_buffer")?);
+    let pages = match found.values.entry("nand.native.tprog")?.datum {
+        Datum::Times(_) => 1,
+        _ => flash.bits,
+    };
+    let granule = flash.planes * pages * flash.page;
+    if buffer < granule {
+        let message = format!(
+            "{} is less than one native program of a die, {}",
+            human(buffer),
+            human(granule)
+        );
+        found.add(
+            "controller.write_buffer",
+            message,
+            format!("write at least {}", human(granule)),
+        );
+    }
+    if buffer >= flash.slc_superblock() {
+        let most = human(flash.slc_superblock());
+        let message = format!(
+            "{} is not smaller than a superblock in SLC mode, {most}",
+            human(buffer)
+        );
+        found.add(
+            "controller.write_buffer",
+            message,
+            format!("write less than {most}"),
+        );
+    }
+    Some(())
+}

@@ -1,0 +1,257 @@
+//! Whether the flash is a flash, and whether the advertised drive fits into it.
+
+use super::super::quantity::human;
+use super::super::value::{Datum, Values};
+use super::Findings;
+
+/// The layout in numbers wide enough for any product of them.
+pub(super) struct Flash {
+    pub dies: u128,
+    pub planes: u128,
+    pub blocks: u128,
+    pub wordlines: u128,
+    pub page: u128,
+    pub bits: u128,
+}
+
+impl Flash {
+    pub fn read(values: &Values) -> Option<Flash> {
+        let number = |key: &str| values.number(key).map(u128::from);
+        Some(Flash {
+            dies: number("nand.channels")? * number("nand.dies_per_channel")?,
+            planes: number("nand.planes")?,
+            blocks: number("nand.blocks_per_plane")?,
+            wordlines: number("nand.wordlines_per_block")?,
+            page: number("nand.page_size")?,
+            bits: bits(values)?,
+        })
+    }
+
+    /// Bytes of a superblock in SLC mode.
+    pub fn slc_superblock(&self) -> u128 {
+        self.dies * self.planes * self.wordlines * self.page
+    }
+
+    /// Bytes of a superblock in native mode.
+    pub fn superblock(&self) -> u128 {
+        self.slc_superblock() * self.bits
+    }
+
+    pub fn raw(&self) -> u128 {
+        self.superblock() * self.blocks
+    }
+
+    /// SLC superblocks nearest to a size; the engine counts the cache in the same way.
+    pub fn slc_superblocks(&self, bytes: u64) -> u128 {
+        (u128::from(bytes) + self.slc_superblock() / 2) / self.slc_superblock()
+    }
+
+    /// Superblocks that stay for user data in native mode: neither system nor the cache's own.
+    fn native_superblocks(&self, values: &Values) -> Option<u128> {
+        let system = u128::from(values.number("ftl.system")?).div_ceil(self.superblock());
+        Some(self.blocks.saturating_sub(system + self.own(values)?))
+    }
+
+    /// The same in bytes.
+    pub fn native(&self, values: &Values) -> Option<u128> {
+        Some(self.native_superblocks(values)? * self.superblock())
+    }
+
+    /// Superblocks of the cache's own.
+    fn own(&self, values: &Values) -> Option<u128> {
+        let size = values.number("slc_cache.static_size")?;
+        let has = matches!(values.word("slc_cache.mode")?, "static" | "hybrid");
+        Some(if has { self.slc_superblocks(size) } else { 0 })
+    }
+}
+
+pub(super) fn bits(values: &Values) -> Option<u128> {
+    let cells = ["slc", "mlc", "tlc", "qlc"];
+    let cell = values.word("nand.cell")?;
+    cells
+        .iter()
+        .position(|known| *known == cell)
+        .map(|at| at as u128 + 1)
+}
+
+/// Pages are 32-bit sizes in the engine, and no part comes near.
+const PAGE_MAX: u64 = 1 << 20;
+
+pub(super) fn check(found: &mut Findings<'_>) {
+    page_types(found);
+    mapping(found);
+    units(found);
+    sectors(found);
+    capacity(found);
+}
+
+/// Lists by page type are as long as the cell has bits.
+fn page_types(found: &mut Findings<'_>) {
+    let native = bits(found.values);
+    let lists = [
+        ("nand.slc.tr", Some(1)),
+        ("nand.slc.tprog", Some(1)),
+        ("nand.native.tr", native),
+        ("nand.native.tprog", native),
+    ];
+    for (key, bits) in lists {
+        let (Some(entry), Some(bits)) = (found.values.entry(key), bits) else {
+            continue;
+        };
+        let Datum::Times(times) = &entry.datum else {
+            continue;
+        };
+        if times.len() as u128 != bits {
+            let mode = if key.starts_with("nand.slc") {
+                "SLC mode"
+            } else {
+                "the native mode"
+            };
+            let message = format!("{} times for {bits} page types of {mode}", times.len());
+            found.add(key, message, format!("give one time, or a list of {bits}"));
+        }
+    }
+}
+
+fn mapping(found: &mut Findings<'_>) -> Option<()> {
+    let page = found.values.number("nand.page_size");
+    if page.is_some_and(|page| page > PAGE_MAX) {
+        let hint = format!("write at most {}", human(u128::from(PAGE_MAX)));
+        found.add("nand.page_size", "larger than any page", hint);
+    }
+    let unit = found.values.number("ftl.mapping_unit")?;
+    if !unit.is_power_of_two() || !(4 << 10..=64 << 10).contains(&unit) {
+        let message = format!(
+            "{} is not a power of two from 4 to 64 KiB",
+            human(unit.into())
+        );
+        found.add(
+            "ftl.mapping_unit",
+            message,
+            "write 4 KiB, 8 KiB, 16 KiB, 32 KiB or 64 KiB",
+        );
+        return None;
+    }
+    let unit_text = human(unit.into());
+    if let Some(page) = page.filter(|page| page % unit != 0) {
+        let message = format!(
+            "{} is not a multiple of the mapping unit, {unit_text}",
+            human(page.into())
+        );
+        found.add(
+            "nand.page_size",
+            message,
+            "choose another page size or lower `ftl.mapping_unit`",
+        );
+    }
+    for key in ["controller.write_buffer", "controller.read_ahead"] {
+        let Some(bytes) = found.values.number(key).filter(|bytes| bytes % unit != 0) else {
+            continue;
+        };
+        let message = format!(
+            "{} is not a whole number of mapping units of {unit_text}",
+            human(bytes.into())
+        );
+        let down = bytes / unit * unit;
+        let hint = match down {
+            0 => format!("write \"{unit_text}\" or a multiple of it"),
+            _ => format!("write \"{down} B\", or another multiple of {unit_text}"),
+        };
+        found.add(key, message, hint);
+    }
+    Some(())
+}
+
+/// Map entries have 32 bits, one value of which stands for "nowhere".
+fn units(found: &mut Findings<'_>) -> Option<()> {
+    let flash = Flash::read(found.values)?;
+    let unit = found.values.number("ftl.mapping_unit")?;
+    let units = flash.raw() / u128::from(unit);
+    if units >= u128::from(u32::MAX) {
+        let message = format!(
+            "{} of flash are {units} units of {}, more than a 32-bit map can point to",
+            human(flash.raw()),
+            human(unit.into())
+        );
+        found.add(
+            "ftl.mapping_unit",
+            message,
+            "raise `ftl.mapping_unit`, or describe less flash",
+        );
+    }
+    Some(())
+}
+
+/// What a host can address.
+const SECTOR: u64 = 512;
+
+fn sectors(found: &mut Findings<'_>) -> Option<()> {
+    let capacity = found.values.number("drive.capacity")?;
+    if capacity % SECTOR != 0 {
+        let hint = format!("write \"{} B\"", capacity / SECTOR * SECTOR);
+        found.add(
+            "drive.capacity",
+            format!("not whole sectors of {SECTOR} B"),
+            hint,
+        );
+    }
+    Some(())
+}
+
+/// The advertised capacity has to fit beside all that never holds it.
+fn capacity(found: &mut Findings<'_>) -> Option<()> {
+    let values = found.values;
+    let flash = Flash::read(values)?;
+    let capacity = u128::from(values.number("drive.capacity")?);
+    if capacity > flash.raw() {
+        let (holds, wants) = (human(flash.raw()), human(capacity));
+        let message = format!("flash holds {holds} but the drive advertises {wants}");
+        found.add(
+            "drive.capacity",
+            message,
+            "lower `capacity` or raise `dies_per_channel`",
+        );
+        return None;
+    }
+    let held = u128::from(values.number("gc.reserve")?) * flash.superblock();
+    let room = flash.native(values)?.saturating_sub(held);
+    if capacity > room {
+        let message = format!(
+            "flash holds {} but {} of it never hold user data (system {}, static cache {}, \
+             reserve of garbage collection {}): {} are left and the drive advertises {}",
+            human(flash.raw()),
+            human(flash.raw() - room),
+            human(values.number("ftl.system")?.into()),
+            human(flash.own(values)? * flash.superblock()),
+            human(held),
+            human(room),
+            human(capacity)
+        );
+        found.add(
+            "drive.capacity",
+            message,
+            "lower `capacity` or what is held back, or raise `dies_per_channel`",
+        );
+        return None;
+    }
+    collectable(found, &flash, capacity)
+}
+
+/// Garbage collection of a full drive has to be able to reach its goal, or it never rests.
+fn collectable(found: &mut Findings<'_>, flash: &Flash, capacity: u128) -> Option<()> {
+    let high = u128::from(found.values.number("gc.high")?);
+    let superblocks = flash.native_superblocks(found.values)?;
+    let spare = superblocks.saturating_sub(capacity.div_ceil(flash.superblock()));
+    if spare < high {
+        let message = format!(
+            "collection ends at {high} free superblocks but a full drive leaves {spare} of {}",
+            human(flash.superblock())
+        );
+        found.add(
+            "gc.high",
+            message,
+            format!("write at most {spare}, or lower `drive.capacity`"),
+        );
+    }
+    Some(())
+}

@@ -1,0 +1,37 @@
+//! Values against each other. Each check runs on what is known: a value that was refused silences
+//! the checks that need it and no others, so that all mistakes of a spec are told at once.
+
+mod cache;
+mod firmware;
+mod flash;
+
+use super::error::{Fault, Place, SpecError};
+use super::value::Values;
+
+/// Collects mistakes at the places of the values that they are about.
+struct Findings<'a> {
+    values: &'a Values,
+    file: &'a str,
+    errors: Vec<SpecError>,
+}
+
+impl Findings<'_> {
+    fn add(&mut self, key: &str, message: impl Into<String>, hint: impl Into<String>) {
+        let place = self.values.entry(key).map(|entry| entry.place.clone());
+        let place = place.unwrap_or_else(|| Place::whole(self.file));
+        self.errors.push(Fault::new(message, hint).at(&place, key));
+    }
+}
+
+/// Everything that is wrong with the values together.
+pub(super) fn check(values: &Values, file: &str) -> Vec<SpecError> {
+    let mut findings = Findings {
+        values,
+        file,
+        errors: Vec::new(),
+    };
+    flash::check(&mut findings);
+    cache::check(&mut findings);
+    firmware::check(&mut findings);
+    findings.errors
+}

@@ -1,0 +1,152 @@
+//! Drive specs: TOML files in which every value says where it comes from, checked into a
+//! [`Config`].
+//!
+//! `load` finds a drive by id or path, follows `extends`, switches firmware profiles on, applies
+//! sets, and checks every value by itself and against the others. Invariants: all mistakes are
+//! told at once, each with file, line, key, what is wrong and what to change; a `Spec` that exists
+//! can be built; no number here is decided by code, all come from the file; no decimal passes
+//! through a float. The format follows from one table, [`keys::KEYS`]; `docs` prints the JSON
+//! Schema and the reference page.
+
+mod build;
+mod check;
+pub mod docs;
+mod document;
+mod error;
+pub mod keys;
+mod locate;
+mod print;
+mod quantity;
+mod resolve;
+mod suggest;
+mod value;
+
+use std::path::PathBuf;
+
+pub use error::SpecError;
+pub use quantity::Dimension;
+
+use crate::config::Config;
+use document::Profile;
+use keys::KEYS;
+use resolve::Resolved;
+use value::Values;
+
+/// A value as it is shown: text in its shortest exact unit, and where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Value {
+    /// Dotted key.
+    pub key: &'static str,
+    /// With unit: "24 GB", "45 us, 60 us, 75 us", "dynamic".
+    pub text: String,
+    /// The unit in the text, of a list the first one; empty for counts, words and zero.
+    pub unit: String,
+    /// One of [`keys::ORIGINS`].
+    pub origin: &'static str,
+    /// In words.
+    pub source: String,
+}
+
+/// A drive that can be built, with all that is known about where its values come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spec {
+    /// Catalogue name.
+    pub id: String,
+    /// Name for people.
+    pub name: String,
+    /// What the file says about itself; may be empty.
+    pub description: String,
+    /// What the drive is built from.
+    pub config: Config,
+    /// Every key in the order of [`KEYS`].
+    pub values: Vec<Value>,
+    /// Names of the firmware profiles that can be switched on.
+    pub profiles: Vec<String>,
+    /// SHA-256 of keys and values; the same for two specs of the same drive.
+    pub hash: String,
+    toml: String,
+}
+
+impl Spec {
+    /// The drive as resolved, without `extends`: canonical, and loadable again to the same hash.
+    #[must_use]
+    pub fn to_toml(&self) -> &str {
+        &self.toml
+    }
+}
+
+/// Loads a drive. `target` is an id, looked up as `DIR/id.toml` in `search`, or a path (ends in
+/// .toml or has a `/`); `firmware` names profiles to switch on, in this order; `sets` are
+/// `key=value`, applied last.
+///
+/// # Errors
+/// Every mistake of every file involved and of the options, by file and line.
+pub fn load(
+    target: &str,
+    search: &[PathBuf],
+    firmware: &[String],
+    sets: &[String],
+) -> Result<Spec, Vec<SpecError>> {
+    let Resolved {
+        target,
+        written,
+        values,
+        profiles,
+        mut errors,
+    } = resolve::resolve(target, search, firmware, sets).map_err(error::in_order)?;
+    errors.extend(check::check(&values, &target.file));
+    let own = target
+        .profiles
+        .keys()
+        .filter_map(|name| Some((name, profiles.get(name)?)));
+    for (name, profile) in own {
+        errors.extend(check_profile(name, profile, &written, &target.file));
+    }
+    if !errors.is_empty() {
+        return Err(error::in_order(errors));
+    }
+    let id = target.text("id");
+    let header = ["id", "name", "description"].map(|name| (name, target.text(name)));
+    Ok(Spec {
+        id: id.to_owned(),
+        name: target.text("name").to_owned(),
+        description: target.text("description").to_owned(),
+        config: build::config(id, &values),
+        values: shown(&values),
+        toml: print::to_toml(&header, &values, &profiles),
+        hash: print::hash(&values),
+        profiles: profiles.into_keys().collect(),
+    })
+}
+
+/// What is wrong only once a profile of this file is on: found here, not by whoever switches it on.
+fn check_profile(name: &str, profile: &Profile, written: &Values, file: &str) -> Vec<SpecError> {
+    let without = check::check(written, file);
+    let mut with = written.clone();
+    with.overlay(&profile.values);
+    let mut errors = check::check(&with, file);
+    errors.retain(|error| !without.contains(error));
+    for error in &mut errors {
+        error
+            .message
+            .push_str(&format!(" (with firmware `{name}`)"));
+    }
+    errors
+}
+
+fn shown(values: &Values) -> Vec<Value> {
+    let show = |(position, entry): (usize, &value::Entry)| Value {
+        key: KEYS[position].name,
+        text: entry.datum.text(),
+        unit: entry.datum.unit(),
+        origin: entry.origin,
+        source: entry.source.clone(),
+    };
+    values.iter().map(show).collect()
+}
+
+/// The ids that the search directories offer, sorted.
+#[must_use]
+pub fn catalogue(search: &[PathBuf]) -> Vec<String> {
+    locate::catalogue(search)
+}

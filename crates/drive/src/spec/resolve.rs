@@ -1,0 +1,318 @@
+//! From a target to the values of a drive: `extends`, profiles, `--firmware` and `--set`, in that
+//! order.
+//!
+//! Rule: the parent's values, then the parent's profile that the file switches on, then the file's
+//! own values; after the last file the profiles of the command line in their order, then its sets.
+//! Later always replaces earlier, key by key.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use toml::de::DeValue;
+
+use super::document::{self, Document, Profile};
+use super::error::{Fault, Place, SpecError};
+use super::keys::{self, KEYS, Kind};
+use super::locate;
+use super::suggest;
+use super::value::{self, Entry, Values};
+
+/// A drive before its values are checked against each other.
+pub(super) struct Resolved {
+    pub target: Document,
+    /// As the files have them, before the command line changes anything.
+    pub written: Values,
+    pub values: Values,
+    pub profiles: BTreeMap<String, Profile>,
+    pub errors: Vec<SpecError>,
+}
+
+/// Reads the target and everything it extends.
+pub(super) fn resolve(
+    target: &str,
+    search: &[PathBuf],
+    firmware: &[String],
+    sets: &[String],
+) -> Result<Resolved, Vec<SpecError>> {
+    let Chain {
+        documents,
+        mut errors,
+        whole,
+    } = chain(target, search)?;
+    let (mut values, mut profiles) = (Values::new(), BTreeMap::new());
+    for document in &documents {
+        inherit(document, &mut values, &mut profiles, &mut errors);
+    }
+    let attempted = documents
+        .iter()
+        .flat_map(|document| document.attempted.iter().copied());
+    let attempted: BTreeSet<usize> = attempted.collect();
+    let target = documents
+        .into_iter()
+        .next_back()
+        .expect("a chain has its target");
+    if whole {
+        errors.extend(missing(&target, &values, &attempted));
+    }
+    let written = values.clone();
+    let asked = Place::whole("--firmware");
+    for name in firmware {
+        switch_on(
+            name,
+            target.text("id"),
+            &mut values,
+            &profiles,
+            &asked,
+            "",
+            &mut errors,
+        );
+    }
+    for set in sets {
+        match read_set(set) {
+            Ok((position, entry)) => values.put(position, entry),
+            Err(error) => errors.push(error),
+        }
+    }
+    Ok(Resolved {
+        target,
+        written,
+        values,
+        profiles,
+        errors,
+    })
+}
+
+/// Adds a file on top of what it extends.
+fn inherit(
+    document: &Document,
+    values: &mut Values,
+    profiles: &mut BTreeMap<String, Profile>,
+    errors: &mut Vec<SpecError>,
+) {
+    if let Some(switched) = document.header.get("firmware") {
+        let place = Place {
+            file: document.file.clone(),
+            line: switched.line,
+        };
+        let parent = document.text("extends");
+        if parent.is_empty() {
+            let hint = "write `extends` too, or [firmware.NAME] to define a profile";
+            let fault = Fault::new(
+                "switches on a profile of a parent, but extends nothing",
+                hint,
+            );
+            errors.push(fault.at(&place, "firmware"));
+        } else {
+            switch_on(
+                &switched.text,
+                parent,
+                values,
+                profiles,
+                &place,
+                "firmware",
+                errors,
+            );
+        }
+    }
+    values.overlay(&document.values);
+    for (name, profile) in &document.profiles {
+        match profiles.get_mut(name) {
+            Some(inherited) => {
+                inherited.values.overlay(&profile.values);
+                if !profile.description.is_empty() {
+                    inherited.description.clone_from(&profile.description);
+                }
+            }
+            None => {
+                profiles.insert(name.clone(), profile.clone());
+            }
+        }
+    }
+}
+
+fn switch_on(
+    name: &str,
+    drive: &str,
+    values: &mut Values,
+    profiles: &BTreeMap<String, Profile>,
+    asked: &Place,
+    key: &str,
+    errors: &mut Vec<SpecError>,
+) {
+    if let Some(profile) = profiles.get(name) {
+        values.overlay(&profile.values);
+        return;
+    }
+    let known: Vec<&str> = profiles.keys().map(String::as_str).collect();
+    let list = match known.is_empty() {
+        true => format!("{drive} has no profiles"),
+        false => format!("{drive} has {}", known.join(", ")),
+    };
+    let hint = match suggest::nearest(name, known) {
+        Some(near) => format!("did you mean `{near}`? {list}"),
+        None => list,
+    };
+    errors.push(Fault::new(format!("there is no firmware profile `{name}`"), hint).at(asked, key));
+}
+
+/// The files from the oldest ancestor to the target.
+struct Chain {
+    documents: Vec<Document>,
+    errors: Vec<SpecError>,
+    /// Every ancestor was found and read; otherwise what is missing cannot be known.
+    whole: bool,
+}
+
+fn chain(target: &str, search: &[PathBuf]) -> Result<Chain, Vec<SpecError>> {
+    let asked = Place::whole(target);
+    let found = locate::open(target, Path::new(""), search, &asked, "").map_err(|e| vec![e])?;
+    let mut chain = Chain {
+        documents: Vec::new(),
+        errors: Vec::new(),
+        whole: true,
+    };
+    let mut seen: Vec<PathBuf> = Vec::new();
+    let mut next = Some(found);
+    while let Some(found) = next.take() {
+        seen.push(identity(&found.path));
+        let (document, mut errors) = match document::read(&found.file(), &found.text) {
+            Ok(read) => read,
+            Err(error) => {
+                chain.errors.push(error);
+                chain.whole = false;
+                break;
+            }
+        };
+        chain.errors.append(&mut errors);
+        match parent(&document, &found.path, search, &seen) {
+            Some(Ok(parent)) => next = Some(parent),
+            Some(Err(error)) => {
+                chain.errors.push(error);
+                chain.whole = false;
+            }
+            None => {}
+        }
+        chain.documents.insert(0, document);
+    }
+    if chain.documents.is_empty() {
+        Err(chain.errors)
+    } else {
+        Ok(chain)
+    }
+}
+
+fn identity(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// The file that this one extends, looked for beside it first.
+fn parent(
+    document: &Document,
+    path: &Path,
+    search: &[PathBuf],
+    seen: &[PathBuf],
+) -> Option<Result<locate::Found, SpecError>> {
+    let extends = document.header.get("extends")?;
+    let place = Place {
+        file: document.file.clone(),
+        line: extends.line,
+    };
+    let beside = path.parent().unwrap_or(Path::new("")).to_owned();
+    let mut dirs = vec![beside.clone()];
+    dirs.extend_from_slice(search);
+    let found = match locate::open(&extends.text, &beside, &dirs, &place, "extends") {
+        Ok(found) => found,
+        Err(error) => return Some(Err(error)),
+    };
+    if seen.contains(&identity(&found.path)) {
+        let message = format!("`{}` extends this drive in turn: a circle", extends.text);
+        let hint = "one drive of the circle has to stand on its own";
+        return Some(Err(Fault::new(message, hint).at(&place, "extends")));
+    }
+    Some(Ok(found))
+}
+
+/// Keys that no file of the chain gives; a section of which nothing is there is told in one line.
+fn missing(target: &Document, values: &Values, attempted: &BTreeSet<usize>) -> Vec<SpecError> {
+    let absent = |at: &usize| !values.has(*at) && !attempted.contains(at);
+    let mut errors = Vec::new();
+    for section in keys::sections() {
+        let inside: Vec<usize> = (0..KEYS.len())
+            .filter(|at| keys::section_of(KEYS[*at].name) == section)
+            .collect();
+        let gaps: Vec<usize> = inside.iter().copied().filter(absent).collect();
+        let place = Place {
+            file: target.file.clone(),
+            line: target.sections.get(section).copied(),
+        };
+        if gaps.len() == inside.len() && place.line.is_none() {
+            let names: Vec<&str> = gaps
+                .iter()
+                .map(|at| &KEYS[*at].name[section.len() + 1..])
+                .collect();
+            let hint = format!("write [{section}] with {}", names.join(", "));
+            errors.push(Fault::new("missing section", hint).at(&place, section));
+            continue;
+        }
+        for key in gaps.iter().map(|at| &KEYS[*at]) {
+            let hint = format!(
+                "write `{} = {}`",
+                &key.name[section.len() + 1..],
+                key.example
+            );
+            errors.push(Fault::new("missing", hint).at(&place, key.name));
+        }
+    }
+    errors
+}
+
+/// `key=value` of the command line. The value is TOML, or bare text ("24 GB", dynamic); times of
+/// page types may be separated by commas.
+fn read_set(set: &str) -> Result<(usize, Entry), SpecError> {
+    let place = Place::whole("--set");
+    let Some((name, text)) = set.split_once('=') else {
+        let hint = "write it like --set slc_cache.size=\"12 GB\"";
+        return Err(Fault::new(format!("`{set}` is not key=value"), hint).at(&place, ""));
+    };
+    let (name, text) = (name.trim(), text.trim());
+    let Some(position) = keys::position(name) else {
+        let hint = match name.split('.').next() {
+            Some("firmware") => "a profile is switched on with --firmware NAME".to_owned(),
+            _ => document::unknown_hint(name, false),
+        };
+        return Err(Fault::new("unknown key", hint).at(&place, name));
+    };
+    let listed = match KEYS[position].kind {
+        Kind::PageTimes if text.contains(',') && !text.starts_with('[') => {
+            let parts: Vec<String> = text
+                .split(',')
+                .map(|t| format!("\"{}\"", t.trim()))
+                .collect();
+            format!("[{}]", parts.join(", "))
+        }
+        _ => text.to_owned(),
+    };
+    match DeValue::parse(&listed) {
+        Ok(value) => set_entry(position, set, value.get_ref()),
+        Err(_) => set_entry(position, set, &DeValue::String(text.into())),
+    }
+}
+
+fn set_entry(position: usize, set: &str, value: &DeValue<'_>) -> Result<(usize, Entry), SpecError> {
+    let (key, place) = (&KEYS[position], Place::whole("--set"));
+    match value::read(key, value) {
+        Ok(datum) => {
+            let source = format!("--set {set}");
+            Ok((
+                position,
+                Entry {
+                    datum,
+                    origin: "user",
+                    source,
+                    place,
+                },
+            ))
+        }
+        Err(fault) => Err(fault.at(&place, key.name)),
+    }
+}

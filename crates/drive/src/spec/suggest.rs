@@ -1,0 +1,85 @@
+//! The nearest known word to a mistyped one.
+
+/// Edits (insert, delete, replace, swap of neighbours) that turn one word into the other.
+fn distance(from: &str, to: &str) -> usize {
+    let from: Vec<char> = from.chars().collect();
+    let to: Vec<char> = to.chars().collect();
+    let mut rows = vec![(0..=to.len()).collect::<Vec<usize>>()];
+    for i in 1..=from.len() {
+        let mut row = vec![i];
+        for j in 1..=to.len() {
+            let change = usize::from(from[i - 1] != to[j - 1]);
+            let mut best = (rows[i - 1][j] + 1)
+                .min(row[j - 1] + 1)
+                .min(rows[i - 1][j - 1] + change);
+            let swapped = i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1];
+            if swapped {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    rows[from.len()][to.len()]
+}
+
+fn last_part(key: &str) -> &str {
+    key.rsplit('.').next().unwrap_or(key)
+}
+
+/// The candidate that was most likely meant; none where nothing is near. A dotted key in the wrong
+/// section counts as one edit, so that `nand.capacity` finds `drive.capacity`. The first of equals
+/// wins.
+pub(super) fn nearest<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let limit = (word.chars().count() / 3).clamp(1, 3);
+    candidates
+        .into_iter()
+        .map(|candidate| {
+            let whole = distance(word, candidate);
+            let dotted = word.contains('.') || candidate.contains('.');
+            let moved = distance(last_part(word), last_part(candidate)) + 1;
+            (if dotted { whole.min(moved) } else { whole }, candidate)
+        })
+        .filter(|(edits, _)| *edits <= limit)
+        .min_by_key(|(edits, _)| *edits)
+        .map(|(_, candidate)| candidate)
+}
+
+/// "did you mean `x`?" or, where nothing is near, the list of what there is.
+pub(super) fn or_list<'a>(
+    word: &str,
+    what: &str,
+    candidates: impl IntoIterator<Item = &'a str> + Clone,
+) -> String {
+    match nearest(word, candidates.clone()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!(
+            "{what}: {}",
+            candidates.into_iter().collect::<Vec<_>>().join(", ")
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn swaps_and_moves_cost_one_edit() {
+        assert_eq!(distance("tlc", "tcl"), 1);
+        assert_eq!(distance("", "gc"), 2);
+        assert_eq!(distance("planes", "planes"), 0);
+    }
+
+    #[test]
+    fn the_nearest_is_found_and_the_far_is_not() {
+        let keys = ["drive.capacity", "slc_cache.size", "slc_cache.static_size"];
+        assert_eq!(nearest("slc_cache.sise", keys), Some("slc_cache.size"));
+        assert_eq!(nearest("nand.capacity", keys), Some("drive.capacity"));
+        assert_eq!(nearest("size", keys), Some("slc_cache.size"));
+        assert_eq!(nearest("nand.colour", keys), None);
+    }
+}

@@ -1,0 +1,83 @@
+//! The drives of the catalogue load, print, load again, and differ where they say they do.
+
+use std::path::PathBuf;
+
+use flashtwin_drive::config::Acknowledge;
+use flashtwin_drive::spec::{self, Spec, keys};
+use flashtwin_ftl::policy::{CacheMode, WhenFull};
+
+fn catalogue() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../python/flashtwin/catalogue")
+}
+
+fn load(id: &str, firmware: &[&str]) -> Spec {
+    let firmware: Vec<String> = firmware.iter().map(|name| (*name).to_owned()).collect();
+    spec::load(id, &[catalogue()], &firmware, &[]).unwrap_or_else(|errors| {
+        let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        panic!("{id}:\n{}", lines.join("\n"))
+    })
+}
+
+#[test]
+fn every_drive_loads_under_its_own_name_with_a_source_for_each_value() {
+    let ids = spec::catalogue(&[catalogue()]);
+    assert!(ids.iter().any(|id| id == "bx500-240"), "{ids:?}");
+    for id in ids {
+        let spec = load(&id, &[]);
+        assert_eq!(spec.id, id);
+        assert_eq!(spec.values.len(), keys::KEYS.len());
+        for value in &spec.values {
+            assert!(
+                !value.source.is_empty() && !value.origin.is_empty(),
+                "{id}: {}",
+                value.key
+            );
+        }
+        for profile in &spec.profiles {
+            load(&id, &[profile]);
+        }
+    }
+}
+
+#[test]
+fn the_reference_drive_has_the_published_layout() {
+    let spec = load("bx500-240", &[]);
+    let geometry = &spec.config.part.geometry;
+    assert_eq!(spec.config.capacity_bytes, 240_000_000_000);
+    assert_eq!(geometry.dies(), 4);
+    assert_eq!(geometry.raw_bytes(), 274_609_471_488);
+    assert_eq!(spec.config.policy.cache.size_bytes, 24_000_000_000);
+    assert_eq!(spec.config.part.bus_bytes_per_s, 400_000_000);
+    assert_eq!(spec.profiles, ["slc-off"]);
+}
+
+#[test]
+fn the_drive_without_cache_differs_in_policy_keys_alone() {
+    let (on, off) = (load("bx500-240", &[]), load("bx500-240-nocache", &[]));
+    let mut differ = Vec::new();
+    for (with, without) in on.values.iter().zip(&off.values) {
+        if with.text != without.text {
+            differ.push(with.key);
+        }
+    }
+    let policy: Vec<&str> = keys::names(true).collect();
+    assert!(differ.len() >= 5, "{differ:?}");
+    assert!(differ.iter().all(|key| policy.contains(key)), "{differ:?}");
+    assert_eq!(on.config.part, off.config.part);
+    assert_eq!(on.config.link, off.config.link);
+    assert_eq!(off.config.policy.cache.mode, CacheMode::WholeDrive);
+    assert_eq!(off.config.policy.cache.when_full, WhenFull::Direct);
+    assert_eq!(off.config.policy.fold.idle_after, None);
+    assert_eq!(off.config.controller.acknowledge, Acknowledge::WriteThrough);
+}
+
+#[test]
+fn the_profile_on_the_command_line_is_the_same_drive() {
+    let (file, switched) = (
+        load("bx500-240-nocache", &[]),
+        load("bx500-240", &["slc-off"]),
+    );
+    assert_eq!(file.hash, switched.hash);
+    assert_ne!(file.hash, load("bx500-240", &[]).hash);
+    assert_eq!(file.values, switched.values);
+}

@@ -1,0 +1,334 @@
+//! The printed form loads again, `extends` inherits, every key does something, and the published
+//! documents say what the parser does.
+
+mod common;
+
+use std::path::PathBuf;
+
+use common::{BASE, edit, load, load_with, write, write_beside};
+use flashtwin_drive::Config;
+use flashtwin_drive::spec::{self, SpecError, docs, keys};
+
+fn errors(path: &str) -> Vec<SpecError> {
+    spec::load(path, &[], &[], &[]).expect_err("this must not load")
+}
+
+fn config(text: &str) -> Config {
+    load(text).config
+}
+
+#[test]
+fn what_is_printed_loads_again() {
+    let awkward = "source = \"tab\\t, \\\"quotes\\\", back\\\\slash, del \\u007F, µs\"";
+    let text = edit(&[("source = \"made up for tests\"", awkward)]);
+    let first = load(&text);
+    let again = load(first.to_toml());
+    assert_eq!(first, again);
+    assert_eq!(first.values.len(), keys::KEYS.len());
+    assert_eq!(again.profiles, ["slc-off"]);
+
+    let set = load_with(&text, &["slc-off"], &["link.queue_depth=4"]);
+    let again = load(set.to_toml());
+    assert_eq!(set.hash, again.hash);
+    assert_eq!(set.config, again.config);
+}
+
+#[test]
+fn the_hash_is_of_values_and_not_of_words() {
+    let hash = load(BASE).hash;
+    assert_eq!(hash.len(), 64);
+    let same = [
+        ("name = \"Base\"", "name = \"Other\""),
+        ("\"4 GB\"", "\"4000 MB\""),
+    ];
+    assert_eq!(hash, load(&edit(&same)).hash);
+    let sourced = "planes = { value = 4, origin = \"published\", source = \"x\" }";
+    assert_eq!(hash, load(&edit(&[("planes = 4", sourced)])).hash);
+    assert_ne!(hash, load(&edit(&[("\"4 GB\"", "\"4001 MB\"")])).hash);
+    assert_ne!(
+        hash,
+        load(&edit(&[("gather_time = \"100", "gather_time = \"101")])).hash
+    );
+}
+
+/// Another right value for each key, with what has to change along.
+const OTHERS: &[(&str, &[&str])] = &[
+    ("drive.capacity", &["drive.capacity=30 GB"]),
+    ("nand.channels", &["nand.channels=4"]),
+    ("nand.dies_per_channel", &["nand.dies_per_channel=2"]),
+    ("nand.planes", &["nand.planes=8"]),
+    ("nand.blocks_per_plane", &["nand.blocks_per_plane=320"]),
+    (
+        "nand.wordlines_per_block",
+        &["nand.wordlines_per_block=1000"],
+    ),
+    ("nand.page_size", &["nand.page_size=32 KiB"]),
+    ("nand.cell", &["nand.cell=qlc", "nand.native.tr=45 us"]),
+    ("nand.bus_rate", &["nand.bus_rate=1.2 GT/s"]),
+    ("nand.cache_program", &["nand.cache_program=true"]),
+    ("nand.slc.tr", &["nand.slc.tr=25 us"]),
+    ("nand.slc.tprog", &["nand.slc.tprog=200 us"]),
+    ("nand.slc.tbers", &["nand.slc.tbers=3 ms"]),
+    ("nand.slc.endurance", &["nand.slc.endurance=60000"]),
+    ("nand.native.tr", &["nand.native.tr=60 us"]),
+    (
+        "nand.native.tprog",
+        &["nand.native.tprog=820 us, 2225 us, 5734 us"],
+    ),
+    ("nand.native.tbers", &["nand.native.tbers=3.5 ms"]),
+    ("nand.native.endurance", &["nand.native.endurance=3000"]),
+    ("ftl.mapping_unit", &["ftl.mapping_unit=16 KiB"]),
+    ("ftl.system", &["ftl.system=0"]),
+    (
+        "slc_cache.mode",
+        &["slc_cache.mode=whole-drive", "slc_cache.size=0"],
+    ),
+    ("slc_cache.size", &["slc_cache.size=5 GB"]),
+    (
+        "slc_cache.static_size",
+        &["slc_cache.mode=hybrid", "slc_cache.static_size=200 MB"],
+    ),
+    ("slc_cache.when_full", &["slc_cache.when_full=fold-first"]),
+    ("slc_cache.rearm", &["slc_cache.rearm=1 GB"]),
+    ("fold.idle_after", &["fold.idle_after=never"]),
+    ("fold.reserve", &["fold.reserve=0"]),
+    ("fold.pace", &["fold.pace=2"]),
+    ("fold.path", &["fold.path=copyback"]),
+    ("gc.low", &["gc.low=5"]),
+    ("gc.high", &["gc.high=8"]),
+    ("gc.reserve", &["gc.reserve=2"]),
+    ("controller.command_time", &["controller.command_time=0"]),
+    (
+        "controller.write_buffer",
+        &["controller.write_buffer=1 MiB"],
+    ),
+    (
+        "controller.acknowledge",
+        &[
+            "controller.acknowledge=write-through",
+            "controller.gather=false",
+        ],
+    ),
+    ("controller.gather", &["controller.gather=false"]),
+    ("controller.gather_time", &["controller.gather_time=1 s"]),
+    ("controller.overlap", &["controller.overlap=false"]),
+    (
+        "controller.read_priority",
+        &["controller.read_priority=false"],
+    ),
+    (
+        "controller.read_ahead_streams",
+        &["controller.read_ahead_streams=0"],
+    ),
+    ("controller.read_ahead", &["controller.read_ahead=1 MiB"]),
+    ("link.rate", &["link.rate=265 MB/s"]),
+    ("link.queue_depth", &["link.queue_depth=1"]),
+];
+
+/// `gc.policy` has one word so far: it is there so that a spec says it, and any other is refused.
+const ONE_WORD: &str = "gc.policy";
+
+#[test]
+fn no_key_does_nothing() {
+    let base = config(BASE);
+    for key in keys::names(false).filter(|key| *key != ONE_WORD) {
+        let (_, sets) = OTHERS
+            .iter()
+            .find(|(name, _)| *name == key)
+            .unwrap_or_else(|| {
+                panic!("give {key} another value in OTHERS");
+            });
+        let (own, along): (Vec<&str>, Vec<&str>) = sets
+            .iter()
+            .partition(|set| set.starts_with(&format!("{key}=")));
+        let with = load_with(BASE, &[], sets).config;
+        assert_ne!(with, base, "{key} does nothing");
+        // What changes along is not what makes the difference.
+        let lenient = spec::load(
+            &write("base", BASE),
+            &[],
+            &[],
+            &along
+                .iter()
+                .map(|set| (*set).to_owned())
+                .collect::<Vec<_>>(),
+        );
+        if let (Ok(without), false) = (lenient, along.is_empty()) {
+            assert_ne!(
+                with, without.config,
+                "{own:?} does nothing beside {along:?}"
+            );
+        }
+    }
+    let refused = edit(&[("policy = \"greedy\"", "policy = \"fifo\"")]);
+    common::check(
+        &refused,
+        &[(Some("fifo"), ONE_WORD, "`fifo` is not one of greedy", "")],
+    );
+}
+
+#[test]
+fn a_child_inherits_and_overrides() {
+    let parent = write("parent", BASE);
+    let child = write_beside(
+        &parent,
+        "child",
+        "schema = 1\nid = \"child\"\nname = \"Child\"\nextends = \"parent\"\n\
+         origin = \"published\"\nsource = \"its page\"\nslc_cache.size = \"5 GB\"\n\
+         [firmware.slow]\nfold.pace = 2\n[firmware.slc-off]\ngc.low = 5\n",
+    );
+    let spec = spec::load(&child, &[], &[], &[]).unwrap();
+    let value = |key: &str| spec.values.iter().find(|value| value.key == key).unwrap();
+    assert_eq!(
+        (spec.id.as_str(), spec.config.id.as_str()),
+        ("child", "child")
+    );
+    assert_eq!(
+        (
+            value("slc_cache.size").text.as_str(),
+            value("slc_cache.size").origin
+        ),
+        ("5 GB", "published")
+    );
+    assert_eq!(
+        (value("gc.low").text.as_str(), value("gc.low").origin),
+        ("4", "prior")
+    );
+    assert_eq!(value("gc.low").source, "made up for tests");
+    assert_eq!(spec.profiles, ["slc-off", "slow"]);
+    let off = spec::load(&child, &[], &["slc-off".to_owned()], &[]).unwrap();
+    assert_eq!(off.config.policy.gc.low_superblocks, 5);
+    assert_eq!(off.config.policy.cache.size_bytes, 0);
+}
+
+#[test]
+fn a_child_with_a_profile_is_the_parent_with_it() {
+    let parent = write("parent", BASE);
+    let text = "schema = 1\nid = \"off\"\nname = \"Off\"\nextends = \"parent.toml\"\nfirmware = \"slc-off\"\n";
+    let child = write_beside(&parent, "child", text);
+    let spec = spec::load(&child, &[], &[], &[]).unwrap();
+    assert_eq!(spec.hash, load_with(BASE, &["slc-off"], &[]).hash);
+
+    let own = format!(
+        "{text}origin = \"prior\"\nsource = \"x\"\ngc.low = 5\ncontroller.gather = false\n"
+    );
+    let child = write_beside(&parent, "own", &own);
+    let spec = spec::load(&child, &[], &[], &[]).unwrap();
+    assert!(
+        !spec.config.controller.gather,
+        "the file's own values come after the profile"
+    );
+
+    let wrong = write_beside(&parent, "wrong", &text.replace("\"slc-off\"", "\"slc-of\""));
+    let told = errors(&wrong);
+    assert_eq!((told[0].line, told[0].key.as_str()), (Some(5), "firmware"));
+    assert_eq!(
+        told[0].hint,
+        "did you mean `slc-off`? parent.toml has slc-off"
+    );
+    let alone = write_beside(
+        &parent,
+        "alone",
+        &text.replace("extends = \"parent.toml\"\n", ""),
+    );
+    assert!(
+        errors(&alone)
+            .iter()
+            .any(|error| error.message.contains("extends nothing"))
+    );
+}
+
+#[test]
+fn circles_and_lost_parents_are_told_and_nothing_else() {
+    let text = |id: &str, parent: &str| {
+        format!("schema = 1\nid = \"{id}\"\nname = \"N\"\nextends = \"{parent}\"\n")
+    };
+    let a = write("a", &text("a", "b"));
+    write_beside(&a, "b", &text("b", "a"));
+    let told = errors(&a);
+    assert_eq!(told.len(), 1);
+    assert_eq!((told[0].line, told[0].key.as_str()), (Some(4), "extends"));
+    assert!(told[0].message.contains("a circle") && told[0].file.ends_with("b.toml"));
+
+    let lost = write_beside(&a, "lost", &text("lost", "bb"));
+    let told = errors(&lost);
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0].message, "there is no drive `bb`");
+    assert!(told[0].file.ends_with("lost.toml") && told[0].line == Some(4));
+}
+
+#[test]
+fn mistakes_of_a_parent_are_told_with_its_file() {
+    let parent = write("parent", &edit(&[("planes = 4", "planes = 0")]));
+    let text = "schema = 1\nid = \"c\"\nname = \"C\"\nextends = \"parent\"\ngc.lo = 3\n";
+    let told = errors(&write_beside(&parent, "child", text));
+    let ends = |error: &SpecError| error.file.rsplit('/').next().unwrap().to_owned();
+    let told: Vec<(String, String)> = told.iter().map(|e| (ends(e), e.key.clone())).collect();
+    let expected = [("child.toml", "gc.lo"), ("parent.toml", "nand.planes")];
+    assert_eq!(
+        told,
+        expected.map(|(file, key)| (file.to_owned(), key.to_owned()))
+    );
+}
+
+fn published(name: &str) -> (PathBuf, String) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../docs/reference")
+        .join(name);
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    (path, text)
+}
+
+/// With FLASHTWIN_BLESS set, writes what the test would compare with.
+fn bless(path: &PathBuf, text: &str) {
+    if std::env::var_os("FLASHTWIN_BLESS").is_some() {
+        std::fs::write(path, text).unwrap();
+    }
+}
+
+const REMEDY: &str = "run this test with FLASHTWIN_BLESS=1 and look at the difference";
+
+#[test]
+fn the_published_schema_is_that_of_the_key_table() {
+    let (path, _) = published("spec.schema.json");
+    let made = docs::json_schema();
+    bless(
+        &path,
+        &format!("{}\n", serde_json::to_string_pretty(&made).unwrap()),
+    );
+    let (_, text) = published("spec.schema.json");
+    let there: serde_json::Value = serde_json::from_str(&text).expect("the schema is JSON");
+    assert!(
+        there == made,
+        "docs/reference/spec.schema.json is stale: {REMEDY}"
+    );
+    for key in keys::names(false) {
+        let pointer = format!("/properties/{}", key.replace('.', "/properties/"));
+        assert!(
+            there.pointer(&pointer).is_some(),
+            "{key} is not in the schema"
+        );
+    }
+}
+
+#[test]
+fn the_reference_page_has_the_key_table() {
+    const BEGIN: &str = "<!-- made from the key table: begin -->\n";
+    const END: &str = "<!-- made from the key table: end -->";
+    let (path, text) = published("spec.md");
+    let (before, rest) = text.split_once(BEGIN).expect("the page has the begin mark");
+    let (_, after) = rest.split_once(END).expect("the page has the end mark");
+    let made = docs::reference_tables();
+    bless(&path, &format!("{before}{BEGIN}\n{made}\n{END}{after}"));
+    let (_, text) = published("spec.md");
+    assert!(
+        text.contains(&format!("{BEGIN}\n{made}\n{END}")),
+        "spec.md is stale: {REMEDY}"
+    );
+    for key in keys::names(false) {
+        assert!(
+            text.contains(&format!("| `{key}` |")),
+            "{key} is not in the page"
+        );
+    }
+}

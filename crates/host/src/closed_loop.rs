@@ -1,0 +1,443 @@
+//! The loop around a device: every thread keeps its depth of requests outstanding.
+//!
+//! A thread is one CPU. It starts a request when one of its slots is free and has thought, when it has
+//! issued the one before, and when its rate allows; the request reaches the device `host` later, or the
+//! host's queue where the device has no room, and its latency counts from the start. So a thread has at
+//! most one thing to wait for, and the queue of the host's own events one entry a thread.
+//!
+//! Invariants: time never runs backwards and nothing is submitted in the past; events of one time happen
+//! in the order in which they were planned; the device never holds more than its queue depth; while a
+//! request is outstanding, the device or the host has something under way.
+
+use flashtwin_base::queue::{EventQueue, Fifo};
+use flashtwin_base::{Completion, Device, Histogram, Nanos, Request, Status};
+use flashtwin_workload::{Direction, Generator, Job, SECTOR_BYTES};
+
+use crate::outcome::{Outcome, Tally};
+use crate::phase::Phase;
+use crate::series::Sampler;
+
+/// Completions from one tick to the next.
+pub const TICK: u64 = 65_536;
+
+/// How far a phase has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Requests completed.
+    pub completions: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// Virtual time since the phase began.
+    pub elapsed: Nanos,
+}
+
+/// The caller's answer to a tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// Go on.
+    Continue,
+    /// Ask for nothing more; what is outstanding completes.
+    Stop,
+}
+
+/// One request that may be outstanding; its place in the table is its tag.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    started: Nanos,
+    lba: u64,
+    sectors: u32,
+    thread: u32,
+    direction: Direction,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Every slot is outstanding.
+    Idle,
+    /// Until a slot has thought or the rate allows.
+    Waits,
+    /// The request of this slot.
+    Issues(u32),
+    /// Nothing more to ask for.
+    Done,
+}
+
+#[derive(Debug)]
+struct Thread {
+    job: u32,
+    number: u32,
+    state: State,
+    /// Free slots and when each has thought, which is the order of their completions.
+    free: Fifo<(u32, Nanos)>,
+    bytes: u64,
+}
+
+#[derive(Debug)]
+struct Running<'a> {
+    job: &'a Job,
+    generator: Generator,
+    tally: Tally,
+    /// Nothing starts at or after this.
+    deadline: Nanos,
+    /// Whether the deadline ended the job, which then lasts until it.
+    timed_out: bool,
+}
+
+struct Host<'a> {
+    start: Nanos,
+    slots: Vec<Slot>,
+    threads: Vec<Thread>,
+    jobs: Vec<Running<'a>>,
+    events: EventQueue<u32>,
+    /// Requests that found the device full.
+    waiting: Fifo<u32>,
+    room: u32,
+    outstanding: u64,
+    completions: u64,
+    bytes: u64,
+    stopped: bool,
+    sampler: Sampler,
+    hist: [Histogram; 3],
+}
+
+/// Runs a phase on a device whose clock stands at `start` or before; `tick` is asked every [`TICK`]
+/// completions whether to go on.
+pub fn run<D: Device>(
+    device: &mut D,
+    start: Nanos,
+    phase: &Phase,
+    tick: &mut impl FnMut(Progress) -> Flow,
+) -> Outcome {
+    let mut host = Host::new(phase, start, device.queue_depth());
+    let mut done = Vec::with_capacity(host.slots.len());
+    let mut now = start;
+    host.run_due(device, now);
+    while !host.is_finished() {
+        let due = device.next_due().unwrap_or(Nanos::NEVER);
+        let next = due.min(host.events.peek_at().unwrap_or(Nanos::NEVER));
+        assert_ne!(
+            next,
+            Nanos::NEVER,
+            "{} requests, nothing under way at {now:?}",
+            host.outstanding
+        );
+        now = now.max(next);
+        if due <= now {
+            device.advance(now, &mut done);
+            for completion in done.drain(..) {
+                host.complete(device, now, completion);
+                if host.completions % TICK == 0 && tick(host.progress(now)) == Flow::Stop {
+                    host.stop(now);
+                }
+            }
+            host.submit_waiting(device, now);
+        }
+        host.run_due(device, now);
+    }
+    let end = host.end().max(now);
+    device.advance(end, &mut done);
+    assert!(
+        done.is_empty(),
+        "the device completes what nobody asked for"
+    );
+    host.outcome(phase, end)
+}
+
+impl<'a> Host<'a> {
+    fn new(phase: &'a Phase, start: Nanos, room: u32) -> Host<'a> {
+        assert!(room > 0, "the device takes no requests at all");
+        let (mut slots, mut threads, mut jobs) = (Vec::new(), Vec::new(), Vec::new());
+        let mut events = EventQueue::new();
+        for (index, job) in phase.jobs().iter().enumerate() {
+            for number in 0..job.threads {
+                let thread = threads.len() as u32;
+                threads.push(Thread::new(
+                    index as u32,
+                    number,
+                    job.depth,
+                    &mut slots,
+                    start,
+                    thread,
+                ));
+                events.push(start, thread);
+            }
+            jobs.push(Running::new(job, index as u32, start));
+        }
+        let used = Direction::ALL.map(|direction| phase.uses(direction));
+        Host {
+            start,
+            waiting: Fifo::new(slots.len()),
+            slots,
+            threads,
+            jobs,
+            events,
+            room,
+            outstanding: 0,
+            completions: 0,
+            bytes: 0,
+            stopped: false,
+            sampler: Sampler::new(start, phase.sample(), used),
+            hist: [Histogram::new(), Histogram::new(), Histogram::new()],
+        }
+    }
+
+    /// Lets the threads go on whose time has come.
+    #[inline]
+    fn run_due<D: Device>(&mut self, device: &mut D, now: Nanos) {
+        while let Some((_, index)) = self.events.pop_due(now) {
+            let thread = &mut self.threads[index as usize];
+            let state = std::mem::replace(&mut thread.state, State::Idle);
+            if let State::Issues(slot) = state {
+                self.reach(device, now, slot);
+            }
+            self.go_on(device, now, index);
+        }
+    }
+
+    /// Has an idle thread start what it can, until it has to wait for something.
+    #[inline]
+    fn go_on<D: Device>(&mut self, device: &mut D, now: Nanos, index: u32) {
+        loop {
+            let thread = &mut self.threads[index as usize];
+            let running = &mut self.jobs[thread.job as usize];
+            let Some(&(slot, thought)) = thread.free.front() else {
+                return;
+            };
+            let at = thought
+                .max(thread.rate_allows(running.job, self.start))
+                .max(now);
+            if at >= running.deadline {
+                running.timed_out = true;
+                thread.state = State::Done;
+                return;
+            }
+            if at > now {
+                thread.state = State::Waits;
+                self.events.push(at, index);
+                return;
+            }
+            let Some(ask) = running.generator.next(thread.number as usize) else {
+                thread.state = State::Done;
+                return;
+            };
+            thread.free.pop();
+            thread.bytes += u64::from(ask.sectors) * SECTOR_BYTES;
+            let (direction, lba, sectors) = (ask.direction, ask.lba, ask.sectors);
+            self.slots[slot as usize] = Slot {
+                started: now,
+                lba,
+                sectors,
+                thread: index,
+                direction,
+            };
+            running.tally.begin(now);
+            self.outstanding += 1;
+            if running.job.host > Nanos::ZERO {
+                thread.state = State::Issues(slot);
+                self.events.push(now + running.job.host, index);
+                return;
+            }
+            self.reach(device, now, slot);
+        }
+    }
+
+    /// A request arrives at the device, or queues behind those that found it full.
+    #[inline]
+    fn reach<D: Device>(&mut self, device: &mut D, now: Nanos, slot: u32) {
+        if self.room > 0 && self.waiting.is_empty() {
+            self.submit(device, now, slot);
+        } else {
+            self.waiting.push(slot).expect("a slot waits once");
+        }
+    }
+
+    #[inline]
+    fn submit<D: Device>(&mut self, device: &mut D, now: Nanos, tag: u32) {
+        self.room -= 1;
+        let Slot {
+            lba,
+            sectors,
+            direction,
+            ..
+        } = self.slots[tag as usize];
+        device.submit(
+            now,
+            Request {
+                tag,
+                op: direction.op(),
+                lba,
+                sectors,
+            },
+        );
+    }
+
+    #[inline]
+    fn submit_waiting<D: Device>(&mut self, device: &mut D, now: Nanos) {
+        while self.room > 0 {
+            let Some(slot) = self.waiting.pop() else {
+                return;
+            };
+            self.submit(device, now, slot);
+        }
+    }
+
+    /// Writes a completion down and lets its thread go on.
+    #[inline]
+    fn complete<D: Device>(&mut self, device: &mut D, now: Nanos, completion: Completion) {
+        let Completion { tag, at, status } = completion;
+        assert!(
+            at <= now,
+            "request {tag} completes at {at:?}, which is not yet: {now:?}"
+        );
+        let Slot {
+            started,
+            sectors,
+            thread: index,
+            direction,
+            ..
+        } = self.slots[tag as usize];
+        let thread = &mut self.threads[index as usize];
+        let running = &mut self.jobs[thread.job as usize];
+        let (bytes, latency) = (u64::from(sectors) * SECTOR_BYTES, at - started);
+        running.tally.end(at);
+        self.room += 1;
+        self.outstanding -= 1;
+        self.completions += 1;
+        if status == Status::Ok {
+            self.bytes += bytes;
+            self.sampler.record(at, direction, bytes, latency);
+            if running.tally.counts(at) {
+                running.tally.add(bytes, latency);
+                self.hist[direction as usize].record(latency.0);
+            }
+        } else {
+            running.tally.add_error();
+        }
+        thread
+            .free
+            .push((tag, at + running.job.think))
+            .expect("a slot is free once");
+        if thread.state == State::Idle {
+            self.go_on(device, now, index);
+        }
+    }
+
+    fn progress(&self, now: Nanos) -> Progress {
+        let (completions, bytes) = (self.completions, self.bytes);
+        Progress {
+            completions,
+            bytes,
+            elapsed: now - self.start,
+        }
+    }
+
+    /// From `now` on nothing starts any more.
+    fn stop(&mut self, now: Nanos) {
+        self.stopped = true;
+        for running in &mut self.jobs {
+            running.deadline = running.deadline.min(now);
+        }
+    }
+
+    /// Whether nothing is outstanding and nothing will be. Threads that wait for their rate or their
+    /// thought hold nothing up when the phase is stopped, or when others have taken what was left.
+    #[inline]
+    fn is_finished(&self) -> bool {
+        self.outstanding == 0 && (self.stopped || !self.threads.iter().any(|t| self.will_ask(t)))
+    }
+
+    fn will_ask(&self, thread: &Thread) -> bool {
+        let generator = &self.jobs[thread.job as usize].generator;
+        thread.state == State::Waits && generator.has_more(thread.number as usize)
+    }
+
+    fn end(&self) -> Nanos {
+        self.jobs
+            .iter()
+            .map(Running::end)
+            .max()
+            .unwrap_or(self.start)
+    }
+
+    fn outcome(self, phase: &Phase, end: Nanos) -> Outcome {
+        let hist = Direction::ALL.into_iter().zip(self.hist);
+        Outcome {
+            start: self.start,
+            end,
+            stopped: self.stopped,
+            series: self.sampler.finish(end),
+            jobs: self
+                .jobs
+                .iter()
+                .map(|job| job.tally.totals(job.job, job.end()))
+                .collect(),
+            hist: hist
+                .filter(|(direction, _)| phase.uses(*direction))
+                .collect(),
+        }
+    }
+}
+
+impl Thread {
+    fn new(
+        job: u32,
+        number: u32,
+        depth: u32,
+        slots: &mut Vec<Slot>,
+        start: Nanos,
+        thread: u32,
+    ) -> Thread {
+        let mut free = Fifo::new(depth as usize);
+        let direction = Direction::Read;
+        for _ in 0..depth {
+            free.push((slots.len() as u32, start))
+                .expect("room for the depth");
+            slots.push(Slot {
+                started: start,
+                lba: 0,
+                sectors: 0,
+                thread,
+                direction,
+            });
+        }
+        Thread {
+            job,
+            number,
+            state: State::Waits,
+            free,
+            bytes: 0,
+        }
+    }
+
+    /// When the bytes asked for so far have had their time at the job's rate.
+    #[inline]
+    fn rate_allows(&self, job: &Job, start: Nanos) -> Nanos {
+        let Some(rate) = job.rate_bytes_s else {
+            return start;
+        };
+        let nanos = u128::from(self.bytes) * 1_000_000_000 / u128::from(rate);
+        start + Nanos(u64::try_from(nanos).unwrap_or(u64::MAX - start.0))
+    }
+}
+
+impl<'a> Running<'a> {
+    fn new(job: &'a Job, index: u32, start: Nanos) -> Running<'a> {
+        let runtime = job.runtime.map_or(u64::MAX, |runtime| runtime.0);
+        Running {
+            job,
+            generator: Generator::new(job, index),
+            tally: Tally::new(start, job.ramp),
+            deadline: Nanos((start + job.ramp).0.saturating_add(runtime)),
+            timed_out: false,
+        }
+    }
+
+    fn end(&self) -> Nanos {
+        let end = self.tally.last_end();
+        if self.timed_out {
+            end.max(self.deadline)
+        } else {
+            end
+        }
+    }
+}

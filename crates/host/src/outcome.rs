@@ -1,0 +1,143 @@
+//! What a phase comes to, and the tally of a job while it runs.
+
+use flashtwin_base::{Histogram, Nanos};
+use flashtwin_workload::{Direction, Job};
+
+use crate::series::{Series, Sum};
+
+/// What one job did after its ramp. Latencies are of whole requests, host time included.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobTotals {
+    /// The job's name.
+    pub name: String,
+    /// Requests completed.
+    pub ios: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// From the end of the ramp to the last completion, or to the end of the runtime if that is later.
+    pub duration: Nanos,
+    /// Mean latency in nanoseconds.
+    pub latency_mean_ns: f64,
+    /// Shortest latency.
+    pub latency_min: Nanos,
+    /// Longest latency.
+    pub latency_max: Nanos,
+    /// Requests outstanding, a mean over time, integrated from starts and ends and not from latencies.
+    pub mean_depth: f64,
+    /// Requests that the device refused.
+    pub errors: u64,
+}
+
+/// What the host saw of a phase.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// When the phase began.
+    pub start: Nanos,
+    /// When it was over.
+    pub end: Nanos,
+    /// Whether the caller's tick cut it short.
+    pub stopped: bool,
+    /// What completed in each interval, ramps included.
+    pub series: Series,
+    /// One entry a job, in order.
+    pub jobs: Vec<JobTotals>,
+    /// Latencies after the ramps, one histogram for each direction that the phase uses.
+    pub hist: Vec<(Direction, Histogram)>,
+}
+
+/// The tally of one job.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    counted_from: Nanos,
+    sum: Sum,
+    errors: u64,
+    outstanding: u64,
+    /// Requests times nanoseconds, up to `integrated_to`. That begins at the end of the ramp: what
+    /// changes before only changes `outstanding`.
+    area: u64,
+    integrated_to: Nanos,
+    last_end: Nanos,
+}
+
+impl Tally {
+    pub fn new(start: Nanos, ramp: Nanos) -> Tally {
+        Tally {
+            counted_from: start + ramp,
+            sum: Sum::NOTHING,
+            errors: 0,
+            outstanding: 0,
+            area: 0,
+            integrated_to: start + ramp,
+            last_end: start,
+        }
+    }
+
+    #[inline]
+    fn integrate(&mut self, now: Nanos) {
+        if now > self.integrated_to {
+            self.area += self.outstanding * (now - self.integrated_to).0;
+            self.integrated_to = now;
+        }
+    }
+
+    #[inline]
+    pub fn begin(&mut self, now: Nanos) {
+        self.integrate(now);
+        self.outstanding += 1;
+    }
+
+    #[inline]
+    pub fn end(&mut self, now: Nanos) {
+        self.integrate(now);
+        self.outstanding -= 1;
+        self.last_end = now;
+    }
+
+    /// Whether what completes at `at` counts.
+    #[inline]
+    pub fn counts(&self, at: Nanos) -> bool {
+        at >= self.counted_from
+    }
+
+    #[inline]
+    pub fn add(&mut self, bytes: u64, latency: Nanos) {
+        self.sum.add(bytes, latency);
+    }
+
+    #[cold]
+    pub fn add_error(&mut self) {
+        self.errors += 1;
+    }
+
+    pub fn last_end(&self) -> Nanos {
+        self.last_end
+    }
+
+    /// The totals of a job that ended at `end`.
+    pub fn totals(&self, job: &Job, end: Nanos) -> JobTotals {
+        assert_eq!(
+            self.outstanding, 0,
+            "job `{}` ends with requests outstanding",
+            job.name
+        );
+        let duration = Nanos(end.0.saturating_sub(self.counted_from.0));
+        let per = |sum: u64, count: u64| {
+            if count == 0 {
+                0.0
+            } else {
+                sum as f64 / count as f64
+            }
+        };
+        JobTotals {
+            name: job.name.clone(),
+            ios: self.sum.ios,
+            bytes: self.sum.bytes,
+            duration,
+            latency_mean_ns: per(self.sum.latency, self.sum.ios),
+            latency_min: Nanos(self.sum.shortest()),
+            latency_max: Nanos(self.sum.longest),
+            mean_depth: per(self.area, duration.0),
+            errors: self.errors,
+        }
+    }
+}

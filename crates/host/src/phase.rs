@@ -1,0 +1,65 @@
+//! What is run at once: jobs side by side and the grain of their series.
+
+use flashtwin_base::Nanos;
+use flashtwin_workload::{Direction, Job};
+
+/// Requests that all jobs of a phase may keep outstanding together.
+pub const MAX_OUTSTANDING: u64 = 1 << 20;
+
+/// Jobs that run side by side. Built by [`Phase::new`], so that it can be run as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Phase {
+    jobs: Vec<Job>,
+    sample: Nanos,
+}
+
+/// Why jobs cannot be run together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PhaseError {
+    /// There is nothing to run.
+    #[error("a phase has no job")]
+    NoJobs,
+    /// A series needs an interval.
+    #[error("the sample interval is zero")]
+    NoInterval,
+    /// Beyond the named limit.
+    #[error("the jobs keep {0} requests outstanding, above the limit of {MAX_OUTSTANDING}")]
+    TooManyOutstanding(u64),
+}
+
+impl Phase {
+    /// A phase of these jobs, sampled every `sample`.
+    pub fn new(jobs: Vec<Job>, sample: Nanos) -> Result<Phase, PhaseError> {
+        let outstanding = jobs
+            .iter()
+            .map(|job| u64::from(job.depth) * u64::from(job.threads))
+            .sum();
+        if jobs.is_empty() {
+            Err(PhaseError::NoJobs)
+        } else if sample == Nanos::ZERO {
+            Err(PhaseError::NoInterval)
+        } else if outstanding > MAX_OUTSTANDING {
+            Err(PhaseError::TooManyOutstanding(outstanding))
+        } else {
+            Ok(Phase { jobs, sample })
+        }
+    }
+
+    /// The jobs, in the order of their totals.
+    #[must_use]
+    pub fn jobs(&self) -> &[Job] {
+        &self.jobs
+    }
+
+    /// The interval of the series.
+    #[must_use]
+    pub fn sample(&self) -> Nanos {
+        self.sample
+    }
+
+    /// Whether any job asks for such requests.
+    #[must_use]
+    pub fn uses(&self, direction: Direction) -> bool {
+        self.jobs.iter().any(|job| job.mix.uses(direction))
+    }
+}

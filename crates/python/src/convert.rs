@@ -1,0 +1,66 @@
+//! Results as Python sees them: dictionaries of numpy arrays.
+
+use flashtwin_base::Nanos;
+use flashtwin_drive::xray::{COLUMNS, Xray};
+use flashtwin_host::Outcome;
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+/// What a step comes to, before it crosses over.
+pub struct Answer {
+    pub start: Nanos,
+    pub end: Nanos,
+    pub outcome: Option<Outcome>,
+}
+
+/// The dictionary that every call on a twin answers with.
+pub fn answer<'py>(py: Python<'py>, answer: Answer, xray: &Xray) -> PyResult<Bound<'py, PyDict>> {
+    let result = PyDict::new(py);
+    result.set_item("start_ns", answer.start.0)?;
+    result.set_item("duration_ns", (answer.end - answer.start).0)?;
+    result.set_item("jobs", jobs(py, answer.outcome.as_ref())?)?;
+    result.set_item("hist", histograms(py, answer.outcome.as_ref())?)?;
+    result.set_item("series", series(py, answer.outcome)?)?;
+    let columns = PyDict::new(py);
+    for (name, column) in COLUMNS.iter().zip(xray.columns()) {
+        columns.set_item(name, PyArray1::from_slice(py, column))?;
+    }
+    result.set_item("xray", columns)?;
+    Ok(result)
+}
+
+fn series<'py>(py: Python<'py>, outcome: Option<Outcome>) -> PyResult<Bound<'py, PyDict>> {
+    let series = outcome.map(|o| o.series).unwrap_or_default();
+    let columns = PyDict::new(py);
+    for (name, column) in series.into_columns() {
+        columns.set_item(name, column.into_pyarray(py))?;
+    }
+    Ok(columns)
+}
+
+fn histograms<'py>(py: Python<'py>, outcome: Option<&Outcome>) -> PyResult<Bound<'py, PyDict>> {
+    let hist = PyDict::new(py);
+    for (direction, counts) in outcome.map(|o| o.hist.as_slice()).unwrap_or_default() {
+        hist.set_item(direction.name(), PyArray1::from_slice(py, counts.counts()))?;
+    }
+    Ok(hist)
+}
+
+fn jobs<'py>(py: Python<'py>, outcome: Option<&Outcome>) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for job in outcome.map(|o| o.jobs.as_slice()).unwrap_or_default() {
+        let row = PyDict::new(py);
+        row.set_item("name", &job.name)?;
+        row.set_item("ios", job.ios)?;
+        row.set_item("bytes", job.bytes)?;
+        row.set_item("duration_ns", job.duration.0)?;
+        row.set_item("latency_mean_ns", job.latency_mean_ns)?;
+        row.set_item("latency_min_ns", job.latency_min.0)?;
+        row.set_item("latency_max_ns", job.latency_max.0)?;
+        row.set_item("mean_depth", job.mean_depth)?;
+        row.set_item("errors", job.errors)?;
+        list.append(row)?;
+    }
+    Ok(list)
+}

@@ -1,0 +1,21 @@
+//! Bindings: convert, release the lock, map errors, decide nothing.
+//!
+//! One call runs one phase. While it runs the Python lock is released; it is taken back every 65,536
+//! completions to ask the caller's `watch` whether to go on.
+
+mod convert;
+mod spec;
+mod twin;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("SpecError", py.get_type::<spec::SpecError>())?;
+    module.add("Stopped", py.get_type::<twin::Stopped>())?;
+    module.add_class::<spec::Spec>()?;
+    module.add_class::<twin::Twin>()?;
+    module.add_function(wrap_pyfunction!(spec::load_spec, module)?)?;
+    Ok(())
+}

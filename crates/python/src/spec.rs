@@ -1,0 +1,98 @@
+//! Specs for Python: loading, and all mistakes at once in one exception.
+
+use std::path::PathBuf;
+
+use flashtwin_drive::spec;
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+create_exception!(_core, SpecError, PyException, "A spec is wrong; `errors` lists every mistake.");
+
+/// A checked spec.
+#[pyclass(frozen, module = "flashtwin._core")]
+pub struct Spec {
+    pub(crate) inner: spec::Spec,
+}
+
+#[pymethods]
+impl Spec {
+    #[getter]
+    fn id(&self) -> &str {
+        &self.inner.id
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    #[getter]
+    fn capacity_bytes(&self) -> u64 {
+        self.inner.config.capacity_bytes
+    }
+
+    #[getter]
+    fn hash(&self) -> &str {
+        &self.inner.hash
+    }
+
+    #[getter]
+    fn firmware_profiles(&self) -> Vec<String> {
+        self.inner.profiles.clone()
+    }
+
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for value in &self.inner.values {
+            let row = PyDict::new(py);
+            row.set_item("key", value.key)?;
+            row.set_item("value", &value.text)?;
+            row.set_item("unit", &value.unit)?;
+            row.set_item("origin", value.origin)?;
+            row.set_item("source", &value.source)?;
+            list.append(row)?;
+        }
+        Ok(list)
+    }
+
+    fn to_toml(&self) -> &str {
+        self.inner.to_toml()
+    }
+}
+
+fn mistakes(py: Python<'_>, errors: &[spec::SpecError]) -> PyErr {
+    let build = || -> PyResult<PyErr> {
+        let list = PyList::empty(py);
+        for error in errors {
+            let row = PyDict::new(py);
+            row.set_item("file", &error.file)?;
+            row.set_item("line", error.line)?;
+            row.set_item("key", &error.key)?;
+            row.set_item("message", &error.message)?;
+            row.set_item("hint", &error.hint)?;
+            list.append(row)?;
+        }
+        let text: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        let raised = SpecError::new_err(text.join("\n"));
+        raised.value(py).setattr("errors", list)?;
+        Ok(raised)
+    };
+    build().unwrap_or_else(|failure| failure)
+}
+
+/// Loads a drive by catalogue id or path.
+#[pyfunction]
+pub fn load_spec(
+    py: Python<'_>,
+    target: &str,
+    search: Vec<PathBuf>,
+    firmware: Vec<String>,
+    sets: Vec<String>,
+) -> PyResult<Spec> {
+    match spec::load(target, &search, &firmware, &sets) {
+        Ok(inner) => Ok(Spec { inner }),
+        Err(errors) => Err(mistakes(py, &errors)),
+    }
+}

@@ -1,0 +1,142 @@
+//! The addresses that a job asks for, one request after the other.
+//!
+//! Sequential threads have a position each, starting at the job's offset as fio's do, or share one
+//! where the job says so; a mixed job has one for its reads and one for its writes, again as fio has.
+//! A position wraps at the end of the span, and what is left there below a block is asked for as a
+//! shorter request, so that a pass covers every byte. Random requests are whole blocks, uniform over
+//! the span and drawn with replacement (fio: `norandommap`).
+//!
+//! A job without `io_bytes` and `runtime` ends after one pass: one of each thread, or one of all
+//! together where they share a stream. `io_bytes` counts all threads, the ramp included; a sequential
+//! job cuts its last request to fit, a random one ends with the block that reaches it. Time ends a job
+//! from outside: the host stops asking.
+
+use flashtwin_base::rng::Rng;
+
+use crate::job::{Direction, Job, Mix, Order, SECTOR_BYTES};
+
+/// More than any job can ask for.
+const UNLIMITED: u64 = u64::MAX;
+
+/// One request: addresses and lengths in sectors of 512 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ask {
+    /// What it does.
+    pub direction: Direction,
+    /// First sector.
+    pub lba: u64,
+    /// How many sectors; never 0.
+    pub sectors: u32,
+}
+
+/// Where a sequential stream stands, and what it may still ask for; in sectors.
+#[derive(Clone, Copy, Debug)]
+struct Stream {
+    position: [u64; 3],
+    left: u64,
+}
+
+/// Generates the requests of one job, thread by thread.
+#[derive(Clone, Debug)]
+pub struct Generator {
+    order: Order,
+    mix: Mix,
+    first: u64,
+    span: u64,
+    block: u64,
+    blocks: u64,
+    /// What all threads together may still ask for.
+    left: u64,
+    /// One a thread, or a single one that they share.
+    streams: Vec<Stream>,
+    rngs: Vec<Rng>,
+}
+
+impl Generator {
+    /// A generator at the job's start. `index` is the job's place in its phase: jobs with one seed
+    /// draw from different streams, as fio's do.
+    #[must_use]
+    pub fn new(job: &Job, index: u32) -> Generator {
+        let sectors = |bytes: u64| bytes / SECTOR_BYTES;
+        let (span, block) = (sectors(job.size), sectors(job.block_bytes));
+        let one_pass = job.io_bytes.is_none() && job.runtime.is_none();
+        let pass = match job.order {
+            _ if !one_pass => UNLIMITED,
+            Order::Sequential => span,
+            Order::Random => span / block * block,
+        };
+        let streams = if job.shared_stream {
+            1
+        } else {
+            job.threads as usize
+        };
+        let stream_of = |thread| u64::from(index) << 32 | u64::from(thread);
+        Generator {
+            order: job.order,
+            mix: job.mix,
+            first: sectors(job.offset),
+            span,
+            block,
+            blocks: span / block,
+            left: job.io_bytes.map_or(UNLIMITED, sectors),
+            streams: vec![
+                Stream {
+                    position: [0; 3],
+                    left: pass
+                };
+                streams
+            ],
+            rngs: (0..job.threads)
+                .map(|thread| Rng::new(job.seed, stream_of(thread)))
+                .collect(),
+        }
+    }
+
+    /// Whether a thread has anything more to ask for.
+    #[must_use]
+    pub fn has_more(&self, thread: usize) -> bool {
+        self.left.min(self.streams[self.stream_of(thread)].left) > 0
+    }
+
+    #[inline]
+    fn stream_of(&self, thread: usize) -> usize {
+        if self.streams.len() == 1 { 0 } else { thread }
+    }
+
+    /// The next request of a thread; `None` when it has nothing more to ask for.
+    #[inline]
+    pub fn next(&mut self, thread: usize) -> Option<Ask> {
+        let stream = self.stream_of(thread);
+        let stream = &mut self.streams[stream];
+        let left = self.left.min(stream.left);
+        if left == 0 {
+            return None;
+        }
+        let rng = &mut self.rngs[thread];
+        let direction = match self.mix {
+            Mix::Only(direction) => direction,
+            Mix::Reads(percent) if rng.chance(percent) => Direction::Read,
+            Mix::Reads(_) => Direction::Write,
+        };
+        let (lba, sectors) = match self.order {
+            Order::Random => (self.first + rng.below(self.blocks) * self.block, self.block),
+            Order::Sequential => {
+                let position = &mut stream.position[direction as usize];
+                let sectors = self.block.min(self.span - *position).min(left);
+                let lba = self.first + *position;
+                *position += sectors;
+                if *position == self.span {
+                    *position = 0;
+                }
+                (lba, sectors)
+            }
+        };
+        stream.left = stream.left.saturating_sub(sectors);
+        self.left = self.left.saturating_sub(sectors);
+        Some(Ask {
+            direction,
+            lba,
+            sectors: sectors as u32,
+        })
+    }
+}

@@ -1,0 +1,7 @@
+//! Who asks for what: typed jobs and the addresses that they generate. Knows nothing of drives.
+
+pub mod generate;
+pub mod job;
+
+pub use generate::{Ask, Generator};
+pub use job::{Direction, Job, JobError, Mix, Order, RawJob, ReadWrite, SECTOR_BYTES};
