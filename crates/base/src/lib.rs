@@ -5,6 +5,7 @@
 
 pub mod device;
 pub mod hist;
+pub mod prefetch;
 pub mod queue;
 pub mod rng;
 pub mod time;

@@ -3,8 +3,8 @@
 //!
 //! A map from user unit to physical unit and one back, a validity bit a unit, valid counts a superblock,
 //! greedy garbage collection; no time, no cache, no queues. Host writes and moved units go into one open
-//! superblock; one more is kept free so that a victim's units always have a place. Both are counted out
-//! of the over-provisioning when the write amplification is held against the theory.
+//! superblock; one more is kept free so that a victim's units always have a place. That one is counted
+//! out of the over-provisioning when the write amplification is held against the theory.
 //!
 //! What costs time is memory: a random write touches a map entry and a validity bit far from the last
 //! ones, a moved unit a map entry. So both work in batches that first load every entry they are about
@@ -32,15 +32,19 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The Crucial BX500 240 GB in units of 4 KiB: 496 superblocks across 4 dies of 4 planes with the
-    /// 24-layer-strings part's 2,112 wordline rows, 240 GB for the user.
-    pub const BX500: Shape =
-        Shape { blocks: 496, units_per_block: 135_168, user_units: 58_593_750 };
+    /// The Crucial BX500 240 GB in units of 4 KiB: 496 superblocks across 4 dies of 4 planes, each of
+    /// 704 wordlines of 3 pages of 16 KiB, and 240 GB for the user. The numbers are the catalogue's.
+    pub const BX500: Shape = Shape {
+        blocks: 496,
+        units_per_block: 135_168,
+        user_units: 58_593_750,
+    };
 
-    /// Physical units over user units, without the open superblock and the one kept free.
+    /// Physical units over user units, without the superblock kept free. The open one counts: it starts
+    /// with the units of a victim and is nearly as full as the others.
     #[must_use]
     pub fn alpha(&self) -> f64 {
-        f64::from(self.blocks - 2) * f64::from(self.units_per_block) / f64::from(self.user_units)
+        f64::from(self.blocks - 1) * f64::from(self.units_per_block) / f64::from(self.user_units)
     }
 }
 
@@ -68,8 +72,15 @@ impl Bare {
     /// An empty map.
     #[must_use]
     pub fn new(shape: Shape) -> Bare {
-        let Shape { blocks, units_per_block, user_units } = shape;
-        assert!(units_per_block > 0 && units_per_block % 64 == 0, "whole words of validity");
+        let Shape {
+            blocks,
+            units_per_block,
+            user_units,
+        } = shape;
+        assert!(
+            units_per_block > 0 && units_per_block % 64 == 0,
+            "whole words of validity"
+        );
         assert!(shape.alpha() > 1.0, "no room for garbage collection");
         let units = u64::from(blocks) * u64::from(units_per_block);
         assert!(units < 1 << 30, "{units} units need longer entries");
@@ -163,9 +174,16 @@ impl Bare {
 
     /// Moves the valid units of the superblock that has the fewest, and frees it.
     fn collect(&mut self) {
-        let (victim, &valid) =
-            self.valid.iter().enumerate().min_by_key(|(_, valid)| **valid).expect("superblocks");
-        assert!(valid < self.shape.units_per_block, "nothing to gain: {valid} units are valid");
+        let (victim, &valid) = self
+            .valid
+            .iter()
+            .enumerate()
+            .min_by_key(|(_, valid)| **valid)
+            .expect("superblocks");
+        assert!(
+            valid < self.shape.units_per_block,
+            "nothing to gain: {valid} units are valid"
+        );
         let words = self.shape.units_per_block as usize / 64;
         for word in victim * words..(victim + 1) * words {
             self.move_word(word);
@@ -182,7 +200,9 @@ impl Bare {
         let mut lpns = [0; 64];
         let mut count = 0;
         let mut bits = self.valid_bits[word];
-        let sources: &[u32; 64] = self.reverse[word * 64..][..64].try_into().expect("64 units");
+        let sources: &[u32; 64] = self.reverse[word * 64..][..64]
+            .try_into()
+            .expect("64 units");
         while bits != 0 {
             lpns[count % 64] = sources[bits.trailing_zeros() as usize % 64];
             count += 1;
@@ -229,8 +249,14 @@ impl Bare {
         let units = self.shape.units_per_block;
         let mut valid = vec![0; self.shape.blocks as usize];
         for (lpn, &ppn) in self.map.iter().enumerate().filter(|(_, ppn)| **ppn != NONE) {
-            assert_eq!(self.reverse[ppn as usize] as usize, lpn, "unit {ppn} is another's");
-            assert!(self.valid_bits[ppn as usize / 64] >> (ppn % 64) & 1 == 1, "unit {ppn} is lost");
+            assert_eq!(
+                self.reverse[ppn as usize] as usize, lpn,
+                "unit {ppn} is another's"
+            );
+            assert!(
+                self.valid_bits[ppn as usize / 64] >> (ppn % 64) & 1 == 1,
+                "unit {ppn} is lost"
+            );
             valid[(ppn / units) as usize] += 1;
         }
         for (block, counted) in valid.into_iter().enumerate() {
@@ -254,6 +280,9 @@ fn prefetch(map: &[u32], lpns: &[u32]) {
 /// The factor that divides a physical unit by `divisor` as a multiplication and a shift. Exact below
 /// 2^30 for divisors below 2^18: the factor is at most `divisor / 2^50` too large in relation.
 fn reciprocal(divisor: u32) -> u64 {
-    assert!(divisor < 1 << 18, "superblocks of {divisor} units need a longer reciprocal");
+    assert!(
+        divisor < 1 << 18,
+        "superblocks of {divisor} units need a longer reciprocal"
+    );
     (1 << RECIPROCAL_BITS) / u64::from(divisor) + 1
 }

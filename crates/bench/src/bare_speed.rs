@@ -23,7 +23,10 @@ pub fn figures(shape: Shape) -> Figures {
         ("bare_random_write_iops", random),
         ("bare_waf", waf),
         ("bare_bytes_per_unit", map.bytes_per_unit()),
-        ("bare_batched_fill_GB_per_s", batched_fill_units * UNIT_BYTES as f64 / 1e9),
+        (
+            "bare_batched_fill_GB_per_s",
+            batched_fill_units * UNIT_BYTES as f64 / 1e9,
+        ),
         ("bare_batched_random_write_iops", batched),
     ]
 }
@@ -71,7 +74,10 @@ fn fill_batched(map: &mut Bare) {
     let mut batch = [0; BATCH];
     for first in (0..user_units).step_by(BATCH) {
         let length = BATCH.min((user_units - first) as usize);
-        batch.iter_mut().zip(first..).for_each(|(lpn, next)| *lpn = next);
+        batch
+            .iter_mut()
+            .zip(first..)
+            .for_each(|(lpn, next)| *lpn = next);
         map.write_all(&batch[..length]);
     }
 }

@@ -28,8 +28,10 @@ fn main() -> ExitCode {
     eprintln!("measuring the simulated drive");
     figures.extend(twin::figures());
     if json {
-        let object: serde_json::Map<_, _> =
-            figures.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
+        let object: serde_json::Map<_, _> = figures
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value.into()))
+            .collect();
         println!("{}", serde_json::Value::Object(object));
     } else {
         for (name, value) in figures {

@@ -17,7 +17,11 @@ impl Null {
     /// A device of this size that takes `depth` requests at once, each for `latency`.
     #[must_use]
     pub fn new(capacity_bytes: u64, latency: Nanos, depth: u32) -> Null {
-        Null { capacity_bytes, latency, under_way: Fifo::new(depth as usize) }
+        Null {
+            capacity_bytes,
+            latency,
+            under_way: Fifo::new(depth as usize),
+        }
     }
 }
 
@@ -33,7 +37,9 @@ impl Device for Null {
     #[inline]
     fn submit(&mut self, now: Nanos, request: Request) {
         let entry = (now + self.latency, request.tag);
-        self.under_way.push(entry).expect("the host keeps to the depth");
+        self.under_way
+            .push(entry)
+            .expect("the host keeps to the depth");
     }
 
     #[inline]
@@ -45,7 +51,11 @@ impl Device for Null {
     fn advance(&mut self, to: Nanos, done: &mut Vec<Completion>) {
         while let Some(&(at, tag)) = self.under_way.front().filter(|(at, _)| *at <= to) {
             self.under_way.pop();
-            done.push(Completion { tag, at, status: Status::Ok });
+            done.push(Completion {
+                tag,
+                at,
+                status: Status::Ok,
+            });
         }
     }
 }

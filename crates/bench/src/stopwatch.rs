@@ -1,10 +1,16 @@
 //! The one place that reads a clock, because wall time is what a bench is about.
 
-#[allow(clippy::disallowed_types, reason = "a bench measures wall time, the simulation never sees it")]
+#[allow(
+    clippy::disallowed_types,
+    reason = "a bench measures wall time, the simulation never sees it"
+)]
 use std::time::Instant;
 
 /// Runs `work` and answers with the seconds that it took.
-#[allow(clippy::disallowed_types, reason = "a bench measures wall time, the simulation never sees it")]
+#[allow(
+    clippy::disallowed_types,
+    reason = "a bench measures wall time, the simulation never sees it"
+)]
 pub fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let begun = Instant::now();
     let result = work();

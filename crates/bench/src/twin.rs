@@ -40,7 +40,10 @@ pub fn bx500(sets: &[&str]) -> Config {
     let sets: Vec<_> = sets.iter().map(|set| (*set).to_owned()).collect();
     match spec::load("bx500-240", &[PathBuf::from(&catalogue)], &[], &sets) {
         Ok(spec) => spec.config,
-        Err(errors) => panic!("bx500-240 of {} does not load: {errors:?}", catalogue.display()),
+        Err(errors) => panic!(
+            "bx500-240 of {} does not load: {errors:?}",
+            catalogue.display()
+        ),
     }
 }
 
@@ -64,7 +67,10 @@ pub struct Speed {
 /// Measures a drive: three fills of fresh ones, then random writes and reads on the last.
 #[must_use]
 pub fn measure(config: &Config) -> Speed {
-    let mut speed = Speed { fill_seconds: f64::INFINITY, ..Speed::default() };
+    let mut speed = Speed {
+        fill_seconds: f64::INFINITY,
+        ..Speed::default()
+    };
     let mut drive = Drive::new(config);
     for round in 0..ROUNDS {
         if round > 0 {
@@ -77,7 +83,11 @@ pub fn measure(config: &Config) -> Speed {
     let mut seed = 0;
     let mut random = |drive: &mut Drive, rw, ios: u64| {
         seed += 1;
-        let job = RawJob { io_bytes: Some(ios * UNIT_BYTES), seed, ..job(rw, UNIT_BYTES) };
+        let job = RawJob {
+            io_bytes: Some(ios * UNIT_BYTES),
+            seed,
+            ..job(rw, UNIT_BYTES)
+        };
         let (seconds, _) = timed(|| run_job(drive, job));
         ios as f64 / seconds
     };
@@ -134,7 +144,9 @@ fn job(rw: ReadWrite, block_bytes: u64) -> RawJob {
 }
 
 fn phase_of(job: RawJob, capacity_bytes: u64) -> Phase {
-    let job = job.check(capacity_bytes).expect("the bench's own jobs are right");
+    let job = job
+        .check(capacity_bytes)
+        .expect("the bench's own jobs are right");
     Phase::new(vec![job], SAMPLE).expect("one job and an interval")
 }
 

@@ -113,6 +113,11 @@ impl Commands {
         self.slots.len() as u32 - 1
     }
 
+    #[inline]
+    pub(crate) fn first_unit(&self, slot: u32) -> u32 {
+        self.slots[slot as usize].lpn
+    }
+
     pub(crate) fn describe(&self) -> String {
         format!(
             "writes waiting {:?}, {} units crossing, durable {:?}, programming {}\n{:?}\n",
@@ -174,6 +179,7 @@ impl Drive {
 
     fn begin_write(&mut self, slot: u32) {
         let command = self.commands.slots[slot as usize];
+        self.ftl.expect_overwrite(command.lpn);
         if !self.read_ahead.is_empty() {
             self.read_ahead.invalidate(command.lpn, command.units);
         }

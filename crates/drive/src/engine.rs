@@ -169,7 +169,8 @@ impl Drive {
     /// Sends bytes over the link, after what is being sent; the answer is when they have arrived.
     #[inline]
     pub(crate) fn send(&mut self, bytes: u64) -> Nanos {
-        let time = (u128::from(bytes) * 1_000_000_000 / u128::from(self.link.bytes_per_s)) as u64;
+        // A burst is far below the 18 GB at which this product would overflow.
+        let time = bytes * 1_000_000_000 / self.link.bytes_per_s;
         self.link_free = self.now.max(self.link_free) + Nanos(time);
         self.link_free
     }
@@ -244,6 +245,7 @@ impl Device for Drive {
             self.host_bytes += u64::from(request.sectors) * SECTOR_BYTES;
         }
         let slot = self.commands.take(request, self.ftl.layout.unit_bytes);
+        self.ftl.expect(self.commands.first_unit(slot));
         self.firmware_free = now.max(self.firmware_free) + self.controller.command;
         self.events.push(self.firmware_free, Event::Command(slot));
     }

@@ -1,4 +1,4 @@
-//! Bad specs and what is said of them, as a table; then extends, profiles, sets and the printed form.
+//! Bad specs and what is said of them, as tables; then profiles and sets.
 
 mod common;
 

@@ -204,7 +204,8 @@ fn a_child_inherits_and_overrides() {
 #[test]
 fn a_child_with_a_profile_is_the_parent_with_it() {
     let parent = write("parent", BASE);
-    let text = "schema = 1\nid = \"off\"\nname = \"Off\"\nextends = \"parent.toml\"\nfirmware = \"slc-off\"\n";
+    let text = "schema = 1\nid = \"off\"\nname = \"Off\"\nextends = \"parent.toml\"\n\
+                firmware = \"slc-off\"\n";
     let child = write_beside(&parent, "child", text);
     let spec = spec::load(&child, &[], &[], &[]).unwrap();
     assert_eq!(spec.hash, load_with(BASE, &["slc-off"], &[]).hash);

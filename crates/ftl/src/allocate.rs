@@ -74,7 +74,7 @@ impl Ftl {
         let ppn = self.layout.base(s.superblock) + s.next;
         self.invalidate_run(lpn, taken);
         self.map.point(lpn, ppn, taken);
-        self.blocks.all[s.superblock as usize].valid += taken;
+        self.gain_valid(s.superblock, taken);
         self.advance_stream(stream, taken, ops);
         taken
     }
@@ -94,7 +94,7 @@ impl Ftl {
             }
             self.map.logical[ppn as usize..(ppn + count) as usize].copy_from_slice(now);
             self.map.set_valid_run(ppn, count);
-            self.blocks.all[s.superblock as usize].valid += count;
+            self.gain_valid(s.superblock, count);
             self.advance_stream(stream, count, ops);
             rest = later;
         }

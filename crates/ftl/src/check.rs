@@ -47,6 +47,8 @@ impl Ftl {
         assert_eq!(in_flight, self.buffer.in_flight(), "granules in flight");
         let free = self.blocks.all.iter().filter(|b| b.state == State::Free).count();
         assert_eq!(free, self.blocks.free.len() + self.blocks.free_fixed.len(), "free queues");
+        let cached = self.blocks.all.iter().filter(|b| b.slc).map(|b| b.valid).sum::<u32>();
+        assert_eq!(cached, self.cache.valid_units, "valid units in SLC mode");
         let borrowed = self.blocks.all.iter().filter(|b| b.slc && !b.fixed).count();
         assert_eq!(borrowed, self.cache.borrowed as usize, "borrowed superblocks");
     }

@@ -174,8 +174,8 @@ impl Ftl {
                 }
             }
         }
-        self.blocks.all[origin as usize].valid -= moved;
-        self.blocks.all[target as usize].valid += moved;
+        self.lose_valid(origin, moved);
+        self.gain_valid(target, moved);
         self.count_programmed(FOLD, self.layout.native_granule);
         self.fold.copying -= 1;
         self.granule_programmed(place, ops);

@@ -107,11 +107,9 @@ impl Ftl {
     /// Units given out in SLC-mode superblocks, and how many of them are valid.
     #[must_use]
     pub fn cache_units(&self) -> (u64, u64) {
-        let used = self.blocks.all.iter().filter(|b| b.slc && b.state != State::Free);
-        let sum = used.fold((0, 0), |(given, valid), b| {
-            (given + u64::from(b.written), valid + u64::from(b.valid))
-        });
-        (sum.0 - u64::from(self.streams[CACHE].left()), sum.1)
+        let fixed = self.cache.fixed_total - self.blocks.free_fixed.len() as u32;
+        let given = u64::from(self.cache.borrowed + fixed) * u64::from(self.layout.slc_units);
+        (given - u64::from(self.streams[CACHE].left()), u64::from(self.cache.valid_units))
     }
 
     /// Where a logical unit's data is now.
@@ -126,6 +124,18 @@ impl Ftl {
         } else {
             Found::Flash(ppn)
         }
+    }
+
+    /// A command for this unit is on its way: its map entry will be needed soon.
+    #[inline]
+    pub fn expect(&self, lpn: u32) {
+        self.map.expect(lpn);
+    }
+
+    /// A write of this unit comes next: its old copy will be marked invalid.
+    #[inline]
+    pub fn expect_overwrite(&self, lpn: u32) {
+        self.map.expect_valid(self.map.physical[lpn as usize]);
     }
 
     /// Physical unit of a logical one, wherever its data is now; for inspection.

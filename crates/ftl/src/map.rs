@@ -2,6 +2,8 @@
 //!
 //! Twelve bytes a unit would be too many: 4 for the map, 4 for its reverse, an eighth for validity.
 
+use flashtwin_base::prefetch::prefetch;
+
 use crate::layout::NONE;
 
 /// Map, reverse map and validity. Valid counts live with the superblocks.
@@ -30,6 +32,18 @@ impl Map {
     pub(crate) fn forget_all(&mut self) {
         self.physical.fill(NONE);
         self.valid.fill(0);
+    }
+
+    /// The entry of a logical unit will be needed soon.
+    #[inline]
+    pub(crate) fn expect(&self, lpn: u32) {
+        prefetch(&self.physical, lpn as usize);
+    }
+
+    /// The validity of a physical unit will be needed soon.
+    #[inline]
+    pub(crate) fn expect_valid(&self, ppn: u32) {
+        prefetch(&self.valid, (ppn >> 6) as usize);
     }
 
     #[inline]

@@ -210,7 +210,7 @@ impl Ftl {
         self.map.collect_valid(first, row_units, &mut lpns);
         self.map.clear_valid_run(first, row_units);
         let superblock = self.layout.superblock_of(first);
-        self.blocks.all[superblock as usize].valid -= lpns.len() as u32;
+        self.lose_valid(superblock, lpns.len() as u32);
         let mover = self.mover(work);
         mover.outstanding -= 1;
         let stream = mover.stream();

@@ -23,6 +23,8 @@ pub(crate) struct Cache {
     pub(crate) limit: u32,
     /// Superblocks that are borrowed.
     pub(crate) borrowed: u32,
+    /// Valid units in SLC mode.
+    pub(crate) valid_units: u32,
     /// Host data goes direct until enough of the cache can be opened again.
     pub(crate) bypass: bool,
     /// Superblocks whose last valid unit went away, to be erased.
@@ -49,6 +51,7 @@ impl Cache {
             fixed_total: fixed,
             limit,
             borrowed: 0,
+            valid_units: 0,
             bypass: false,
             dead: Vec::new(),
             reserve: policy.fold.reserve_bytes.div_ceil(layout.native_bytes()) as u32,

@@ -63,10 +63,30 @@ impl Ftl {
             self.map.clear_valid_run(ppn, count);
         }
         let superblock = self.layout.superblock_of(ppn);
-        let block = &mut self.blocks.all[superblock as usize];
-        block.valid -= count;
+        self.lose_valid(superblock, count);
+        let block = &self.blocks.all[superblock as usize];
         if block.valid == 0 && block.state == State::Closed {
             self.cache.dead.push(superblock);
+        }
+    }
+
+    /// A superblock has fewer valid units.
+    #[inline]
+    pub(crate) fn lose_valid(&mut self, superblock: u32, count: u32) {
+        let block = &mut self.blocks.all[superblock as usize];
+        block.valid -= count;
+        if block.slc {
+            self.cache.valid_units -= count;
+        }
+    }
+
+    /// A superblock has more valid units.
+    #[inline]
+    pub(crate) fn gain_valid(&mut self, superblock: u32, count: u32) {
+        let block = &mut self.blocks.all[superblock as usize];
+        block.valid += count;
+        if block.slc {
+            self.cache.valid_units += count;
         }
     }
 

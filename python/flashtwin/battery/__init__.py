@@ -1,0 +1,1 @@
+"""Batteries: families of tests as generators of steps; see `registry` for what there is."""

@@ -1,8 +1,8 @@
 """The steps that a battery is made of: the only words in which a battery asks a drive for anything.
 
-A step is a frozen value. A drive answers it with a `Result`, or with `NotPossible` when it cannot do
-such a thing (a file cannot be purged, say). Sizes are bytes, times are seconds unless the name says
-`_ns`; offsets count from the start of the target.
+A step is a frozen value. A drive answers it with a `Result`, or with `NotPossible` when it cannot
+do such a thing (a file cannot be purged, say). Sizes are bytes, times are seconds unless the name
+says `_ns`; offsets count from the start of the target.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from flashtwin.results.finding import Finding
     from flashtwin.results.series import Series
 
 ReadWrite = Literal["read", "write", "randread", "randwrite", "rw", "randrw", "trim", "randtrim"]
@@ -19,10 +20,11 @@ ReadWrite = Literal["read", "write", "randread", "randwrite", "rw", "randrw", "t
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """One stream of requests, closed loop: `threads` × `depth` requests are always outstanding.
+    """One stream of requests, closed loop: `threads` times `depth` requests are always outstanding.
 
-    `io_bytes` ends the job after that many bytes, `runtime_s` after that time; a job with neither ends
-    after one pass over `size`, and one with `runtime_s` wraps around `size` until the time is up.
+    `io_bytes` ends the job after that many bytes, `runtime_s` after that time; a job with neither
+    ends after one pass over `size`, and one with `runtime_s` wraps around `size` until the time is
+    up.
     `host_ns` is what the host's software takes for one command, serial in a thread.
     `shared_stream`: the threads of a sequential job share one position, instead of one each.
     """
@@ -48,7 +50,7 @@ class Job:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """Jobs that run side by side; the step ends with the last of them. One series for all of them."""
+    """Jobs that run side by side; the step ends with the last of them. One series for all."""
 
     label: str
     jobs: tuple[Job, ...]
@@ -99,9 +101,14 @@ class Fill:
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """A named place in the journal; costs nothing and does nothing."""
+    """A named place in the journal; costs nothing and does nothing.
+
+    `found` is what the battery concluded so far, for whoever watches and for a run that is stopped;
+    a drive leaves it alone, and the journal does not keep it.
+    """
 
     label: str
+    found: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,9 +149,9 @@ class Result:
     """What a drive answers: what the host saw, and of twins the X-ray.
 
     `series` covers the whole step from its first request on; `jobs` has one row a job, in order;
-    `hist` maps a direction to latency counts in fio's buckets; `xray` maps a column name to an array
-    sampled on the same clock as the series (empty for a real drive); `start_ns` is the drive's clock
-    when the step began, `duration_ns` how long it took on that clock.
+    `hist` maps a direction to latency counts in fio's buckets; `xray` maps a column name to an
+    array sampled on the same clock as the series (empty for a real drive); `start_ns` is the
+    drive's clock when the step began, `duration_ns` how long it took on that clock.
     """
 
     label: str

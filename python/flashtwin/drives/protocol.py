@@ -55,5 +55,5 @@ class Drive(Protocol):
         ...
 
     def close(self) -> None:
-        """Give back whatever the drive holds (a real target removes its file). Safe to call twice."""
+        """Give back what the drive holds (a real target removes its file). Safe to call twice."""
         ...

@@ -1,0 +1,23 @@
+"""The report: one self-contained HTML page about one or more runs, with no network behind it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flashtwin.results.rundir import Run
+
+
+def build(runs: Sequence[Run], out: Path) -> Path:
+    """Write the page of `runs` to `out` and return where it is; the same runs give the same bytes."""
+    from flashtwin.report.page import render
+    from flashtwin.results.storage import disk, write_whole
+
+    text = render(runs)
+    with disk(out, "write"):
+        out.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(out, text.encode())
+    return out

@@ -1,0 +1,1 @@
+"""Runs as values and files: series, findings, histograms, the run directory."""

@@ -1,9 +1,9 @@
 """The host-visible time series: one row a sample interval and direction.
 
-Columns (numpy arrays of one length): `t_ns` the interval's start on the drive's clock since the step
-began, `dt_ns` its length (the last one may be shorter), `direction` 0 read, 1 write, 2 trim, `ios`,
-`bytes`, `lat_sum_ns`, `lat_min_ns`, `lat_max_ns`. An interval without a completed request of a
-direction that the step uses has a row with zeros: a stall is data.
+Columns (numpy arrays of one length): `t_ns` the interval's start on the drive's clock since the
+step began, `dt_ns` its length (the last one may be shorter), `direction` 0 read, 1 write, 2 trim,
+`ios`, `bytes`, `lat_sum_ns`, `lat_min_ns`, `lat_max_ns`. An interval without a completed request of
+a direction that the step uses has a row with zeros: a stall is data.
 """
 
 from __future__ import annotations

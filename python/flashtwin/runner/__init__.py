@@ -1,0 +1,1 @@
+"""Drives batteries over targets; see `run`, `targets` and `observer`."""

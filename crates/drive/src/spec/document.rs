@@ -360,10 +360,31 @@ impl Reader<'_> {
     ) -> (Option<&'v DeValue<'i>>, &'static str, String) {
         let empty = DeTable::new();
         let (bare, table) = match value {
-            DeValue::Table(table) => (table.get("value").map(Spanned::get_ref), table),
+            DeValue::Table(table) => {
+                self.fields(full, offset, table);
+                (table.get("value").map(Spanned::get_ref), table)
+            }
             bare => (Some(bare), &empty),
         };
-        if bare.is_none() {
+        let own = |name: &str| table.get(name).map(|field| field.get_ref().as_str());
+        let (own_origin, own_source) = (own("origin"), own("source"));
+        let origin_text = self.default_or(full, offset, "origin", own_origin);
+        let source = self.default_or(full, offset, "source", own_source);
+        let word = match origin(&origin_text) {
+            Ok(word) => word,
+            Err(fault) => {
+                if own_origin.flatten().is_some() {
+                    self.fault(offset, full, fault);
+                }
+                ""
+            }
+        };
+        (bare, word, source)
+    }
+
+    /// What a value's table may have, and must.
+    fn fields(&mut self, full: &str, offset: usize, table: &DeTable<'_>) {
+        if !table.contains_key("value") {
             let hint = "write { value = ..., origin = \"...\", source = \"...\" }";
             self.fault(offset, full, Fault::new("a table without `value`", hint));
         }
@@ -379,20 +400,6 @@ impl Reader<'_> {
                 );
             }
         }
-        let own = |name: &str| table.get(name).map(|field| field.get_ref().as_str());
-        let (own_origin, own_source) = (own("origin"), own("source"));
-        let origin_text = self.default_or(full, offset, "origin", own_origin);
-        let source = self.default_or(full, offset, "source", own_source);
-        let word = match origin(&origin_text) {
-            Ok(word) => word,
-            Err(fault) => {
-                if own_origin.flatten().is_some() {
-                    self.fault(offset, full, fault);
-                }
-                ""
-            }
-        };
-        (bare, word, source)
     }
 
     /// The value's own text, or the file's. A file without a default is told once, not at each

@@ -109,7 +109,8 @@ fn decimal(text: &str) -> Option<(u128, u32)> {
     Some((digits.parse().ok()?, fraction.len() as u32))
 }
 
-/// A decimal times `multiple`, as a whole number; an error where it is finer than one or over `limit`.
+/// A decimal times `multiple`, as a whole number; refused where it is finer than one or over
+/// `limit`.
 fn exact(text: &str, multiple: u64, limit: u128, base: &str) -> Result<u64, Fault> {
     let not_number = || {
         Fault::new(

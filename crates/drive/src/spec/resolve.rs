@@ -39,9 +39,9 @@ pub(super) fn resolve(
         mut errors,
         whole,
     } = chain(target, search)?;
-    let (mut values, mut profiles) = (Values::new(), BTreeMap::new());
+    let (mut written, mut profiles) = (Values::new(), BTreeMap::new());
     for document in &documents {
-        inherit(document, &mut values, &mut profiles, &mut errors);
+        inherit(document, &mut written, &mut profiles, &mut errors);
     }
     let attempted = documents
         .iter()
@@ -52,20 +52,14 @@ pub(super) fn resolve(
         .next_back()
         .expect("a chain has its target");
     if whole {
-        errors.extend(missing(&target, &values, &attempted));
+        errors.extend(missing(&target, &written, &attempted));
     }
-    let written = values.clone();
-    let asked = Place::whole("--firmware");
+    let mut values = written.clone();
     for name in firmware {
-        switch_on(
-            name,
-            target.text("id"),
-            &mut values,
-            &profiles,
-            &asked,
-            "",
-            &mut errors,
-        );
+        match find_profile(name, target.text("id"), &profiles) {
+            Ok(profile) => values.overlay(&profile.values),
+            Err(fault) => errors.push(fault.at(&Place::whole("--firmware"), "")),
+        }
     }
     for set in sets {
         match read_set(set) {
@@ -94,55 +88,41 @@ fn inherit(
             file: document.file.clone(),
             line: switched.line,
         };
-        let parent = document.text("extends");
-        if parent.is_empty() {
-            let hint = "write `extends` too, or [firmware.NAME] to define a profile";
-            let fault = Fault::new(
-                "switches on a profile of a parent, but extends nothing",
-                hint,
-            );
-            errors.push(fault.at(&place, "firmware"));
-        } else {
-            switch_on(
-                &switched.text,
-                parent,
-                values,
-                profiles,
-                &place,
-                "firmware",
-                errors,
-            );
+        match find_inherited(&switched.text, document.text("extends"), profiles) {
+            Ok(profile) => values.overlay(&profile.values),
+            Err(fault) => errors.push(fault.at(&place, "firmware")),
         }
     }
     values.overlay(&document.values);
-    for (name, profile) in &document.profiles {
-        match profiles.get_mut(name) {
-            Some(inherited) => {
-                inherited.values.overlay(&profile.values);
-                if !profile.description.is_empty() {
-                    inherited.description.clone_from(&profile.description);
-                }
-            }
-            None => {
-                profiles.insert(name.clone(), profile.clone());
-            }
+    for (name, own) in &document.profiles {
+        let profile = profiles.entry(name.clone()).or_insert_with(|| own.clone());
+        profile.values.overlay(&own.values);
+        if !own.description.is_empty() {
+            profile.description.clone_from(&own.description);
         }
     }
 }
 
-fn switch_on(
+fn find_inherited<'p>(
+    name: &str,
+    parent: &str,
+    profiles: &'p BTreeMap<String, Profile>,
+) -> Result<&'p Profile, Fault> {
+    if parent.is_empty() {
+        let hint = "write `extends` too, or [firmware.NAME] to define a profile";
+        return Err(Fault::new(
+            "switches on a profile of a parent, but extends nothing",
+            hint,
+        ));
+    }
+    find_profile(name, parent, profiles)
+}
+
+fn find_profile<'p>(
     name: &str,
     drive: &str,
-    values: &mut Values,
-    profiles: &BTreeMap<String, Profile>,
-    asked: &Place,
-    key: &str,
-    errors: &mut Vec<SpecError>,
-) {
-    if let Some(profile) = profiles.get(name) {
-        values.overlay(&profile.values);
-        return;
-    }
+    profiles: &'p BTreeMap<String, Profile>,
+) -> Result<&'p Profile, Fault> {
     let known: Vec<&str> = profiles.keys().map(String::as_str).collect();
     let list = match known.is_empty() {
         true => format!("{drive} has no profiles"),
@@ -152,7 +132,8 @@ fn switch_on(
         Some(near) => format!("did you mean `{near}`? {list}"),
         None => list,
     };
-    errors.push(Fault::new(format!("there is no firmware profile `{name}`"), hint).at(asked, key));
+    let fault = Fault::new(format!("there is no firmware profile `{name}`"), hint);
+    profiles.get(name).ok_or(fault)
 }
 
 /// The files from the oldest ancestor to the target.

@@ -12,6 +12,7 @@ use super::flash::Flash;
 pub(super) fn check(found: &mut Findings<'_>) {
     sizes(found);
     fits(found);
+    holds_a_superblock(found);
     cell(found);
     rearm(found);
     when_full(found);
@@ -87,14 +88,17 @@ fn fits(found: &mut Findings<'_>) -> Option<()> {
             format!("the largest possible is {}", human(room / flash.bits)),
         );
     }
+    Some(())
+}
+
+/// A cache is counted in superblocks: one that is smaller is none.
+fn holds_a_superblock(found: &mut Findings<'_>) -> Option<()> {
+    let least = Flash::read(found.values)?.slc_superblock();
     for key in ["slc_cache.size", "slc_cache.static_size"] {
         let size = found.values.number(key).map_or(0, u128::from);
-        if size > 0 && size < flash.slc_superblock() {
-            let least = human(flash.slc_superblock());
-            let message = format!(
-                "{} is less than one superblock in SLC mode, {least}",
-                human(size)
-            );
+        if size > 0 && size < least {
+            let (size, least) = (human(size), human(least));
+            let message = format!("{size} is less than one superblock in SLC mode, {least}");
             found.add(
                 key,
                 message,
@@ -202,13 +206,14 @@ fn fold(found: &mut Findings<'_>) -> Option<()> {
             "write how many cache bytes are folded a host byte, like 0.5",
         );
     }
+    borrows.then(|| reserve_fits(found)).flatten()
+}
+
+fn reserve_fits(found: &mut Findings<'_>) -> Option<()> {
     let room = Flash::read(found.values)?.native(found.values)?;
-    if let Some(reserve) = reserve.filter(|reserve| borrows && u128::from(*reserve) >= room) {
-        let message = format!(
-            "{} is all of the flash, {}",
-            human(reserve.into()),
-            human(room)
-        );
+    let reserve = u128::from(found.values.number("fold.reserve")?);
+    if reserve >= room {
+        let message = format!("{} is all of the flash, {}", human(reserve), human(room));
         found.add(
             "fold.reserve",
             message,

@@ -120,44 +120,27 @@ fn mapping(found: &mut Findings<'_>) -> Option<()> {
         found.add("nand.page_size", "larger than any page", hint);
     }
     let unit = found.values.number("ftl.mapping_unit")?;
+    let text = human(unit.into());
     if !unit.is_power_of_two() || !(4 << 10..=64 << 10).contains(&unit) {
-        let message = format!(
-            "{} is not a power of two from 4 to 64 KiB",
-            human(unit.into())
-        );
-        found.add(
-            "ftl.mapping_unit",
-            message,
-            "write 4 KiB, 8 KiB, 16 KiB, 32 KiB or 64 KiB",
-        );
+        let message = format!("{text} is not a power of two from 4 to 64 KiB");
+        let hint = "write 4 KiB, 8 KiB, 16 KiB, 32 KiB or 64 KiB";
+        found.add("ftl.mapping_unit", message, hint);
         return None;
     }
-    let unit_text = human(unit.into());
     if let Some(page) = page.filter(|page| page % unit != 0) {
-        let message = format!(
-            "{} is not a multiple of the mapping unit, {unit_text}",
-            human(page.into())
-        );
-        found.add(
-            "nand.page_size",
-            message,
-            "choose another page size or lower `ftl.mapping_unit`",
-        );
+        let page = human(page.into());
+        let message = format!("{page} is not a multiple of the mapping unit, {text}");
+        let hint = "choose another page size or lower `ftl.mapping_unit`";
+        found.add("nand.page_size", message, hint);
     }
     for key in ["controller.write_buffer", "controller.read_ahead"] {
-        let Some(bytes) = found.values.number(key).filter(|bytes| bytes % unit != 0) else {
-            continue;
-        };
+        let partial = found.values.number(key).filter(|bytes| bytes % unit != 0);
+        let Some(bytes) = partial else { continue };
         let message = format!(
-            "{} is not a whole number of mapping units of {unit_text}",
+            "{} is not whole mapping units of {text}",
             human(bytes.into())
         );
-        let down = bytes / unit * unit;
-        let hint = match down {
-            0 => format!("write \"{unit_text}\" or a multiple of it"),
-            _ => format!("write \"{down} B\", or another multiple of {unit_text}"),
-        };
-        found.add(key, message, hint);
+        found.add(key, message, format!("write a multiple of {text}"));
     }
     Some(())
 }

@@ -1,0 +1,174 @@
+"""Change points of a throughput series: where its level changes for good, whatever caused it.
+
+What: the exact minimum, over all ways to cut the series, of a robust misfit plus a penalty a cut.
+Why robust: stalls and single odd samples are normal in a drive's log. Each sample's misfit is
+capped, so that a short excursion costs less than the two cuts that would make a segment of it, and
+only what lasts becomes one. Why on logarithms: a drive's scatter is a share of its speed, so a
+plateau at 81 and one at 461 MB/s are judged alike.
+
+How: a dynamic programme over samples and a fine grid of levels, V(i, l) = misfit(i, l) +
+min(V(i-1, l), min over all levels of V(i-1) + penalty): samples times levels steps, exact on the
+grid, whose step is half of the smallest noise assumed. Long series are first cut into bins of equal
+bytes; whoever needs the place of a change finer than a sample asks `edges.locate` with the
+original samples.
+
+Invariants: boundaries are strictly increasing and interior; the same series gives the same ones (no
+random draw); nothing here knows what is being measured.
+
+Source of the numbers: a cap of 3 standard deviations and a penalty of a few log n are those of the
+literature on robust change points (Fearnhead and Rigaill 2019); `EFFECT`, the smallest difference
+that this project calls another plateau, and the other limits are choices.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from flashtwin.analysis.curve import Curve, Floats, Ints
+
+EFFECT = 1.10
+CAP = 9.0
+PENALTY = 3.0
+LEVELS = 512
+NOISE_LEAST = 0.02
+STALLED = 0.02
+LONGEST = 8192
+MAD_TO_SIGMA = 1.4826
+BLOCK = 10
+SLOWEST = 16.0
+
+
+def noise(values: Floats) -> float:
+    """Standard deviation of what is random from one value to the next (MAD of the differences)."""
+    if values.size < 2:
+        return 0.0
+    steps = np.diff(values)
+    return float(MAD_TO_SIGMA * np.median(np.abs(steps - np.median(steps))) / np.sqrt(2.0))
+
+
+def slowness(values: Floats) -> float:
+    """How much more block means scatter than those of independent values would: 1, or more.
+
+    From differences between neighbouring blocks, so that the few changes of level do not count.
+    """
+    block = min(values.size // 20, BLOCK)
+    single = noise(values)
+    if block < 2 or single <= 0:
+        return 1.0
+    count = values.size // block
+    means = values[: count * block].reshape(count, block).mean(axis=1)
+    return float(np.clip(block * (noise(means) / single) ** 2, 1.0, SLOWEST))
+
+
+def logs(rate: Floats) -> Floats:
+    """Logarithms of rates; what is as good as stalled (below 2 % of the usual) counts alike."""
+    moving = rate[rate > 0]
+    if moving.size == 0:
+        return np.zeros_like(rate)
+    result: Floats = np.log(np.maximum(rate, STALLED * float(np.median(moving))))
+    return result
+
+
+def boundaries(rate: Floats, *, least: int = 2, penalty: float = PENALTY) -> Ints:
+    """Indices at which a new segment begins, without 0 and n; `least` samples a segment or more."""
+    if rate.size < 2 * least:
+        return np.zeros(0, dtype=np.int64)
+    values = logs(rate)
+    # Slow waves carry less news a sample: each counts as a part of an independent one.
+    spread = np.maximum(_noise_around(values) * np.sqrt(slowness(values)), NOISE_LEAST)
+    cuts = _cuts(values, spread, penalty * float(np.log(rate.size)))
+    return _without_short(values, cuts, least)
+
+
+def _noise_around(values: Floats) -> Floats:
+    """Noise near each sample: plateaus of one fill may scatter very differently."""
+    everywhere = noise(values)
+    reach = 50
+    if values.size <= 2 * reach:
+        return np.full(values.size, everywhere)
+    steps = np.abs(np.diff(values))
+    # One figure a stretch of `reach` samples, from that stretch and both its neighbours.
+    count = values.size // reach
+    middles = (np.arange(count) + 0.5) * reach
+    windows = [steps[max(0, int(m) - 75) : int(m) + 75] for m in middles]
+    local = MAD_TO_SIGMA / np.sqrt(2.0) * np.array([np.median(window) for window in windows])
+    at_each = np.interp(np.arange(values.size), middles, local)
+    return np.asarray(np.maximum(at_each, 0.5 * everywhere), dtype=np.float64)
+
+
+def _cuts(values: Floats, spread: Floats, penalty: float) -> Ints:
+    """The cheapest cuts: see the module's text for the recursion."""
+    low, high = float(values.min()), float(values.max())
+    count = int(np.clip((high - low) / (0.5 * NOISE_LEAST), 1, LEVELS - 1)) + 1
+    levels = np.linspace(low, high, count)
+    stays = np.ones((values.size, count), dtype=np.bool_)
+    origin = np.zeros(values.size, dtype=np.int64)
+    best = _misfit(values[0], spread[0], levels)
+    for index in range(1, values.size):
+        cheapest = int(best.argmin())
+        origin[index] = cheapest
+        change = best[cheapest] + penalty
+        np.less_equal(best, change, out=stays[index])
+        best = np.minimum(best, change) + _misfit(values[index], spread[index], levels)
+    return _traced(stays, origin, int(best.argmin()))
+
+
+def _misfit(value: float, spread: float, levels: Floats) -> Floats:
+    away = (levels - value) / spread
+    result: Floats = np.minimum(away * away, CAP)
+    return result
+
+
+def _traced(stays: np.ndarray[tuple[int, int], np.dtype[np.bool_]], origin: Ints, at: int) -> Ints:
+    """Walk back from the cheapest end and collect the places where the level was left."""
+    found: list[int] = []
+    for index in range(origin.size - 1, 0, -1):
+        if not stays[index, at]:
+            found.append(index)
+            at = int(origin[index])
+    return np.array(found[::-1], dtype=np.int64)
+
+
+def _without_short(values: Floats, cuts: Ints, least: int) -> Ints:
+    """Join each segment of fewer than `least` samples to the neighbour whose level is nearer."""
+    edges = [0, *(int(cut) for cut in cuts), int(values.size)]
+    while len(edges) > 2:
+        lengths = np.diff(edges)
+        shortest = int(lengths.argmin())
+        if lengths[shortest] >= least:
+            break
+        level = [float(np.median(values[a:b])) for a, b in pairwise(edges)]
+        before = abs(level[shortest] - level[shortest - 1]) if shortest > 0 else np.inf
+        after = abs(level[shortest] - level[shortest + 1]) if shortest + 1 < len(level) else np.inf
+        del edges[shortest if before <= after else shortest + 1]
+    return np.array(edges[1:-1], dtype=np.int64)
+
+
+def merged(of: Curve, cuts: Ints, *, effect: float = EFFECT) -> Ints:
+    """Cuts without those whose sides differ by less than `effect`; the least different go first.
+
+    A side's level is bytes over time, so a joined segment is judged anew by all that it holds.
+    """
+    edges = np.concatenate(([0], cuts, [len(of)]))
+    while edges.size > 2:
+        level = np.diff(of.bytes_at[edges]) / np.diff(of.time_at[edges])
+        contrast = np.abs(np.diff(np.log(np.maximum(level, 1e-9))))
+        least = int(contrast.argmin())
+        if contrast[least] >= np.log(effect):
+            break
+        edges = np.delete(edges, least + 1)
+    return edges[1:-1].astype(np.int64)
+
+
+def smallest_visible(of: Curve, *, contrast: float = 1.25, penalty: float = PENALTY) -> float:
+    """Bytes that a first plateau `contrast` times faster than the rest must hold to be seen."""
+    if len(of) < 2 or of.total_bytes <= 0:
+        return of.total_bytes
+    values = logs(of.rate)
+    spread = max(noise(values) * float(np.sqrt(slowness(values))), NOISE_LEAST)
+    gain = min((np.log(contrast) / spread) ** 2, CAP)
+    samples = int(np.floor(penalty * np.log(len(of)) / gain)) + 1
+    usual = float(np.median(of.rate[of.rate > 0])) * float(np.median(of.dt))
+    return min(max(samples, 2) * usual * contrast, of.total_bytes)

@@ -1,0 +1,220 @@
+"""Where exactly a plateau ends: finer than a sample, with an interval that keeps its promise.
+
+What: around a known cut, the place of the change as a probability over time. A change inside a
+sample leaves its trace in that sample's mean rate, f x before + (1 - f) x after, so f can be read
+off it as well as the noise allows. Every moment in the window is weighed by how well it explains
+all samples (levels unknown and integrated out, noise of each side its own, correlated samples
+counting for less), all moments being as likely as each other beforehand. Since a shift of the
+series shifts everything alike, the middle 95 % of this weight covers the truth in 95 % of
+repetitions.
+
+Stalls and odd samples beyond both levels are drawn in first; one at the very edge can be read as
+neither level, and the interval takes it in whole. Where two or more neighbouring samples lie
+between the levels no sharp edge explains them: the drive needed that long, and the interval is
+widened to all of them.
+
+Invariants: low <= value <= high, all within the window; no random draw.
+
+Source of the numbers: choices. The place depends on few samples near the cut, the window of 300 a
+side is far more; a side of few samples borrows from the series' own noise with the weight of
+`BORROWED` samples. The coverage is tested (tests/analysis/test_coverage.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from flashtwin.analysis.curve import Curve, Floats, Ints
+from flashtwin.analysis.estimate import CONFIDENCE, Estimate, memory
+
+WINDOW = 300
+BORROWED = 10
+OUTLYING = 4.0
+NOISE_FLOOR = 0.003
+COARSE = 21
+FINE = 4001
+
+
+@dataclass(frozen=True, kw_only=True)
+class Edge:
+    """The place in bytes, the samples wholly on either side of its interval, the levels there."""
+
+    place: Estimate
+    before: int
+    after: int
+    from_rate: float
+    to_rate: float
+
+
+def locate(of: Curve, first: int, cut: int, last: int, relative_noise: float) -> Edge:
+    """The change near `cut` between the segments [first, cut) and [cut, last)."""
+    low, high = max(first, cut - WINDOW), min(last, cut + WINDOW)
+    if high - low < 3:
+        return _unresolved(of, cut)
+    sides = _Sides.of(of.rate[low:high], cut - low, relative_noise)
+    grid = 1.0 + (np.arange((high - low - 2) * COARSE) + 0.5) / COARSE
+    rough = _quantiles(grid, sides.weight(grid), (1e-7, 1 - 1e-7))
+    begin = max(1.0, rough[0] - 1.5 / COARSE)
+    end = min(high - low - 1 - 1e-9, rough[1] + 1.5 / COARSE)
+    grid = np.linspace(begin, end, FINE)
+    tail = (1 - CONFIDENCE) / 2
+    moments = _quantiles(grid, sides.weight(grid), (tail, 0.5, 1 - tail))
+    places = _in_bytes(of, low, sides, moments)
+    return _finished(of, low, sides, int(moments[1]), places)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Sides:
+    """A window's rates with the running sums and the noise that `weight` needs."""
+
+    rate: Floats
+    sums: Floats
+    squares: Floats
+    noise: tuple[float, float]
+    memory: float
+
+    @staticmethod
+    def of(rate: Floats, cut: int, relative_noise: float) -> _Sides:
+        rate = _within_reach(rate, cut, relative_noise)
+        before, after = rate[: max(cut - 1, 1)], rate[min(cut + 1, rate.size - 1) :]
+        centred = rate - rate.mean()
+        return _Sides(
+            rate=rate,
+            sums=np.concatenate(([0.0], np.cumsum(centred))),
+            squares=np.concatenate(([0.0], np.cumsum(centred**2))),
+            noise=(_scatter(before, relative_noise), _scatter(after, relative_noise)),
+            # One figure for both sides: else a sample would weigh more for being on one of them.
+            memory=min(max(memory(before), memory(after)), 10.0),
+        )
+
+    def levels(self, index: Ints) -> tuple[Floats, Floats]:
+        """Mean rate of what lies before and after the sample `index`."""
+        shift = float(self.rate.mean())
+        before = self.sums[index] / index
+        after = (self.sums[-1] - self.sums[index + 1]) / (self.rate.size - 1 - index)
+        return before + shift, after + shift
+
+    def weight(self, moments: Floats) -> Floats:
+        """Log likelihood of a change at each moment, in samples since the window began."""
+        index = moments.astype(np.int64)
+        share = moments - index
+        before, after = self.levels(index)
+        left, right = index.astype(np.float64), (self.rate.size - 1 - index).astype(np.float64)
+        shift = float(self.rate.mean())
+        spent_left = self.squares[index] - left * (before - shift) ** 2
+        spent_right = self.squares[-1] - self.squares[index + 1] - right * (after - shift) ** 2
+        one, other = self.noise
+        expected = share * before + (1 - share) * after
+        variance = share * one**2 * (1 + share / left)
+        variance += (1 - share) * other**2 * (1 + (1 - share) / right)
+        mixed = -0.5 * np.log(variance) - (self.rate[index] - expected) ** 2 / (2 * variance)
+        sides = _marginal(left, spent_left, one) + _marginal(right, spent_right, other)
+        result: Floats = sides / self.memory + mixed
+        return result
+
+
+def _within_reach(rate: Floats, cut: int, relative_noise: float) -> Floats:
+    """Rates with stalls and odd samples drawn to the range that the two levels span.
+
+    What lies between the levels is left alone: it may be the sample in which the change fell.
+    """
+    before, after = rate[: max(cut - 1, 1)], rate[min(cut + 1, rate.size - 1) :]
+    ends = [
+        (float(np.median(side)), OUTLYING * _scatter(side, relative_noise))
+        for side in (before, after)
+    ]
+    (lower, under), (upper, over) = sorted(ends)
+    return np.clip(rate, lower - under, upper + over)
+
+
+def _marginal(count: Floats, squares: Floats, noise: float) -> Floats:
+    """Log likelihood of samples about an unknown common mean."""
+    result: Floats = -(count - 1) * np.log(noise) - squares / (2 * noise**2) - 0.5 * np.log(count)
+    return result
+
+
+def _scatter(rate: Floats, relative_noise: float) -> float:
+    """Standard deviation of one side; odd samples are pulled in, few samples borrow."""
+    middle = float(np.median(rate))
+    reach = 5 * 1.4826 * float(np.median(np.abs(rate - middle)))
+    kept = np.clip(rate, middle - reach, middle + reach) if reach > 0 else rate
+    expected = max(relative_noise, NOISE_FLOOR) * abs(middle)
+    own = float(np.var(kept, ddof=1)) if rate.size > 1 else 0.0
+    # A side with enough samples of its own borrows nothing.
+    borrowed = BORROWED if rate.size < 3 * BORROWED else 0
+    degrees = max(rate.size - 1, 0)
+    variance = (degrees * own + borrowed * expected**2) / max(degrees + borrowed, 1)
+    return float(np.sqrt(max(variance, (NOISE_FLOOR * abs(middle)) ** 2, 1e-12)))
+
+
+def _quantiles(grid: Floats, weight: Floats, shares: tuple[float, ...]) -> Floats:
+    mass = np.exp(weight - weight.max())
+    total = np.concatenate(([0.0], np.cumsum((mass[1:] + mass[:-1]) / 2 * np.diff(grid))))
+    result: Floats = np.interp(np.array(shares) * total[-1], total, grid)
+    return result
+
+
+def _in_bytes(of: Curve, low: int, sides: _Sides, moments: Floats) -> Floats:
+    """Places in bytes: the part of the mixed sample that was written before the change."""
+    index = moments.astype(np.int64)
+    share = moments - index
+    before, after = sides.levels(index)
+    whole = share * before + (1 - share) * after
+    part = np.divide(share * before, whole, out=share.copy(), where=whole > 0)
+    result: Floats = of.bytes_at[low + index] + of.size[low + index] * part.clip(0.0, 1.0)
+    return result
+
+
+def _finished(of: Curve, low: int, sides: _Sides, middle: int, places: Floats) -> Edge:
+    """The edge, widened where the samples about it show a slope instead of a step."""
+    before, after = (float(level[0]) for level in sides.levels(np.array([middle])))
+    first, last = _between(sides, middle, before, after)
+    start, value, end = (float(place) for place in places)
+    if last - first >= 2:
+        start = min(start, float(of.bytes_at[low + first]))
+        end = max(end, float(of.bytes_at[low + last]))
+    for odd in _unreadable(of, low, sides, middle):
+        start, end = min(start, float(of.bytes_at[odd])), max(end, float(of.bytes_at[odd + 1]))
+    return Edge(
+        place=Estimate(value=value, low=start, high=end),
+        before=int(np.searchsorted(of.bytes_at, start, side="right")) - 1,
+        after=min(int(np.searchsorted(of.bytes_at, end, side="left")), len(of)),
+        from_rate=before,
+        to_rate=after,
+    )
+
+
+def _between(sides: _Sides, middle: int, before: float, after: float) -> tuple[int, int]:
+    """First and one past the last of the samples at the edge that belong to neither level."""
+    gap = 0.15 * abs(before - after)
+    sign = 1.0 if before > after else -1.0
+    upper = sign * before - max(4 * sides.noise[0], gap)
+    lower = sign * after + max(4 * sides.noise[1], gap)
+    neither = (sign * sides.rate < upper) & (sign * sides.rate > lower)
+    for start in (middle, middle - 1, middle + 1):
+        if 0 <= start < neither.size and neither[start]:
+            first, last = start, start + 1
+            while first > 0 and neither[first - 1]:
+                first -= 1
+            while last < neither.size and neither[last]:
+                last += 1
+            return first, last
+    return middle, middle
+
+
+def _unreadable(of: Curve, low: int, sides: _Sides, middle: int) -> list[int]:
+    """Odd samples at the very edge: neither level explains them, so they may belong to either."""
+    near = range(max(middle - 1, 0), min(middle + 2, sides.rate.size))
+    return [low + index for index in near if of.rate[low + index] != sides.rate[index]]
+
+
+def _unresolved(of: Curve, cut: int) -> Edge:
+    """Two samples and a change somewhere in them: all that can be said is that it is in them."""
+    low, high = max(cut - 1, 0), min(cut + 1, len(of))
+    place = Estimate(
+        value=float(of.bytes_at[cut]), low=float(of.bytes_at[low]), high=float(of.bytes_at[high])
+    )
+    before, after = float(of.rate[low]), float(of.rate[high - 1])
+    return Edge(place=place, before=cut, after=cut, from_rate=before, to_rate=after)

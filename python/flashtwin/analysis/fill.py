@@ -1,0 +1,225 @@
+"""Findings of a fill: what a whole-drive sequential write tells about the cache behind it.
+
+What: the first plateau that ends for good is the cache as the host sees it; the next one is the
+speed past it; a later, slower one is folding if folding can be forced there at all. Every finding
+carries a 95 % interval and the stretch of bytes it rests on; what the data do not tell has no
+value and a reason.
+
+Why the caution: from outside a second cache tier and a fold look alike, and so do "no cache" and "a
+cache larger than what was written". The notes say which readings are open.
+
+Invariants: takes numbers of the host's side only (`label` and `pattern` name the findings, nothing
+is inferred from them; the X-ray is never read); the same series gives the same findings; the ids of
+a pass are always all there, in one order.
+
+Source of the numbers: GB is 10^9 bytes, MB/s 10^6 bytes a second; what is assumed of the flash is
+in `readings`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from numpy.typing import ArrayLike
+
+from flashtwin.analysis import notes
+from flashtwin.analysis.changepoints import smallest_visible
+from flashtwin.analysis.curve import Curve, curve
+from flashtwin.analysis.estimate import Estimate, total_time
+from flashtwin.analysis.readings import Target, third_note
+from flashtwin.analysis.shape import Shape, shape_of
+from flashtwin.analysis.stages import Plateau
+from flashtwin.analysis.wording import LATER_TITLES, TITLES, Writer, gb, sentence
+from flashtwin.results.finding import Finding
+
+FEWEST = 4
+COUNTED = ("mean", "duration")
+COUNTED_NOTE = "counted; the interval is for another fill with the same plateaus"
+WHOLE_NOTE = "no cache was seen: this is the whole fill"
+ENDS_WITH_IT = "the fill ends with the first plateau"
+
+
+def analyse_fill(
+    t_ns: ArrayLike,
+    dt_ns: ArrayLike,
+    bytes_: ArrayLike,
+    *,
+    pattern: str,
+    label: str,
+    capacity_bytes: int,
+    raw_bytes: int | None = None,
+    pass_number: int = 1,
+) -> list[Finding]:
+    """Findings of one pass over a target; the columns are those of a write series (see results).
+
+    `raw_bytes`: the flash where it is published; none to assume it from the capacity, 0 for a
+    target that has no flash of its own, such as a file.
+    """
+    of = curve(t_ns, dt_ns, bytes_)
+    target = Target(capacity_bytes=capacity_bytes, raw_bytes=raw_bytes)
+    write = Writer(pattern=pattern, label=label, pass_number=pass_number)
+    reason = _why_nothing(of)
+    if reason is not None:
+        return _nothing(of, write, reason)
+    shape = shape_of(of)
+    if pass_number > 1:
+        return _later_pass(of, shape, write, target)
+    return [
+        _cache_size(of, shape, write, target),
+        _speed_cache(of, shape, write),
+        _speed_past_cache(of, shape, write),
+        *_folding(of, shape, write, target),
+        _mean_past_cache(of, shape, write),
+        _mean(of, shape, write),
+        _duration(of, shape, write),
+        _one_third(shape, write, target),
+    ]
+
+
+def _why_nothing(of: Curve) -> str | None:
+    """Why a series cannot be read at all, or none if it can."""
+    if of.total_bytes <= 0:
+        return "nothing was written" if len(of) else "the series is empty"
+    moving = int((of.size > 0).sum())
+    if moving < FEWEST:
+        return f"only {moving} samples with data, at least {FEWEST} are needed"
+    return None
+
+
+def _nothing(of: Curve, write: Writer, reason: str) -> list[Finding]:
+    """Every finding without a value but what can be counted from a few samples."""
+
+    def one(name: str) -> Finding:
+        if name not in COUNTED or of.total_bytes <= 0:
+            return write.missing(name, reason)
+        value = of.total_s if name == "duration" else of.total_bytes / of.total_s
+        exact = Estimate(value=value, low=None, high=None)
+        return write.found(name, exact, 0.0, of.total_bytes, f"no interval: {reason}")
+
+    return [one(name) for name in (TITLES if write.pass_number == 1 else LATER_TITLES)]
+
+
+def _cache_size(of: Curve, shape: Shape, write: Writer, target: Target) -> Finding:
+    if shape.opening.verdict == "swings":
+        return write.missing("cache_size", notes.swinging(shape))
+    if shape.edge is None:
+        least = smallest_visible(of)
+        none = Estimate(value=0.0, low=0.0, high=least)
+        note = sentence((notes.why_none(of, shape, least), notes.unfinished(of, target)))
+        return write.found("cache_size", none, 0.0, of.total_bytes, note)
+    end = shape.rest.plateaus[0].end if shape.rest.plateaus else of.total_bytes
+    parts = (
+        notes.rising(of, shape),
+        notes.dipping(shape),
+        notes.second_tier(shape, target),
+        notes.bursts(shape),
+    )
+    return write.found("cache_size", shape.edge.place, 0.0, end, sentence(parts))
+
+
+def _speed_cache(of: Curve, shape: Shape, write: Writer) -> Finding:
+    if shape.edge is None:
+        return write.missing("speed_cache", notes.no_end(shape))
+    note = sentence((notes.rising(of, shape), notes.dipping(shape)))
+    return write.found("speed_cache", shape.head.speed, 0.0, shape.head.end, note)
+
+
+def _speed_past_cache(of: Curve, shape: Shape, write: Writer) -> Finding:
+    name = "speed_past_cache"
+    if shape.opening.verdict == "swings":
+        return write.missing(name, notes.no_end(shape))
+    if shape.edge is None:
+        return write.found(name, shape.head.speed, 0.0, of.total_bytes, WHOLE_NOTE)
+    if not shape.rest.plateaus:
+        return write.missing(name, ENDS_WITH_IT)
+    second = shape.rest.plateaus[0]
+    return write.found(name, second.speed, second.start, second.end, notes.about(second))
+
+
+def _folding(of: Curve, shape: Shape, write: Writer, target: Target) -> list[Finding]:
+    """Where folding begins and its speed: the first plateau that stays below the second."""
+    later = notes.slower(shape)
+    if later is None or not notes.folds(shape, later, target):
+        reason = notes.why_no_fold(shape, later)
+        return [write.missing(name, reason) for name in ("fold_begin", "speed_folding")]
+    at = shape.rest.plateaus.index(later)
+    last, before = shape.rest.plateaus[at:], shape.rest.plateaus[at - 1]
+    native = later.start + 2 * shape.head.end
+    note = (
+        f"if the cells hold 3 bits and the cache borrows them, {gb(native)} were there to be "
+        "written natively" + (f", of {gb(target.raw)} raw" if target.has_raw else "")
+    )
+    pace = later.speed if len(last) == 1 else _mean_of(of, last)
+    begin, end = shape.rest.edges[at - 1].place, of.total_bytes
+    return [
+        write.found("fold_begin", begin, before.start, end, note),
+        write.found("speed_folding", pace, later.start, end, notes.about(later)),
+    ]
+
+
+def _mean_of(of: Curve, plateaus: tuple[Plateau, ...]) -> Estimate:
+    """Bytes over time of neighbouring plateaus together, with the error of their speeds."""
+    start, end = plateaus[0].start, plateaus[-1].end
+    return _with_share(of.mean_between(start, end), _share(plateaus))
+
+
+def _share(plateaus: tuple[Plateau, ...]) -> float | None:
+    """Half of the interval of the time these plateaus take, as a share of it."""
+    if any(plateau.speed.low is None for plateau in plateaus):
+        return None
+    time = total_time([(plateau.end - plateau.start, plateau.speed) for plateau in plateaus])
+    return (time.high or 0.0) / time.value - 1 if time.value > 0 else None
+
+
+def _with_share(value: float, share: float | None) -> Estimate:
+    if share is None:
+        return Estimate(value=value, low=None, high=None)
+    return Estimate(value=value, low=value * max(1 - share, 0.0), high=value * (1 + share))
+
+
+def _mean_past_cache(of: Curve, shape: Shape, write: Writer) -> Finding:
+    name = "mean_past_cache"
+    if shape.opening.verdict == "swings":
+        return write.missing(name, notes.no_end(shape))
+    if shape.edge is None:
+        mean = _with_share(of.total_bytes / of.total_s, _share((shape.head,)))
+        return write.found(name, mean, 0.0, of.total_bytes, WHOLE_NOTE)
+    if not shape.rest.plateaus:
+        return write.missing(name, ENDS_WITH_IT)
+    place, end = shape.edge.place, of.total_bytes
+    mean = _with_share(of.mean_between(place.value, end), _share(shape.rest.plateaus))
+    # The end of the cache is itself uncertain: the mean from either end of its interval counts.
+    bounds = [at for at in (place.low, place.high) if at is not None and at < end]
+    means = [of.mean_between(at, end) for at in bounds]
+    if mean.low is not None and mean.high is not None:
+        mean = replace(mean, low=min(mean.low, *means), high=max(mean.high, *means))
+    return write.found(name, mean, place.value, end)
+
+
+def _mean(of: Curve, shape: Shape, write: Writer) -> Finding:
+    mean = _with_share(of.total_bytes / of.total_s, _share(shape.plateaus))
+    return write.found("mean", mean, 0.0, of.total_bytes, COUNTED_NOTE)
+
+
+def _duration(of: Curve, shape: Shape, write: Writer) -> Finding:
+    duration = _with_share(of.total_s, _share(shape.plateaus))
+    return write.found("duration", duration, 0.0, of.total_bytes, COUNTED_NOTE)
+
+
+def _one_third(shape: Shape, write: Writer, target: Target) -> Finding:
+    if not target.has_raw:
+        return write.missing("one_third", "the raw flash behind this target is not known")
+    if shape.edge is None:
+        return write.missing("one_third", "no first plateau ends")
+    share = shape.edge.place.scaled(1.0 / target.raw)
+    return write.found("one_third", share, 0.0, shape.head.end, third_note(share, target))
+
+
+def _later_pass(of: Curve, shape: Shape, write: Writer, target: Target) -> list[Finding]:
+    """The full drive after its rest: how much cache came back, and how fast it is."""
+    note = None if shape.edge is not None else notes.no_end(shape) + ": the speed of the whole pass"
+    return [
+        _cache_size(of, shape, write, target),
+        write.found("speed_first", shape.head.speed, 0.0, shape.head.end, note),
+        _mean(of, shape, write),
+    ]

@@ -1,0 +1,306 @@
+"""How a fill begins: does a first plateau end for good, and between which samples?
+
+What: the segments of the whole series are read from the left. A drop ends the first plateau when it
+lasts; a drop that recovers is a dip (heat, a stall), and a speed that swings from the start tells
+nothing about a cache. Rises before the first drop belong to the first plateau: some drives begin
+slower than they go on.
+
+The rules, on bytes, the axis on which a plateau has its weight:
+- high is above three quarters of the level before the drop and above the middle of the drop;
+- a dip: the high stretch after it holds at least what the low one held, and at least a quarter of
+  the usual high stretch before it (or ten times the low one: full speed or almost nothing);
+- swinging: the fill begins high, and three or more later high stretches are half as long or longer;
+- a slope is no end: lines fitted on both sides of the cut must be half the drop apart, and a series
+  that one line explains as well as all of its segments is a gradual change;
+- all that follows the drop must as a whole be lower by `EFFECT` than the level before it and than
+  the mean of all before it (else a burst in mid-fill would look like a plateau), and by more than
+  four standard errors of both means (else slow waves would).
+
+Invariants: takes a curve and nothing else; an `edge` verdict has at least one sample on each side.
+
+Source of the numbers: choices of this project, tried on the shapes that reviewers have published
+(tests/analysis has a synthetic series for each).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from flashtwin.analysis.changepoints import EFFECT, LONGEST, boundaries, logs, merged, noise
+from flashtwin.analysis.curve import Curve, Floats, Ints, in_equal_bytes
+from flashtwin.analysis.estimate import mean_error
+
+Verdict = Literal["edge", "flat", "gradual", "swings"]
+HIGH = 0.75
+DIP_SHARE = 0.25
+DIP_TINY = 10.0
+SWING_SHARE = 0.5
+SWING_COUNT = 3
+CERTAIN = 4.0
+TRANSITION = 0.015
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opening:
+    """The verdict; for an edge the samples [first, cut) before and [cut, last) after the drop.
+
+    `end` is where a transition of short steps is over (equal to `cut` for a sharp drop). `dips` are
+    sample ranges within the first plateau that do not belong to its level; `rise` is the sample at
+    which the first plateau becomes faster, if it does; `swings` counts the high stretches.
+    """
+
+    verdict: Verdict
+    first: int = 0
+    cut: int = 0
+    end: int = 0
+    last: int = 0
+    dips: tuple[tuple[int, int], ...] = ()
+    rise: int | None = None
+    swings: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Parts:
+    """Segments of the series: edges in samples, bytes and level of each."""
+
+    edges: Ints
+    size: Floats
+    level: Floats
+
+    @property
+    def count(self) -> int:
+        return int(self.size.size)
+
+
+def opening(of: Curve) -> Opening:
+    """The verdict on how the series begins."""
+    cuts = segments(of)
+    if cuts.size == 0:
+        return Opening(verdict="flat")
+    edges = np.concatenate(([0], cuts, [len(of)])).astype(np.int64)
+    size, time = np.diff(of.bytes_at[edges]), np.diff(of.time_at[edges])
+    read = _read(of, _Parts(edges=edges, size=size, level=size / time))
+    if read.verdict == "edge" and explained_by_line(of, cuts):
+        return Opening(verdict=_without_step(of))
+    return read
+
+
+def fifths(of: Curve) -> tuple[float, float]:
+    """Bytes a second of the first and of the last fifth of what was written."""
+    fifth = of.total_bytes / 5
+    return of.mean_between(0.0, fifth), of.mean_between(4 * fifth, of.total_bytes)
+
+
+def _without_step(of: Curve) -> Verdict:
+    """Gradual or flat: whether a series without a step comes to another level at all."""
+    first, last = fifths(of)
+    return "gradual" if max(first, last) > EFFECT * min(first, last) else "flat"
+
+
+def segments(of: Curve) -> Ints:
+    """Cuts of the series whose sides differ by the effect size; long ones through bins of bytes."""
+    if len(of) <= LONGEST:
+        return merged(of, boundaries(of.rate))
+    bins = in_equal_bytes(of, 0.0, of.total_bytes, LONGEST)
+    places = bins.bytes_at[merged(bins, boundaries(bins.rate))]
+    found = np.searchsorted(of.bytes_at, places)
+    return np.unique(found[(found > 0) & (found < len(of))]).astype(np.int64)
+
+
+def explained_by_line(of: Curve, cuts: Ints) -> bool:
+    """Whether one straight line over the bytes explains the series as well as its segments do."""
+    middle = (of.bytes_at[1:] + of.bytes_at[:-1]) / 2
+    rate = _tamed(of.rate)
+    edges = [0, *(int(cut) for cut in cuts), len(of)]
+    # A sample beside a cut may hold both levels, which would count against the steps alone.
+    inner = [
+        slice(a + (a > 0 and b - a > 2), b - (b < len(of) and b - a > 2)) for a, b in pairwise(edges)
+    ]
+    steps = sum(float(np.sum((rate[part] - rate[part].mean()) ** 2)) for part in inner)
+    line = _residual_of_line(
+        np.concatenate([middle[part] for part in inner]),
+        np.concatenate([rate[part] for part in inner]),
+    )
+    floor = len(of) * (1e-3 * float(rate.mean())) ** 2
+    # A segment has a level and a place, a line of two numbers stands for all of them.
+    extra = 2.0 * (len(edges) - 2) * float(np.log(len(of))) / len(of)
+    return bool(np.log(line + floor) < np.log(steps + floor) + extra)
+
+
+def is_step(of: Curve, first: int, cut: int, last: int) -> bool:
+    """Whether the levels part at the cut itself, and not little by little on the way to it."""
+    before, after = of.rate[first : max(cut - 1, first + 1)], of.rate[min(cut + 1, last - 1) : last]
+    drop = abs(of.mean(first, cut) - of.mean(cut, last))
+    scatter = noise(logs(of.rate[first:last])) * max(of.mean(first, cut), of.mean(cut, last))
+    # So many samples that the ends of both lines are known to an eighth of the drop.
+    reach = int(np.clip(8 * (8 * scatter / max(drop, 1e-9)) ** 2, 20, 2000))
+    jump = abs(_end_of_line(before[-reach:], at_end=True) - _end_of_line(after[:reach], False))
+    return jump >= 0.5 * drop
+
+
+def _end_of_line(rate: Floats, at_end: bool) -> float:
+    """Level at one end of a stretch: by a straight line, by the mean where it is too short."""
+    tamed = _tamed(rate)
+    if rate.size < 8:
+        return float(tamed.mean())
+    x = np.arange(rate.size, dtype=np.float64)
+    slope, base = np.polyfit(x, tamed, 1)
+    return float(base + slope * (x[-1] + 1 if at_end else -1))
+
+
+def _tamed(rate: Floats) -> Floats:
+    """Rates with stalls and odd samples drawn to the values around them."""
+    if rate.size < 5:
+        return rate
+    padded = np.pad(rate, 2, mode="edge")
+    around = np.median(np.lib.stride_tricks.sliding_window_view(padded, 5), axis=1)
+    away = rate - around
+    reach = 5 * 1.4826 * float(np.median(np.abs(away))) + 1e-9
+    result: Floats = around + np.clip(away, -reach, reach)
+    return result
+
+
+def _residual_of_line(x: Floats, y: Floats) -> float:
+    scale = max(float(x[-1] - x[0]), 1.0)
+    fit = np.polyfit((x - x[0]) / scale, y, 1)
+    return float(np.sum((y - np.polyval(fit, (x - x[0]) / scale)) ** 2))
+
+
+def _read(of: Curve, parts: _Parts) -> Opening:
+    """Segments from the left until a drop that lasts, or the end."""
+    at, rise, sloped = 0, None, False
+    dips: list[tuple[int, int]] = []
+    highs: list[float] = []
+    longest_dip = 0.0
+    while at + 1 < parts.count:
+        now, then = parts.level[at], parts.level[at + 1]
+        if then * EFFECT > now:
+            if then > now * EFFECT and not dips:
+                rise = int(parts.edges[at + 1])
+            at += 1
+            continue
+        bound = _bound(parts, at)
+        runs = _runs(parts, at, bound)
+        usual = float(np.mean(highs)) if highs else _high_before(parts, at, bound)
+        if _is_dip(runs, usual, longest_dip):
+            longest_dip = max(longest_dip, runs[0].size)
+            dips.append((int(parts.edges[runs[0].first]), int(parts.edges[runs[0].last])))
+            highs = [*(highs or [usual]), *(run.size for run in runs[1:2])]
+            at = runs[min(len(runs) - 1, 1)].last - 1
+            continue
+        begins_high = not highs and usual >= 0.5 * float(parts.size[: at + 1].sum())
+        if begins_high and (count := _swings(of, parts, at, bound)) > 0:
+            return Opening(verdict="swings", swings=count, rise=rise)
+        if _lasts(of, parts, at):
+            if _steps_down(of, parts, at):
+                return _edge(of, parts, at, tuple(dips), rise)
+            sloped = True
+        at += 1
+    verdict = _without_step(of) if sloped else "flat"
+    return Opening(verdict=verdict, dips=tuple(dips), rise=rise)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Run:
+    """Neighbouring segments on one side of a bound: [first, last) of the parts, their bytes."""
+
+    high: bool
+    first: int
+    last: int
+    size: float
+
+
+def _bound(parts: _Parts, at: int) -> float:
+    """The rate from which on something after the drop counts as high again."""
+    level = float(parts.level[at])
+    return max(HIGH * level, (level + float(parts.level[at + 1])) / 2)
+
+
+def _high_before(parts: _Parts, at: int, bound: float) -> float:
+    """Bytes of the high stretch that the drop after segment `at` ends."""
+    total = 0.0
+    while at >= 0 and parts.level[at] > bound:
+        total, at = total + float(parts.size[at]), at - 1
+    return total
+
+
+def _runs(parts: _Parts, at: int, bound: float) -> list[_Run]:
+    """What follows the drop after segment `at`, as stretches that are low or high again in turn."""
+    runs: list[_Run] = []
+    for index in range(at + 1, parts.count):
+        high, size = bool(parts.level[index] > bound), float(parts.size[index])
+        if runs and runs[-1].high == high:
+            last = runs.pop()
+            runs.append(_Run(high=high, first=last.first, last=index + 1, size=last.size + size))
+        else:
+            runs.append(_Run(high=high, first=index, last=index + 1, size=size))
+    return runs
+
+
+def _is_dip(runs: list[_Run], usual: float, longest: float) -> bool:
+    """Whether the low stretch is one more dip; the end of the fill may cut it or its recovery short."""
+    low = runs[0].size
+    if len(runs) == 1:
+        return low <= longest
+    high = runs[1].size
+    if len(runs) == 2 and longest > 0:
+        return high >= low or low <= longest
+    return high >= low and (high >= DIP_SHARE * usual or high >= DIP_TINY * low)
+
+
+def _swings(of: Curve, parts: _Parts, at: int, bound: float) -> int:
+    """How many high stretches recur that are about as long as the first one; 0 if it is special.
+
+    Counted on samples: what is too short for a segment of its own in mid-fill would else not count.
+    """
+    cut = int(parts.edges[at + 1])
+    first = _high_before(parts, at, bound)
+    high = np.concatenate(([False], of.rate[cut:] > bound, [False]))
+    starts, ends = np.flatnonzero(high[1:] & ~high[:-1]), np.flatnonzero(~high[1:] & high[:-1])
+    sizes = of.bytes_at[cut + ends] - of.bytes_at[cut + starts]
+    count = int((sizes >= SWING_SHARE * first).sum())
+    return count if count >= SWING_COUNT else 0
+
+
+def _lasts(of: Curve, parts: _Parts, at: int) -> bool:
+    """Whether all that follows is slower as a whole, stretches of recovery included."""
+    cut = int(parts.edges[at + 1])
+    before = min(float(parts.level[at]), of.mean(0, cut))
+    after = of.mean(cut, len(of))
+    if after * EFFECT >= before:
+        return False
+    # Without the samples at the cut, which may hold some of both.
+    sides = (of.rate[: max(cut - 1, 2)], of.rate[min(cut + 1, len(of) - 2) :])
+    errors = [mean_error(side)[0] for side in sides]
+    return before - after > CERTAIN * float(np.hypot(*errors))
+
+
+def _steps_down(of: Curve, parts: _Parts, at: int) -> bool:
+    first, cut, last = (int(edge) for edge in parts.edges[at : at + 3])
+    return is_step(of, first, cut, last)
+
+
+def _on_the_way(of: Curve, parts: _Parts, at: int, after: int) -> bool:
+    """Whether a short segment lies clearly between the first plateau and what the fill comes to."""
+    rest = float(parts.size[at + 1 :].sum())
+    if parts.size[after] >= TRANSITION * rest:
+        return False
+    start = float(of.bytes_at[parts.edges[after + 1]])
+    foot = of.mean_between(start, min(start + 0.05 * rest, of.total_bytes))
+    return bool(parts.level[after] > foot + 0.2 * max(parts.level[at] - foot, 0.0))
+
+
+def _edge(
+    of: Curve, parts: _Parts, at: int, dips: tuple[tuple[int, int], ...], rise: int | None
+) -> Opening:
+    """The drop with its neighbours; short steps on the way down count as part of the drop."""
+    after = at + 1
+    while after + 1 < parts.count and _on_the_way(of, parts, at, after):
+        after += 1
+    first, cut = int(parts.edges[at]), int(parts.edges[at + 1])
+    end, last = int(parts.edges[after]), int(parts.edges[after + 1])
+    return Opening(verdict="edge", first=first, cut=cut, end=end, last=last, dips=dips, rise=rise)

@@ -1,0 +1,80 @@
+"""Sizes, times and counts as people type them, and back.
+
+Decimal prefixes are powers of 1000 and binary ones (KiB, MiB, GiB) of 1024; a bare "4G" could be
+either, so it is refused. Results are exact integers of bytes; times are seconds as floats.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+_NUMBER = r"(\d+(?:\.\d+)?)"
+_SIZE = re.compile(rf"{_NUMBER}\s*([A-Za-z]*)")
+_TIME = re.compile(rf"{_NUMBER}\s*([A-Za-z]*)")
+_SIZES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12} | {
+    "kib": 1 << 10,
+    "mib": 1 << 20,
+    "gib": 1 << 30,
+    "tib": 1 << 40,
+}
+_TIMES = {"ms": 0.001, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
+_BINARY = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
+_DECIMAL = (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
+
+
+def parse_size(text: str) -> int:
+    """Bytes; raises `ValueError` with what to write instead."""
+    match = _SIZE.fullmatch(text.strip())
+    unit = match[2].lower() if match else ""
+    if match and unit in ("k", "m", "g", "t"):
+        big = unit.upper() if unit != "k" else "k"
+        raise ValueError(
+            f"write {match[1]}{big}B for powers of 1000, {match[1]}{unit.upper()}iB for 1024"
+        )
+    if not match or unit not in _SIZES:
+        raise ValueError("write a size such as 4GB, 512MB or 1GiB")
+    size = Decimal(match[1]) * _SIZES[unit]
+    if size != size.to_integral_value() or size <= 0:
+        raise ValueError("a size is a whole number of bytes above 0")
+    return int(size)
+
+
+def show_size(size: int) -> str:
+    """The shortest exact spelling: 1 GiB, 4 GB, 12345 B."""
+    for units in (_BINARY, _DECIMAL):
+        for unit, factor in units:
+            if size and size % factor == 0:
+                return f"{size // factor}{unit}"
+    return f"{size}B"
+
+
+def parse_seconds(text: str) -> float:
+    """Seconds from "600", "10m", "1.5h" or "500ms"."""
+    match = _TIME.fullmatch(text.strip())
+    unit = match[2].lower() if match else ""
+    if not match or (unit and unit not in _TIMES):
+        raise ValueError("write a time such as 30s, 10m, 1h or 500ms; a bare number is seconds")
+    return float(Decimal(match[1]) * Decimal(str(_TIMES[unit or "s"])))
+
+
+def show_seconds(seconds: float) -> str:
+    """600 as 10m, 0.5 as 500ms."""
+    if seconds >= 60 and seconds % 60 == 0:
+        return f"{seconds / 3600:g}h" if seconds % 3600 == 0 else f"{seconds / 60:g}m"
+    return f"{seconds:g}s" if seconds >= 1 or seconds == 0 else f"{seconds * 1000:g}ms"
+
+
+def parse_block(text: str) -> int:
+    """A block as job files write it: 128k and 1m are powers of 1024."""
+    match = re.fullmatch(r"(\d+)([km]?)", text.strip().lower())
+    if not match or int(match[1]) == 0:
+        raise ValueError("write a block such as 4k, 128k or 1m")
+    return int(match[1]) << {"": 0, "k": 10, "m": 20}[match[2]]
+
+
+def show_block(size: int) -> str:
+    """4096 as 4k, 1 MiB as 1m."""
+    if size % (1 << 20) == 0:
+        return f"{size >> 20}m"
+    return f"{size >> 10}k" if size % 1024 == 0 else str(size)

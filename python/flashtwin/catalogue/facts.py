@@ -1,0 +1,136 @@
+"""Published facts: what was measured on real drives, as rows that a twin can be held against.
+
+`published.toml` says what its fields mean; this module reads it into `Fact`s, outcomes of one drive
+and comparisons of two alike, and `known.toml` into the misses that have a physical explanation.
+Invariants: a fact has a kind and what its kind is judged by (`Fact.bounds`), or is only shown;
+`drive`, `test` and `metric` are spelled as in the file, because reports are compared by them.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from flashtwin.errors import ENVIRONMENT, FlashtwinError
+
+DIRECTORY = Path(__file__).parent
+PUBLISHED = DIRECTORY / "published.toml"
+KNOWN = DIRECTORY / "known.toml"
+
+Kind = Literal["measured", "qualitative", "computed"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fact:
+    """One row: of one drive (an outcome) or of two, second over first (a comparison).
+
+    `value` with `tolerance`: within that share of the value. `tolerance` alone: within it of 1.
+    `low` and `high`: between them. `conditions` say under what it was measured.
+    """
+
+    drives: tuple[str, ...]
+    test: str
+    metric: str
+    kind: Kind = "measured"
+    value: float | None = None
+    unit: str = ""
+    tolerance: float | None = None
+    low: float | None = None
+    high: float | None = None
+    check: str | None = None
+    note: str | None = None
+    conditions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def drive(self) -> str:
+        """The drive's name, or "A vs B"."""
+        return " vs ".join(self.drives)
+
+    @property
+    def is_comparison(self) -> bool:
+        return len(self.drives) > 1
+
+    @property
+    def calibration(self) -> bool:
+        """Decided by a condition that the source does not state, so it validates nothing."""
+        return any(text.startswith("assumed") for text in self.conditions.values())
+
+    @property
+    def target(self) -> float | None:
+        """The number to meet: the published one, or 1 where two drives are said to be equal."""
+        if self.value is None and self.low is None and self.tolerance is not None:
+            return 1.0
+        return self.value
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownMiss:
+    """A row that the twin is known to miss, and the physical reason."""
+
+    drive: str
+    test: str
+    metric: str
+    why: str
+
+
+def published(path: Path = PUBLISHED) -> tuple[Fact, ...]:
+    """All facts, outcomes first, each in the order of the file."""
+    table = _read(path)
+    outcomes = [_outcome(row) for row in table.get("outcome", [])]
+    comparisons = [
+        _comparison(tuple(block["drives"]), row)
+        for block in table.get("compare", [])
+        for row in block["rows"]
+    ]
+    return (*outcomes, *comparisons)
+
+
+def drives(path: Path = PUBLISHED) -> tuple[str, ...]:
+    """The drives that something was published about, by id."""
+    return tuple(drive["id"] for drive in _read(path)["drive"])
+
+
+def sources(drive: str, path: Path = PUBLISHED) -> str | None:
+    """Where the facts of a drive come from; None for a drive without any."""
+    table = _read(path)
+    for row in table["drive"]:
+        if row["id"] == drive:
+            return str(table["sources"][row["source"]])
+    return None
+
+
+def known_misses(path: Path = KNOWN) -> tuple[KnownMiss, ...]:
+    """The listed misses."""
+    return tuple(KnownMiss(**row) for row in _read(path).get("known", []))
+
+
+def facts_for(chosen: Iterable[str], facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    """The facts whose drives are all among the chosen ones."""
+    names = set(chosen)
+    return tuple(fact for fact in facts if names.issuperset(fact.drives))
+
+
+def _outcome(row: Mapping[str, Any]) -> Fact:
+    fields = {key: value for key, value in row.items() if key != "drive"}
+    return Fact(drives=(row["drive"],), **fields)
+
+
+def _comparison(pair: tuple[str, ...], row: Mapping[str, Any]) -> Fact:
+    """A row of a comparison goes by its check where it names no metric, and is qualitative by
+    bounds."""
+    fields = {"metric": row["check"], "kind": "qualitative" if "low" in row else "measured", **row}
+    return Fact(drives=pair, **fields)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FlashtwinError(
+            f"cannot read {path}: {error.strerror}",
+            hint="the installation is damaged; install flashtwin again",
+            exit_code=ENVIRONMENT,
+        ) from error

@@ -1,0 +1,123 @@
+"""From a name to a checked drive: the catalogue's own specs, or a spec file of the user's.
+
+The specs are the TOML files next to this module but for the published facts; `flashtwin._core`
+reads and checks them. Invariant: whatever is wrong with a spec comes out as one `BadSpecError`
+with all of its errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from flashtwin.catalogue.explain import MEANINGS
+from flashtwin.catalogue.facts import DIRECTORY, KNOWN, PUBLISHED
+from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+
+if TYPE_CHECKING:
+    from flashtwin._core import Spec
+
+# TOML files of the catalogue that are no drives.
+NOT_DRIVES = (PUBLISHED.name, KNOWN.name, MEANINGS.name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpecIssue:
+    """One thing that is wrong with a spec: where, what, and what to change."""
+
+    file: str
+    line: int | None
+    key: str
+    message: str
+    hint: str | None
+
+    @property
+    def text(self) -> str:
+        """As compilers print it: place, key, message."""
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return ": ".join(part for part in (place, self.key, self.message) if part)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class BadSpecError(FlashtwinError):
+    """A spec that cannot become a drive; `issues` has everything that is wrong with it."""
+
+    def __init__(self, target: str, issues: Sequence[SpecIssue]):
+        count = len(issues)
+        super().__init__(f"{target} has {count} error{'' if count == 1 else 's'}", exit_code=USAGE)
+        self.issues = tuple(issues)
+
+
+def drive_ids(directory: Path = DIRECTORY) -> list[str]:
+    """The catalogue's drives."""
+    return sorted(path.stem for path in directory.glob("*.toml") if path.name not in NOT_DRIVES)
+
+
+def nearest_ids(name: str, directory: Path = DIRECTORY) -> list[str]:
+    """What may have been meant, best first; empty where nothing comes near."""
+    return get_close_matches(name.lower(), drive_ids(directory), n=3, cutoff=0.5)
+
+
+def unknown_drive(name: str) -> FlashtwinError:
+    """The error for a name that is no drive, with what may have been meant."""
+    near = nearest_ids(name)
+    meant = f"did you mean {' or '.join(near)}? " if near else ""
+    return FlashtwinError(
+        f"no drive {name} in the catalogue",
+        hint=f"{meant}flashtwin drives lists them all",
+        exit_code=USAGE,
+    )
+
+
+def _extension() -> ModuleType:
+    """The compiled part; a checkout that was never built has none."""
+    try:
+        return import_module("flashtwin._core")
+    except ModuleNotFoundError as error:
+        raise FlashtwinError(
+            "the compiled part of flashtwin is not built",
+            hint="in a checkout use ./dev flashtwin, elsewhere pip install .",
+            exit_code=ENVIRONMENT,
+        ) from error
+
+
+def load(target: str, *, firmware: Sequence[str] = (), sets: Sequence[str] = ()) -> Spec:
+    """The checked spec of a catalogue drive or of a spec file (a path that ends in .toml)."""
+    core = _extension()
+    if target.endswith(".toml"):
+        if not Path(target).is_file():
+            raise FlashtwinError(
+                f"no spec file {target}", hint="flashtwin drives lists the catalogue's drives"
+            )
+    elif target not in drive_ids():
+        raise unknown_drive(target)
+    try:
+        spec: Spec = core.load_spec(target, [str(DIRECTORY)], list(firmware), list(sets))
+        return spec
+    except core.SpecError as error:
+        raise BadSpecError(target, [SpecIssue(**issue) for issue in error.errors]) from error
+
+
+def check(target: str, *, firmware: Sequence[str] = (), sets: Sequence[str] = ()) -> Spec:
+    """As `load`, and each of the spec's firmware profiles is switched on once as well.
+
+    An error that several of these find is told once.
+    """
+    spec = load(target, firmware=firmware, sets=sets)
+    issues: dict[SpecIssue, None] = {}
+    for profile in spec.firmware_profiles:
+        if profile not in firmware:
+            try:
+                load(target, firmware=[*firmware, profile], sets=sets)
+            except BadSpecError as error:
+                issues |= dict.fromkeys(error.issues)
+    if issues:
+        raise BadSpecError(target, list(issues))
+    return spec

@@ -1,0 +1,81 @@
+"""What lists say of a drive: a line of the catalogue, or all values of a spec by table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from flashtwin.catalogue.loader import drive_ids, load
+
+if TYPE_CHECKING:
+    from flashtwin._core import Spec, SpecValue
+
+# What the cache is called in the list, and the key that says how large it is.
+_CACHES = {
+    "none": ("none", ()),
+    "static": ("static", ("slc_cache.static_size",)),
+    "dynamic": ("dynamic", ("slc_cache.size",)),
+    "hybrid": ("hybrid", ("slc_cache.static_size", "slc_cache.size")),
+    "whole-drive": ("whole drive", ()),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """A drive in a line."""
+
+    id: str
+    name: str
+    capacity_bytes: int
+    cell: str
+    cache: str
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def summaries() -> list[Summary]:
+    """Every drive of the catalogue."""
+    return [summary(name, load(name)) for name in drive_ids()]
+
+
+def summary(name: str, spec: Spec) -> Summary:
+    """A drive in a line."""
+    values = {row["key"]: row["value"] for row in spec.values()}
+    return Summary(
+        id=name,
+        name=spec.name,
+        capacity_bytes=spec.capacity_bytes,
+        cell=values.get("nand.cell", "").upper(),
+        cache=_cache(values),
+    )
+
+
+def grouped(values: Iterable[SpecValue]) -> dict[str, list[tuple[str, SpecValue]]]:
+    """Values by table, in order, each under its key within the table."""
+    groups: dict[str, list[tuple[str, SpecValue]]] = {}
+    for row in values:
+        group, _, key = row["key"].rpartition(".")
+        groups.setdefault(group or "drive", []).append((key, row))
+    return groups
+
+
+def describe(spec: Spec) -> dict[str, Any]:
+    """All of a spec as JSON values."""
+    values: Sequence[Mapping[str, Any]] = spec.values()
+    return {
+        "id": spec.id,
+        "name": spec.name,
+        "capacity_bytes": spec.capacity_bytes,
+        "hash": spec.hash,
+        "firmware_profiles": list(spec.firmware_profiles),
+        "values": [dict(row) for row in values],
+    }
+
+
+def _cache(values: Mapping[str, str]) -> str:
+    mode = values.get("slc_cache.mode", "none")
+    words, keys = _CACHES.get(mode, (mode, ()))
+    sizes = " + ".join(values[key] for key in keys if key in values)
+    return f"{words}, {sizes}" if sizes else words

@@ -1,0 +1,5 @@
+"""`python -m flashtwin.cli` is `flashtwin`."""
+
+from flashtwin.cli import main
+
+main()

@@ -1,0 +1,167 @@
+"""The group of all commands, and the one place where an exception becomes a message and a code.
+
+Invariants: what went wrong is said on stderr as `error: …` and `hint: …`, never with a traceback
+for something that the user can act on; stdout holds data only, so a pipe that closes early ends the
+program quietly; the exit codes are those of `flashtwin.errors`.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import click
+
+from flashtwin import __version__
+from flashtwin.cli import (
+    batteries,
+    check,
+    drives,
+    explain,
+    report,
+    show,
+    terminal,
+    test,
+    validate,
+)
+from flashtwin.errors import DONE, ENVIRONMENT, INTERRUPTED, USAGE, FlashtwinError
+
+EPILOG = """\b
+Examples:
+  flashtwin test bx500-240 bx500-240-nocache --battery fill,crystaldiskmark
+  flashtwin test /mnt/ssd/probe --size 4GB --battery fill
+  flashtwin show bx500-240
+
+Exit codes: 0 done, 1 a miss, 2 usage, 3 environment, 4 refused for safety, 130 interrupted.
+"""
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
+
+
+class App(click.Group):
+    """click's group with this project's messages and exit codes."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> NoReturn:
+        """Run a command and leave with its exit code; the other arguments are click's."""
+        code = _guarded(
+            lambda: super(App, self).main(
+                args, prog_name, complete_var, standalone_mode=False, **extra
+            )
+        )
+        sys.exit(code)
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        """As click's, which would take a broken pipe for a failure (code 1, here a miss)."""
+        try:
+            return super().make_context(*args, **extra)
+        except BrokenPipeError:
+            raise _Quiet from None
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """As click's; see `make_context`."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise _Quiet from None
+
+
+class _Quiet(Exception):  # noqa: N818 - nothing went wrong with us
+    """Whoever read our output has gone."""
+
+
+def _guarded(work: Callable[[], object]) -> int:
+    """The exit code of a command, its errors said."""
+    try:
+        result = work()
+        sys.stdout.flush()
+        return result if isinstance(result, int) else DONE
+    except (_Quiet, BrokenPipeError):
+        _give_up_stdout()
+        return DONE
+    except OSError as error:
+        if error.filename is not None or error.errno not in _FULL:
+            raise
+        _give_up_stdout()
+        say_error(f"cannot write to stdout: {os.strerror(error.errno)}", None)
+        return ENVIRONMENT
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return USAGE
+    except click.ClickException as error:
+        say_error(error.format_message().rstrip("."), _usage_hint(error))
+        return USAGE
+    except FlashtwinError as error:
+        _say_all(error)
+        return error.exit_code
+    except click.Abort:
+        say_error("interrupted", None)
+        return INTERRUPTED
+    except Exception as error:
+        from flashtwin.drives.protocol import Interrupted
+
+        if not isinstance(error, Interrupted):
+            raise
+        say_error(f"interrupted: {error}", None)
+        return INTERRUPTED
+
+
+def _give_up_stdout() -> None:
+    """Python flushes stdout once more when it ends, and must not fail there again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def say_error(message: str, hint: str | None) -> None:
+    """An error, and what to do about it."""
+    terminal.note(f"{terminal.coloured('error:', 'red')} {message}")
+    _say_hint(hint)
+
+
+def _say_hint(hint: str | None) -> None:
+    if hint:
+        terminal.note(f"{terminal.coloured('hint:', 'cyan')} {hint}")
+
+
+def _say_all(error: FlashtwinError) -> None:
+    from flashtwin.catalogue.loader import BadSpecError
+
+    if isinstance(error, BadSpecError):
+        for issue in error.issues:
+            terminal.note(issue.text)
+            _say_hint(issue.hint)
+    say_error(error.message, error.hint)
+
+
+def _usage_hint(error: click.ClickException) -> str | None:
+    context = getattr(error, "ctx", None)
+    return f"{context.command_path} --help" if context is not None else None
+
+
+@click.group(
+    "flashtwin",
+    cls=App,
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, message="%(prog)s %(version)s")
+def app() -> None:
+    """Measure an SSD, infer what it hides, and simulate it.
+
+    A target is a drive of the catalogue (flashtwin drives), a spec file ending in .toml, or a path:
+    then a file is made there and measured with fio.
+    """
+
+
+for _command in (drives, show, check, batteries, test, report, explain, validate):
+    app.add_command(_command.command)

@@ -1,0 +1,110 @@
+"""Findings of several drives side by side: a table a battery and pattern, a column a drive."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from flashtwin.cli import terminal
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from flashtwin.results.finding import Finding
+
+Columns = Mapping[str, Mapping[str, "Finding"]]
+
+
+def tables(by_drive: Mapping[str, Sequence[Finding]]) -> list[RenderableType]:
+    """A table for each group, then the notes that the numbers point to."""
+    columns = {name: {one.id: one for one in found} for name, found in by_drive.items()}
+    notes: dict[str, int] = {}
+    made: list[RenderableType] = []
+    for group, rows in _groups(columns).items():
+        shared = _shared(columns, rows)
+        mark = f" [{_number(shared, notes)}]" if shared else ""
+        table = terminal.table(["", *columns], title=f"\n{group}{mark}", right=list(columns))
+        for name in rows:
+            cells = [_text(column, name, notes, shared) for column in columns.values()]
+            title = next(column[name].title for column in columns.values() if name in column)
+            table.add_row(*(terminal.cell(text) for text in (_short(title), *cells)))
+        made.append(table)
+    made += [terminal.cell(f"[{number}] {text}") for text, number in notes.items()]
+    return made
+
+
+def value(finding: Finding) -> str:
+    """Value ± half of the interval, and the unit; "-" where there is none.
+
+    Both have the four digits of the value; the half is rounded up, so that what is printed never
+    is narrower than what was found.
+    """
+    if finding.value is None:
+        return "-"
+    half = _half(finding)
+    if not half:
+        return f"{terminal.number(finding.value)} {finding.unit}".rstrip()
+    decimals = terminal.decimals(finding.value)
+    step = 10.0**-decimals
+    above = math.ceil(half / step - 1e-9) * step
+    return f"{finding.value:.{decimals}f} ± {above:.{decimals}f} {finding.unit}".rstrip()
+
+
+def _half(finding: Finding) -> float | None:
+    """The larger half of an interval that may be lopsided."""
+    assert finding.value is not None
+    sides = [abs(side - finding.value) for side in (finding.low, finding.high) if side is not None]
+    return max(sides) if sides else None
+
+
+def _shared(columns: Columns, rows: Sequence[str]) -> str | None:
+    """The note that every finding of a group has: it is said once, at the group's heading."""
+    notes = {column[name].note for column in columns.values() for name in rows if name in column}
+    return notes.pop() if len(rows) > 1 and len(notes) == 1 else None
+
+
+def _number(note: str, notes: dict[str, int]) -> int:
+    return notes.setdefault(note, len(notes) + 1)
+
+
+def _text(
+    column: Mapping[str, Finding], name: str, notes: dict[str, int], shared: str | None
+) -> str:
+    """A finding with those that belong to it: the latency of a score, say."""
+    finding = column.get(name)
+    if finding is None:
+        return ""
+    own = [one for one in column.values() if _belongs(one.id, column) == name]
+    text = ", ".join([value(finding), *(_bare(one) for one in own)])
+    if finding.note and finding.note != shared:
+        text += f" [{_number(finding.note, notes)}]"
+    return text
+
+
+def _bare(finding: Finding) -> str:
+    return f"{terminal.number(finding.value)} {finding.unit}".rstrip()
+
+
+def _belongs(name: str, column: Mapping[str, Finding]) -> str | None:
+    """`cdm.x.read.latency` belongs to `cdm.x.read` where there is such a finding."""
+    stem = name.rpartition(".")[0]
+    return stem if stem in column else None
+
+
+def _groups(columns: Columns) -> dict[str, list[str]]:
+    """Ids under their battery and pattern, in the order in which they first appear."""
+    groups: dict[str, list[str]] = {}
+    for column in columns.values():
+        for name, finding in column.items():
+            pattern = name.partition("[")[2].rstrip("]")
+            group = f"{finding.battery} {pattern}".rstrip()
+            rows = groups.setdefault(group, [])
+            if name not in rows and _belongs(name, column) is None:
+                rows.append(name)
+    return groups
+
+
+def _short(title: str) -> str:
+    """The group's heading says the pattern already."""
+    return title.partition(" [")[0]

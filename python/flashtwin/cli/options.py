@@ -1,0 +1,48 @@
+"""The options that several commands share, spelled and explained once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+firmware: Decorator = click.option(
+    "--firmware",
+    multiple=True,
+    metavar="NAME",
+    help="Switch on a firmware profile of the spec; may be given several times.",
+)
+sets: Decorator = click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Change a value of the spec, with its unit; may be given several times.",
+)
+as_json: Decorator = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else."
+)
+quiet: Decorator = click.option(
+    "--quiet", "-q", is_flag=True, help="No progress and no notes on stderr."
+)
+seed: Decorator = click.option(
+    "--seed",
+    type=click.IntRange(0, (1 << 63) - 1),
+    default=1,
+    show_default=True,
+    help="The same seed gives the same bytes.",
+)
+
+
+def out(text: str) -> Decorator:
+    """--out, with what goes there."""
+    return click.option("--out", type=click.Path(path_type=Path), metavar="PATH", help=text)
+
+
+def examples(*lines: str) -> str:
+    """The end of a help page."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)

@@ -1,0 +1,107 @@
+"""What a word on the command line names: a drive of the catalogue, a spec file, or a real file.
+
+Invariants: a name of the catalogue wins over a file of that name; everything about a target that
+can be refused is refused here, before anything runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flashtwin.errors import USAGE, FlashtwinError
+
+if TYPE_CHECKING:
+    from flashtwin.runner.targets import Target
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """A target as asked for; `word` names it without telling where on this machine it is."""
+
+    word: str
+    twin: bool
+    target: Target
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wishes:
+    """The options that apply to targets."""
+
+    size: int | None = None
+    firmware: tuple[str, ...] = ()
+    sets: tuple[str, ...] = ()
+    seed: int = 1
+    quiet: bool = False
+
+
+def resolve(words: Sequence[str], wishes: Wishes) -> list[Chosen]:
+    """The targets, checked."""
+    chosen = [_twin(word, wishes) if _is_spec(word) else _file(word, wishes) for word in words]
+    if wishes.size is not None and all(one.twin for one in chosen):
+        raise FlashtwinError(
+            "--size is for files, and every target here is a simulated drive",
+            hint="leave it out, or give the path of a file to measure",
+            exit_code=USAGE,
+        )
+    return chosen
+
+
+def _is_spec(word: str) -> bool:
+    from flashtwin.catalogue.loader import drive_ids
+
+    return word.endswith(".toml") or word in drive_ids()
+
+
+def _twin(word: str, wishes: Wishes) -> Chosen:
+    from flashtwin.catalogue.loader import load
+    from flashtwin.runner.together import twin_target
+
+    spec = load(word, firmware=wishes.firmware, sets=wishes.sets)
+    target = twin_target(
+        word, firmware=wishes.firmware, sets=wishes.sets, seed=wishes.seed, name=spec.id
+    )
+    return Chosen(word=Path(word).name, twin=True, target=target)
+
+
+def _file(word: str, wishes: Wishes) -> Chosen:
+    from flashtwin.catalogue.loader import nearest_ids, unknown_drive
+    from flashtwin.drives import real_file, real_fio
+    from flashtwin.drives.real import Real
+    from flashtwin.runner.targets import Target
+
+    path = Path(word).expanduser()
+    if not _looks_like_path(word, path) and (wishes.size is None or nearest_ids(word)):
+        raise unknown_drive(word)
+    if wishes.firmware or wishes.sets:
+        raise FlashtwinError(
+            f"--firmware and --set change simulated drives; {word} is a file",
+            hint="test the file and the drives apart",
+            exit_code=USAGE,
+        )
+    # What may not be written to is refused first, which is more to the point than a missing size.
+    real_file.place(path)
+    if wishes.size is None:
+        raise FlashtwinError(
+            f"{word} is a file to be made, and its size is not given",
+            hint="add --size, for example --size 4GB; simulated drives: flashtwin drives",
+            exit_code=USAGE,
+        )
+    real_fio.find()
+    target = Target(
+        name=path.name or "file",
+        make=partial(Real, path, wishes.size, say=_silent if wishes.quiet else None),
+        host={"path": str(path.absolute())},
+    )
+    return Chosen(word=path.name or "file", twin=False, target=target)
+
+
+def _looks_like_path(word: str, path: Path) -> bool:
+    return "/" in word or word.startswith((".", "~")) or bool(path.suffix) or path.exists()
+
+
+def _silent(text: str) -> None:
+    """For --quiet."""

@@ -1,0 +1,122 @@
+"""How things look: JSON, tables and notes, on a wide terminal, a narrow one, or in a pipe.
+
+Invariants: data goes to stdout, the rest to stderr; in a pipe nothing is cut or wrapped and no line
+ends in blanks, on a terminal nothing is wider than it; colours only where they are wanted (rich and
+click both honour NO_COLOR).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+    from rich.text import Text
+
+# Wider than any row, so that a pipe gets a line a row.
+UNLIMITED = 4096
+
+
+def print_json(value: object) -> None:
+    """One object on stdout. NaN and infinity are no JSON and are a mistake of ours."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def note(text: str) -> None:
+    """A line for the reader, not for a pipe."""
+    click.echo(text, err=True)
+
+
+def coloured(text: str, colour: str) -> str:
+    """A word on stderr in colour, unless colours are unwanted; click strips them in a pipe."""
+    return text if os.environ.get("NO_COLOR") else click.style(text, fg=colour, bold=True)
+
+
+def emit(*parts: RenderableType) -> None:
+    """Tables and text on stdout."""
+    console = _console(sys.stdout)
+    with console.capture() as captured:
+        for part in parts:
+            console.print(part, highlight=False)
+    text = captured.get()
+    if not console.is_terminal:
+        text = "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+    click.echo(text, nl=False)
+
+
+def stderr_console() -> Console:
+    """The console for progress."""
+    return _console(sys.stderr)
+
+
+def table(columns: Sequence[str], *, title: str | None = None, right: Iterable[str] = ()) -> Table:
+    """An empty table; the columns named in `right` hold numbers."""
+    from rich import box
+    from rich.table import Table
+
+    made = Table(
+        title=None if title is None else cell(title),
+        title_justify="left",
+        title_style="bold",
+        header_style="bold",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        show_edge=False,
+    )
+    for name in columns:
+        made.add_column(name, justify="right" if name in right else "left", overflow="fold")
+    return made
+
+
+def cell(text: object, style: str = "") -> Text:
+    """Text as it is: specs hold brackets, which rich would take for markup."""
+    from rich.text import Text
+
+    return Text("" if text is None else str(text), style=style)
+
+
+def size(count: int) -> str:
+    """Bytes as drives are sold: powers of 1000, at most four digits."""
+    value, unit = float(count), "B"
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if value < 1000 or unit == "TB":
+            break
+        value /= 1000
+    return f"{number(value)} {unit}"
+
+
+def number(value: float | None) -> str:
+    """Four significant digits, no exponent, no digits that say nothing."""
+    if value is None:
+        return "-"
+    if value == 0:
+        return "0"
+    text = f"{value:.{decimals(value)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def decimals(value: float) -> int:
+    """How many places after the point make four significant digits."""
+    return max(0, 3 - int(f"{abs(value):.3e}".partition("e")[2]))
+
+
+def _console(stream: TextIO) -> Console:
+    from rich.console import Console
+
+    class Ours(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    terminal = stream.isatty() or bool(os.environ.get("FORCE_COLOR"))
+    width = None if terminal or "COLUMNS" in os.environ else UNLIMITED
+    if stream.isatty():
+        width = shutil.get_terminal_size().columns
+    return Ours(file=stream, width=width, soft_wrap=False)

@@ -1,0 +1,146 @@
+"""`flashtwin test`: the main job. Batteries on targets, a run directory each, one report."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from flashtwin.cli import options, terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flashtwin.cli.targets import Chosen, Wishes
+    from flashtwin.results.rundir import Run
+
+DEFAULT = "fill,crystaldiskmark"
+
+
+@click.command(
+    "test",
+    short_help="Run batteries on drives or files; the main job.",
+    epilog=options.examples(
+        "flashtwin test bx500-240 bx500-240-nocache",
+        "flashtwin test bx500-240 --battery fill:patterns=1m-q1 --seed 7",
+        "flashtwin test ./probe.bin --size 4GB --battery fill,crystaldiskmark",
+    ),
+)
+@click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
+@click.option(
+    "--battery",
+    "batteries",
+    multiple=True,
+    metavar="NAME[:KEY=VALUE,...],...",
+    help=f"What to run; by default {DEFAULT}. See flashtwin batteries.",
+)
+@click.option("--size", metavar="SIZE", help="Size of the file to make, for a path; e.g. 4GB.")
+@options.out("The run directory; by default ./flashtwin-runs/<time>-<target>.")
+@options.seed
+@options.sets
+@options.firmware
+@options.as_json
+@options.quiet
+def command(
+    targets: tuple[str, ...],
+    batteries: tuple[str, ...],
+    size: str | None,
+    out: Path | None,
+    seed: int,
+    sets: tuple[str, ...],
+    firmware: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Run batteries on each TARGET and report what they found.
+
+    A TARGET is an id of the catalogue, a spec file that ends in .toml, or a path: then a file of
+    --size is made there, measured with fio, and removed.
+    """
+    from flashtwin import report
+    from flashtwin.battery import registry
+    from flashtwin.cli import progress
+    from flashtwin.cli.targets import Wishes, resolve
+    from flashtwin.runner.targets import default_out
+    from flashtwin.runner.together import Task, places, run_tasks
+
+    text = ",".join(batteries) or DEFAULT
+    requests = registry.parse(text)
+    wishes = Wishes(size=_bytes(size), firmware=firmware, sets=sets, seed=seed, quiet=quiet)
+    chosen = resolve(targets, wishes)
+    names = [one.target.name for one in chosen]
+    where = out if out is not None else default_out(names, datetime.now())
+    spots = places(names, where)
+    again = _command(chosen, text, size, wishes)
+    with progress.display(quiet) as shown:
+        tasks = [
+            Task(
+                target=one.target,
+                batteries=requests,
+                place=place,
+                apart=one.twin,
+                observer=shown.observer(place.name if len(chosen) > 1 else one.target.name),
+            )
+            for one, place in zip(chosen, spots, strict=True)
+        ]
+        runs = run_tasks(tasks, seed=seed, command=again)
+    page = report.build(runs, where / "report.html")
+    _print(runs, page, as_json)
+
+
+def _print(runs: Sequence[Run], page: Path, as_json: bool) -> None:
+    from flashtwin.cli import findings
+
+    names = _columns(runs)
+    if as_json:
+        terminal.print_json(
+            {
+                "report": str(page),
+                "runs": [_json(name, run) for name, run in zip(names, runs, strict=True)],
+            }
+        )
+        return
+    found = {name: run.findings for name, run in zip(names, runs, strict=True)}
+    terminal.emit(*findings.tables(found))
+    first = next((one.id for column in found.values() for one in column), None)
+    if first:
+        click.echo(f"\nwhat a finding means: flashtwin explain {first.partition('[')[0]}")
+    click.echo(f"report: {page}")
+
+
+def _columns(runs: Sequence[Run]) -> list[str]:
+    """The targets' names, or their directories' where two have the same."""
+    names = [str(run.target["name"]) for run in runs]
+    return names if len(set(names)) == len(names) else [run.path.name for run in runs]
+
+
+def _json(name: str, run: Run) -> dict[str, Any]:
+    return {
+        "target": name,
+        "directory": str(run.path),
+        "findings": [finding.to_json() for finding in run.findings],
+    }
+
+
+def _bytes(size: str | None) -> int | None:
+    from flashtwin.battery.quantity import parse_size
+
+    if size is None:
+        return None
+    try:
+        return parse_size(size)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--size") from None
+
+
+def _command(
+    chosen: Sequence[Chosen], batteries: str, size: str | None, wishes: Wishes
+) -> list[str]:
+    """The command that does the same again, without a path of this machine."""
+    words = ["flashtwin", "test", *(one.word for one in chosen), "--battery", batteries]
+    words += ["--size", size] if size is not None else []
+    words += [part for name in wishes.firmware for part in ("--firmware", name)]
+    words += [part for one in wishes.sets for part in ("--set", one)]
+    return [*words, "--seed", str(wishes.seed)]

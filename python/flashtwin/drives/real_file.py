@@ -1,0 +1,194 @@
+"""The file that stands for a drive: made by us, never anything that was there before, and removed.
+
+Invariants: the file is created exclusively and only in a place that held nothing; what is removed
+is the very file that was created (device and inode agree), by the process that made it, also when
+that ends through an exception, SIGTERM or SIGHUP. A kill -9 leaves it, which is why its path is
+printed at the start.
+"""
+
+from __future__ import annotations
+
+import atexit
+import errno
+import os
+import signal
+import stat
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from flashtwin.errors import ENVIRONMENT, REFUSED, USAGE, FlashtwinError
+
+# In a directory that the user names, our file has this name, so that it can be found and told.
+NAME = "flashtwin-target.bin"
+
+# Room that the file system keeps for itself beside the file: its own blocks, and the logs.
+MARGIN_BYTES = 16 << 20
+
+_KINDS: tuple[tuple[Callable[[int], bool], str, str], ...] = (
+    (stat.S_ISLNK, "a symbolic link", "name the file or directory itself"),
+    (stat.S_ISBLK, "a block device, and its data would be lost", "name a directory on it"),
+    (stat.S_ISCHR, "a character device", "name a directory on the drive to test"),
+    (stat.S_ISREG, "a file that is there already", "name a directory, or a file to be made"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnFile:
+    """A file of ours: where it lies, which one it is, and the process that made it."""
+
+    path: Path
+    device: int
+    inode: int
+    process: int
+
+    def is_there(self) -> bool:
+        """Whether the path still leads to the file that we made."""
+        try:
+            found = os.lstat(self.path)
+        except OSError:
+            return False
+        same = (found.st_dev, found.st_ino) == (self.device, self.inode)
+        return same and stat.S_ISREG(found.st_mode)
+
+
+_Handler = Callable[[int, FrameType | None], None] | signal.Handlers
+
+_held: set[OwnFile] = set()
+# A signal may come while it is held, and its handler ends in `remove`.
+_lock = threading.RLock()
+
+
+def place(path: Path) -> Path:
+    """Where the file would be made; refuses what is not ours to write to."""
+    try:
+        mode = os.lstat(path).st_mode
+    except FileNotFoundError:
+        return _in_directory(path)
+    except OSError as error:
+        raise _failed(path, error) from error
+    if stat.S_ISDIR(mode):
+        return place(path / NAME)
+    kind, hint = next(
+        ((kind, hint) for is_kind, kind, hint in _KINDS if is_kind(mode)),
+        ("not a regular file", "name a directory on the drive to test"),
+    )
+    if path.name == NAME and stat.S_ISREG(mode):
+        hint = f"a run that was killed may have left it: remove it with rm {path}"
+    raise FlashtwinError(f"{path} is {kind}", hint=hint, exit_code=REFUSED)
+
+
+def _in_directory(path: Path) -> Path:
+    if not path.parent.is_dir():
+        raise FlashtwinError(
+            f"{path.parent} is not a directory",
+            hint="make it, or name a directory on the drive to test",
+            exit_code=USAGE,
+        )
+    return path
+
+
+def check_space(path: Path, size_bytes: int) -> None:
+    """Refuse when the file system has no room for the file."""
+    room = os.statvfs(path.parent)
+    free = room.f_bavail * room.f_frsize
+    missing = size_bytes + MARGIN_BYTES - free
+    if missing > 0:
+        raise FlashtwinError(
+            f"{path.parent} has {free} bytes free: {missing} bytes ({missing / 1e9:.2f} GB) are"
+            f" missing for a file of {size_bytes} bytes",
+            hint="give a smaller --size, or free some space",
+            exit_code=ENVIRONMENT,
+        )
+
+
+def file_system(path: Path) -> str:
+    """The type of the file system that a file lies on; which one it is would name the host."""
+    try:
+        lines = Path("/proc/self/mountinfo").read_text().splitlines()
+    except OSError:
+        return "unknown"
+    place, found = path.resolve(), (-1, "unknown")
+    for line in lines:
+        before, _, after = line.partition(" - ")
+        # Blanks in a mount point are written in octal.
+        mount = Path(before.split()[4].encode().decode("unicode_escape"))
+        if place.is_relative_to(mount) and len(mount.parts) >= found[0]:
+            found = (len(mount.parts), after.split()[0])
+    return found[1]
+
+
+def create(path: Path, size_bytes: int) -> OwnFile:
+    """Make the file, a hole of its full size; from now on it goes when the process does."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with _lock:
+        try:
+            handle = os.open(path, flags, 0o600)
+        except FileExistsError as error:
+            raise FlashtwinError(f"{path} is there already", exit_code=REFUSED) from error
+        except OSError as error:
+            raise _failed(path, error) from error
+        made = os.fstat(handle)
+        file = OwnFile(path=path, device=made.st_dev, inode=made.st_ino, process=os.getpid())
+        if not _held:
+            atexit.register(remove_all)
+        _held.add(file)
+    try:
+        os.ftruncate(handle, size_bytes)
+    except OSError as error:
+        remove(file)
+        raise _failed(path, error) from error
+    finally:
+        os.close(handle)
+    _catch_signals()
+    return file
+
+
+def remove(file: OwnFile) -> None:
+    """Remove the file if it is still ours; once more does nothing."""
+    with _lock:
+        if file in _held and file.process == os.getpid() and file.is_there():
+            os.unlink(file.path)
+        _held.discard(file)
+        if not _held:
+            _let_signals_go()
+
+
+def remove_all() -> None:
+    """Remove whatever is left, as the process ends."""
+    for file in list(_held):
+        remove(file)
+
+
+def _catch_signals() -> None:
+    """Die of SIGTERM and SIGHUP as before, but not without cleaning; other handlers stay."""
+    _exchange(signal.SIG_DFL, _dying)
+
+
+def _let_signals_go() -> None:
+    """Nothing is left to clean."""
+    _exchange(_dying, signal.SIG_DFL)
+
+
+def _exchange(old: _Handler, new: _Handler) -> None:
+    # Only the main thread may do so; elsewhere `close` and atexit have to do.
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is old:
+                signal.signal(number, new)
+
+
+def _dying(number: int, frame: FrameType | None) -> None:
+    # An exception, so that whoever runs fio ends it first; atexit then removes the file.
+    raise SystemExit(128 + number)
+
+
+def _failed(path: Path, error: OSError) -> FlashtwinError:
+    lacking = error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC)
+    return FlashtwinError(
+        f"{path} cannot be made: {error.strerror}",
+        hint="name a directory that you may write to" if lacking else None,
+        exit_code=ENVIRONMENT if lacking else USAGE,
+    )

@@ -1,0 +1,168 @@
+"""fio as a child process: found, asked for its version, run under a watch, and never left behind.
+
+It runs in a session of its own, so that Ctrl-C reaches us and not fio: we end it. While it runs,
+its status lines (four a second) tell the rates, and bytes done are those rates times the time
+between; they serve progress only, results come from its JSON and logs.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from flashtwin.drives.protocol import Interrupted
+from flashtwin.errors import ENVIRONMENT, FlashtwinError
+
+# The first versions with all options that our job files have are older than this one, which is
+# what the oldest distributions in support carry.
+OLDEST = (3, 28)
+
+_GET = "apt install fio (Debian, Ubuntu), dnf install fio (Fedora), brew install fio (macOS)"
+_FULL = ("No space left on device", "Disk quota exceeded")
+_POLL_S = 0.1
+_PATIENCE_S = 3.0
+_RATE = re.compile(r"[rwt]=([\d.]+)([kKMGTP]?)(i?)B/s")
+_POWER = {"": 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fio:
+    """The program and its version."""
+
+    program: str
+    version: str
+
+
+class FioError(FlashtwinError):
+    """fio ended with an error; `full` when it was for want of space."""
+
+    def __init__(self, said: str):
+        self.said = said
+        self.full = any(words in said for words in _FULL)
+        what = "the disk is full" if self.full else "fio failed"
+        hint = "free some space, or give a smaller --size" if self.full else None
+        super().__init__(f"{what}: {said}", hint=hint, exit_code=ENVIRONMENT)
+
+
+def find() -> Fio:
+    """fio on the PATH, recent enough."""
+    program = shutil.which("fio")
+    if program is None:
+        raise FlashtwinError(
+            f"fio is not installed, a real target needs it: {_GET}", exit_code=ENVIRONMENT
+        )
+    said = subprocess.run(
+        [program, "--version"],
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    ).stdout.strip()
+    numbers = re.match(r"fio-(\d+)\.(\d+)", said)
+    if numbers is None or (int(numbers[1]), int(numbers[2])) < OLDEST:
+        wanted = ".".join(map(str, OLDEST))
+        raise FlashtwinError(
+            f"{program} is {said or 'no fio'}, and {wanted} or later is needed: {_GET}",
+            exit_code=ENVIRONMENT,
+        )
+    return Fio(program=program, version=said.removeprefix("fio-"))
+
+
+def run(fio: Fio, text: str, directory: Path, heard: Callable[[int], bool]) -> str:
+    """Run a job file in a directory; `heard` gets bytes so far and answers whether to go on."""
+    (directory / "job.fio").write_text(text)
+    answer, errors = directory / "answer.json", directory / "errors.txt"
+    arguments = ["--output-format=json+", f"--output={answer.name}"]
+    status = ["--eta=always", "--eta-newline=250ms", "--eta-interval=250ms"]
+    with errors.open("wb") as said:
+        process = subprocess.Popen(
+            [fio.program, *arguments, *status, "job.fio"],
+            cwd=directory,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            env={**os.environ, "LC_ALL": "C"},
+            start_new_session=True,
+        )
+        try:
+            _follow(process, heard)
+        finally:
+            _end(process)
+    if process.returncode != 0:
+        raise FioError(_last_words(errors, answer, process.returncode))
+    return answer.read_text(errors="replace")
+
+
+def _follow(process: subprocess.Popen[bytes], heard: Callable[[int], bool]) -> None:
+    """Wait for the end, reading status lines and asking the watch at least ten times a second."""
+    assert process.stdout is not None, "opened as a pipe"
+    meter = Meter(began_s=time.monotonic())
+    handle = process.stdout.fileno()
+    os.set_blocking(handle, False)
+    rest, open_ = "", True
+    while process.poll() is None:
+        if open_ and select.select([handle], [], [], _POLL_S)[0]:
+            piece = os.read(handle, 65536)
+            open_ = bool(piece)
+            *lines, rest = re.split(r"[\r\n]+", rest + piece.decode(errors="replace"))
+            for line in lines:
+                meter.line(line, time.monotonic())
+        elif not open_:
+            time.sleep(_POLL_S)
+        if not heard(int(meter.bytes)):
+            raise Interrupted("fio was ended")
+
+
+@dataclass
+class Meter:
+    """Bytes so far, from the rates in fio's status lines."""
+
+    began_s: float
+    bytes: float = 0.0
+    _last_s: float | None = None
+
+    def line(self, line: str, now_s: float) -> None:
+        """Take a status line; the first rate stands for the time before it too."""
+        rates = [
+            float(number) * (1024 if binary else 1000) ** _POWER[unit]
+            for number, unit, binary in _RATE.findall(line)
+        ]
+        if rates:
+            since = self._last_s if self._last_s is not None else self.began_s
+            self.bytes += sum(rates) * (now_s - since)
+            self._last_s = now_s
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """No fio is left, whatever happened: asked first, then killed."""
+    try:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait(_PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        pass
+    finally:
+        # Also when a second Ctrl-C ends the patience.
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+def _last_words(errors: Path, answer: Path, code: int) -> str:
+    """fio's last line of complaint; it writes some of them among its results."""
+    lines = errors.read_text(errors="replace").splitlines()
+    if not any(line.strip() for line in lines) and answer.exists():
+        said = answer.read_text(errors="replace").split("{", 1)[0]
+        lines = [line for line in said.splitlines() if line.startswith("fio:")]
+    spoken = [line.strip().removeprefix("fio: ") for line in lines if line.strip()]
+    return spoken[-1] if spoken else f"it ended with exit code {code} and said nothing"

@@ -1,0 +1,232 @@
+"""Twin: a simulated drive behind the drive protocol.
+
+Steps go to `flashtwin._core`, dicts come back. Virtual time: a step costs the simulation's time and
+nothing else, and between two steps no time passes, which is why a chain is simply its parts in
+turn. Preparation (`Fill`) is a sequential write whose series is dropped. Invariant: nothing is
+decided here; what the host sees is `series`, `jobs` and `hist`, and the X-ray goes past every
+conclusion into its own file.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from flashtwin import _core
+from flashtwin.battery.quantity import parse_size
+from flashtwin.battery.step import (
+    Chain,
+    Fill,
+    Flush,
+    Job,
+    JobTotals,
+    Mark,
+    NotPossible,
+    Purge,
+    Rest,
+    Result,
+    Run,
+    Step,
+    Trim,
+)
+from flashtwin.drives.protocol import DriveInfo, Interrupted, Progress, Watch
+from flashtwin.results.series import COLUMNS, Series
+
+# The X-ray of a rest or a preparation has at most so many samples, and none is shorter than half a
+# second: what goes on there is slow.
+SAMPLES = 1200
+SAMPLE_NS = 500_000_000
+BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
+
+
+class Twin:
+    """A drive in virtual time. One seed, one answer."""
+
+    def __init__(self, spec: _core.Spec, *, seed: int = 1, name: str | None = None) -> None:
+        self._core = _core.Twin(spec, seed)
+        self._info = DriveInfo(
+            name=name or spec.id,
+            kind="twin",
+            capacity_bytes=self._core.capacity_bytes,
+            virtual_time=True,
+            identity=identity_of(spec),
+        )
+
+    @property
+    def info(self) -> DriveInfo:
+        """What is known of it: the whole spec, as it is a simulated drive."""
+        return self._info
+
+    def do(self, step: Step, watch: Watch) -> Result | NotPossible:
+        """Carry out one step; everything is possible on a twin."""
+        try:
+            return self._do(step, _heard(watch))
+        except _core.Stopped as stopped:
+            raise Interrupted(step.label) from stopped
+
+    def close(self) -> None:
+        """Nothing is held outside memory."""
+
+    def _do(self, step: Step, watch: Callable[[int, int], bool]) -> Result:
+        match step:
+            case Run():
+                sample_ns = max(round(step.sample_s * 1e9), 1)
+                return _result(step.label, self._core.run(_jobs(step.jobs), sample_ns, watch))
+            case Rest():
+                ns = round(step.seconds * 1e9)
+                return _result(step.label, self._core.rest(ns, _coarse(ns), watch))
+            case Trim():
+                return _result(step.label, self._core.trim(step.offset, self._size(step)))
+            case Flush():
+                return _result(step.label, self._core.flush())
+            case Purge():
+                return _result(step.label, self._core.purge())
+            case Fill():
+                return self._fill(step, watch)
+            case Mark():
+                return Result(
+                    label=step.label,
+                    start_ns=self._core.now_ns(),
+                    duration_ns=0,
+                    series=Series.empty(),
+                )
+            case Chain():
+                return chained(step.label, [self._do(part, watch) for part in step.parts])
+
+    def _size(self, step: Trim | Fill) -> int:
+        return step.size if step.size is not None else self._info.capacity_bytes - step.offset
+
+    def _fill(self, step: Fill, watch: Callable[[int, int], bool]) -> Result:
+        """Preparation: whole blocks, then what is left in units of the map."""
+        size = self._size(step)
+        whole = size // step.block_bytes * step.block_bytes
+        parts = [(step.offset, whole, step.block_bytes), (step.offset + whole, size - whole, 4096)]
+        done = []
+        for offset, length, block in parts:
+            if length >= block:
+                job = Job(
+                    name="prepare",
+                    rw="write",
+                    block_bytes=block,
+                    depth=step.depth,
+                    offset=offset,
+                    size=length // block * block,
+                )
+                done.append(_result(step.label, self._core.run(_jobs([job]), SAMPLE_NS, watch)))
+        if not done:
+            return self._do(Mark(label=step.label), watch)
+        result = chained(step.label, done)
+        return Result(
+            label=step.label,
+            start_ns=result.start_ns,
+            duration_ns=result.duration_ns,
+            series=Series.empty(),
+            jobs=result.jobs,
+            xray=result.xray,
+        )
+
+
+def identity_of(spec: _core.Spec) -> dict[str, object]:
+    """What the manifest says of a twin: the resolved spec, value by value, and its hash."""
+    return {
+        "spec": spec.id,
+        "name": spec.name,
+        "hash": spec.hash,
+        "raw_bytes": _raw_bytes({row["key"]: row["value"] for row in spec.values()}),
+        "values": spec.values(),
+        "toml": spec.to_toml(),
+    }
+
+
+def _raw_bytes(values: Mapping[str, str]) -> int | None:
+    """All flash of the drive in native mode, from its geometry; none where the spec has no such."""
+    counts = ("channels", "dies_per_channel", "planes", "blocks_per_plane", "wordlines_per_block")
+    try:
+        units = math.prod(int(values[f"nand.{name}"]) for name in counts)
+        return units * parse_size(values["nand.page_size"]) * BITS[values["nand.cell"]]
+    except (KeyError, ValueError):
+        return None
+
+
+def chained(label: str, parts: Sequence[Result]) -> Result:
+    """Results that follow one another as one: times count from the first, counts add up."""
+    first = parts[0]
+    offsets = [part.start_ns - first.start_ns for part in parts]
+    moved = [
+        {**_columns(part.series), "t_ns": part.series.t_ns + offset}
+        for part, offset in zip(parts, offsets, strict=True)
+    ]
+    series = Series(**{name: np.concatenate([one[name] for one in moved]) for name in COLUMNS})
+    return Result(
+        label=label,
+        start_ns=first.start_ns,
+        duration_ns=offsets[-1] + parts[-1].duration_ns,
+        series=series,
+        jobs=tuple(job for part in parts for job in part.jobs),
+        hist=_summed([part.hist for part in parts]),
+        xray=_followed([part.xray for part in parts], offsets),
+    )
+
+
+def _columns(series: Series) -> dict[str, Any]:
+    return {name: getattr(series, name) for name in COLUMNS}
+
+
+def _summed(hists: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    total: dict[str, Any] = {}
+    for hist in hists:
+        for direction, counts in hist.items():
+            total[direction] = total[direction] + counts if direction in total else counts
+    return total
+
+
+def _followed(xrays: Sequence[Mapping[str, Any]], offsets: Sequence[int]) -> dict[str, Any]:
+    """X-rays under one another; the columns but for time count on by themselves."""
+    there = [(xray, offset) for xray, offset in zip(xrays, offsets, strict=True) if xray]
+    if not there:
+        return {}
+    return {
+        name: np.concatenate(
+            [xray[name] + offset if name == "t_ns" else xray[name] for xray, offset in there]
+        )
+        for name in there[0][0]
+    }
+
+
+def _coarse(ns: int) -> int:
+    return max(SAMPLE_NS, ns // SAMPLES)
+
+
+def _heard(watch: Watch) -> Callable[[int, int], bool]:
+    return lambda done, ns: watch(Progress(bytes=done, drive_s=ns / 1e9))
+
+
+def _jobs(jobs: Sequence[Job]) -> str:
+    """Jobs as the core reads them: the same fields, times in integer nanoseconds."""
+    return json.dumps([_job(job) for job in jobs])
+
+
+def _job(job: Job) -> dict[str, Any]:
+    fields = asdict(job)
+    runtime_s, ramp_s = fields.pop("runtime_s"), fields.pop("ramp_s")
+    fields["runtime_ns"] = None if runtime_s is None else round(runtime_s * 1e9)
+    fields["ramp_ns"] = round(ramp_s * 1e9)
+    return fields
+
+
+def _result(label: str, answer: Mapping[str, Any]) -> Result:
+    series = answer["series"]
+    return Result(
+        label=label,
+        start_ns=int(answer["start_ns"]),
+        duration_ns=int(answer["duration_ns"]),
+        series=Series(**{name: series[name] for name in COLUMNS}) if series else Series.empty(),
+        jobs=tuple(JobTotals(**job) for job in answer["jobs"]),
+        hist=answer["hist"],
+        xray=answer["xray"],
+    )

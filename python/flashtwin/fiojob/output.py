@@ -1,0 +1,108 @@
+"""fio's JSON as values: what each job did, by direction.
+
+fio surrounds its JSON with warnings when it has any, so reading begins at the first `{` that opens
+an object. Units as fio's: bytes, milliseconds of runtime, latencies in nanoseconds; `bins` are the
+histogram of json+ (a bucket's middle value to its count).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from flashtwin.errors import ENVIRONMENT, FlashtwinError
+
+DIRECTIONS = ("read", "write", "trim")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DirectionTotals:
+    """What a job did in one direction."""
+
+    ios: int
+    bytes: int
+    runtime_ms: int
+    latency_mean_ns: float
+    latency_min_ns: int
+    latency_max_ns: int
+    bins: Mapping[int, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobOutput:
+    """A reporting group of fio's; `error` is an errno, `by_direction` has those with requests."""
+
+    name: str
+    error: int
+    errors: int
+    by_direction: Mapping[str, DirectionTotals]
+
+    @property
+    def runtime_ms(self) -> int:
+        """How long the job ran."""
+        return max((totals.runtime_ms for totals in self.by_direction.values()), default=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FioOutput:
+    """All of what fio said, jobs by name."""
+
+    version: str
+    jobs: Mapping[str, JobOutput]
+
+
+def parse_output(text: str) -> FioOutput:
+    """Read fio's JSON, whatever stands around it."""
+    data = _first_object(text)
+    if data is None or not isinstance(data.get("jobs"), list):
+        raise FlashtwinError(
+            f"fio's answer holds no result: {_shortened(text)}", exit_code=ENVIRONMENT
+        )
+    jobs = [_job(entry) for entry in data["jobs"]]
+    return FioOutput(
+        version=str(data.get("fio version", "")).removeprefix("fio-"),
+        jobs={job.name: job for job in jobs},
+    )
+
+
+def _first_object(text: str) -> dict[str, Any] | None:
+    decoder = json.JSONDecoder()
+    at = text.find("{")
+    while at >= 0:
+        try:
+            found, _ = decoder.raw_decode(text, at)
+        except ValueError:
+            at = text.find("{", at + 1)
+            continue
+        return found if isinstance(found, dict) else None
+    return None
+
+
+def _job(entry: Mapping[str, Any]) -> JobOutput:
+    known = {name: entry[name] for name in DIRECTIONS if entry.get(name, {}).get("total_ios")}
+    return JobOutput(
+        name=str(entry["jobname"]),
+        error=int(entry.get("error", 0)),
+        errors=int(entry.get("total_err", 0)),
+        by_direction={name: _direction(totals) for name, totals in known.items()},
+    )
+
+
+def _direction(totals: Mapping[str, Any]) -> DirectionTotals:
+    latency = totals["lat_ns"]
+    return DirectionTotals(
+        ios=int(totals["total_ios"]),
+        bytes=int(totals["io_bytes"]),
+        runtime_ms=int(totals["runtime"]),
+        latency_mean_ns=float(latency["mean"]),
+        latency_min_ns=int(latency["min"]),
+        latency_max_ns=int(latency["max"]),
+        bins={int(middle): int(count) for middle, count in latency.get("bins", {}).items()},
+    )
+
+
+def _shortened(text: str) -> str:
+    words = " ".join(text.split())
+    return words[:200] or "nothing"

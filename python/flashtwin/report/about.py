@@ -1,0 +1,264 @@
+"""What stands behind the numbers: the specs with their origins, the batteries, the host, the command.
+
+Runs may be of anything (twins, files, runs of another version), so nothing here has to be there:
+what is lacking leaves its table out. Everything comes from the manifest but the host, which has a
+file of its own because it alone may differ from run to run.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flashtwin.report import numbers
+from flashtwin.report.view import Drive
+
+# Letter and words for each origin that a spec's value can have.
+ORIGINS = {
+    "datasheet": ("D", "from a datasheet or standard"),
+    "published": ("P", "published, by a reviewer or the vendor"),
+    "computed": ("C", "computed from other values"),
+    "prior": ("~", "prior: usual for such a drive, not known for this one"),
+    "fitted": ("F", "fitted to published measurements"),
+    "user": ("U", "set by the user"),
+}
+UNKNOWN_ORIGIN = ("?", "unknown")
+# What the specs' own table, or another place of the page, shows already.
+_SHOWN_ELSEWHERE = {"values", "toml", "spec_toml", "name"}
+_LABELS = {
+    "spec": "spec",
+    "hash": "spec hash",
+    "spec_hash": "spec hash",
+    "raw_bytes": "raw flash",
+    "size_bytes": "size",
+    "fio": "fio",
+    "engine": "fio engine",
+    "direct": "direct I/O",
+    "file_system": "file system",
+    "firmware": "firmware",
+}
+_HOST_LABELS = {
+    "directory": "run directory",
+    "wall_s": "took",
+    "cpus": "CPUs",
+    "memory_bytes": "memory",
+    "began": "began",
+    "ended": "ended",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpecCell:
+    """A value of one drive's spec."""
+
+    value: str
+    origin: str
+    mark: str
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpecRow:
+    """A key over all drives; none where a drive lacks it."""
+
+    key: str
+    cells: tuple[SpecCell | None, ...]
+    differs: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Names and, for each drive, texts; `same`: one text holds for all of them."""
+
+    rows: tuple[tuple[str, tuple[str, ...], bool], ...]
+
+
+def specs_of(drives: Sequence[Drive]) -> tuple[list[Drive], dict[str, list[SpecRow]]]:
+    """The drives that have a spec, and its rows by section ("nand.slc")."""
+    mine = [(drive, values) for drive in drives if (values := _values(drive))]
+    keys = list(dict.fromkeys(key for _, values in mine for key in values))
+    sections: dict[str, list[SpecRow]] = {}
+    for key in _by_section(keys):
+        made = tuple(values.get(key) for _, values in mine)
+        texts = {None if cell is None else cell.value for cell in made}
+        section, _, name = key.rpartition(".")
+        row = SpecRow(key=name, cells=made, differs=len(texts) > 1)
+        sections.setdefault(section, []).append(row)
+    return [drive for drive, _ in mine], sections
+
+
+def _by_section(keys: Sequence[str]) -> list[str]:
+    """In the order of the specs, but what a drive has besides joins its section."""
+    sections = list(dict.fromkeys(key.rpartition(".")[0] for key in keys))
+    return sorted(keys, key=lambda key: sections.index(key.rpartition(".")[0]))
+
+
+def _values(drive: Drive) -> dict[str, SpecCell]:
+    rows = drive.identity.get("values")
+    if not isinstance(rows, list):
+        return {}
+    return {str(row["key"]): _cell(row) for row in rows if isinstance(row, dict) and "key" in row}
+
+
+def _cell(row: Mapping[str, Any]) -> SpecCell:
+    value, unit = str(row.get("value", "")), str(row.get("unit") or "")
+    # The twin writes units into the text; other writers may not.
+    if unit and value.replace(".", "", 1).isdigit():
+        value = f"{value} {unit}"
+    origin = str(row.get("origin") or "")
+    return SpecCell(
+        value=value,
+        origin=origin,
+        mark=ORIGINS.get(origin, UNKNOWN_ORIGIN)[0],
+        source=str(row.get("source") or ""),
+    )
+
+
+def spec_texts(drives: Sequence[Drive]) -> list[tuple[Drive, str]]:
+    """The resolved specs as TOML, to be copied."""
+    found = []
+    for drive in drives:
+        text = drive.identity.get("toml") or drive.identity.get("spec_toml")
+        if isinstance(text, str) and text.strip():
+            found.append((drive, text.strip() + "\n"))
+    return found
+
+
+def targets(drives: Sequence[Drive]) -> Table:
+    """What each target is, but for the values of its spec."""
+    columns = []
+    for drive in drives:
+        column = {"name": drive.long_name or drive.name, "kind": drive.kind_name}
+        if drive.capacity_bytes:
+            column["capacity"] = numbers.size(drive.capacity_bytes)
+        for key, value in drive.identity.items():
+            if key not in _SHOWN_ELSEWHERE:
+                column[_LABELS.get(key, _plain(key))] = _text(key, value)
+        column["seed"] = _text("seed", drive.run.manifest.get("seed"))
+        column["flashtwin"] = _text("flashtwin", drive.run.manifest.get("flashtwin"))
+        columns.append(column)
+    return _table(columns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatteryUse:
+    """A battery over the drives: parameters, where it departs, and what could not be done."""
+
+    name: str
+    parameters: Table
+    departs: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def batteries(drives: Sequence[Drive]) -> list[BatteryUse]:
+    """Every battery that a run had, with its parameters beside each other."""
+    uses = [_uses(drive) for drive in drives]
+    names = list(dict.fromkeys(name for of_drive in uses for name in of_drive))
+    return [_battery(name, drives, uses) for name in names]
+
+
+def _uses(drive: Drive) -> dict[str, dict[str, Any]]:
+    rows = drive.run.manifest.get("batteries")
+    if not isinstance(rows, list):
+        return {}
+    return {str(row.get("name")): row for row in rows if isinstance(row, dict)}
+
+
+def _battery(
+    name: str, drives: Sequence[Drive], uses: Sequence[Mapping[str, dict[str, Any]]]
+) -> BatteryUse:
+    columns = []
+    said: dict[str, list[str]] = {}
+    for drive, of_drive in zip(drives, uses, strict=True):
+        row = of_drive.get(name, {})
+        given = row.get("parameters") or {}
+        columns.append({key: _text(key, value) for key, value in given.items()})
+        departs = [str(one) for one in row.get("departs") or []]
+        for text in departs + _not_possible(drive, name):
+            said.setdefault(text, []).append(drive.name)
+    return BatteryUse(
+        name=name,
+        parameters=_table(columns),
+        departs=tuple((text, tuple(names)) for text, names in said.items()),
+    )
+
+
+def _not_possible(drive: Drive, battery: str) -> list[str]:
+    """Steps that the target could not do, each reason once."""
+    found = [
+        f"{step.label.rpartition('/')[2]} was not possible: {step.not_possible}"
+        for step in drive.run.steps
+        if step.battery == battery and step.not_possible
+    ]
+    return list(dict.fromkeys(found))
+
+
+def hosts(drives: Sequence[Drive]) -> Table:
+    """What host.json says of each run; all of it, in its order."""
+    columns = []
+    for drive in drives:
+        host = drive.run.host
+        columns.append(
+            {_HOST_LABELS.get(key, _plain(key)): _text(key, value) for key, value in host.items()}
+        )
+    return _table(columns)
+
+
+def commands(drives: Sequence[Drive]) -> list[str]:
+    """The commands that do the same again, each once."""
+    found = []
+    for drive in drives:
+        words = drive.run.manifest.get("command")
+        if isinstance(words, list) and words:
+            found.append(shlex.join(str(word) for word in words))
+    return list(dict.fromkeys(found))
+
+
+def _table(columns: Sequence[Mapping[str, str]]) -> Table:
+    names = list(dict.fromkeys(name for column in columns for name in column))
+    rows = []
+    for name in names:
+        texts = tuple(column.get(name, numbers.MISSING) for column in columns)
+        rows.append((name, texts, len(set(texts)) == 1))
+    return Table(rows=tuple(rows))
+
+
+def _plain(key: str) -> str:
+    return key.replace("_", " ")
+
+
+def _text(key: str, value: object) -> str:
+    """A JSON value as a reader wants it; sizes in bytes and times in seconds get their units."""
+    if value is None:
+        return "auto" if key in ("sample_s", "loops") else numbers.MISSING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return _number(key, value)
+    if isinstance(value, list | tuple):
+        return ", ".join(_text("", one) for one in value) or "none"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_text('', one)}" for name, one in value.items()) or "none"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _number(key: str, value: float) -> str:
+    if key.endswith("_bytes") or key == "size":
+        return f"{numbers.size(value)} ({_binary(value)})"
+    if key == "wall_s":
+        return numbers.duration(value)
+    for end, unit in (("_s", "s"), ("_us", "µs"), ("_percent", "%")):
+        if key.endswith(end):
+            return f"{value:g} {unit}"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _binary(count: float) -> str:
+    value, unit = float(count), "B"
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if abs(value) < 1024 or unit == "TiB":
+            break
+        value /= 1024
+    return f"{value:.4g} {unit}"

@@ -1,0 +1,260 @@
+"""The charts as Vega-Lite, made with Altair: what is drawn, but neither data nor colours.
+
+Data come by name from the page ("curves", "band", …) and a colour is a token ("@drive-0") that the
+page replaces by that of its theme, so light and dark share one specification. Zoom is two
+parameters, `x0` and `x1`, that the page keeps equal in all charts over the same axis; `y1` is the
+top of the scale. Every drive has a colour and a shape, every phase a dash: nothing is told by colour
+alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+from flashtwin.report.cells import Grid
+from flashtwin.report.view import Drive
+from flashtwin.report.xray import CAUSES
+
+AXES = {"gb": "data written (GB)", "s": "time (s)"}
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (5, 3), (2, 2), (8, 3, 2, 3))
+COLOURS = 8
+# Left axes of charts that stand under one another take the same width, so that places line up.
+AXIS_WIDTH = 44
+
+
+def throughput(drives: Sequence[Drive], phases: Sequence[str], axis: str) -> dict[str, Any]:
+    """Lines of all drives and phases, with the places of findings and the band of a chosen one."""
+    x = _x(axis)
+    y = alt.Y("y:Q", title="MB/s", scale=_scale_y(), axis=_axis_y())
+    band = (
+        alt.Chart(alt.NamedData(name="band"))
+        .mark_rect(opacity=0.2, clip=True)
+        .encode(x=x, x2="x2:Q", color=_colour(drives))
+    )
+    lines = (
+        alt.Chart(alt.NamedData(name="curves"))
+        .mark_line(clip=True, strokeWidth=1.6, strokeJoin="round")
+        .encode(
+            x=x,
+            y=y,
+            color=_colour(drives),
+            strokeDash=_dash(phases),
+            detail="line:N",
+            order=alt.Order("n:Q"),
+        )
+    )
+    marks = (
+        alt.Chart(alt.NamedData(name="dots"))
+        .mark_point(filled=True, size=46, opacity=1, clip=True)
+        .encode(x=x, y=y, color=_colour(drives), shape=_shape(drives))
+    )
+    return _top(alt.layer(band, *_places(drives, x), lines, marks), 300)
+
+
+def _places(drives: Sequence[Drive], x: alt.X) -> list[alt.Chart]:
+    """Rules where a finding puts an edge, each with its name above the plot."""
+    data = alt.NamedData(name="places")
+    rules = (
+        alt.Chart(data)
+        .mark_rule(strokeDash=[2, 3], strokeWidth=1.2, clip=True)
+        .encode(x=x, color=_colour(drives))
+    )
+    words = (
+        alt.Chart(data)
+        .mark_text(
+            fontSize=11,
+            baseline="bottom",
+            align=alt.ExprRef("datum.left ? 'right' : 'left'"),
+            dx=alt.ExprRef("datum.left ? 2 : -2"),
+            dy=alt.ExprRef("-5 - 14 * datum.row"),
+        )
+        .encode(x=x, y=alt.value(0), text="text:N", color=_colour(drives))
+    )
+    return [rules, words]
+
+
+def areas(drive: Drive, axis: str) -> dict[str, Any]:
+    """Programmed bytes a second by cause, stacked; the line is what the host wrote."""
+    x = _x(axis)
+    stacked = (
+        alt.Chart(alt.NamedData(name="areas"))
+        .mark_area(interpolate="step-after", clip=True, line=False, opacity=0.92)
+        .encode(
+            x=x,
+            y=alt.Y("y:Q", title="MB/s", stack="zero", scale=_scale_y(), axis=_axis_y()),
+            color=alt.Color(
+                "cause:N",
+                scale=alt.Scale(
+                    domain=[title for _, title in CAUSES.values()],
+                    range=[f"@cause-{name}" for name in CAUSES],
+                ),
+                legend=None,
+            ),
+            order=alt.Order("rank:Q"),
+        )
+    )
+    host = (
+        alt.Chart(alt.NamedData(name="host"))
+        .mark_line(
+            interpolate="step-after", clip=True, strokeWidth=1.4, strokeDash=[4, 2], color="@ink"
+        )
+        .encode(x=x, y="y:Q", order=alt.Order("n:Q"))
+    )
+    said = f"X-ray of {drive.name}: programmed bytes a second by cause over {AXES[axis]}"
+    return _top(alt.layer(stacked, host), 170, said)
+
+
+def gauge(drives: Sequence[Drive], title: str, axis: str, *, last: bool) -> dict[str, Any]:
+    """A value of all drives over the phase; only the last of a column names its x axis."""
+    x = _x(axis, titled=last)
+    y = alt.Y("y:Q", title=title, scale=_scale_y(), axis=_axis_y(ticks=3))
+    data = alt.NamedData(name="curves")
+    lines = (
+        alt.Chart(data)
+        .mark_line(clip=True, strokeWidth=1.6)
+        .encode(x=x, y=y, color=_colour(drives), detail="line:N", order=alt.Order("n:Q"))
+    )
+    marks = (
+        alt.Chart(alt.NamedData(name="dots"))
+        .mark_point(filled=True, size=36, opacity=1, clip=True)
+        .encode(x=x, y=y, color=_colour(drives), shape=_shape(drives))
+    )
+    return _top(alt.layer(lines, marks), 96, f"{title} over {AXES[axis]}")
+
+
+def bars(drives: Sequence[Drive], grid: Grid, kind: str, direction: str) -> dict[str, Any]:
+    """Speeds of the cells that share a scale, drives side by side, the number at the bar's end."""
+    cells = grid.of_kind(kind)
+    y, offset = _rows(cells, drives)
+    x = alt.X(
+        "value:Q",
+        title="MB/s",
+        scale=alt.Scale(domainMin=0, domainMax=alt.ExprRef("x1"), nice=False),
+        axis=alt.Axis(tickCount=4),
+    )
+    data = alt.NamedData(name="cells")
+    shown = alt.Chart(data).mark_bar(height=alt.RelativeBandSize(band=0.86), cornerRadiusEnd=2)
+    shown = shown.encode(x=x, y=y, yOffset=offset, color=_colour(drives), tooltip=_tip())
+    dots = (
+        alt.Chart(data)
+        .mark_point(filled=True, size=30, opacity=1, dx=0)
+        .encode(x=x, y=y, yOffset=offset, color=_colour(drives), shape=_shape(drives))
+    )
+    words = (
+        alt.Chart(data)
+        .mark_text(align="left", dx=7, fontSize=11, color="@ink")
+        .encode(x=x, y=y, yOffset=offset, text="text:N")
+    )
+    said = f"CrystalDiskMark {direction} speed of {', '.join(cells)}"
+    return _top(alt.layer(shown, dots, words), _height(cells, drives), said, zoom=False)
+
+
+def latencies(drives: Sequence[Drive], grid: Grid, direction: str) -> dict[str, Any]:
+    """Latencies of all cells as dots on a logarithmic scale, where bars would have no foot."""
+    cells = [cell.title for cell in grid.cells]
+    y, offset = _rows(cells, drives)
+    x = alt.X(
+        "value:Q",
+        title="µs, logarithmic",
+        scale=alt.Scale(
+            type="log", domainMin=alt.ExprRef("x0"), domainMax=alt.ExprRef("x1"), nice=False
+        ),
+        axis=alt.Axis(
+            values=[10.0**power for power in range(-1, 9)], format="~s", labelFlush=False
+        ),
+    )
+    data = alt.NamedData(name="cells")
+    spans = alt.Chart(data).mark_rule(strokeWidth=2, opacity=0.5)
+    spans = spans.encode(x=x, x2="high:Q", y=y, yOffset=offset, color=_colour(drives))
+    dots = alt.Chart(data).mark_point(filled=True, size=56, opacity=1)
+    dots = dots.encode(
+        x=x, y=y, yOffset=offset, color=_colour(drives), shape=_shape(drives), tooltip=_tip()
+    )
+    words = (
+        alt.Chart(data)
+        .mark_text(align="left", dx=8, fontSize=11, color="@ink")
+        .encode(x=x, y=y, yOffset=offset, text="text:N")
+    )
+    said = f"CrystalDiskMark {direction} latency of every cell, logarithmic"
+    return _top(alt.layer(spans, dots, words), _height(cells, drives), said)
+
+
+def _rows(cells: Sequence[str], drives: Sequence[Drive]) -> tuple[alt.Y, alt.YOffset]:
+    y = alt.Y(
+        "cell:N",
+        title=None,
+        sort=list(cells),
+        scale=alt.Scale(domain=list(cells), paddingInner=0.28, paddingOuter=0.12),
+        axis=alt.Axis(grid=False, ticks=False, domain=False, labelPadding=6, minExtent=84),
+    )
+    names = [drive.name for drive in drives]
+    return y, alt.YOffset("drive:N", sort=names, scale=alt.Scale(domain=names))
+
+
+def _height(cells: Sequence[str], drives: Sequence[Drive]) -> int:
+    return len(cells) * (17 * len(drives) + 9) + 6
+
+
+def _tip() -> list[alt.Tooltip]:
+    return [alt.Tooltip(f"{name}:N") for name in ("drive", "cell", "shown", "beside")]
+
+
+def _x(axis: str, *, titled: bool = True) -> alt.X:
+    return alt.X(
+        "x:Q",
+        title=AXES[axis] if titled else None,
+        scale=alt.Scale(
+            domainMin=alt.ExprRef("x0"), domainMax=alt.ExprRef("x1"), nice=False, zero=False
+        ),
+        axis=alt.Axis(
+            tickCount=alt.ExprRef("max(3, min(12, width / 80))"), labelFlush=True, labels=titled
+        ),
+    )
+
+
+def _scale_y() -> alt.Scale:
+    return alt.Scale(domainMin=0, domainMax=alt.ExprRef("y1"), nice=False)
+
+
+def _axis_y(ticks: int = 5) -> alt.Axis:
+    return alt.Axis(tickCount=ticks, minExtent=AXIS_WIDTH, maxExtent=AXIS_WIDTH, format="~g")
+
+
+def _names(drives: Sequence[Drive]) -> list[str]:
+    return [drive.name for drive in drives]
+
+
+def _colour(drives: Sequence[Drive]) -> alt.Color:
+    colours = [f"@drive-{drive.index % COLOURS}" for drive in drives]
+    scale = alt.Scale(domain=_names(drives), range=colours)
+    return alt.Color("drive:N", scale=scale, legend=None)
+
+
+def _shape(drives: Sequence[Drive]) -> alt.Shape:
+    shapes = [SHAPES[drive.index % len(SHAPES)] for drive in drives]
+    return alt.Shape("drive:N", scale=alt.Scale(domain=_names(drives), range=shapes), legend=None)
+
+
+def _dash(phases: Sequence[str]) -> alt.StrokeDash:
+    dashes = [list(DASHES[index % len(DASHES)]) for index in range(len(phases))]
+    scale = alt.Scale(domain=list(phases), range=dashes)
+    return alt.StrokeDash("phase:N", scale=scale, legend=None)
+
+
+def _top(
+    chart: alt.LayerChart, height: int, said: str = "", *, zoom: bool = True
+) -> dict[str, Any]:
+    """The whole specification; the page gives it its width, data, domain and colours."""
+    params = [alt.param(name=name, value=1.0) for name in ("x1", "y1")]
+    if zoom:
+        params.append(alt.param(name="x0", value=0.0))
+    whole = chart.properties(width="container", height=height).add_params(*params)
+    spec: dict[str, Any] = whole.to_dict()
+    if said:
+        spec["description"] = said
+    spec.pop("config", None)
+    return spec

@@ -1,0 +1,91 @@
+"""Numbers as text for the page: sensible digits, one unit, no more precision than there is.
+
+MB and GB are powers of 1000; MiB/s is given beside MB/s in tables and tooltips because the
+reviewers whose numbers people compare with do not say which they mean. Invariant: an interval is
+rounded outwards, so the one printed never is narrower than the one found.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, Decimal
+
+MISSING = "–"
+MIB_PER_MB = 1e6 / (1 << 20)
+SIGNIFICANT = 4
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """So many significant digits, thousands apart by a thin space, trailing zeros kept."""
+    if not math.isfinite(value):
+        return MISSING
+    if value == 0:
+        return "0"
+    return fixed(value, _places(value, digits))
+
+
+def fixed(value: float, places: int) -> str:
+    """So many places after the point."""
+    return f"{value:,.{max(places, 0)}f}".replace(",", "\u202f").replace("-", "\u2212")
+
+
+def with_interval(value: float, low: float | None, high: float | None) -> tuple[str, str | None]:
+    """(value, ± half of the interval) with the same places; none where there is no interval."""
+    half = _half(value, low, high)
+    if half is None or half == 0:
+        return significant(value, SIGNIFICANT), None
+    # Two digits of an uncertainty are enough, and four of a value.
+    places = min(_places(half, 2), _places(value, SIGNIFICANT) if value else 3)
+    places = max(places, 0)
+    up = Decimal(half).quantize(Decimal(1).scaleb(-places), rounding=ROUND_CEILING)
+    return fixed(value, places), fixed(float(up), places)
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people say them."""
+    if seconds < 100:
+        return f"{significant(seconds)} s"
+    whole = round(seconds)
+    hours, rest = divmod(whole, 3600)
+    minutes, left = divmod(rest, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {left} s" if left else f"{minutes} min"
+
+
+def size(count: float) -> str:
+    """Bytes as drives are sold, in powers of 1000."""
+    value, unit = float(count), "B"
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if abs(value) < 1000 or unit == "TB":
+            break
+        value /= 1000
+    text = f"{value:.4g}" if abs(value) < 1000 else fixed(value, 0)
+    return f"{text} {unit}"
+
+
+def compact(values: object, digits: int = 5) -> list[float | int | None]:
+    """An array as JSON numbers of so many significant digits; what is not finite is none."""
+    import numpy as np
+
+    array = np.asarray(values, dtype=np.float64)
+    return [_short(float(value), digits) for value in array]
+
+
+def _short(value: float, digits: int) -> float | int | None:
+    if not math.isfinite(value):
+        return None
+    rounded = float(f"{value:.{digits}g}")
+    return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded
+
+
+def _half(value: float, low: float | None, high: float | None) -> float | None:
+    """The larger side of the interval."""
+    sides = [abs(side - value) for side in (low, high) if side is not None]
+    return max(sides) if sides else None
+
+
+def _places(value: float, digits: int) -> int:
+    """Places after the point that show so many significant digits of a value, after rounding."""
+    exponent = int(f"{abs(value):.{digits - 1}e}".partition("e")[2])
+    return max(digits - 1 - exponent, 0)

@@ -1,0 +1,234 @@
+"""The page: everything gathered, one template, styles and scripts inlined.
+
+Invariants: one file that asks nothing of a network (its own content policy forbids it), everything
+that comes out of a run is escaped by the template or is JSON that is never taken for markup, and
+the same runs give the same bytes: there is no clock here, the only times are those of host.json.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from flashtwin import __version__
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.report import about, cells, charts, curves, findings, numbers, sparkline, words, xray
+from flashtwin.report.cells import Grid
+from flashtwin.report.curves import Curve
+from flashtwin.report.view import Drive, drives_of, pattern_title, phase_title
+from flashtwin.report.xray import Inside
+from flashtwin.results.rundir import Run
+
+ASSETS = Path(__file__).parent / "assets"
+STYLES = ("base.css", "parts.css")
+SCRIPTS = (
+    "data.js",
+    "theme.js",
+    "rows.js",
+    "panels.js",
+    "cursor.js",
+    "zoom.js",
+    "controls.js",
+    "findings.js",
+    "export.js",
+    "main.js",
+)
+# What a finding is called where its place is marked in a chart.
+PLACES = {
+    "fill.cache_size": "cache ends",
+    "fill.fold_begin": "folding begins",
+    "fill.second_pass.cache_size": "cache ends",
+}
+GAUGES = {"cache": "cache in use (GB)", "free": "free superblocks", "waf": "WAF so far"}
+
+
+def render(runs: Sequence[Run]) -> str:
+    """The page as text."""
+    if not runs:
+        raise FlashtwinError("no run to report on", hint="give a run directory", exit_code=USAGE)
+    drives = drives_of(runs)
+    lines = curves.curves_of(drives)
+    insides = xray.insides_of(drives)
+    grid = cells.grid_of(drives)
+    spec_drives, sections = about.specs_of(drives)
+    return _template().render(
+        version=__version__,
+        title=words.title(drives),
+        summary=words.summary(drives),
+        drives=drives,
+        sparks=sparkline.sparks(drives, lines),
+        shapes=sparkline.SHAPES,
+        groups=findings.groups_of(drives),
+        grid=grid,
+        grid_rows=findings.grid_rows(grid, drives) if grid else [],
+        meanings=findings.meanings_of(drives),
+        patterns=_patterns(lines, insides),
+        phases=_phases(lines),
+        curve_tables=_curve_tables(lines),
+        insides=insides,
+        inside_phases=list(dict.fromkeys(inside.phase.name for inside in insides)),
+        inside_drives=_inside_drives(insides),
+        inside_table=xray.table,
+        causes=xray.CAUSES,
+        gauges=GAUGES,
+        kinds=cells,
+        spec_drives=spec_drives,
+        spec_sections=sections,
+        origins=about.ORIGINS,
+        spec_texts=about.spec_texts(drives),
+        targets=about.targets(drives),
+        batteries=about.batteries(drives),
+        hosts=about.hosts(drives),
+        commands=about.commands(drives),
+        numbers=numbers,
+        phase_title=phase_title,
+        style="\n".join(_asset(name) for name in STYLES),
+        script=_script(),
+        vega=_vega(),
+        data=_json(_data(drives, lines, insides, grid)),
+    )
+
+
+def _data(
+    drives: Sequence[Drive], lines: Sequence[Curve], insides: Sequence[Inside], grid: Grid | None
+) -> dict[str, Any]:
+    """What the scripts work on."""
+    return {
+        "drives": [
+            {"name": drive.name, "colour": drive.index % charts.COLOURS, "shape": _shape(drive)}
+            for drive in drives
+        ],
+        "groups": [{"id": name, "title": title} for name, title in _patterns(lines, insides)],
+        "phases": _phases(lines),
+        "curves": curves.payload(lines),
+        "xray": xray.payload(insides),
+        "causes": [{"id": name, "title": title} for name, (_, title) in xray.CAUSES.items()],
+        "gauges": GAUGES,
+        "cells": cells.payload(grid) if grid else [],
+        "findings": findings.payload(drives),
+        "meanings": {one.id: one.to_json() for one in findings.meanings_of(drives)},
+        "places": _places(drives),
+        "panels": _panels(drives, lines, insides, grid),
+    }
+
+
+def _panels(
+    drives: Sequence[Drive], lines: Sequence[Curve], insides: Sequence[Inside], grid: Grid | None
+) -> dict[str, Any]:
+    """Every chart by the id of its place in the template."""
+    panels: dict[str, Any] = {}
+    if lines:
+        for axis in charts.AXES:
+            spec = charts.throughput(drives, _phases(lines), axis)
+            panels[f"throughput-{axis}"] = {"kind": "throughput", "axis": axis, "spec": spec}
+    inside = _inside_drives(insides)
+    for drive in inside:
+        specs = {axis: charts.areas(drive, axis) for axis in charts.AXES}
+        panels[f"areas-{drive.index}"] = {"kind": "areas", "drive": drive.index, "specs": specs}
+    if inside:
+        for name, title in GAUGES.items():
+            specs = {
+                axis: charts.gauge(inside, title, axis, last=name == "waf") for axis in charts.AXES
+            }
+            panels[f"gauge-{name}"] = {"kind": "gauge", "gauge": name, "specs": specs}
+    for kind in grid.kinds() if grid else []:
+        for direction in grid.directions if grid else ():
+            spec = charts.bars(drives, grid, kind, direction)
+            where = {"cells": kind, "direction": direction, "metric": "speed"}
+            panels[f"bars-{kind}-{direction}"] = {"kind": "bars", **where, "spec": spec}
+    for direction in grid.directions if grid else ():
+        spec = charts.latencies(drives, grid, direction)
+        where = {"direction": direction, "metric": "latency"}
+        panels[f"latency-{direction}"] = {"kind": "bars", **where, "spec": spec}
+    return panels
+
+
+def _shape(drive: Drive) -> str:
+    return charts.SHAPES[drive.index % len(charts.SHAPES)]
+
+
+def _patterns(lines: Sequence[Curve], insides: Sequence[Inside]) -> list[tuple[str, str]]:
+    """Groups that have something to draw, with their titles; two batteries may share a title."""
+    drawn = [curve.phase.group for curve in lines] or [one.phase.group for one in insides]
+    ids = list(dict.fromkeys(drawn))
+    titles = [pattern_title(name) for name in ids]
+    return [
+        (name, title if titles.count(title) == 1 else f"{title} ({name.partition('/')[0]})")
+        for name, title in zip(ids, titles, strict=True)
+    ]
+
+
+def _phases(lines: Sequence[Curve]) -> list[str]:
+    """Names of the phases with a curve, in order: pass-1, pass-2."""
+    return sorted(dict.fromkeys(curve.phase.name for curve in lines))
+
+
+def _inside_drives(insides: Sequence[Inside]) -> list[Drive]:
+    return list({inside.drive.index: inside.drive for inside in insides}.values())
+
+
+def _places(drives: Sequence[Drive]) -> list[dict[str, Any]]:
+    """Where a finding puts an edge into a curve."""
+    found = []
+    for drive in drives:
+        for finding in drive.findings:
+            word = PLACES.get(finding.id.partition("[")[0])
+            if word and finding.value and finding.unit == "GB" and finding.evidence:
+                shown = f"{word} {numbers.significant(finding.value)} GB"
+                where = {"drive": drive.index, "label": finding.evidence.label}
+                found.append({**where, "text": shown, "gb": finding.value})
+    return found
+
+
+def _curve_tables(lines: Sequence[Curve]) -> list[dict[str, Any]]:
+    """A table a group and axis."""
+    made = []
+    for axis in charts.AXES:
+        for group, _ in _patterns(lines, []):
+            mine = [curve for curve in lines if curve.phase.group == group]
+            rows = curves.table(mine, axis)
+            made.append({"axis": axis, "group": group, "curves": mine, "rows": rows})
+    return made
+
+
+@cache
+def _template() -> Any:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(ASSETS),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("page.html.j2")
+
+
+def _asset(name: str) -> str:
+    return (ASSETS / name).read_text(encoding="utf-8")
+
+
+def _script() -> str:
+    """The page's own scripts as one, with a scope of their own."""
+    parts = "\n".join(_asset(name) for name in SCRIPTS)
+    return f'(() => {{\n"use strict";\n{parts}\n}})();'
+
+
+def _vega() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script that may stand in a page."""
+    import vl_convert
+
+    bundle: str = vl_convert.javascript_bundle()
+    return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _json(value: object) -> str:
+    """JSON that cannot end the element it stands in."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text

@@ -1,0 +1,169 @@
+"""The inside of a twin on the host's axes: rates by cause, cache, free superblocks, WAF so far.
+
+The twin counts programmed bytes since it was built; a phase takes differences from where the one
+before it ended. Drawn are the last samples of buckets, so the areas add up to what was programmed.
+WAF so far is counted from the first phase of a group on (its erased drive), the rest between two
+passes included. Invariant: nothing here reaches a finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtwin.report import points
+from flashtwin.report.curves import step_of_table
+from flashtwin.report.numbers import compact
+from flashtwin.report.points import Floats
+from flashtwin.report.view import Drive, Phase
+
+# Column of the X-ray, name on the page; in the order in which they are stacked.
+CAUSES = {
+    "slc": ("slc_bytes", "host data to SLC"),
+    "direct": ("direct_bytes", "host data direct to native cells"),
+    "fold": ("fold_bytes", "folding"),
+    "gc": ("gc_bytes", "garbage collection"),
+    "pad": ("pad_bytes", "padding"),
+}
+COUNTERS = ("host_bytes", *(column for column, _ in CAUSES.values()), "slc_erases", "native_erases")
+GAUGES = ("cache_bytes", "cache_valid_bytes", "free_superblocks")
+POINTS = 600
+
+Counts = Mapping[str, NDArray[np.int64]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inside:
+    """A phase of one drive. Arrays begin at the phase's start, with zeros where they count."""
+
+    drive: Drive
+    phase: Phase
+    seconds: Floats
+    counts: dict[str, Floats]
+    gauges: dict[str, Floats] = field(default_factory=dict)
+    waf: Floats
+
+    @property
+    def host(self) -> Floats:
+        return self.counts["host_bytes"]
+
+    def total(self, column: str) -> float:
+        """What a counter rose by in the phase."""
+        return float(self.counts[column][-1])
+
+    @property
+    def programmed(self) -> float:
+        return sum(self.total(column) for column, _ in CAUSES.values())
+
+
+def insides_of(drives: Sequence[Drive]) -> list[Inside]:
+    """Every phase of which there is an X-ray."""
+    return [inside for drive in drives for inside in _of_drive(drive)]
+
+
+def _of_drive(drive: Drive) -> list[Inside]:
+    phases = {phase.step.step: phase for phase in drive.phases}
+    found: list[Inside] = []
+    last: dict[str, int] = {}
+    begin: dict[str, dict[str, int]] = {}
+    for step in drive.run.steps:
+        columns = drive.run.xray(step.step)
+        if not columns or not len(columns["t_ns"]):
+            continue
+        phase = phases.get(step.step)
+        if phase is not None and len(columns["t_ns"]) > 1:
+            before = begin.setdefault(phase.group, last)
+            found.append(_inside(drive, phase, columns, last, before))
+        last = {name: int(values[-1]) for name, values in columns.items()}
+    return found
+
+
+def _inside(
+    drive: Drive, phase: Phase, columns: Counts, last: dict[str, int], begin: dict[str, int]
+) -> Inside:
+    """`last`: the counters where the phase begins; `begin`: where its group began."""
+    length = len(columns["t_ns"])
+    nothing = np.zeros(length, dtype=np.int64)
+    counts = {
+        name: np.append(0.0, columns.get(name, nothing).astype(np.float64) - last.get(name, 0))
+        for name in COUNTERS
+    }
+    gauges = {
+        name: np.append(float(last.get(name, columns[name][0])), columns[name].astype(np.float64))
+        for name in GAUGES
+        if name in columns
+    }
+    programmed = sum(
+        columns.get(column, nothing) - begin.get(column, 0) for column, _ in CAUSES.values()
+    )
+    host = columns.get("host_bytes", nothing) - begin.get("host_bytes", 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        waf = np.where(host > 0, programmed / host, np.nan)
+    return Inside(
+        drive=drive,
+        phase=phase,
+        seconds=np.append(0.0, columns["t_ns"] / 1e9),
+        counts=counts,
+        gauges=gauges,
+        waf=np.append(waf[0], waf),
+    )
+
+
+def payload(insides: Sequence[Inside]) -> list[dict[str, object]]:
+    """The phases in columns, for the page."""
+    return [_columns(inside) for inside in insides]
+
+
+def _columns(inside: Inside) -> dict[str, object]:
+    """Rates hold from their place to the next one; gauges and WAF are those at the place."""
+    kept = points.ends(points.progress(inside.seconds, inside.host), POINTS)
+    kept = np.union1d([0], kept)
+    took = np.diff(inside.seconds[kept])
+    columns: dict[str, object] = {
+        "drive": inside.drive.index,
+        "group": inside.phase.group,
+        "phase": inside.phase.name,
+        "gb": compact(inside.host[kept] / 1e9, 6),
+        "s": compact(inside.seconds[kept], 6),
+        "host": _rates(inside.host[kept], took),
+        "waf": compact(inside.waf[kept], 4),
+    }
+    for name, (column, _) in CAUSES.items():
+        columns[name] = _rates(inside.counts[column][kept], took)
+    scales = {"cache_bytes": ("cache", 1e9), "cache_valid_bytes": ("valid", 1e9)}
+    for column, values in inside.gauges.items():
+        name, scale = scales.get(column, ("free", 1.0))
+        columns[name] = compact(values[kept] / scale)
+    return columns
+
+
+def _rates(counted: Floats, took: Floats) -> list[float | int | None]:
+    """MB/s; the last one is said twice, as it has to reach the end of the phase."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rates = np.where(took > 0, np.diff(counted) / took, 0.0)
+    return compact(np.append(rates, rates[-1:]) / 1e6, 4)
+
+
+def table(inside: Inside) -> list[dict[str, float | None]]:
+    """A few rows over the phase: where it stands, MB/s by cause, and the gauges there."""
+    by_bytes = inside.total("host_bytes") > 0
+    along = inside.host / 1e9 if by_bytes else inside.seconds
+    step = step_of_table(float(along[-1]) * 2)
+    places = np.append(np.arange(step, along[-1] * (1 - 1e-9), step), along[-1])
+    rows, before = [], 0.0
+    for place in places:
+        at = [float(np.interp(x, along, inside.seconds)) for x in (before, place)]
+        row: dict[str, float | None] = {"at": float(place), "seconds": at[1]}
+        for name, (column, _) in {"host": ("host_bytes", ""), **CAUSES}.items():
+            done = [float(np.interp(x, inside.seconds, inside.counts[column])) for x in at]
+            row[name] = (done[1] - done[0]) / (at[1] - at[0]) if at[1] > at[0] else None
+        for column, values in inside.gauges.items():
+            row[column] = float(np.interp(at[1], inside.seconds, values))
+        waf = float(np.interp(at[1], inside.seconds, inside.waf))
+        row["waf"] = waf if np.isfinite(waf) else None
+        rows.append(row)
+        before = float(place)
+    return rows

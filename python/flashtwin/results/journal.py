@@ -1,0 +1,114 @@
+"""The journal of a run: a line of JSON for every step that ended, and the way back.
+
+Invariants: a line is on the disk when `append` returns, or it is not there at all; the n-th line is
+step n. `detail` holds the step's own fields, so that a resumed run can tell whether a step that a
+battery asks for is the one that was answered.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from flashtwin.battery.step import JobTotals, NotPossible, Result
+from flashtwin.results.storage import damaged, json_line
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepRecord:
+    """A line of the journal: a step and what came of it, but for the tables."""
+
+    step: int
+    battery: str
+    label: str
+    kind: str
+    start_ns: int
+    duration_ns: int
+    jobs: tuple[JobTotals, ...] = ()
+    note: str | None = None
+    not_possible: str | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+    def heading(self) -> dict[str, Any]:
+        """What the manifest says of the step."""
+        return {"step": self.step, "battery": self.battery, "label": self.label, "kind": self.kind}
+
+
+def record_of(
+    number: int,
+    battery: str,
+    label: str,
+    kind: str,
+    answer: Result | NotPossible,
+    detail: Mapping[str, Any],
+) -> StepRecord:
+    """The line for an answer."""
+    if isinstance(answer, NotPossible):
+        return StepRecord(
+            step=number,
+            battery=battery,
+            label=label,
+            kind=kind,
+            start_ns=0,
+            duration_ns=0,
+            not_possible=answer.reason,
+            detail=detail,
+        )
+    return StepRecord(
+        step=number,
+        battery=battery,
+        label=label,
+        kind=kind,
+        start_ns=answer.start_ns,
+        duration_ns=answer.duration_ns,
+        jobs=answer.jobs,
+        note=answer.note,
+        detail=detail,
+    )
+
+
+def append(descriptor: int, record: StepRecord) -> None:
+    """A whole line, on the disk when this returns; a line that did not fit is taken back."""
+    line = json_line(asdict(record))
+    before = os.fstat(descriptor).st_size
+    try:
+        written = 0
+        while written < len(line):
+            written += os.write(descriptor, line[written:])
+        os.fsync(descriptor)
+    except OSError:
+        os.ftruncate(descriptor, before)
+        os.lseek(descriptor, before, os.SEEK_SET)
+        raise
+
+
+def read(path: Path, *, finished: bool) -> list[StepRecord]:
+    """All steps that ended. A last line without its end was being written when the run died.
+
+    Such a line is dropped: its step has not ended. In a `finished` run there is none.
+    """
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except FileNotFoundError:
+        raise damaged(path, "the file is missing") from None
+    except OSError as error:
+        raise damaged(path, os.strerror(error.errno or 0)) from error
+    if lines[-1] and finished:
+        raise damaged(path, "its last line breaks off, though the run is finished")
+    return [_parsed(path, number, line) for number, line in enumerate(lines[:-1])]
+
+
+def _parsed(path: Path, number: int, line: bytes) -> StepRecord:
+    try:
+        row = json.loads(line)
+        jobs = tuple(JobTotals(**job) for job in row.pop("jobs"))
+        record = StepRecord(**row, jobs=jobs)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise damaged(path, f"line {number + 1} is no step ({error})") from error
+    if record.step != number:
+        raise damaged(path, f"line {number + 1} is step {record.step}, not {number}")
+    return record

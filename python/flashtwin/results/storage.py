@@ -1,0 +1,120 @@
+"""Bytes to and from the files of a run directory: JSON, Parquet, and what can go wrong on a disk.
+
+Why here: every file of a run has to come out with the same bytes for the same values (no clock, no
+path, no threads in the encoding), to appear whole or not at all, and a full or broken disk has to
+end in one sentence. Invariant: `write_whole` leaves either the old file or the new one.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# One row group up to so many rows: a run is read whole, and the split must not follow the machine.
+ROW_GROUP_ROWS = 1 << 20
+
+
+@contextmanager
+def disk(path: Path, doing: str) -> Iterator[None]:
+    """Turn what the disk answers under the block into a sentence with exit code 3."""
+    try:
+        yield
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise FlashtwinError(
+            f"cannot {doing} {path}: {reason}", hint=_hint(error), exit_code=ENVIRONMENT
+        ) from error
+
+
+def _hint(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return "make room, or put the run elsewhere with --out DIR; finished steps are kept"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return "give --out DIR a directory that you may write to"
+    return "check the directory, or use another one with --out DIR"
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Replace a file in one go."""
+    with disk(path, "write"):
+        unfinished = path.with_name(path.name + ".new")
+        try:
+            unfinished.write_bytes(data)
+            os.replace(unfinished, path)
+        except OSError:
+            unfinished.unlink(missing_ok=True)
+            raise
+
+
+def json_bytes(value: object) -> bytes:
+    """Indented JSON; not-a-number is refused because no other reader would take it."""
+    text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
+    return (text + "\n").encode()
+
+
+def json_line(value: object) -> bytes:
+    """One line of a journal."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return (text + "\n").encode()
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in a file, or a sentence about what is wrong with it."""
+    try:
+        value = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise damaged(path, "the file is missing") from None
+    except (ValueError, OSError) as error:
+        raise damaged(path, _first_line(error)) from error
+    if not isinstance(value, dict):
+        raise damaged(path, "it holds no JSON object")
+    return value
+
+
+def parquet_bytes(frame: pl.DataFrame) -> bytes:
+    """A frame as Parquet: one chunk, fixed row groups, so that equal frames give equal bytes."""
+    sink = io.BytesIO()
+    frame.rechunk().write_parquet(
+        sink, compression="zstd", compression_level=3, row_group_size=ROW_GROUP_ROWS
+    )
+    return sink.getvalue()
+
+
+def read_parquet(path: Path, schema: dict[str, Any]) -> pl.DataFrame:
+    """The frame in a file; it has to have the columns and types of `schema`."""
+    import polars as pl
+
+    try:
+        frame = pl.read_parquet(io.BytesIO(path.read_bytes()))
+    except FileNotFoundError:
+        raise damaged(path, "the file is missing") from None
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise damaged(path, _first_line(error)) from error
+    for name, kind in schema.items():
+        if frame.schema.get(name) != kind:
+            raise damaged(path, f"column {name} should be {kind}, is {frame.schema.get(name)}")
+    return frame
+
+
+def damaged(path: Path, why: str) -> FlashtwinError:
+    """What to say of a file that cannot be used."""
+    return FlashtwinError(
+        f"{path} cannot be read as part of a run: {why}",
+        hint="the run is damaged or unfinished; make it again with flashtwin test",
+        exit_code=USAGE,
+    )
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")

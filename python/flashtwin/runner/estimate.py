@@ -1,0 +1,180 @@
+"""What a run will take, told before the first byte: the batteries are played against a sketch.
+
+The sketch answers every step at once with a result in which nothing happened, so a battery goes its
+whole way and refuses what does not suit the target before anything is touched. Invariant: nothing
+here asks a drive for anything. Rates are priors for the estimate alone: 400 MB/s for streams, 8,000
+requests a second and outstanding request for small random ones, at most 80,000 (a SATA drive); for
+the wall clock of a twin 250 GB and 2 M requests a second of simulation on one core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from flashtwin.battery.step import Chain, Fill, Job, Mark, Rest, Result, Run, Step
+from flashtwin.results.series import Series
+
+if TYPE_CHECKING:
+    from flashtwin.battery.registry import Request, Steps
+    from flashtwin.drives.protocol import DriveInfo
+
+STREAM_BYTES_S = 400e6
+RANDOM_IOPS = 8_000
+RANDOM_IOPS_MOST = 80_000
+TWIN_BYTES_S = 250e9
+TWIN_IOPS = 2e6
+# Purge, flush, marks: not nothing, so that progress moves.
+LEAST_S = 0.001
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepEstimate:
+    """One step: bytes moved, seconds on the drive's clock and on the wall's.
+
+    `timed`: it ends with the drive's clock and not with its bytes, so time says how far it is.
+    """
+
+    battery: str
+    label: str
+    kind: str
+    read_bytes: int
+    write_bytes: int
+    drive_s: float
+    wall_s: float
+    timed: bool = False
+
+    @property
+    def bytes(self) -> int:
+        """Moved in all."""
+        return self.read_bytes + self.write_bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """The whole run, without its marks: they are no work.
+
+    `target_bytes` are written before the first step, to make a file that is more than a hole.
+    """
+
+    steps: tuple[StepEstimate, ...]
+    target_bytes: int = 0
+
+    @property
+    def read_bytes(self) -> int:
+        """Read in all."""
+        return sum(step.read_bytes for step in self.steps)
+
+    @property
+    def write_bytes(self) -> int:
+        """Written in all: what a real drive pays in endurance."""
+        return self.target_bytes + sum(step.write_bytes for step in self.steps)
+
+    @property
+    def drive_s(self) -> float:
+        """On the drive's clock."""
+        return sum(step.drive_s for step in self.steps)
+
+    @property
+    def wall_s(self) -> float:
+        """On the wall's clock."""
+        return sum(step.wall_s for step in self.steps)
+
+
+def estimate(
+    requests: Sequence[Request], info: DriveInfo, *, stream_bytes_s: float = STREAM_BYTES_S
+) -> Estimate:
+    """Play the batteries; raises their `FlashtwinError` where one does not suit the target."""
+    found: list[StepEstimate] = []
+    for request in requests:
+        going = request.battery.steps(request.parameters, info)
+        step = _next(going, None)
+        while step is not None:
+            if not isinstance(step, Mark):
+                found.append(_of_step(request.name, step, info, stream_bytes_s))
+            step = _next(going, _nothing(step))
+    made = info.capacity_bytes if info.kind == "file" else 0
+    if made and found:
+        # The drive makes its file when it is first asked for something.
+        found[0] = replace(found[0], wall_s=found[0].wall_s + made / stream_bytes_s)
+    return Estimate(steps=tuple(found), target_bytes=made)
+
+
+def _next(going: Steps, answer: Result | None) -> Step | None:
+    """The next step of a generator, or none at its end."""
+    try:
+        return next(going) if answer is None else going.send(answer)
+    except StopIteration:
+        return None
+
+
+def _nothing(step: Step) -> Result:
+    return Result(label=step.label, start_ns=0, duration_ns=0, series=Series.empty())
+
+
+def _of_step(battery: str, step: Step, info: DriveInfo, stream_bytes_s: float) -> StepEstimate:
+    read, write, ios, drive_s = _work(step, info.capacity_bytes, stream_bytes_s)
+    wall_s = drive_s
+    if info.virtual_time:
+        wall_s = (read + write) / TWIN_BYTES_S + ios / TWIN_IOPS
+    return StepEstimate(
+        battery=battery,
+        label=step.label,
+        kind=type(step).__name__.lower(),
+        read_bytes=round(read),
+        write_bytes=round(write),
+        drive_s=drive_s,
+        wall_s=max(wall_s, LEAST_S),
+        timed=_timed(step),
+    )
+
+
+def _timed(step: Step) -> bool:
+    match step:
+        case Run():
+            return all(job.runtime_s is not None and job.io_bytes is None for job in step.jobs)
+        case Chain():
+            return all(_timed(part) for part in step.parts)
+        case _:
+            return isinstance(step, Rest)
+
+
+def _work(step: Step, capacity: int, stream_bytes_s: float) -> tuple[float, float, float, float]:
+    """Bytes read, bytes written, requests, seconds."""
+    match step:
+        case Run():
+            jobs = [_job(job, capacity, stream_bytes_s) for job in step.jobs]
+            sums = [sum(column) for column in zip(*jobs, strict=True)]
+            return sums[0], sums[1], sums[2], max(job[3] for job in jobs)
+        case Fill():
+            size = step.size if step.size is not None else capacity - step.offset
+            return 0.0, size, size / step.block_bytes, size / stream_bytes_s
+        case Rest():
+            return 0.0, 0.0, 0.0, step.seconds
+        case Chain():
+            parts = [_work(part, capacity, stream_bytes_s) for part in step.parts]
+            read, write, ios, drive_s = (sum(column) for column in zip(*parts, strict=True))
+            return read, write, ios, drive_s
+        case _:
+            return 0.0, 0.0, 0.0, 0.0
+
+
+def _job(job: Job, capacity: int, stream_bytes_s: float) -> tuple[float, float, float, float]:
+    rate = stream_bytes_s
+    if job.rw.startswith("rand"):
+        iops = min(RANDOM_IOPS * job.depth * job.threads, RANDOM_IOPS_MOST)
+        rate = min(rate, iops * job.block_bytes)
+    if job.rate_bytes_s:
+        rate = min(rate, job.rate_bytes_s)
+    size = float(job.io_bytes or job.size or capacity - job.offset)
+    if job.runtime_s is not None:
+        timed = rate * (job.runtime_s + job.ramp_s)
+        size = timed if job.io_bytes is None else min(size, timed)
+    seconds = size / rate
+    if "trim" in job.rw:
+        return 0.0, 0.0, size / job.block_bytes, seconds
+    share = {"read": 1.0, "randread": 1.0, "write": 0.0, "randwrite": 0.0}.get(
+        job.rw, job.read_percent / 100
+    )
+    return size * share, size * (1 - share), size / job.block_bytes, seconds

@@ -1,0 +1,68 @@
+"""What host.json says: the machine, the versions, the paths and the wall clock of a run.
+
+All of it may differ from run to run; it is written down so that a reader can tell why a real drive
+was slow that day, and it is read by nothing that concludes.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+_PACKAGES = ("numpy", "polars", "scipy")
+
+
+class Clock:
+    """The wall clock of one run."""
+
+    def __init__(self) -> None:
+        self._began, self._at = datetime.now(UTC), time.monotonic()
+
+    def read(self) -> dict[str, Any]:
+        """When the run began and ended, and how long it took."""
+        return {
+            "began": self._began.isoformat(timespec="seconds"),
+            "ended": datetime.now(UTC).isoformat(timespec="seconds"),
+            "wall_s": round(time.monotonic() - self._at, 3),
+        }
+
+
+def describe(out: Path, more: Mapping[str, object]) -> dict[str, Any]:
+    """The machine as it is, and what the caller knows besides."""
+    return {
+        "directory": str(out.resolve()),
+        "machine": platform.machine(),
+        "system": platform.system(),
+        "kernel": platform.release(),
+        "processor": _processor(),
+        "cpus": os.cpu_count(),
+        "memory_bytes": _memory_bytes(),
+        "python": platform.python_version(),
+        "arguments": sys.argv[1:],
+        "packages": {name: metadata.version(name) for name in _PACKAGES},
+        **more,
+    }
+
+
+def _processor() -> str | None:
+    """The processor's name as Linux has it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or None
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else None
+
+
+def _memory_bytes() -> int | None:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError):
+        return None

@@ -1,0 +1,98 @@
+"""How far a run is and how long it still takes, told to an observer at most ten times a second.
+
+The estimate gives each step its share; within a step the bytes done, or the drive's clock where the
+step is timed, say how far it is. The time left follows from the wall time that the finished share
+took, so a wrong estimate corrects itself as the run goes on.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+
+from flashtwin.battery.step import Step
+from flashtwin.drives.protocol import DriveInfo, Progress
+from flashtwin.runner.estimate import Estimate, StepEstimate
+from flashtwin.runner.observer import Observer, Status
+
+SHOWN_EVERY_S = 0.1
+# The rate looks back over so many calls; nothing is said of the end before so much is done.
+RATE_WINDOW = 20
+TELLS_ABOVE = 0.01
+
+
+class Pace:
+    """Follows one run on one target."""
+
+    def __init__(self, info: DriveInfo, estimate: Estimate, observer: Observer) -> None:
+        self._info, self._observer = info, observer
+        self._expected = {(step.battery, step.label): step for step in estimate.steps}
+        self._whole_s = max(estimate.wall_s, 1e-9)
+        self._done_s = 0.0
+        self._began = time.monotonic()
+        self._shown = 0.0
+        self._recent: deque[Progress] = deque(maxlen=RATE_WINDOW)
+        self._battery, self._label, self._kind, self._number = "", "", "", -1
+
+    @property
+    def elapsed_s(self) -> float:
+        """Wall time since the run began."""
+        return time.monotonic() - self._began
+
+    def began(self, battery: str, step: Step) -> None:
+        """A step begins."""
+        self._battery, self._label = battery, step.label
+        self._kind = type(step).__name__.lower()
+        self._number += 1
+        self._recent.clear()
+        self._recent.append(Progress(bytes=0, drive_s=0.0))
+        self._shown = time.monotonic()
+        self._observer.began(self._status(Progress(bytes=0, drive_s=0.0)))
+
+    def moved(self, progress: Progress) -> None:
+        """A step goes on; the observer hears of it if it is time."""
+        now = time.monotonic()
+        if now - self._shown >= SHOWN_EVERY_S:
+            self._shown = now
+            self._recent.append(progress)
+            self._observer.progress(self._status(progress))
+
+    def ended(self) -> None:
+        """A step is over; one that was not expected (batteries decide on the way) adds nothing."""
+        expected = self._now()
+        self._done_s += expected.wall_s if expected else 0.0
+
+    def _now(self) -> StepEstimate | None:
+        return self._expected.get((self._battery, self._label))
+
+    def _status(self, progress: Progress) -> Status:
+        fraction = self._fraction(progress)
+        elapsed = self.elapsed_s
+        return Status(
+            target=self._info.name,
+            battery=self._battery,
+            label=self._label,
+            kind=self._kind,
+            step=self._number,
+            steps=max(len(self._expected), self._number + 1),
+            bytes=progress.bytes,
+            drive_s=progress.drive_s,
+            rate_bytes_s=self._rate(progress),
+            fraction=fraction,
+            elapsed_s=elapsed,
+            eta_s=elapsed * (1 - fraction) / fraction if fraction > TELLS_ABOVE else None,
+        )
+
+    def _fraction(self, progress: Progress) -> float:
+        expected = self._now()
+        if expected is None:
+            return min(self._done_s / self._whole_s, 1.0)
+        done: float = progress.drive_s if expected.timed else progress.bytes
+        whole = expected.drive_s if expected.timed else expected.bytes
+        within = min(done / whole, 1.0) * expected.wall_s if whole else 0.0
+        return min((self._done_s + within) / self._whole_s, 1.0)
+
+    def _rate(self, progress: Progress) -> float:
+        first = self._recent[0]
+        seconds = progress.drive_s - first.drive_s
+        return (progress.bytes - first.bytes) / seconds if seconds > 0 else 0.0

@@ -1,0 +1,252 @@
+"""Several targets at once where that disturbs nothing: twins, a process each.
+
+A twin's clock is virtual, so twins side by side measure the same as one after another; a real drive
+is measured alone, before them. Each process runs `run_batteries` and sends what its observer hears;
+the observers here show it. Invariants: a stop that reaches this process reaches all of them, each
+closes its run directory, and only then is `Interrupted` raised; the first error stops the others;
+the runs come back in the order of the tasks. Processes are spawned, not forked: polars keeps
+threads.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+from flashtwin.drives.protocol import Drive, Interrupted
+from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+from flashtwin.results.rundir import Run
+from flashtwin.results.storage import disk
+from flashtwin.runner.observer import Observer, Silent
+from flashtwin.runner.run import Asked, run_batteries
+from flashtwin.runner.stop import Stop, listening
+from flashtwin.runner.targets import Target, directories
+
+# How long a stop may stay unseen.
+POLL_S = 0.2
+EVENTS = ("estimated", "began", "progress", "ended", "found")
+_STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """One target with its batteries and its run directory.
+
+    `apart`: in a process of its own, for targets in virtual time; `target.make` and the parameters
+    have to be picklable then. `observer` shows it.
+    """
+
+    target: Target
+    batteries: Sequence[Asked]
+    place: Path
+    apart: bool
+    observer: Observer = field(default_factory=Silent)
+
+
+def places(names: Sequence[str], out: Path) -> list[Path]:
+    """The run directories of targets under `out`; refuses one with something in it."""
+    with disk(out, "read"):
+        if out.exists() and (not out.is_dir() or any(out.iterdir())):
+            raise FlashtwinError(
+                f"{out} is not empty" if out.is_dir() else f"{out} is not a directory",
+                hint="choose another directory with --out, or remove this one",
+                exit_code=USAGE,
+            )
+    return directories(names, out)
+
+
+def twin_target(
+    spec: str,
+    *,
+    firmware: Sequence[str] = (),
+    sets: Sequence[str] = (),
+    seed: int = 1,
+    name: str | None = None,
+) -> Target:
+    """A twin to be, of a catalogue drive or a spec file; picklable."""
+    make = partial(_make_twin, spec, tuple(firmware), tuple(sets), seed)
+    return Target(name=name or spec, make=make)
+
+
+def _make_twin(spec: str, firmware: Sequence[str], sets: Sequence[str], seed: int) -> Drive:
+    from flashtwin.catalogue.loader import load
+    from flashtwin.drives.twin import Twin
+
+    return Twin(load(spec, firmware=firmware, sets=sets), seed=seed)
+
+
+def run_tasks(
+    tasks: Sequence[Task], *, seed: int = 1, command: Sequence[str] = (), at_once: int | None = None
+) -> list[Run]:
+    """Carry out the tasks, those that are measured in real time first and alone.
+
+    A single task in virtual time needs no process of its own. `at_once` is the number of processes,
+    by default one a processor.
+    """
+    apart = [task for task in tasks if task.apart]
+    for task in tasks:
+        if not task.apart or len(apart) == 1:
+            _here(task, seed, command)
+    if len(apart) > 1:
+        limit = at_once or len(os.sched_getaffinity(0))
+        with listening() as stop:
+            _Crowd(apart, seed, command, limit, stop).run()
+    return [Run(task.place) for task in tasks]
+
+
+def _here(task: Task, seed: int, command: Sequence[str]) -> None:
+    run_batteries(
+        task.target.make(),
+        task.batteries,
+        task.place,
+        seed=seed,
+        command=command,
+        observer=task.observer,
+        host=task.target.host,
+    )
+
+
+class _Crowd:
+    """The processes on their way."""
+
+    def __init__(
+        self, tasks: Sequence[Task], seed: int, command: Sequence[str], limit: int, stop: Stop
+    ) -> None:
+        self._waiting = list(tasks)
+        self._seed, self._command, self._limit, self._stop = seed, command, limit, stop
+        self._going: dict[Connection, tuple[Task, BaseProcess]] = {}
+        self._places = [task.place for task in tasks]
+        self._error: BaseException | None = None
+
+    def run(self) -> None:
+        """Until all are done; raises the first error, or `Interrupted`."""
+        try:
+            while self._waiting or self._going:
+                self._start()
+                for ready in wait(list(self._going), timeout=POLL_S):
+                    assert isinstance(ready, Connection)
+                    self._hear(ready)
+                if self._stop.asked or self._error:
+                    self._end()
+        finally:
+            for _, process in self._going.values():
+                process.kill()
+        if self._error:
+            raise self._error
+        if self._stop.asked:
+            kept = os.path.commonpath([place.absolute() for place in self._places])
+            raise Interrupted(f"stopped; what was finished is in {os.path.relpath(kept)}")
+
+    def _start(self) -> None:
+        while self._waiting and len(self._going) < self._limit:
+            task = self._waiting.pop(0)
+            context = get_context("spawn")
+            ours, theirs = context.Pipe(duplex=False)
+            work = (task.target, task.batteries, task.place, self._seed, self._command, theirs)
+            process = context.Process(target=_child, args=work, daemon=True)
+            # Until the child listens, a Ctrl-C waits for it instead of ending it with a traceback.
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
+            try:
+                process.start()
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            theirs.close()
+            self._going[ours] = (task, process)
+
+    def _end(self) -> None:
+        """Tell all to stop; said again each time, for a child may not have listened yet."""
+        self._waiting = []
+        for _, process in self._going.values():
+            process.terminate()
+
+    def _hear(self, connection: Connection) -> None:
+        task, process = self._going[connection]
+        try:
+            event, arguments = connection.recv()
+        except EOFError:
+            self._gone(connection, task, process)
+            return
+        if event == "closed":
+            task.observer.closed(Run(task.place))
+        elif event == "error":
+            message, hint, exit_code = arguments
+            self._failed(FlashtwinError(message, hint=hint, exit_code=exit_code))
+        elif event == "mistake":
+            self._failed(RuntimeError(f"{task.target.name}: {arguments[0]}"))
+        elif event == "interrupted":
+            # Of a stop that reached the child alone we hear here first.
+            self._stop.asked = self._stop.asked or not self._error
+        elif event in EVENTS:
+            getattr(task.observer, event)(*arguments)
+
+    def _gone(self, connection: Connection, task: Task, process: BaseProcess) -> None:
+        """The process is over; one that said nothing of its end was killed."""
+        del self._going[connection]
+        connection.close()
+        process.join()
+        if process.exitcode and not self._stop.asked:
+            why = f"process ended with code {process.exitcode}"
+            self._failed(
+                FlashtwinError(
+                    f"{task.target.name}: the {why} before the run was complete",
+                    hint="is there enough memory? what was finished is in its run directory",
+                    exit_code=ENVIRONMENT,
+                )
+            )
+
+    def _failed(self, error: BaseException) -> None:
+        if self._error is None:
+            self._error = error
+
+
+class _Sender:
+    """An observer in the child that tells the parent."""
+
+    def __init__(self, send: Callable[[str, tuple[Any, ...]], None]) -> None:
+        self._send = send
+
+    def __getattr__(self, event: str) -> Callable[..., None]:
+        return lambda *arguments: self._send(event, () if event == "closed" else arguments)
+
+
+def _child(
+    target: Target,
+    batteries: Sequence[Asked],
+    place: Path,
+    seed: int,
+    command: Sequence[str],
+    connection: Connection,
+) -> None:
+    """Run one task and say how it ended."""
+
+    def send(event: str, arguments: tuple[Any, ...]) -> None:
+        connection.send((event, arguments))
+
+    try:
+        with listening():
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
+            run_batteries(
+                target.make(),
+                batteries,
+                place,
+                seed=seed,
+                command=command,
+                observer=_Sender(send),
+                host=target.host,
+            )
+    except (Interrupted, KeyboardInterrupt):
+        send("interrupted", ())
+    except FlashtwinError as error:
+        send("error", (error.message, error.hint, error.exit_code))
+    except Exception:
+        send("mistake", (traceback.format_exc(),))
+    connection.close()

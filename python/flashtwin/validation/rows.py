@@ -1,0 +1,151 @@
+"""Judging: a published fact and what the twin did make a row with an error and a verdict.
+
+Rules. A value with a tolerance: |found / value - 1| within it. A tolerance alone: the same against
+1. Bounds: found between them. Where a fact speaks of several cells, each is judged and the worst
+stands for all. Invariants: a computed row has no part in the count; a found value that is missing
+or not finite is a miss; `known` never hides a pass.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from flashtwin.catalogue.facts import Fact, KnownMiss
+
+Verdict = Literal["pass", "known", "miss", "computed"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What the twin gave for a fact: a value a cell, and others that are shown beside it.
+
+    Cells are named where a fact speaks of more than one; a fact of one value has the name "".
+    """
+
+    cells: Mapping[str, float | None]
+    also: Mapping[str, float | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A line of the validation table. `why` is the reason of a known miss."""
+
+    fact: Fact
+    found: float | None
+    error: float | None
+    verdict: Verdict
+    cell: str = ""
+    also: Mapping[str, float | None] = field(default_factory=dict)
+    why: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The row as `flashtwin validate --json` prints it."""
+        row: dict[str, Any] = {
+            "drive": self.fact.drive,
+            "test": self.fact.test,
+            "metric": self.fact.metric,
+            "published": published_value(self.fact),
+            "found": self.found,
+            "error": self.error,
+            "tolerance": self.fact.tolerance,
+            "verdict": self.verdict,
+            "kind": self.fact.kind,
+            "unit": self.fact.unit,
+            "calibration": self.fact.calibration,
+        }
+        if self.cell:
+            row["cell"] = self.cell
+        if self.also:
+            row["also"] = dict(self.also)
+        if self.why:
+            row["why"] = self.why
+        return row
+
+
+def published_value(fact: Fact) -> float | list[float | None] | None:
+    """The published number, or the bounds."""
+    if fact.target is not None:
+        return fact.target
+    return None if fact.low is None and fact.high is None else [fact.low, fact.high]
+
+
+def error_of(fact: Fact, found: float) -> float:
+    """The relative error; of bounds 0 inside and the distance to the nearer one outside."""
+    target = fact.target
+    if target is not None:
+        return found / target - 1.0
+    low = -math.inf if fact.low is None else fact.low
+    high = math.inf if fact.high is None else fact.high
+    if low <= found <= high:
+        return 0.0
+    bound = low if found < low else high
+    return (found - bound) / abs(bound) if bound else found
+
+
+def within(fact: Fact, found: float) -> bool:
+    """Whether the fact holds. A computed fact is judged like any other, only not counted."""
+    if not math.isfinite(found):
+        return False
+    if fact.target is not None:
+        assert fact.tolerance is not None, f"{fact.drive}: {fact.metric} has no tolerance"
+        # Both sides of a tolerance that is met exactly have to count as met.
+        return abs(error_of(fact, found)) <= fact.tolerance * (1 + 1e-9)
+    return error_of(fact, found) == 0.0
+
+
+def judge(fact: Fact, found: Found, known: Sequence[KnownMiss] = ()) -> Row:
+    """The row of a fact."""
+    cell, value = _worst(fact, found.cells)
+    error = None if value is None else error_of(fact, value)
+    also = {**{name: v for name, v in found.cells.items() if name != cell}, **found.also}
+    held = value is not None and within(fact, value)
+    why = None if held else _reason(fact, known)
+    verdict: Verdict = "pass" if held else "miss" if why is None else "known"
+    if fact.kind == "computed":
+        verdict = "computed"
+    return Row(fact=fact, found=value, error=error, verdict=verdict, cell=cell, also=also, why=why)
+
+
+def count(rows: Iterable[Row]) -> dict[str, dict[str, int]]:
+    """How many of each verdict, calibration apart from validation."""
+    counted = {name: {"pass": 0, "known": 0, "miss": 0} for name in ("validation", "calibration")}
+    for row in rows:
+        if row.verdict != "computed":
+            counted["calibration" if row.fact.calibration else "validation"][row.verdict] += 1
+    return counted
+
+
+def missed(rows: Iterable[Row]) -> int:
+    """Rows that were missed, without the known ones; the exit code hangs on it."""
+    return sum(row.verdict == "miss" for row in rows)
+
+
+def outlived(rows: Iterable[Row], known: Iterable[KnownMiss]) -> list[KnownMiss]:
+    """Entries of the list of known misses whose rows pass: they hide the next regression."""
+    passed = {
+        (row.fact.drive, row.fact.test, row.fact.metric) for row in rows if row.verdict == "pass"
+    }
+    return [one for one in known if (one.drive, one.test, one.metric) in passed]
+
+
+def _worst(fact: Fact, cells: Mapping[str, float | None]) -> tuple[str, float | None]:
+    assert cells, f"nothing was measured for {fact.drive}: {fact.metric}"
+
+    def badness(item: tuple[str, float | None]) -> float:
+        value = item[1]
+        if value is None or not math.isfinite(value):
+            return math.inf
+        return abs(error_of(fact, value))
+
+    cell, value = max(cells.items(), key=badness)
+    return cell, value if value is not None and math.isfinite(value) else None
+
+
+def _reason(fact: Fact, known: Iterable[KnownMiss]) -> str | None:
+    for one in known:
+        if (one.drive, one.test, one.metric) == (fact.drive, fact.test, fact.metric):
+            return one.why
+    return None

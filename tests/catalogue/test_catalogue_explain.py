@@ -1,0 +1,80 @@
+"""Every finding that a battery can make is explained, and a wrong name leads to the right one."""
+
+from __future__ import annotations
+
+import pytest
+
+from flashtwin.catalogue.explain import explain, meanings
+from flashtwin.errors import FlashtwinError
+
+FILL = [
+    "cache_size",
+    "speed_cache",
+    "speed_past_cache",
+    "fold_begin",
+    "speed_folding",
+    "mean_past_cache",
+    "mean",
+    "duration",
+    "one_third",
+    "second_pass.cache_size",
+    "second_pass.speed_first",
+    "second_pass.mean",
+]
+
+
+@pytest.mark.parametrize("name", FILL)
+@pytest.mark.parametrize("pattern", ["", "[128k-q32]", "[1m-q1]"])
+def test_findings_of_the_fill(name: str, pattern: str) -> None:
+    entry = f"fill.{name}[*]".replace("second_pass", "*_pass")
+    assert explain(f"fill.{name}{pattern}").id == entry
+
+
+@pytest.mark.parametrize(
+    ("name", "entry"),
+    [
+        ("cdm.SEQ1M-Q8T1.write", "cdm.*"),
+        ("cdm.RND4K-Q1T16.mix", "cdm.*"),
+        ("cdm.RND4K-Q1T1.read.latency", "cdm.*.latency"),
+        ("cdm.RND4K-Q1T1.read.iops", "cdm.*.iops"),
+        (" fill.mean ", "fill.mean[*]"),
+        ("fill.third_pass.mean[1m-q1]", "fill.*_pass.mean[*]"),
+    ],
+)
+def test_findings_with_parts_that_vary(name: str, entry: str) -> None:
+    assert explain(name).id == entry
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("fill.cache-size", "fill.cache_size"),
+        ("cache_size", "fill.cache_size"),
+        ("fold_begin", "fill.fold_begin"),
+        ("fill.second_pass.means", "fill.second_pass.mean"),
+        ("fill.cache_size(1m-q1)", "fill.cache_size"),
+    ],
+)
+def test_a_wrong_name_leads_to_the_right_one(name: str, meant: str) -> None:
+    with pytest.raises(FlashtwinError, match=r"no finding is called") as raised:
+        explain(name)
+    assert raised.value.exit_code == 2
+    assert meant in str(raised.value.hint)
+
+
+def test_a_name_like_none_still_says_where_to_look() -> None:
+    with pytest.raises(FlashtwinError) as raised:
+        explain("zzzz")
+    assert raised.value.hint == "flashtwin explain lists them all"
+
+
+def test_every_entry_says_what_it_means_and_how_it_is_found() -> None:
+    for meaning in meanings():
+        assert len(meaning.means.split()) > 6, meaning.id
+        assert len(meaning.found.split()) > 6, meaning.id
+
+
+def test_no_entry_hides_behind_one_before_it() -> None:
+    for meaning in meanings():
+        example = meaning.id.replace("*", "x")
+        assert explain(example).id == meaning.id

@@ -1,0 +1,145 @@
+"""The published facts: complete, spelled as published, each with what its kind is judged by."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+
+import pytest
+
+from flashtwin.catalogue import facts
+from flashtwin.catalogue.facts import Fact
+from flashtwin.errors import FlashtwinError
+
+ALL = facts.published()
+OUTCOMES = [fact for fact in ALL if not fact.is_comparison]
+COMPARISONS = [fact for fact in ALL if fact.is_comparison]
+
+
+def name_of(fact: Fact) -> str:
+    return f"{fact.drive}: {fact.test}: {fact.metric}"[:90]
+
+
+def test_all_drives_of_the_articles_are_there() -> None:
+    assert facts.drives() == (
+        "bx500-240",
+        "bx500-240-nocache",
+        "pm871b-128",
+        "545s-256",
+        "vertex320-240",
+    )
+
+
+def test_every_drive_has_a_source_and_an_outcome() -> None:
+    with_outcomes = {fact.drives[0] for fact in OUTCOMES}
+    assert with_outcomes == set(facts.drives())
+    for drive in facts.drives():
+        assert facts.sources(drive)
+
+
+@pytest.mark.parametrize("fact", OUTCOMES, ids=name_of)
+def test_an_outcome_has_what_its_kind_needs(fact: Fact) -> None:
+    if fact.kind == "measured":
+        assert fact.value is not None and fact.value > 0
+        assert fact.tolerance is not None and 0 < fact.tolerance < 0.5
+        assert fact.unit
+    else:
+        assert fact.kind == "qualitative"
+        assert fact.check
+        assert fact.value is None and fact.tolerance is None
+
+
+@pytest.mark.parametrize("fact", COMPARISONS, ids=name_of)
+def test_a_comparison_has_what_its_kind_needs(fact: Fact) -> None:
+    assert len(fact.drives) == 2
+    assert fact.check
+    match fact.kind:
+        case "computed":
+            assert fact.value is not None and fact.tolerance is not None
+        case "qualitative":
+            assert fact.low is not None and fact.high is not None
+        case "measured":
+            assert fact.low is None
+            if fact.tolerance is not None:
+                assert fact.target == 1.0
+
+
+def test_bounds_are_in_order_and_conditions_say_what_they_are() -> None:
+    for fact in ALL:
+        if fact.low is not None and fact.high is not None:
+            assert fact.low < fact.high, name_of(fact)
+        for text in fact.conditions.values():
+            assert text, name_of(fact)
+
+
+def test_a_row_is_named_once() -> None:
+    # Two articles' tests of one drive may be called "the same"; then the metric tells them apart,
+    # but for the Vertex comparisons, whose check does.
+    names = Counter((fact.drive, fact.test, fact.metric) for fact in ALL)
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_values_are_those_of_the_article_on_the_bx500() -> None:
+    fill = "fill, sequential, empty drive"
+    found = {
+        (fact.drive, fact.metric): (fact.value, fact.unit, fact.tolerance)
+        for fact in OUTCOMES
+        if fact.test == fill
+    }
+    assert found == {
+        ("bx500-240", "cache size"): (24, "GB", 0.03),
+        ("bx500-240", "speed in the cache"): (461, "MB/s", 0.03),
+        ("bx500-240", "speed past the cache (direct to TLC), 25 GB to 192 GB"): (111, "MB/s", 0.03),
+        ("bx500-240", "where folding begins"): (192, "GB", 0.03),
+        ("bx500-240", "speed while folding, 192 GB to full"): (81, "MB/s", 0.05),
+        ("bx500-240", "mean speed of the direct and folding phases together"): (103, "MB/s", 0.03),
+        ("bx500-240-nocache", "speed of the first plateau"): (240, "MB/s", 0.05),
+        ("bx500-240-nocache", "end of the first plateau"): (90, "GB", 0.05),
+        ("bx500-240-nocache", "mean speed after it"): (100, "MB/s", 0.05),
+    }
+
+
+def test_a_comparison_without_metric_goes_by_its_check() -> None:
+    by_test = {fact.test: fact for fact in COMPARISONS}
+    assert by_test["CrystalDiskMark SEQ1M Q8T1 write"].metric == "off much lower"
+    assert by_test["fill"].metric == "time for the whole drive"
+    assert by_test["fill"].drive == "bx500-240 vs bx500-240-nocache"
+
+
+def test_rows_decided_by_an_assumed_condition_are_calibration() -> None:
+    calibration = [fact for fact in ALL if fact.calibration]
+    assert {fact.drive for fact in calibration} == {"pm871b-128", "545s-256", "vertex320-240"}
+    assert all(fact.conditions for fact in calibration)
+
+
+def test_only_facts_whose_drives_are_all_chosen() -> None:
+    one = facts.facts_for(["bx500-240"], ALL)
+    both = facts.facts_for(["bx500-240", "bx500-240-nocache"], ALL)
+    assert {fact.drive for fact in one} == {"bx500-240"}
+    assert {fact.drive for fact in both} == {
+        "bx500-240",
+        "bx500-240-nocache",
+        "bx500-240 vs bx500-240-nocache",
+    }
+
+
+def test_known_misses_name_rows_that_exist() -> None:
+    names = {(fact.drive, fact.test, fact.metric) for fact in ALL}
+    for miss in facts.known_misses():
+        assert (miss.drive, miss.test, miss.metric) in names
+        assert len(miss.why.split()) > 4, "a reason is a sentence"
+
+
+def test_no_unknown_field_is_passed_over() -> None:
+    table = tomllib.loads(facts.PUBLISHED.read_text())
+    assert set(table) == {"sources", "drive", "outcome", "compare"}
+    assert len(table["outcome"]) == len(OUTCOMES)
+    assert sum(len(block["rows"]) for block in table["compare"]) == len(COMPARISONS)
+
+
+def test_a_damaged_installation_says_so(tmp_path: object) -> None:
+    from pathlib import Path
+
+    with pytest.raises(FlashtwinError, match="cannot read") as raised:
+        facts.published(Path(str(tmp_path)) / "gone.toml")
+    assert raised.value.exit_code == 3

@@ -1,0 +1,84 @@
+"""Stand-ins for what the command line only passes on: specs, twins, the report.
+
+As a program it is `flashtwin` with them, for tests that need a true process or a terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from fakes import FakeDrive, Law
+
+import flashtwin.report
+from flashtwin.catalogue import loader, summary
+from flashtwin.errors import FlashtwinError
+from flashtwin.runner import together
+from flashtwin.runner.targets import Target
+
+GB = 10**9
+
+
+def install(setattr_: Callable[[Any, str, Any], None]) -> None:
+    """Put them in place."""
+    setattr_(loader, "load", load)
+    setattr_(summary, "load", load)
+    setattr_(together, "twin_target", twin_target)
+    setattr_(flashtwin.report, "build", build)
+
+
+def fake_spec(target: str) -> Any:
+    rows = [
+        ("drive.capacity", "240 GB", "published"),
+        ("nand.cell", "tlc", "published"),
+        ("nand.slc.tprog", "404.8 us", "fitted"),
+        ("slc_cache.mode", "dynamic", "fitted"),
+        ("slc_cache.size", "24 GB", "published"),
+    ]
+    values = [
+        {"key": key, "value": value, "unit": "", "origin": origin, "source": f"source of {key}"}
+        for key, value, origin in rows
+    ]
+    return SimpleNamespace(
+        id=Path(target).stem,
+        name=f"Name of {Path(target).stem}",
+        capacity_bytes=240 * GB,
+        hash="0123456789abcdef",
+        firmware_profiles=["slc-off"],
+        values=lambda: values,
+        to_toml=lambda: "",
+    )
+
+
+def load(target: str, *, firmware: Sequence[str] = (), sets: Sequence[str] = ()) -> Any:
+    """Any spec file and every drive of the catalogue is fine, but for the value bad=1."""
+    if not target.endswith(".toml") and target not in loader.drive_ids():
+        raise loader.unknown_drive(target)
+    if "bad=1" in sets:
+        issues = [
+            loader.SpecIssue(file="--set", line=None, key="bad", message="m", hint="h"),
+            loader.SpecIssue(file="a.toml", line=3, key="gc", message="n", hint="i"),
+        ]
+        raise loader.BadSpecError(target, issues)
+    return fake_spec(target)
+
+
+def twin_target(spec: str, *, name: str, **wishes: Any) -> Target:
+    return Target(name=name, make=partial(FakeDrive, law=Law(), name=name))
+
+
+def build(runs: Sequence[Any], out: Path) -> Path:
+    if not runs:
+        raise FlashtwinError("no run")
+    out.write_text(f"<html>{len(runs)}</html>")
+    return out
+
+
+if __name__ == "__main__":
+    from flashtwin.cli import main
+
+    install(setattr)
+    main()

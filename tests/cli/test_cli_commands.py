@@ -1,0 +1,304 @@
+"""Each command through click's runner: what is on stdout, what on stderr, and the exit code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from flashtwin.catalogue.facts import Fact, KnownMiss
+from flashtwin.cli import app as app_module
+from flashtwin.validation import validate as validate_module
+from flashtwin.validation.rows import Found, judge
+from flashtwin.validation.validate import Validation
+
+Run = Callable[..., Result]
+COMMANDS = ("drives", "show", "check", "batteries", "test", "report", "explain", "validate")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example(run: Run, command: str) -> None:
+    done = run(command, "--help")
+    assert done.exit_code == 0
+    assert f"flashtwin {command}" in done.stdout.partition("Examples:")[2]
+    assert max(len(line) for line in done.stdout.splitlines()) <= 100
+
+
+def test_the_help_lists_every_command_and_the_exit_codes(run: Run) -> None:
+    done = run("--help")
+    assert done.exit_code == 0
+    assert all(f"\n  {command} " in done.stdout for command in COMMANDS)
+    assert "130 interrupted" in done.stdout
+    assert "..." not in done.stdout.partition("Commands:")[2].partition("Examples:")[0]
+
+
+def test_drives(run: Run) -> None:
+    done = run("drives")
+    assert done.exit_code == 0
+    line = next(line for line in done.stdout.splitlines() if line.startswith("bx500-240 "))
+    assert "240 GB" in line and "TLC" in line and "dynamic, 24 GB" in line
+    rows = json.loads(run("drives", "--json").stdout)["drives"]
+    assert {"id", "name", "capacity_bytes", "cell", "cache"} == set(rows[0])
+    assert [row["id"] for row in rows] == sorted(row["id"] for row in rows)
+
+
+def test_show_groups_by_table_and_gives_origin_and_source(run: Run) -> None:
+    done = run("show", "bx500-240", "--firmware", "slc-off")
+    assert done.exit_code == 0
+    assert "[nand.slc]" in done.stdout
+    line = next(line for line in done.stdout.splitlines() if line.startswith("tprog"))
+    assert line.split(maxsplit=4) == ["tprog", "404.8", "us", "fitted", "source of nand.slc.tprog"]
+    shown = json.loads(run("show", "bx500-240", "--json").stdout)
+    assert shown["capacity_bytes"] == 240 * 10**9
+    assert shown["values"][2]["origin"] == "fitted"
+
+
+def test_show_of_an_unknown_drive_gives_the_nearest(run: Run) -> None:
+    done = run("show", "bx500")
+    assert (done.exit_code, done.stdout) == (2, "")
+    said = "error: no drive bx500 in the catalogue\nhint: did you mean bx500-240"
+    assert done.stderr.startswith(said)
+
+
+def test_check_of_a_good_spec(run: Run) -> None:
+    done = run("check", "bx500-240")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "240 GB" in done.stdout
+
+
+def test_check_tells_all_errors_each_with_its_hint(run: Run) -> None:
+    done = run("check", "bx500-240", "--set", "bad=1")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.splitlines() == [
+        "--set: bad: m",
+        "hint: h",
+        "a.toml:3: gc: n",
+        "hint: i",
+        "error: bx500-240 has 2 errors",
+    ]
+
+
+def test_check_as_json_is_pure_also_of_a_bad_spec(run: Run) -> None:
+    done = run("check", "bx500-240", "--set", "bad=1", "--json")
+    assert (done.exit_code, done.stderr) == (2, "")
+    told = json.loads(done.stdout)
+    assert told["ok"] is False
+    assert [error["line"] for error in told["errors"]] == [None, 3]
+
+
+def test_batteries(run: Run) -> None:
+    done = run("batteries")
+    assert done.exit_code == 0
+    assert {"fill", "crystaldiskmark"} <= {line.split()[0] for line in done.stdout.splitlines()}
+    one = run("batteries", "fill")
+    assert "patterns" in one.stdout and "128k-q32+1m-q1" in one.stdout
+    told = json.loads(run("batteries", "crystaldiskmark", "--json").stdout)
+    assert {"profile", "size", "loops"} <= {row["name"] for row in told["parameters"]}
+
+
+def test_an_unknown_battery(run: Run) -> None:
+    done = run("batteries", "fil")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "fill" in done.stderr and "hint: " in done.stderr
+
+
+def test_explain(run: Run) -> None:
+    done = run("explain", "fill.cache_size[1m-q1]")
+    assert done.exit_code == 0
+    assert "How it is found:" in done.stdout
+    assert run("explain", "nothing.like.it").exit_code == 2
+    assert "fill.cache_size[*]" in run("explain").stdout
+    assert json.loads(run("explain", "cdm.RND4K-Q1T1.read", "--json").stdout)["id"] == "cdm.*"
+
+
+def test_test_of_one_drive(run: Run, tmp_path: Path) -> None:
+    done = run("test", "bx500-240", "--battery", "fill", "--out", "here", "--seed", "5")
+    assert done.exit_code == 0, done.stderr
+    assert "fill 128k-q32" in done.stdout
+    assert done.stdout.splitlines()[-1] == "report: here/report.html"
+    manifest = json.loads((tmp_path / "here" / "manifest.json").read_text())
+    assert manifest["seed"] == 5
+    assert manifest["command"] == [
+        "flashtwin", "test", "bx500-240", "--battery", "fill", "--seed", "5"
+    ]  # fmt: skip
+    assert "bx500-240: writes " in done.stderr
+
+
+def test_test_of_several_drives_has_a_run_each_and_one_report(run: Run, tmp_path: Path) -> None:
+    pair = ("bx500-240", "bx500-240-nocache")
+    done = run("test", *pair, "--battery", "fill:patterns=1m-q1", "--out", "both")
+    assert done.exit_code == 0, done.stderr
+    assert sorted(path.name for path in (tmp_path / "both").iterdir()) == [*pair, "report.html"]
+    header = next(line for line in done.stdout.splitlines() if line.split() == list(pair))
+    assert header
+
+
+def test_test_as_json_is_one_object_and_quiet_is_quiet(run: Run) -> None:
+    done = run("test", "bx500-240", "--battery", "fill:patterns=1m-q1", "--json", "--quiet")
+    assert (done.exit_code, done.stderr) == (0, "")
+    told = json.loads(done.stdout)
+    (one,) = told["runs"]
+    assert one["target"] == "bx500-240"
+    assert "fill.cache_size[1m-q1]" in {finding["id"] for finding in one["findings"]}
+    assert Path(told["report"]).is_file()
+    assert Path(told["report"]).parent == Path(one["directory"])
+    assert one["directory"].startswith("flashtwin-runs/")
+
+
+def test_twice_the_same_drive_has_a_column_each(run: Run) -> None:
+    done = run("test", "bx500-240", "bx500-240", "--battery", "fill:patterns=1m-q1", "--json", "-q")
+    assert [one["target"] for one in json.loads(done.stdout)["runs"]] == [
+        "bx500-240", "bx500-240~2"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["bx500-24"], 2, "did you mean bx500-240"),
+        (["no-such-thing"], 2, "no drive no-such-thing in the catalogue"),
+        (["./new.bin"], 2, "its size is not given"),
+        (["bx500-240", "--size", "4GB"], 2, "--size is for files"),
+        (["bx500-240", "--size", "4G"], 2, "4GB for powers of 1000"),
+        (["./new.bin", "--size", "64MiB", "--set", "a=1"], 2, "change simulated drives"),
+        (["bx500-240", "--battery", "fil"], 2, "did you mean fill"),
+        (["bx500-240", "--battery", "fill:pases=2"], 2, "did you mean passes"),
+        (["bx500-240", "--set", "bad=1"], 2, "hint: i"),
+        (["bx500-240", "--seed", "x"], 2, "--seed"),
+        (["bx500-240", "--nothing"], 2, "hint: flashtwin test --help"),
+        ([], 2, "TARGET"),
+        (["/dev/loop-none/x", "--size", "1GB"], 2, "is not a directory"),
+    ],
+)
+def test_what_is_refused_before_anything_runs(
+    run: Run, tmp_path: Path, arguments: list[str], code: int, said: str
+) -> None:
+    done = run("test", *arguments)
+    assert (done.exit_code, done.stdout) == (code, ""), done.stderr
+    assert said in done.stderr
+    assert "error: " in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_block_device_is_refused_with_its_own_code(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import os
+    import stat
+
+    real = os.lstat
+
+    class Block:
+        st_mode = stat.S_IFBLK | 0o660
+
+    def lstat(path: object) -> object:
+        return Block() if str(path) == "/dev/sdz" else real(path)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "lstat", lstat)
+    for more in ([], ["--size", "4GB"]):
+        done = run("test", "/dev/sdz", *more)
+        assert (done.exit_code, done.stdout) == (4, "")
+        assert "block device" in done.stderr and "hint: " in done.stderr
+
+
+def test_an_existing_directory_is_not_written_over(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "notes").write_text("mine")
+    done = run("test", "bx500-240", "--out", "full")
+    assert done.exit_code == 2
+    assert "error: full is not empty" in done.stderr
+    assert (tmp_path / "full" / "notes").read_text() == "mine"
+
+
+def test_report_anew(run: Run, tmp_path: Path) -> None:
+    run("test", "bx500-240", "bx500-240-nocache", "--battery", "fill:patterns=1m-q1", "--out", "r")
+    (tmp_path / "r" / "report.html").unlink()
+    done = run("report", "r")
+    assert (done.exit_code, done.stdout) == (0, "r/report.html\n"), done.stderr
+    assert (tmp_path / "r" / "report.html").read_text() == "<html>2</html>"
+    told = json.loads(run("report", "r/bx500-240", "--out", "one.html", "--json").stdout)
+    assert told == {"report": "one.html", "runs": ["r/bx500-240"]}
+    assert run("report", "nowhere").exit_code == 2
+
+
+def fact(**fields: Any) -> Fact:
+    return Fact(**{"drives": ("bx500-240",), "test": "t", "metric": "m", **fields})
+
+
+def validation(*values: float) -> Validation:
+    known = KnownMiss(drive="bx500-240", test="t", metric="k", why="a reason")
+    rows = [
+        judge(fact(value=100, tolerance=0.03, unit="MB/s"), Found(cells={"": value}))
+        for value in values
+    ]
+    listed = fact(metric="k", kind="qualitative", low=0.1, high=0.2)
+    rows.append(judge(listed, Found(cells={"Q1T1": 0.5}, also={"1m-q1": 0.15}), (known,)))
+    return Validation(rows=tuple(rows), waiting=2, outlived=())
+
+
+def test_validate_says_pass_known_and_miss(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(validate_module, "validate", lambda *a, **b: validation(101.0, 110.0))
+    done = run("validate", "bx500-240")
+    assert done.exit_code == 1
+    assert "+10.0 %" in done.stdout and "± 3 %" in done.stdout
+    assert "0.1 to 0.2" in done.stdout and "1m-q1 0.15" in done.stdout
+    assert "known: bx500-240: k: a reason" in done.stdout
+    assert "validation: 1 of 3 pass, 1 known, 1 missed" in done.stdout
+    assert "2 published rows have no battery yet" in done.stdout
+
+
+def test_validate_as_json(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(validate_module, "validate", lambda *a, **b: validation(101.0))
+    done = run("validate", "bx500-240", "--json")
+    assert (done.exit_code, done.stderr) == (0, "")
+    told = json.loads(done.stdout)
+    assert set(told) == {"rows", "missed"}
+    assert told["missed"] == 0
+    assert [row["verdict"] for row in told["rows"]] == ["pass", "known"]
+
+
+def test_validate_refuses_drives_about_which_nothing_is_known(run: Run) -> None:
+    done = run("validate", "nothing-40")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "no drive nothing-40 in the catalogue" in done.stderr
+
+
+def test_an_interrupted_run_says_what_was_kept(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from flashtwin.drives.protocol import Interrupted
+    from flashtwin.runner import together
+
+    def stopped(*arguments: object, **more: object) -> None:
+        raise Interrupted("stopped; what was finished is in here")
+
+    monkeypatch.setattr(together, "run_tasks", stopped)
+    done = run("test", "bx500-240", "--out", "here")
+    assert (done.exit_code, done.stdout) == (130, "")
+    assert "interrupted: stopped; what was finished is in here" in done.stderr
+
+
+def test_a_mistake_of_ours_is_not_dressed_up(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from flashtwin.catalogue import summary
+
+    def broken() -> None:
+        raise ZeroDivisionError("ours")
+
+    monkeypatch.setattr(summary, "summaries", broken)
+    done = run("drives")
+    assert isinstance(done.exception, ZeroDivisionError)
+
+
+def test_version(run: Run) -> None:
+    from flashtwin import __version__
+
+    assert run("--version").stdout == f"flashtwin {__version__}\n"
+
+
+def test_no_command_is_a_usage_error_with_the_help(run: Run) -> None:
+    done = run()
+    assert done.exit_code == 2
+    assert "Commands:" in done.stderr
+    assert app_module.app.name == "flashtwin"

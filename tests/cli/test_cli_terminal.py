@@ -1,0 +1,135 @@
+"""Numbers, sizes and tables as they are printed."""
+
+from __future__ import annotations
+
+import pytest
+
+from flashtwin.cli import findings, progress, terminal
+from flashtwin.results.finding import Finding
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "-"),
+        (0, "0"),
+        (0.33333, "0.3333"),
+        (24.0, "24"),
+        (24.04, "24.04"),
+        (461.26, "461.3"),
+        (1875.4, "1875"),
+        (86163.0, "86163"),
+        (-0.45, "-0.45"),
+        (0.00012345, "0.0001234"),
+        (999.96, "1000"),
+        (100, "100"),
+    ],
+)
+def test_four_digits_and_no_exponent(value: float | None, text: str) -> None:
+    assert terminal.number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (0, "0 B"),
+        (512, "512 B"),
+        (16_384, "16.38 kB"),
+        (240_000_000_000, "240 GB"),
+        (240_057_409_536, "240.1 GB"),
+        (999_999_999_999, "1000 GB"),
+        (2_000_000_000_000_000, "2000 TB"),
+    ],
+)
+def test_sizes_as_drives_are_sold(size: int, text: str) -> None:
+    assert terminal.size(size) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.2, "1 s"), (59, "59 s"), (600, "10 min"), (7200, "2.0 h")]
+)
+def test_time_left(seconds: float, text: str) -> None:
+    assert progress.duration(seconds) == text
+
+
+def finding(name: str = "fill.cache_size[1m-q1]", **fields: object) -> Finding:
+    plain = {"title": "Cache", "battery": "fill", "value": 24.0, "unit": "GB"}
+    return Finding(id=name, **{**plain, **fields})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({}, "24 GB"),
+        ({"low": 23.9, "high": 24.2}, "24.00 ± 0.20 GB"),
+        ({"low": 23.9999, "high": 24.0001}, "24.00 ± 0.01 GB"),
+        ({"low": 24.0, "high": 24.0}, "24 GB"),
+        ({"value": 461.26, "low": 446.0, "high": 470.0}, "461.3 ± 15.3 MB/s"),
+        ({"value": 0.0, "low": 0.0, "high": 1.5}, "0.000 ± 1.500 GB"),
+        ({"value": None, "note": "no fold seen"}, "-"),
+        ({"value": 0.33, "unit": ""}, "0.33"),
+        ({"high": 25.5}, "24.00 ± 1.50 GB"),
+    ],
+)
+def test_a_value_with_its_interval(fields: dict[str, object], text: str) -> None:
+    if "461" in text:
+        fields = {**fields, "unit": "MB/s"}
+    assert findings.value(finding(**fields)) == text
+
+
+def test_drives_stand_side_by_side_and_notes_are_said_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    by_drive = {
+        "one": [finding(note="careful"), finding("cdm.x.read", battery="crystaldiskmark")],
+        "two": [finding(value=90.0, note="careful"), finding("fill.mean[1m-q1]", title="Mean")],
+    }
+    terminal.emit(*findings.tables(by_drive))
+    lines = capsys.readouterr().out.splitlines()
+    cache = next(line for line in lines if line.startswith("Cache"))
+    assert cache.split() == ["Cache", "24", "GB", "[1]", "90", "GB", "[1]"]
+    assert [line for line in lines if "careful" in line] == ["[1] careful"]
+    mean = next(line for line in lines if line.startswith("Mean"))
+    assert mean.split() == ["Mean", "24", "GB"]
+    assert mean.index("24") > cache.index("90") - 4, "the value belongs to the second drive"
+    assert "fill 1m-q1" in lines and "crystaldiskmark" in lines
+
+
+def test_what_belongs_to_a_finding_stands_in_its_cell(capsys: pytest.CaptureFixture[str]) -> None:
+    name = "cdm.RND4K-Q1T1.read"
+    score = finding(name, title="RND4K Q1T1 read", unit="MB/s", battery="crystaldiskmark")
+    latency = finding(f"{name}.latency", value=110.0, unit="us", battery="crystaldiskmark")
+    terminal.emit(*findings.tables({"one": [score, latency]}))
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1].split("  ", 1) == ["RND4K Q1T1 read", " 24 MB/s, 110 us"]
+
+
+def test_a_pipe_gets_whole_lines_without_trailing_blanks(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    long = "x" * 300
+    table = terminal.table(["key", "text"], title="[nand]")
+    table.add_row(terminal.cell("[slc]"), terminal.cell(long))
+    terminal.emit(table)
+    out = capsys.readouterr().out
+    assert f"[slc]  {long}\n" in out.replace("   ", "  ")
+    assert "[nand]" in out, "brackets are not markup"
+    assert all(line == line.rstrip() for line in out.splitlines())
+
+
+def test_a_narrow_place_wraps_and_loses_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    table = terminal.table(["key", "text"])
+    table.add_row(terminal.cell("k"), terminal.cell("word " * 30))
+    terminal.emit(table)
+    out = capsys.readouterr().out
+    assert max(len(line) for line in out.splitlines()) <= 40
+    assert out.count("word") == 30
+
+
+def test_json_refuses_what_is_no_json() -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        terminal.print_json({"value": float("nan")})

@@ -1,0 +1,60 @@
+"""The drive contract on a file through fio: each engine, each way to log."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from flashtwin.battery.step import Result
+from flashtwin.drives import contract, real
+from flashtwin.drives.contract import check_drive, check_run, runs
+from flashtwin.drives.protocol import Progress
+from flashtwin.drives.real import Real
+from flashtwin.fiojob import jobfile
+from flashtwin.fiojob.engine import PREFERRED
+
+SIZE = 64 << 20
+pytestmark = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
+
+
+def target(tmp_path: Path) -> Real:
+    return Real(tmp_path, SIZE, say=lambda text: None)
+
+
+def test_file(tmp_path: Path) -> None:
+    drive = target(tmp_path)
+    check_drive(drive, holds_depth=drive.info.identity["engine"] != "psync")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("engine", PREFERRED[1:], ids=str)
+def test_every_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: real.Engine) -> None:
+    monkeypatch.setattr(real, "PREFERRED", (engine,))
+    drive = target(tmp_path)
+    try:
+        for run in runs()[:3]:
+            answer = drive.do(run, _go)
+            assert isinstance(answer, Result)
+            check_run(run, answer, holds_depth=engine.holds_depth)
+    finally:
+        drive.close()
+
+
+def test_averaged_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobfile, "REQUESTS_LOGGED_MOST", 0)
+    drive = target(tmp_path)
+    try:
+        for run in runs():
+            answer = drive.do(run, _go)
+            assert isinstance(answer, Result)
+            assert answer.note is not None and "fio's averages" in answer.note
+            check_run(run, answer)
+        contract.check_stall(contract.Asked(drive=drive))
+    finally:
+        drive.close()
+
+
+def _go(progress: Progress) -> bool:
+    return True

@@ -1,0 +1,200 @@
+"""The target file: what is refused, what is made, and that it goes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from flashtwin.drives import real_file
+from flashtwin.drives.real import Real
+from flashtwin.errors import ENVIRONMENT, REFUSED, USAGE, FlashtwinError
+
+MIB = 1 << 20
+needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
+
+
+def refusal(path: Path | str, size: int = 16 * MIB) -> FlashtwinError:
+    with pytest.raises(FlashtwinError) as caught:
+        Real(path, size, say=lambda text: None)
+    return caught.value
+
+
+def test_character_device() -> None:
+    error = refusal("/dev/null")
+    assert (error.exit_code, error.message) == (REFUSED, "/dev/null is a character device")
+    assert error.hint
+
+
+def test_block_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "disk"
+    try:
+        os.mknod(path, stat.S_IFBLK | 0o600, os.makedev(7, 250))
+    except OSError:
+        found = SimpleNamespace(st_mode=stat.S_IFBLK | 0o600)
+        monkeypatch.setattr(os, "lstat", lambda path: found)
+    error = refusal(path)
+    assert error.exit_code == REFUSED
+    assert "block device" in error.message
+    assert "data would be lost" in error.message
+    assert error.hint == "name a directory on it"
+
+
+def test_existing_file_keeps_its_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "precious"
+    path.write_text("mine")
+    error = refusal(path)
+    assert (error.exit_code, path.read_text()) == (REFUSED, "mine")
+    assert "is there already" in error.message
+
+
+def test_a_file_of_ours_that_a_killed_run_left(tmp_path: Path) -> None:
+    left = tmp_path / real_file.NAME
+    left.touch()
+    error = refusal(tmp_path)
+    assert error.exit_code == REFUSED
+    assert error.hint is not None and f"rm {left}" in error.hint
+
+
+@pytest.mark.parametrize("points_at", ["file", "directory", "nothing"])
+def test_symbolic_links(tmp_path: Path, points_at: str) -> None:
+    goal = tmp_path / "goal"
+    if points_at == "file":
+        goal.write_text("mine")
+    if points_at == "directory":
+        goal.mkdir()
+    link = tmp_path / "link"
+    link.symlink_to(goal)
+    for path in (link, f"{link}/"):
+        error = refusal(path)
+        assert error.exit_code == REFUSED
+        assert "symbolic link" in error.message
+    assert sorted(tmp_path.iterdir()) == sorted({goal, link} & set(tmp_path.iterdir()))
+
+
+def test_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    error = refusal(tmp_path / "pipe")
+    assert error.exit_code == REFUSED
+    assert "not a regular file" in error.message
+
+
+def test_no_such_directory(tmp_path: Path) -> None:
+    error = refusal(tmp_path / "no" / "where")
+    assert error.exit_code == USAGE
+    assert f"{tmp_path / 'no'} is not a directory" in error.message
+
+
+def test_too_small(tmp_path: Path) -> None:
+    assert refusal(tmp_path, MIB - 1).exit_code == USAGE
+
+
+@needs_fio
+def test_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    room = SimpleNamespace(f_bavail=1000, f_frsize=4096)
+    monkeypatch.setattr(os, "statvfs", lambda path: room)
+    error = refusal(tmp_path, 64 * MIB)
+    missing = 64 * MIB + real_file.MARGIN_BYTES - 4_096_000
+    assert error.exit_code == ENVIRONMENT
+    assert f"{missing} bytes ({missing / 1e9:.2f} GB) are missing" in error.message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_put_in_its_place_is_not_removed(tmp_path: Path) -> None:
+    path = tmp_path / "target"
+    file = real_file.create(path, MIB)
+    assert file.is_there()
+    os.rename(path, tmp_path / "moved")
+    path.write_text("not ours")
+    assert not file.is_there()
+    real_file.remove(file)
+    assert path.read_text() == "not ours"
+
+
+def test_only_the_process_that_made_it_removes_it(tmp_path: Path) -> None:
+    file = real_file.create(tmp_path / "target", MIB)
+    child = os.fork()
+    if child == 0:
+        real_file.remove_all()
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert file.is_there()
+    real_file.remove(file)
+    real_file.remove(file)
+    assert not (tmp_path / "target").exists()
+
+
+def test_signals_are_given_back(tmp_path: Path) -> None:
+    before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)]
+    file = real_file.create(tmp_path / "target", MIB)
+    real_file.remove(file)
+    assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)] == before
+
+
+def test_file_system_of_a_path(tmp_path: Path) -> None:
+    assert real_file.file_system(tmp_path)
+    assert real_file.file_system(Path("/proc/self")) in ("proc", "unknown")
+
+
+ENDLESS = """
+import sys
+from flashtwin.battery.step import Job, Run
+from flashtwin.drives.real import Real
+drive = Real(sys.argv[1], 16 << 20)
+job = Job(name="endless", rw="randread", block_bytes=4096, runtime_s=600.0)
+
+def watch(progress):
+    if progress.drive_s:
+        print("running", flush=True)
+    return True
+
+drive.do(Run(label="endless", jobs=(job,)), watch)
+"""
+
+
+@needs_fio
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, -signal.SIGINT), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
+)
+def test_a_signal_leaves_neither_file_nor_fio(
+    tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-c", ENDLESS, str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(scratch)},
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "running\n"
+    children = _children(process.pid)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == code
+    assert f"the target is {tmp_path / real_file.NAME}" in said
+    assert list(tmp_path.iterdir()) == [scratch]
+    assert list(scratch.iterdir()) == []
+    assert children and not any(map(_is_running, children))
+
+
+def _children(pid: int) -> list[int]:
+    listed = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(child) for child in listed]
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

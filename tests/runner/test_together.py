@@ -1,0 +1,190 @@
+"""Several targets at once: true processes, with drives in closed form."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+from fakes import FakeDrive, Law
+
+from flashtwin.errors import FlashtwinError
+from flashtwin.runner.observer import Silent, Status
+from flashtwin.runner.targets import Target
+from flashtwin.runner.together import Task, places, run_tasks
+
+GB = 10**9
+FILL = [("fill", {"patterns": "1m-q1"})]
+
+
+class Heard(Silent):
+    """What one observer was told."""
+
+    def __init__(self) -> None:
+        self.labels: list[str] = []
+        self.targets: set[str] = set()
+        self.found_ids: list[str] = []
+        self.closed_at: list[Path] = []
+
+    def began(self, status: Status) -> None:
+        self.labels.append(status.label)
+        self.targets.add(status.target)
+
+    def found(self, battery: str, findings: object) -> None:
+        self.found_ids += [one.id for one in findings]  # type: ignore[attr-defined]
+
+    def closed(self, run: object) -> None:
+        self.closed_at.append(run.path)  # type: ignore[attr-defined]
+
+
+def task(name: str, place: Path, *, apart: bool = True, **drive: object) -> Task:
+    law = Law(capacity_bytes=240 * GB)
+    make = partial(FakeDrive, law=law, name=name, **drive)  # type: ignore[arg-type]
+    target = Target(name=name, make=make)
+    return Task(target=target, batteries=FILL, place=place, apart=apart, observer=Heard())
+
+
+def test_runs_come_back_in_order_and_each_observer_hears_its_own(tmp_path: Path) -> None:
+    names = ["a", "b", "c"]
+    tasks = [task(name, place) for name, place in zip(names, places(names, tmp_path), strict=True)]
+    runs = run_tasks(tasks, seed=3, command=["flashtwin", "test"], at_once=2)
+    assert [run.target["name"] for run in runs] == names
+    for one, run in zip(tasks, runs, strict=True):
+        heard = one.observer
+        assert isinstance(heard, Heard)
+        assert heard.targets == {one.target.name}
+        assert "fill/1m-q1/pass-1" in heard.labels
+        assert "fill.cache_size[1m-q1]" in heard.found_ids
+        assert heard.closed_at == [run.path]
+        assert run.finished and run.manifest["seed"] == 3
+
+
+def test_side_by_side_gives_the_same_bytes_as_alone(tmp_path: Path) -> None:
+    run_tasks([task("a", tmp_path / "alone")])
+    run_tasks([task("a", tmp_path / "two" / "a"), task("b", tmp_path / "two" / "b")])
+    names = sorted(path.name for path in (tmp_path / "alone").iterdir())
+    assert names == sorted(path.name for path in (tmp_path / "two" / "a").iterdir())
+    for name in names:
+        if name != "host.json":
+            assert (tmp_path / "alone" / name).read_bytes() == (
+                tmp_path / "two" / "a" / name
+            ).read_bytes(), name
+
+
+def test_a_real_target_is_measured_alone_and_here(tmp_path: Path) -> None:
+    tasks = [
+        task("a", tmp_path / "a"),
+        task("real", tmp_path / "real", apart=False),
+        task("b", tmp_path / "b"),
+    ]
+    runs = run_tasks(tasks)
+    ended = [run.host["ended"] for run in runs]
+    assert [run.target["name"] for run in runs] == ["a", "real", "b"]
+    assert ended[1] <= min(ended[0], ended[2])
+
+
+def test_the_first_error_stops_the_others_and_says_which_drive(tmp_path: Path) -> None:
+    good = task("good", tmp_path / "good")
+    broken = task("bad", tmp_path / "bad", fails_at="fill/1m-q1/pass-1")
+    with pytest.raises(RuntimeError, match=r"(?s)bad: .*broke at fill/1m-q1/pass-1"):
+        run_tasks([good, broken])
+    assert json.loads((tmp_path / "bad" / "manifest.json").read_text())["state"] == "failed"
+
+
+def test_an_error_of_the_user_keeps_its_hint_and_code(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "something").write_text("")
+    with pytest.raises(FlashtwinError, match="is not empty") as raised:
+        run_tasks([task("a", tmp_path / "a"), task("b", tmp_path / "b")])
+    assert raised.value.exit_code == 2
+    assert "--out" in str(raised.value.hint)
+
+
+def test_places_refuses_what_is_somebody_elses(tmp_path: Path) -> None:
+    assert places(["x"], tmp_path / "new") == [tmp_path / "new"]
+    assert places(["x", "y"], tmp_path) == [tmp_path / "x", tmp_path / "y"]
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(FlashtwinError, match="is not empty"):
+        places(["x"], tmp_path)
+    with pytest.raises(FlashtwinError, match="is not a directory"):
+        places(["x"], tmp_path / "notes.txt")
+
+
+SLOW = """
+import sys, time
+from functools import partial
+from pathlib import Path
+from fakes import FakeDrive
+from flashtwin.drives.protocol import Interrupted, Progress
+from flashtwin.runner.targets import Target
+from flashtwin.runner.together import Task, run_tasks
+
+class Slow(FakeDrive):
+    def do(self, step, watch):
+        if step.label.endswith("pass-2"):
+            print("slow", flush=True)
+            while watch(Progress(bytes=0, drive_s=0.0)):
+                time.sleep(0.01)
+            raise Interrupted(step.label)
+        return super().do(step, watch)
+
+if __name__ == "__main__":
+    out = Path(sys.argv[1])
+    tasks = [
+        Task(target=Target(name=n, make=partial(Slow, name=n)), place=out / n, apart=True,
+             batteries=[("fill", {"patterns": "1m-q1"})])
+        for n in "ab"
+    ]
+    try:
+        run_tasks(tasks, at_once=2)
+    except Interrupted as stop:
+        print("stopped:", stop, flush=True)
+        sys.exit(130)
+"""
+
+
+@pytest.mark.parametrize("to_group", [True, False], ids=["Ctrl-C", "kill of the parent"])
+def test_a_stop_reaches_every_process_and_keeps_what_is_done(
+    tmp_path: Path, to_group: bool
+) -> None:
+    script = tmp_path / "slow.py"
+    script.write_text(textwrap.dedent(SLOW))
+    paths = [str(Path(__file__).parent.parent), *sys.path]
+    process = subprocess.Popen(
+        [sys.executable, str(script), str(tmp_path / "out")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+    )
+    assert process.stdout is not None
+    assert [process.stdout.readline().strip() for _ in "ab"] == ["slow", "slow"]
+    if to_group:
+        os.killpg(process.pid, signal.SIGINT)
+    else:
+        process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "what was finished is in" in out
+    assert "Traceback" not in err
+    for name in "ab":
+        manifest = json.loads((tmp_path / "out" / name / "manifest.json").read_text())
+        assert manifest["state"] == "interrupted"
+        assert "fill/1m-q1/pass-1" in [step["label"] for step in manifest["steps"]]
+    with pytest.raises(ProcessLookupError):
+        _wait_for_group_to_end(process.pid)
+
+
+def _wait_for_group_to_end(group: int) -> None:
+    """Raises once no process of the group is left."""
+    for _ in range(500):
+        os.killpg(group, 0)
+        time.sleep(0.02)

@@ -1,0 +1,118 @@
+"""`./dev`: what it counts, what it calls stale, what a failed part stops.
+
+The script is loaded as a module; nothing here installs or builds anything.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+DEV = Path(__file__).resolve().parent.parent / "dev"
+
+CARGO_LOG = """\
+test result: ok. 12 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s
+test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1.20s
+"""
+PYTEST_LOG = """\
+tests/test_a.py ....                                                     [100%]
+E   assert "7 passed" == text
+=========== 1 failed, 40 passed, 3 skipped, 1 error in 61.20s (0:01:01) ===========
+"""
+
+
+@pytest.fixture
+def dev(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The script as a module that keeps its logs in a folder of this test."""
+    loader = SourceFileLoader("dev_under_test", str(DEV))
+    spec = importlib.util.spec_from_loader(loader.name, loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setitem(sys.modules, loader.name, module)
+    loader.exec_module(module)
+    monkeypatch.setattr(module, "TOOLS", tmp_path)
+    return module
+
+
+def part_with_log(dev: ModuleType, name: str, log: str, result: str = "ok"):
+    part = dev.Part(name=name, work=lambda out: 0, result=result)
+    part.log.parent.mkdir(exist_ok=True)
+    part.log.write_text(log)
+    return part
+
+
+def test_counts_of_cargo_add_up(dev: ModuleType) -> None:
+    part = part_with_log(dev, "cargo test", CARGO_LOG)
+    assert dev.tally(part) == {"passed": 15, "failed": 2}
+
+
+def test_closing_line_counts_errors_as_failures(dev: ModuleType) -> None:
+    part = part_with_log(dev, "pytest", PYTEST_LOG)
+    assert dev.closing_line(part) == "40 passed, 2 failed, 3 skipped"
+
+
+def test_closing_line_when_pytest_never_ran(dev: ModuleType) -> None:
+    part = part_with_log(dev, "pytest", "", result="not run: extension failed")
+    assert dev.closing_line(part) == "0 passed, 0 failed: pytest not run: extension failed"
+
+
+def test_contents_make_it_stale_and_times_do_not(dev: ModuleType, tmp_path: Path) -> None:
+    source = tmp_path / "lib.rs"
+    source.write_text("one")
+    before = dev.digest([source])
+    source.touch()
+    assert dev.digest([source]) == before
+    source.write_text("two")
+    assert dev.digest([source]) != before
+
+
+def test_a_failure_stops_only_what_needs_it(dev: ModuleType) -> None:
+    ran: list[str] = []
+
+    def part(name: str, code: int, *needs: str):
+        def work(out: object) -> int:
+            ran.append(name)
+            return code
+
+        return dev.Part(name=name, work=work, needs=needs)
+
+    def impossible(out: object) -> int:
+        raise dev.DevError("cargo is lacking")
+
+    tracks = [
+        [part("build", 7), part("browser", 0, "build"), part("after", 0)],
+        [part("lint", 0), dev.Part(name="setup", work=impossible)],
+    ]
+    results = {p.name: p.result for p in dev.run_tracks(tracks)}
+    assert results == {
+        "build": "FAILED (7)",
+        "browser": "not run: build failed",
+        "after": "ok",
+        "lint": "ok",
+        "setup": "FAILED: cargo is lacking",
+    }
+    assert sorted(ran) == ["after", "build", "lint"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [(["nonsense"], "no such command: nonsense"), (["check", "x"], "takes no arguments")],
+)
+def test_wrong_arguments_exit_2_and_keep_stdout_clean(arguments: list[str], said: str) -> None:
+    done = subprocess.run(
+        [sys.executable, str(DEV), *arguments], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+
+
+def test_help_names_every_command(dev: ModuleType) -> None:
+    for command in ("demo", "test", "check", "bench", "flashtwin"):
+        assert f"./dev {command}" in (dev.__doc__ or "")

@@ -1,0 +1,256 @@
+"""The habits of the tree that no linter knows: layering, sizes, dead links, words, addresses.
+
+Each check returns its complaints as lines that name a file, so that a failure reads as a list of
+what to mend. The tables on top are the architecture: change them when it changes, and only then.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "python" / "flashtwin"
+CRATES = ROOT / "crates"
+GENERATED = {"__pycache__", "target", "dist", "flashtwin-runs", "node_modules"}
+
+# Python: a package may import its own modules and those of the layers below it.
+LAYERS = (
+    {"cli"},
+    {"report", "validation"},
+    {"runner"},
+    {"battery"},
+    {"drives", "analysis"},
+    {"results", "fiojob"},
+    {"catalogue"},
+    {"_core"},
+)
+# Words that everybody shares; they import nothing but each other.
+LEAVES = {
+    "errors",
+    "battery.step",
+    "battery.quantity",
+    "results.series",
+    "results.finding",
+    "results.hist",
+}
+# Numbers from anywhere have to do for the analysis: not even the shared words of a battery.
+FORBIDDEN = {"analysis": ("drives", "_core", "battery", "catalogue", "fiojob")}
+
+# Rust: what each crate may depend on, also in its tests.
+CRATE_DIRECTIONS = {
+    "base": set(),
+    "nand": {"base"},
+    "ftl": {"base", "nand"},
+    "drive": {"base", "nand", "ftl"},
+    "workload": {"base"},
+    "host": {"base", "workload"},
+    "python": {"base", "workload", "drive", "host"},
+    "bench": {"base", "nand", "ftl", "workload", "drive", "host"},
+}
+
+MOST_LINES, MOST_COLUMNS = 800, 100
+SIZED = {".py", ".rs", ".js", ".css", ".html", ".j2"}
+TEXT = SIZED | {".toml", ".md", ".pyi", ".lock", ".json", ".svg", ""}
+UNFINISHED = re.compile(
+    r"\b(todo|fixme|xxx|placeholder|NotImplementedError|unimplemented|not yet implemented)\b", re.I
+)
+ADDRESSES = re.compile(
+    r"artifactory|pythonhosted|pypi\.org/simple|(index|static)\.crates\.io|--(extra-)?index-url"
+    r"|registry\.npmjs|deb\.debian\.org|find-links"
+)
+OUTSIDE = re.compile(r"\.\./shared|/work/(shared|main)\b")
+CARGO_SOURCE = 'source = "registry+https://github.com/rust-lang/crates.io-index"'
+
+
+def files(*suffixes: str) -> Iterator[Path]:
+    """Every file of the tree that somebody wrote, this one left out: it has to name the words."""
+
+    def walk(folder: Path) -> Iterator[Path]:
+        for entry in sorted(folder.iterdir()):
+            if entry.is_dir():
+                hidden = entry.name.startswith(".") and entry.name != ".ci"
+                if not hidden and entry.name not in GENERATED:
+                    yield from walk(entry)
+            elif entry.suffix in suffixes and not entry.name.startswith("LICENSE"):
+                yield entry
+
+    yield from (path for path in walk(ROOT) if path != Path(__file__).resolve())
+
+
+def named(path: Path, line: int, what: str) -> str:
+    return f"{path.relative_to(ROOT)}:{line}: {what}"
+
+
+def lines_matching(pattern: re.Pattern[str], *suffixes: str) -> list[str]:
+    return [
+        named(path, number, line.strip()[:120])
+        for path in files(*suffixes)
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if pattern.search(line) and line != CARGO_SOURCE
+    ]
+
+
+def module_name(path: Path) -> str:
+    """`battery.step` for python/flashtwin/battery/step.py; a package's __init__ is the package."""
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(path: Path) -> Iterator[tuple[int, str]]:
+    """(line, module below flashtwin) for every import, also those inside of functions."""
+    home = ["flashtwin", *path.relative_to(PACKAGE).parts[:-1]]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            above = home[: len(home) + 1 - node.level] if node.level else []
+            source = ".".join([*above, *([node.module] if node.module else [])])
+            names = [f"{source}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            if name.startswith("flashtwin."):
+                yield node.lineno, name.removeprefix("flashtwin.")
+
+
+def layer(package: str) -> int:
+    """How far down a package lies; the package flashtwin itself (its version) is at the bottom."""
+    return next((n for n, names in enumerate(LAYERS) if package in names), len(LAYERS))
+
+
+def is_leaf(module: str) -> bool:
+    return any(module == leaf or module.startswith(f"{leaf}.") for leaf in LEAVES)
+
+
+def wrong_direction(importer: str, imported: str) -> bool:
+    mine, theirs = importer.partition(".")[0], imported.partition(".")[0]
+    if is_leaf(importer):
+        return not is_leaf(imported)
+    if theirs in FORBIDDEN.get(mine, ()):
+        return True
+    return not (mine == theirs or is_leaf(imported) or layer(theirs) > layer(mine))
+
+
+def test_python_packages_import_downwards_only() -> None:
+    wrong = [
+        named(path, line, f"{module_name(path)} imports {imported}")
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for line, imported in imports(path)
+        if wrong_direction(module_name(path), imported)
+    ]
+    assert wrong == []
+
+
+def test_every_python_package_has_a_layer() -> None:
+    folders = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert folders <= set().union(*LAYERS)
+
+
+@pytest.mark.parametrize(
+    ("importer", "imported", "wrong"),
+    [
+        ("analysis.fill", "results.finding", False),
+        ("analysis.fill", "battery.step", True),
+        ("analysis.fill", "_core.Twin", True),
+        ("battery.fill", "runner.run", True),
+        ("battery.fill", "drives.protocol", False),
+        ("results.journal", "battery.step.Job", False),
+        ("results.journal", "battery.fill", True),
+        ("report.page", "validation.rows", True),
+        ("battery.step", "drives.protocol", True),
+        ("cli.app", "__version__", False),
+    ],
+)
+def test_the_layering_rule_itself(importer: str, imported: str, wrong: bool) -> None:
+    assert wrong_direction(importer, imported) is wrong
+
+
+def test_crates_depend_downwards_only() -> None:
+    wrong = []
+    for manifest in sorted(CRATES.glob("*/Cargo.toml")):
+        crate, content = manifest.parent.name, tomllib.loads(manifest.read_text())
+        for table in ("dependencies", "dev-dependencies", "build-dependencies"):
+            ours = {name for name in content.get(table, {}) if name.startswith("flashtwin-")}
+            allowed = {f"flashtwin-{name}" for name in CRATE_DIRECTIONS.get(crate, set())}
+            wrong += [f"crates/{crate} [{table}]: {other}" for other in sorted(ours - allowed)]
+    assert wrong == []
+
+
+def test_every_crate_has_a_direction_and_the_shared_lints() -> None:
+    manifests = {path.parent.name: path.read_text() for path in CRATES.glob("*/Cargo.toml")}
+    assert set(manifests) <= set(CRATE_DIRECTIONS)
+    lints = {name: tomllib.loads(text).get("lints") for name, text in manifests.items()}
+    assert {name for name, value in lints.items() if value != {"workspace": True}} == set()
+
+
+def test_files_are_short() -> None:
+    counts = {path: len(path.read_text().splitlines()) for path in files(*SIZED)}
+    long = {path: count for path, count in counts.items() if count > MOST_LINES}
+    assert [named(path, count, f"over {MOST_LINES} lines") for path, count in long.items()] == []
+
+
+def test_lines_are_short() -> None:
+    sources = [*files(".py", ".rs", ".pyi"), ROOT / "dev"]
+    assert [
+        named(path, number, f"{len(line)} columns")
+        for path in sources
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if len(line) > MOST_COLUMNS
+    ] == []
+
+
+def test_python_modules_say_what_they_are() -> None:
+    silent = []
+    for path in files(".py"):
+        tree = ast.parse(path.read_text())
+        if tree.body and ast.get_docstring(tree) is None:
+            silent.append(str(path.relative_to(ROOT)))
+    assert silent == []
+
+
+def test_rust_modules_say_what_they_are() -> None:
+    silent = [
+        str(path.relative_to(ROOT))
+        for path in files(".rs")
+        if not path.read_text().lstrip().startswith("//!")
+    ]
+    assert silent == []
+
+
+def test_nothing_is_unfinished() -> None:
+    assert lines_matching(UNFINISHED, *(TEXT - {".lock"})) == []
+
+
+def test_no_registry_address() -> None:
+    assert lines_matching(ADDRESSES, *TEXT) == []
+    lock = (ROOT / "requirements.lock").read_text()
+    assert re.findall(r"\S*://\S*", lock) == []
+    sources = re.findall(r"^source = .*$", (ROOT / "Cargo.lock").read_text(), re.M)
+    assert set(sources) == {CARGO_SOURCE}
+
+
+def test_nothing_reaches_outside_of_the_tree() -> None:
+    assert lines_matching(OUTSIDE, *TEXT) == []
+
+
+def test_links_lead_somewhere() -> None:
+    dead = []
+    for path in files(".md"):
+        text = re.sub(r"```.*?```", "", path.read_text(), flags=re.S)
+        for target in re.findall(r"\]\(([^)\s]+)\)|(?:src|href|srcset)=\"([^\"]+)\"", text):
+            link = (target[0] or target[1]).partition("#")[0]
+            if link and not re.match(r"[a-z]+:", link) and not (path.parent / link).exists():
+                dead.append(f"{path.relative_to(ROOT)}: {link}")
+    assert dead == []
+
+
+def test_one_version() -> None:
+    workspace = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]
+    source = (PACKAGE / "__init__.py").read_text()
+    assert f'__version__ = "{workspace["version"]}"' in source
