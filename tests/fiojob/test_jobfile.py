@@ -226,6 +226,14 @@ def test_a_chain_bound_by_bytes_waits_and_rests_in_a_job_of_its_own() -> None:
     assert (rest["ioengine"], rest["runtime"]) == ("null", "1500ms")
 
 
+def test_a_rest_at_the_beginning_holds_back_the_whole_chain() -> None:
+    assert options(chain(Rest(seconds=2), run(READ)), "job0")["startdelay"] == "2000ms"
+    # A stonewall does not wait for a job that is delayed, so there is no delay before one.
+    walled = chain(Rest(seconds=2), run(WRITE), run(WRITE))
+    assert "startdelay" not in walled.text
+    assert [options(walled, name)["stonewall"] for name in ("rest1", "job0", "job1")] == [""] * 3
+
+
 @pytest.mark.parametrize(
     "job",
     [

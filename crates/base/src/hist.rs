@@ -67,7 +67,9 @@ impl Histogram {
     /// A histogram with nothing in it.
     #[must_use]
     pub fn new() -> Histogram {
-        Histogram { counts: Box::new([0; BUCKETS]) }
+        Histogram {
+            counts: Box::new([0; BUCKETS]),
+        }
     }
 
     /// Counts one latency.

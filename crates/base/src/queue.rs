@@ -41,7 +41,10 @@ impl<T: Copy> EventQueue<T> {
     /// An empty queue with room for `events` before it grows.
     #[must_use]
     pub fn with_capacity(events: usize) -> EventQueue<T> {
-        EventQueue { heap: Vec::with_capacity(events), pushed: 0 }
+        EventQueue {
+            heap: Vec::with_capacity(events),
+            pushed: 0,
+        }
     }
 
     /// How many events wait.
@@ -101,7 +104,11 @@ impl<T: Copy> EventQueue<T> {
     /// Takes the earliest event if it is due at or before `to`.
     #[inline]
     pub fn pop_due(&mut self, to: Nanos) -> Option<(Nanos, T)> {
-        if self.peek_at()? <= to { self.pop() } else { None }
+        if self.peek_at()? <= to {
+            self.pop()
+        } else {
+            None
+        }
     }
 
     /// Puts an entry in place of the first one, as deep as it belongs.
@@ -111,7 +118,9 @@ impl<T: Copy> EventQueue<T> {
         let mut hole = 0;
         loop {
             let child = hole * ARITY + 1;
-            let Some(least) = least_of(heap, child) else { break };
+            let Some(least) = least_of(heap, child) else {
+                break;
+            };
             if heap[least].key >= entry.key {
                 break;
             }
@@ -153,7 +162,10 @@ impl<T> Fifo<T> {
     /// An empty ring for `capacity` items.
     #[must_use]
     pub fn new(capacity: usize) -> Fifo<T> {
-        Fifo { items: VecDeque::with_capacity(capacity), capacity }
+        Fifo {
+            items: VecDeque::with_capacity(capacity),
+            capacity,
+        }
     }
 
     /// Appends an item, or hands it back when the ring is full.
@@ -256,7 +268,10 @@ mod tests {
         assert_eq!(ring.push('b'), Ok(()));
         assert_eq!(ring.push('c'), Err('c'));
         assert!(ring.is_full());
-        assert_eq!((ring.pop(), ring.front(), ring.len()), (Some('a'), Some(&'b'), 1));
+        assert_eq!(
+            (ring.pop(), ring.front(), ring.len()),
+            (Some('a'), Some(&'b'), 1)
+        );
         assert_eq!(Fifo::new(0).push(1), Err(1));
     }
 

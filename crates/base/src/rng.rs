@@ -75,7 +75,13 @@ mod tests {
 
     #[test]
     fn seeds_and_streams_differ() {
-        let drawn = [first(1, 2), first(2, 1), first(1, 1), first(0, 0), first(2, 2)];
+        let drawn = [
+            first(1, 2),
+            first(2, 1),
+            first(1, 1),
+            first(0, 0),
+            first(2, 2),
+        ];
         for (i, a) in drawn.iter().enumerate() {
             assert!(!drawn[..i].contains(a), "streams share a value");
         }
@@ -90,7 +96,10 @@ mod tests {
             seen[rng.below(7) as usize] += 1;
         }
         // 10,000 ± 5 standard deviations (92 each).
-        assert!(seen.iter().all(|n| (9_540..=10_460).contains(n)), "{seen:?}");
+        assert!(
+            seen.iter().all(|n| (9_540..=10_460).contains(n)),
+            "{seen:?}"
+        );
         assert_eq!(rng.below(1), 0);
         assert_eq!(rng.below(0), 0);
     }

@@ -68,7 +68,8 @@ impl Drive {
         self.background.wrote_at = self.now;
         if !self.background.gather_pending && self.ftl.has_partial() {
             self.background.gather_pending = true;
-            self.events.push(self.now + self.background.gather_time, Event::GatherTimer);
+            self.events
+                .push(self.now + self.background.gather_time, Event::GatherTimer);
         }
     }
 

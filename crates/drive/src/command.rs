@@ -148,7 +148,11 @@ impl Drive {
     pub(crate) fn answer(&mut self, slot: u32, status: Status) {
         let tag = self.commands.slots[slot as usize].tag;
         self.commands.vacant.push(slot);
-        self.done.push(Completion { tag, at: self.now, status });
+        self.done.push(Completion {
+            tag,
+            at: self.now,
+            status,
+        });
         if self.commands.outstanding() == 0 {
             self.fell_idle();
         }
@@ -173,7 +177,9 @@ impl Drive {
         self.stop_receiving();
         self.ftl.pad_host(&mut self.ops);
         self.issue();
-        self.commands.durable.push_back((self.ftl.next_sequence(), slot));
+        self.commands
+            .durable
+            .push_back((self.ftl.next_sequence(), slot));
         self.answer_durable();
     }
 
@@ -200,7 +206,12 @@ impl Drive {
     fn read_rest(&mut self, slot: u32, lpn: u32) {
         if let Found::Flash(ppn) = self.ftl.find(lpn) {
             let (die, class) = self.ftl.read_place(ppn);
-            self.ops.push(NandOp { die, class, units: 1, token: Token::Host(slot) });
+            self.ops.push(NandOp {
+                die,
+                class,
+                units: 1,
+                token: Token::Host(slot),
+            });
             self.commands.slots[slot as usize].pending += 1;
             self.issue();
         }
@@ -261,7 +272,12 @@ impl Drive {
         let command = &mut self.commands.slots[slot as usize];
         let lpn = command.lpn + command.sent;
         command.sent += units;
-        let piece = Piece { slot, lpn, units, last: command.sent == command.units };
+        let piece = Piece {
+            slot,
+            lpn,
+            units,
+            last: command.sent == command.units,
+        };
         if piece.last {
             self.commands.incoming.pop_front();
         }
@@ -397,7 +413,12 @@ impl Drive {
             units += 1;
         }
         let (die, class) = self.ftl.read_place(ppn);
-        self.ops.push(NandOp { die, class, units: units as u16, token });
+        self.ops.push(NandOp {
+            die,
+            class,
+            units: units as u16,
+            token,
+        });
         (units, true)
     }
 

@@ -259,7 +259,8 @@ impl Device for Drive {
     fn advance(&mut self, to: Nanos, done: &mut Vec<Completion>) {
         while let Some((at, event)) = self.events.pop_due(to) {
             if at >= self.xray.due() {
-                self.xray.sample(Nanos(at.0 - 1), &self.ftl, self.host_bytes);
+                self.xray
+                    .sample(Nanos(at.0 - 1), &self.ftl, self.host_bytes);
             }
             self.now = at;
             self.handle(event);

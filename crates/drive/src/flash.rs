@@ -93,7 +93,9 @@ impl Flash {
             dies: (0..layout.dies).map(die).collect(),
             channel_free: vec![Nanos::ZERO; g.channels as usize],
             array_time,
-            transfer_time: (0..=u64::from(layout.native_granule)).map(transfer).collect(),
+            transfer_time: (0..=u64::from(layout.native_granule))
+                .map(transfer)
+                .collect(),
             cache_program: part.cache_program,
             read_priority,
             lone: g.dies_per_channel == 1,
@@ -146,8 +148,7 @@ impl Flash {
             let taken = self.take_channel(die_channel(&self.dies, index), op.units, now);
             self.start_array(op, index, taken, events);
         } else if class::is_read(op.class) && self.lone {
-            let sent =
-                self.take_channel(die_channel(&self.dies, index), op.units, now + array);
+            let sent = self.take_channel(die_channel(&self.dies, index), op.units, now + array);
             events.push(sent, Event::Done(index));
         } else if class::is_read(op.class) {
             events.push(now + array, Event::Sensed(index));
@@ -158,13 +159,7 @@ impl Flash {
 
     /// The array begins a program whose data is in the page register at `at`.
     #[inline]
-    fn start_array(
-        &mut self,
-        op: NandOp,
-        index: u16,
-        at: Nanos,
-        events: &mut EventQueue<Event>,
-    ) {
+    fn start_array(&mut self, op: NandOp, index: u16, at: Nanos, events: &mut EventQueue<Event>) {
         self.dies[index as usize].running = Some(op);
         events.push(at + self.array_time[op.class as usize], Event::Done(index));
         if self.cache_program {
@@ -188,7 +183,10 @@ impl Flash {
     fn load_next(&mut self, index: u16, now: Nanos) {
         let die = &mut self.dies[index as usize];
         let programs = die.running.is_some_and(|op| class::is_program(op.class));
-        let next = die.queue.front().is_some_and(|op| class::is_program(op.class));
+        let next = die
+            .queue
+            .front()
+            .is_some_and(|op| class::is_program(op.class));
         if !programs || !next || !die.urgent.is_empty() || die.loaded.is_some() {
             return;
         }
@@ -229,7 +227,12 @@ impl Flash {
     /// The state in a line a die, for a panic.
     pub(crate) fn describe(&self) -> String {
         let line = |(i, d): (usize, &Die)| {
-            format!("die {i}: {:?}, waiting {}+{}\n", d.running, d.urgent.len(), d.queue.len())
+            format!(
+                "die {i}: {:?}, waiting {}+{}\n",
+                d.running,
+                d.urgent.len(),
+                d.queue.len()
+            )
         };
         self.dies.iter().enumerate().map(line).collect()
     }

@@ -55,8 +55,13 @@ pub(crate) struct ReadAhead {
 
 impl ReadAhead {
     pub(crate) fn new(streams: u32, depth_units: u32) -> ReadAhead {
-        let idle =
-            |_| Stream { next: u32::MAX, hits: 0, used: 0, ahead: 0, chunks: VecDeque::new() };
+        let idle = |_| Stream {
+            next: u32::MAX,
+            hits: 0,
+            used: 0,
+            ahead: 0,
+            chunks: VecDeque::new(),
+        };
         ReadAhead {
             depth_units,
             streams: (0..streams).map(idle).collect(),
@@ -122,8 +127,13 @@ impl ReadAhead {
         }
         let units = CHUNK_UNITS.min(until - from);
         s.ahead = from + units;
-        let chunk =
-            Chunk { lpn: from, units, pending: 0, waiting: Vec::new(), wanted: true };
+        let chunk = Chunk {
+            lpn: from,
+            units,
+            pending: 0,
+            waiting: Vec::new(),
+            wanted: true,
+        };
         let index = if let Some(vacant) = self.vacant.pop() {
             self.chunks[vacant as usize] = chunk;
             vacant

@@ -22,7 +22,6 @@ pub const COLUMNS: [&str; 13] = [
 ];
 
 /// Samples of the inside at a fixed interval.
-#[derive(Default)]
 pub struct Xray {
     every: Nanos,
     next: Nanos,
@@ -30,12 +29,28 @@ pub struct Xray {
     columns: [Vec<i64>; 13],
 }
 
+impl Default for Xray {
+    fn default() -> Xray {
+        let columns = Default::default();
+        Xray {
+            every: Nanos::ZERO,
+            next: Nanos::NEVER,
+            start: Nanos::ZERO,
+            columns,
+        }
+    }
+}
+
 impl Xray {
     /// Starts over at `now`, sampling at the end of every interval; `Nanos::ZERO` switches it off.
     pub fn restart(&mut self, now: Nanos, every: Nanos) {
         self.every = every;
         self.start = now;
-        self.next = if every == Nanos::ZERO { Nanos::NEVER } else { now + every };
+        self.next = if every == Nanos::ZERO {
+            Nanos::NEVER
+        } else {
+            now + every
+        };
         self.columns.iter_mut().for_each(Vec::clear);
     }
 

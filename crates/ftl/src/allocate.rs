@@ -109,8 +109,7 @@ impl Ftl {
             self.sequence += 1;
         }
         s.next += count;
-        while self.streams[stream].begun + self.streams[stream].granule
-            <= self.streams[stream].next
+        while self.streams[stream].begun + self.streams[stream].granule <= self.streams[stream].next
         {
             let granule = self.streams[stream].granule;
             self.issue_program(stream, granule, granule, ops);
@@ -143,7 +142,12 @@ impl Ftl {
         self.blocks.all[s.superblock as usize].in_flight += 1;
         self.count_programmed(stream, filled);
         let token = Token::Program(place);
-        ops.push(NandOp { die: die as u16, class, units: sent as u16, token });
+        ops.push(NandOp {
+            die: die as u16,
+            class,
+            units: sent as u16,
+            token,
+        });
         let s = &mut self.streams[stream];
         s.begun += s.granule;
         if s.next > s.begun {
@@ -201,9 +205,16 @@ impl Ftl {
     #[cold]
     fn open(&mut self, stream: usize) {
         let slc = stream == CACHE;
-        let superblock = if slc { self.take_cache_superblock() } else { self.blocks.free.pop_front() };
+        let superblock = if slc {
+            self.take_cache_superblock()
+        } else {
+            self.blocks.free.pop_front()
+        };
         let Some(superblock) = superblock else {
-            panic!("no superblock left for stream {stream}\n{}", self.describe());
+            panic!(
+                "no superblock left for stream {stream}\n{}",
+                self.describe()
+            );
         };
         match stream {
             FOLD => self.fold.pledged = false,
@@ -217,7 +228,10 @@ impl Ftl {
             self.describe()
         );
         let block = &mut self.blocks.all[superblock as usize];
-        assert_eq!((block.state, block.valid, block.written), (State::Free, 0, 0));
+        assert_eq!(
+            (block.state, block.valid, block.written),
+            (State::Free, 0, 0)
+        );
         block.state = State::Open;
         block.slc = slc;
         let s = &mut self.streams[stream];
@@ -258,14 +272,27 @@ impl Ftl {
             self.blocks.cache.retain(|&s| s != superblock);
         }
         let block = &mut self.blocks.all[superblock as usize];
-        assert_eq!(block.valid, 0, "erase would lose {} live units", block.valid);
+        assert_eq!(
+            block.valid, 0,
+            "erase would lose {} live units",
+            block.valid
+        );
         assert_eq!(block.in_flight, 0, "erase under a program");
         block.state = State::Erasing;
         block.erases_left = self.layout.dies;
-        let class = if block.slc { class::SLC_ERASE } else { class::NATIVE_ERASE };
+        let class = if block.slc {
+            class::SLC_ERASE
+        } else {
+            class::NATIVE_ERASE
+        };
         for die in 0..self.layout.dies {
             let token = Token::Erase(superblock);
-            ops.push(NandOp { die: die as u16, class, units: 0, token });
+            ops.push(NandOp {
+                die: die as u16,
+                class,
+                units: 0,
+                token,
+            });
         }
     }
 
@@ -289,7 +316,11 @@ impl Ftl {
         if slc && !fixed {
             self.cache.borrowed -= 1;
         }
-        let queue = if fixed { &mut self.blocks.free_fixed } else { &mut self.blocks.free };
+        let queue = if fixed {
+            &mut self.blocks.free_fixed
+        } else {
+            &mut self.blocks.free
+        };
         queue.push_back(superblock);
         self.starved = false;
     }

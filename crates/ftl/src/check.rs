@@ -20,11 +20,19 @@ impl Ftl {
             if ppn != NONE {
                 mapped += 1;
                 assert!(self.map.is_valid(ppn), "unit {lpn} points at invalid {ppn}");
-                assert_eq!(self.map.logical[ppn as usize] as usize, lpn, "reverse map of {ppn}");
+                assert_eq!(
+                    self.map.logical[ppn as usize] as usize, lpn,
+                    "reverse map of {ppn}"
+                );
             }
         }
         let valid: u64 = self.blocks.all.iter().map(|b| u64::from(b.valid)).sum();
-        assert_eq!(valid, mapped, "valid units and mapped units differ\n{}", self.describe());
+        assert_eq!(
+            valid,
+            mapped,
+            "valid units and mapped units differ\n{}",
+            self.describe()
+        );
     }
 
     fn check_blocks(&self) {
@@ -45,12 +53,30 @@ impl Ftl {
             in_flight += block.in_flight as usize;
         }
         assert_eq!(in_flight, self.buffer.in_flight(), "granules in flight");
-        let free = self.blocks.all.iter().filter(|b| b.state == State::Free).count();
-        assert_eq!(free, self.blocks.free.len() + self.blocks.free_fixed.len(), "free queues");
-        let cached = self.blocks.all.iter().filter(|b| b.slc).map(|b| b.valid).sum::<u32>();
+        let free = self
+            .blocks
+            .all
+            .iter()
+            .filter(|b| b.state == State::Free)
+            .count();
+        assert_eq!(
+            free,
+            self.blocks.free.len() + self.blocks.free_fixed.len(),
+            "free queues"
+        );
+        let cached = self
+            .blocks
+            .all
+            .iter()
+            .filter(|b| b.slc)
+            .map(|b| b.valid)
+            .sum::<u32>();
         assert_eq!(cached, self.cache.valid_units, "valid units in SLC mode");
         let borrowed = self.blocks.all.iter().filter(|b| b.slc && !b.fixed).count();
-        assert_eq!(borrowed, self.cache.borrowed as usize, "borrowed superblocks");
+        assert_eq!(
+            borrowed, self.cache.borrowed as usize,
+            "borrowed superblocks"
+        );
     }
 
     /// Programmed + waiting in host granules = host units + what folding and collection wrote + padding.
@@ -58,7 +84,12 @@ impl Ftl {
         let c = &self.counters;
         let waiting: u32 = self.streams[..2].iter().map(|s| s.next - s.begun).sum();
         let host = c.slc_units + c.direct_units + u64::from(waiting);
-        assert_eq!(host, c.host_units, "host units are lost or doubled\n{}", self.describe());
+        assert_eq!(
+            host,
+            c.host_units,
+            "host units are lost or doubled\n{}",
+            self.describe()
+        );
     }
 
     /// The state in a few lines, for a panic.
@@ -87,7 +118,11 @@ impl Ftl {
         }
         let used = self.buffer.used_units;
         let _ = writeln!(out, "buffer {used} of {} units", self.buffer.capacity_units);
-        let _ = writeln!(out, "bypass {}, starved {}", self.cache.bypass, self.starved);
+        let _ = writeln!(
+            out,
+            "bypass {}, starved {}",
+            self.cache.bypass, self.starved
+        );
         out
     }
 }

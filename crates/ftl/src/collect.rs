@@ -68,16 +68,21 @@ impl Ftl {
         if self.blocks.free_count() >= self.policy.gc.high_superblocks {
             return false;
         }
-        let ready = |b: &crate::blocks::Superblock| {
-            b.state == State::Closed && !b.slc && b.in_flight == 0
-        };
+        let ready =
+            |b: &crate::blocks::Superblock| b.state == State::Closed && !b.slc && b.in_flight == 0;
         let candidates = self.blocks.all.iter().enumerate().filter(|(_, b)| ready(b));
-        let Some((victim, valid)) = candidates.map(|(i, b)| (i as u32, b.valid)).min_by_key(|c| c.1)
+        let Some((victim, valid)) = candidates
+            .map(|(i, b)| (i as u32, b.valid))
+            .min_by_key(|c| c.1)
         else {
             self.search_again = self.sequence + 8 * u64::from(self.layout.dies);
             return false;
         };
-        let oldest = self.blocks.cache.front().map(|&s| self.blocks.all[s as usize].valid);
+        let oldest = self
+            .blocks
+            .cache
+            .front()
+            .map(|&s| self.blocks.all[s as usize].valid);
         let cheaper_fold = oldest.is_some_and(|cached| cached <= valid) && self.fold_can_write();
         if valid >= self.layout.native_units || cheaper_fold {
             self.search_again = self.sequence + 8 * u64::from(self.layout.dies);

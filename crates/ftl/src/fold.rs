@@ -150,7 +150,12 @@ impl Ftl {
             self.fold.copying += 1;
             self.fold.debt_milli -= i64::from(s.granule) * 1000;
             let token = Token::Copyback(place);
-            ops.push(NandOp { die: die as u16, class: class::COPYBACK, units: 0, token });
+            ops.push(NandOp {
+                die: die as u16,
+                class: class::COPYBACK,
+                units: 0,
+                token,
+            });
             self.skip_granule(FOLD);
         }
         self.fold.cursor += dies * row * self.layout.bits;
@@ -159,7 +164,10 @@ impl Ftl {
     /// A copyback has ended: what is still valid of its source rows now lives in the new place.
     pub(crate) fn copied_back(&mut self, place: u32, ops: &mut Vec<NandOp>) {
         let flight = self.buffer.flights[place as usize];
-        let (row, stride) = (self.layout.row_units, self.layout.row_units * self.layout.dies);
+        let (row, stride) = (
+            self.layout.row_units,
+            self.layout.row_units * self.layout.dies,
+        );
         let target = self.layout.superblock_of(flight.first);
         let origin = self.layout.superblock_of(flight.source);
         let mut moved = 0;

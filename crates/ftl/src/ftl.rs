@@ -109,7 +109,10 @@ impl Ftl {
     pub fn cache_units(&self) -> (u64, u64) {
         let fixed = self.cache.fixed_total - self.blocks.free_fixed.len() as u32;
         let given = u64::from(self.cache.borrowed + fixed) * u64::from(self.layout.slc_units);
-        (given - u64::from(self.streams[CACHE].left()), u64::from(self.cache.valid_units))
+        (
+            given - u64::from(self.streams[CACHE].left()),
+            u64::from(self.cache.valid_units),
+        )
     }
 
     /// Where a logical unit's data is now.
@@ -167,7 +170,11 @@ impl Ftl {
         let (superblock, offset) = self.layout.split(ppn);
         let slc = self.blocks.all[superblock as usize].slc;
         let (die, page) = self.layout.place(slc, offset);
-        let class = if slc { class::SLC_READ } else { class::NATIVE_READ + page as u8 };
+        let class = if slc {
+            class::SLC_READ
+        } else {
+            class::NATIVE_READ + page as u8
+        };
         (die as u16, class)
     }
 
@@ -223,7 +230,9 @@ impl Ftl {
     /// Whether a host granule is partly filled and waits for more data.
     #[must_use]
     pub fn has_partial(&self) -> bool {
-        [CACHE, DIRECT].iter().any(|&s| self.streams[s].next > self.streams[s].begun)
+        [CACHE, DIRECT]
+            .iter()
+            .any(|&s| self.streams[s].next > self.streams[s].begun)
     }
 
     /// Host programs on their way to the flash.
@@ -242,8 +251,11 @@ impl Ftl {
         self.blocks.cache.clear();
         for (index, block) in self.blocks.all.iter_mut().enumerate() {
             if block.written > 0 {
-                let cycles =
-                    if block.slc { &mut block.slc_cycles } else { &mut block.native_cycles };
+                let cycles = if block.slc {
+                    &mut block.slc_cycles
+                } else {
+                    &mut block.native_cycles
+                };
                 *cycles += 1;
                 let erases = if block.slc {
                     &mut self.counters.slc_erases
@@ -252,8 +264,11 @@ impl Ftl {
                 };
                 *erases += 1;
             }
-            let (fixed, slc_cycles, native_cycles) =
-                ((index as u32) < fixed, block.slc_cycles, block.native_cycles);
+            let (fixed, slc_cycles, native_cycles) = (
+                (index as u32) < fixed,
+                block.slc_cycles,
+                block.native_cycles,
+            );
             *block = Superblock {
                 state: State::Free,
                 slc: false,
@@ -265,8 +280,11 @@ impl Ftl {
                 slc_cycles,
                 native_cycles,
             };
-            let queue =
-                if fixed { &mut self.blocks.free_fixed } else { &mut self.blocks.free };
+            let queue = if fixed {
+                &mut self.blocks.free_fixed
+            } else {
+                &mut self.blocks.free
+            };
             queue.push_back(index as u32);
         }
         self.streams = std::array::from_fn(|i| Stream::new(&self.layout, i == CACHE));

@@ -21,7 +21,10 @@ impl Divider {
     #[must_use]
     pub fn new(divisor: u32) -> Divider {
         assert!(divisor > 0, "division by zero");
-        Divider { divisor, magic: (u64::MAX / u64::from(divisor)).wrapping_add(1) }
+        Divider {
+            divisor,
+            magic: (u64::MAX / u64::from(divisor)).wrapping_add(1),
+        }
     }
 
     /// `value / divisor`.
@@ -81,7 +84,11 @@ impl Layout {
         let row_units = page_units * g.planes;
         let slc_units = row_units * g.dies() * g.wordlines_per_block;
         let one_shot = matches!(part.native.program, Program::OneShot(_));
-        let native_granule = if one_shot { row_units * g.cell.bits() } else { row_units };
+        let native_granule = if one_shot {
+            row_units * g.cell.bits()
+        } else {
+            row_units
+        };
         let system = system_bytes.div_ceil(g.superblock_bytes()) as u32;
         Layout {
             dies: g.dies(),
@@ -105,14 +112,22 @@ impl Layout {
     #[inline]
     #[must_use]
     pub fn units(&self, slc: bool) -> u32 {
-        if slc { self.slc_units } else { self.native_units }
+        if slc {
+            self.slc_units
+        } else {
+            self.native_units
+        }
     }
 
     /// Units that one program takes in a mode.
     #[inline]
     #[must_use]
     pub fn granule(&self, slc: bool) -> u32 {
-        if slc { self.row_units } else { self.native_granule }
+        if slc {
+            self.row_units
+        } else {
+            self.native_granule
+        }
     }
 
     /// Bytes of a superblock in native mode.
@@ -164,7 +179,11 @@ impl Layout {
         }
         let (granule, within) = self.by_granule.split(offset);
         let (slot, die) = self.by_dies.split(granule);
-        let page = if self.one_shot { self.by_row.quotient(within) } else { slot % self.bits };
+        let page = if self.one_shot {
+            self.by_row.quotient(within)
+        } else {
+            slot % self.bits
+        };
         (die, page)
     }
 
@@ -172,7 +191,11 @@ impl Layout {
     #[inline]
     #[must_use]
     pub fn granule_start(&self, slc: bool, offset: u32) -> u32 {
-        let within = if slc { self.by_row.split(offset).1 } else { self.by_granule.split(offset).1 };
+        let within = if slc {
+            self.by_row.split(offset).1
+        } else {
+            self.by_granule.split(offset).1
+        };
         offset - within
     }
 }

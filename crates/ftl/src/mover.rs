@@ -146,7 +146,11 @@ impl Ftl {
     /// Makes a superblock a mover's source.
     pub(crate) fn start_source(&mut self, work: Work, superblock: u32) {
         let block = &mut self.blocks.all[superblock as usize];
-        assert_eq!((block.state, block.in_flight), (State::Closed, 0), "source {superblock}");
+        assert_eq!(
+            (block.state, block.in_flight),
+            (State::Closed, 0),
+            "source {superblock}"
+        );
         block.state = State::Source;
         let mover = self.mover(work);
         mover.source = superblock;
@@ -199,7 +203,12 @@ impl Ftl {
             Work::Fold => Token::FoldRead(first),
             Work::Collect => Token::GcRead(first),
         };
-        ops.push(NandOp { die, class, units: valid as u16, token });
+        ops.push(NandOp {
+            die,
+            class,
+            units: valid as u16,
+            token,
+        });
     }
 
     /// A row has been read: what is still valid in it goes into the mover's stream.
@@ -231,7 +240,10 @@ impl Ftl {
         assert_eq!(block.valid, 0, "source {superblock} still holds data");
         block.state = State::Emptied;
         let sequence = self.sequence;
-        self.mover(work).emptied.push(Emptied { superblock, sequence });
+        self.mover(work).emptied.push(Emptied {
+            superblock,
+            sequence,
+        });
         self.erase_emptied(ops);
         true
     }

@@ -43,7 +43,10 @@ impl Cache {
             CacheMode::None => (0, 0),
             CacheMode::Static => (nearest(cache.static_bytes).max(1), 0),
             CacheMode::Dynamic => (0, nearest(cache.size_bytes).max(1)),
-            CacheMode::Hybrid => (nearest(cache.static_bytes).max(1), nearest(cache.size_bytes)),
+            CacheMode::Hybrid => (
+                nearest(cache.static_bytes).max(1),
+                nearest(cache.size_bytes),
+            ),
             CacheMode::WholeDrive => (0, layout.superblocks),
         };
         Cache {

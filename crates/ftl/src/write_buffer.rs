@@ -78,7 +78,10 @@ impl Ftl {
     pub(crate) fn is_buffered(&self, ppn: u32) -> bool {
         let (superblock, offset) = self.layout.split(ppn);
         let block = &self.blocks.all[superblock as usize];
-        let open = self.streams.iter().any(|s| s.superblock == superblock && offset >= s.begun);
+        let open = self
+            .streams
+            .iter()
+            .any(|s| s.superblock == superblock && offset >= s.begun);
         if open || block.in_flight == 0 {
             return open;
         }
@@ -101,9 +104,13 @@ impl Ftl {
 
     pub(crate) fn oldest_pending(&self, of: impl Fn(usize) -> bool) -> u64 {
         let flying = self.buffer.flights.iter();
-        let flying = flying.filter(|f| f.first != NONE && of(f.stream)).map(|f| f.sequence);
+        let flying = flying
+            .filter(|f| f.first != NONE && of(f.stream))
+            .map(|f| f.sequence);
         let open = self.streams.iter().enumerate();
-        let open = open.filter(|(i, s)| of(*i) && s.next > s.begun).map(|(_, s)| s.sequence);
+        let open = open
+            .filter(|(i, s)| of(*i) && s.next > s.begun)
+            .map(|(_, s)| s.sequence);
         flying.chain(open).min().unwrap_or(u64::MAX)
     }
 }

@@ -50,15 +50,22 @@ fn cached(mode: CacheMode, when_full: WhenFull, path: FoldPath, superblocks: u64
         policy.cache.static_bytes = superblocks * slc;
     }
     policy.fold.path = path;
-    policy.fold.pace_milli = if when_full == WhenFull::Staged { 1500 } else { 500 };
+    policy.fold.pace_milli = if when_full == WhenFull::Staged {
+        1500
+    } else {
+        500
+    };
     policy
 }
 
 #[test]
 fn without_cache_one_shot_and_page_by_page() {
-    for (cell, one_shot) in
-        [(Cell::Slc, true), (Cell::Mlc, false), (Cell::Tlc, true), (Cell::Qlc, false)]
-    {
+    for (cell, one_shot) in [
+        (Cell::Slc, true),
+        (Cell::Mlc, false),
+        (Cell::Tlc, true),
+        (Cell::Qlc, false),
+    ] {
         let bench = torture(&part(cell, one_shot, 40), policy(), 0.75, 11);
         let c = bench.ftl.counters();
         assert!(c.gc_units > 0, "{cell:?} never collected");
@@ -68,7 +75,12 @@ fn without_cache_one_shot_and_page_by_page() {
 
 #[test]
 fn every_cache_with_every_way_when_full() {
-    for mode in [CacheMode::Static, CacheMode::Dynamic, CacheMode::Hybrid, CacheMode::WholeDrive] {
+    for mode in [
+        CacheMode::Static,
+        CacheMode::Dynamic,
+        CacheMode::Hybrid,
+        CacheMode::WholeDrive,
+    ] {
         for when_full in [WhenFull::Direct, WhenFull::FoldFirst, WhenFull::Staged] {
             for path in [FoldPath::Controller, FoldPath::Copyback] {
                 for seed in 1..4 {
@@ -89,7 +101,12 @@ fn every_cache_with_every_way_when_full() {
 #[test]
 fn trim_of_everything_gives_every_superblock_back() {
     let p = part(Cell::Tlc, true, 48);
-    let policy = cached(CacheMode::Dynamic, WhenFull::Direct, FoldPath::Controller, 4);
+    let policy = cached(
+        CacheMode::Dynamic,
+        WhenFull::Direct,
+        FoldPath::Controller,
+        4,
+    );
     let mut bench = torture(&p, policy, 0.6, 5);
     bench.pad();
     bench.drain();
@@ -103,7 +120,12 @@ fn trim_of_everything_gives_every_superblock_back() {
 #[test]
 fn overwritten_cache_is_erased_and_not_folded() {
     let p = part(Cell::Tlc, true, 48);
-    let policy = cached(CacheMode::Dynamic, WhenFull::Direct, FoldPath::Controller, 4);
+    let policy = cached(
+        CacheMode::Dynamic,
+        WhenFull::Direct,
+        FoldPath::Controller,
+        4,
+    );
     let mut bench = Bench::new(&p, policy, 2000, 3);
     let slc = bench.ftl.layout.slc_units;
     for _ in 0..50 {
@@ -112,6 +134,10 @@ fn overwritten_cache_is_erased_and_not_folded() {
     bench.drain();
     bench.verify();
     let c = bench.ftl.counters();
-    assert_eq!((c.fold_units, c.direct_units), (0, 0), "a small file stays in the cache");
+    assert_eq!(
+        (c.fold_units, c.direct_units),
+        (0, 0),
+        "a small file stays in the cache"
+    );
     assert!(c.slc_erases > 20);
 }

@@ -11,7 +11,7 @@
 
 use flashtwin_base::queue::{EventQueue, Fifo};
 use flashtwin_base::{Completion, Device, Histogram, Nanos, Request, Status};
-use flashtwin_workload::{Direction, Generator, Job, SECTOR_BYTES};
+use flashtwin_workload::{Ask, Direction, Generator, Job, SECTOR_BYTES};
 
 use crate::outcome::{Outcome, Tally};
 use crate::phase::Phase;
@@ -216,29 +216,45 @@ impl<'a> Host<'a> {
                 self.events.push(at, index);
                 return;
             }
-            let Some(ask) = running.generator.next(thread.number as usize) else {
-                thread.state = State::Done;
+            let host = running.job.host;
+            if !self.begin(now, index, slot) {
                 return;
-            };
-            thread.free.pop();
-            thread.bytes += u64::from(ask.sectors) * SECTOR_BYTES;
-            let (direction, lba, sectors) = (ask.direction, ask.lba, ask.sectors);
-            self.slots[slot as usize] = Slot {
-                started: now,
-                lba,
-                sectors,
-                thread: index,
-                direction,
-            };
-            running.tally.begin(now);
-            self.outstanding += 1;
-            if running.job.host > Nanos::ZERO {
-                thread.state = State::Issues(slot);
-                self.events.push(now + running.job.host, index);
+            }
+            if host > Nanos::ZERO {
+                self.threads[index as usize].state = State::Issues(slot);
+                self.events.push(now + host, index);
                 return;
             }
             self.reach(device, now, slot);
         }
+    }
+
+    /// Puts a thread's next request into its first free slot; false when it has none left.
+    #[inline]
+    fn begin(&mut self, now: Nanos, index: u32, slot: u32) -> bool {
+        let thread = &mut self.threads[index as usize];
+        let running = &mut self.jobs[thread.job as usize];
+        let Some(ask) = running.generator.next(thread.number as usize) else {
+            thread.state = State::Done;
+            return false;
+        };
+        let Ask {
+            direction,
+            lba,
+            sectors,
+        } = ask;
+        thread.free.pop();
+        thread.bytes += u64::from(sectors) * SECTOR_BYTES;
+        self.slots[slot as usize] = Slot {
+            started: now,
+            lba,
+            sectors,
+            thread: index,
+            direction,
+        };
+        running.tally.begin(now);
+        self.outstanding += 1;
+        true
     }
 
     /// A request arrives at the device, or queues behind those that found it full.

@@ -8,7 +8,12 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-create_exception!(_core, SpecError, PyException, "A spec is wrong; `errors` lists every mistake.");
+create_exception!(
+    _core,
+    SpecError,
+    PyException,
+    "A spec is wrong; `errors` lists every mistake."
+);
 
 /// A checked spec.
 #[pyclass(frozen, module = "flashtwin._core")]

@@ -35,7 +35,9 @@ enum Verdict {
 fn ask(watch: &Py<PyAny>, bytes: u64, elapsed: Nanos) -> Verdict {
     Python::attach(|py| {
         let answer = py.check_signals().and_then(|()| {
-            watch.call1(py, (bytes, elapsed.0)).and_then(|go| go.extract::<bool>(py))
+            watch
+                .call1(py, (bytes, elapsed.0))
+                .and_then(|go| go.extract::<bool>(py))
         });
         match answer {
             Ok(true) => Verdict::Go,
@@ -71,13 +73,25 @@ impl Twin {
     /// Submits one command and waits for its end.
     fn single(&mut self, op: Op, lba: u64, sectors: u32) -> Answer {
         let start = self.drive.now();
-        self.drive.submit(start, Request { tag: 0, op, lba, sectors });
+        self.drive.submit(
+            start,
+            Request {
+                tag: 0,
+                op,
+                lba,
+                sectors,
+            },
+        );
         let mut done = Vec::new();
         while done.is_empty() {
             let due = self.drive.next_due().unwrap_or(Nanos::NEVER);
             self.drive.advance(due, &mut done);
         }
-        Answer { start, end: self.drive.now(), outcome: None }
+        Answer {
+            start,
+            end: self.drive.now(),
+            outcome: None,
+        }
     }
 
     fn pass(&mut self, span: Nanos, watch: &Py<PyAny>) -> Verdict {
@@ -99,7 +113,10 @@ impl Twin {
 impl Twin {
     #[new]
     fn new(spec: &Spec, seed: u64) -> Twin {
-        Twin { drive: Drive::new(&spec.inner.config), seed }
+        Twin {
+            drive: Drive::new(&spec.inner.config),
+            seed,
+        }
     }
 
     #[getter]
@@ -128,14 +145,21 @@ impl Twin {
             let mut verdict = Verdict::Go;
             let mut tick = |progress: Progress| {
                 verdict = ask(&watch, progress.bytes, progress.elapsed);
-                if matches!(verdict, Verdict::Go) { Flow::Continue } else { Flow::Stop }
+                if matches!(verdict, Verdict::Go) {
+                    Flow::Continue
+                } else {
+                    Flow::Stop
+                }
             };
             let outcome = flashtwin_host::run(drive, start, &phase, &mut tick);
             (outcome, verdict)
         });
         verdict.into_result()?;
-        let answer =
-            Answer { start: outcome.start, end: outcome.end, outcome: Some(outcome) };
+        let answer = Answer {
+            start: outcome.start,
+            end: outcome.end,
+            outcome: Some(outcome),
+        };
         convert::answer(py, answer, self.drive.close_xray())
     }
 
@@ -149,7 +173,11 @@ impl Twin {
         let start = self.drive.now();
         self.drive.xray_mut().restart(start, Nanos(sample_ns));
         py.detach(|| self.pass(Nanos(ns), &watch)).into_result()?;
-        let answer = Answer { start, end: self.drive.now(), outcome: None };
+        let answer = Answer {
+            start,
+            end: self.drive.now(),
+            outcome: None,
+        };
         convert::answer(py, answer, self.drive.close_xray())
     }
 
@@ -159,7 +187,10 @@ impl Twin {
         offset: u64,
         size: u64,
     ) -> PyResult<Bound<'py, PyDict>> {
-        if offset.checked_add(size).is_none_or(|end| end > self.drive.capacity_bytes()) {
+        if offset
+            .checked_add(size)
+            .is_none_or(|end| end > self.drive.capacity_bytes())
+        {
             return Err(PyValueError::new_err("the range ends past the drive"));
         }
         self.drive.xray_mut().restart(Nanos::ZERO, Nanos::ZERO);
@@ -172,7 +203,11 @@ impl Twin {
             self.single(Op::Trim, at, sectors);
             at += u64::from(sectors);
         }
-        let answer = Answer { start, end: self.drive.now(), outcome: None };
+        let answer = Answer {
+            start,
+            end: self.drive.now(),
+            outcome: None,
+        };
         convert::answer(py, answer, self.drive.close_xray())
     }
 
@@ -186,7 +221,11 @@ impl Twin {
         self.drive.xray_mut().restart(Nanos::ZERO, Nanos::ZERO);
         let start = self.drive.now();
         self.drive.purge();
-        let answer = Answer { start, end: self.drive.now(), outcome: None };
+        let answer = Answer {
+            start,
+            end: self.drive.now(),
+            outcome: None,
+        };
         convert::answer(py, answer, self.drive.close_xray())
     }
 }

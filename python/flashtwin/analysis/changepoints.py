@@ -36,6 +36,8 @@ NOISE_LEAST = 0.02
 STALLED = 0.02
 LONGEST = 8192
 MAD_TO_SIGMA = 1.4826
+NORMAL_95 = 1.645
+NORMAL_QUARTER = 0.3186
 BLOCK = 10
 SLOWEST = 16.0
 
@@ -46,6 +48,13 @@ def noise(values: Floats) -> float:
         return 0.0
     steps = np.diff(values)
     return float(MAD_TO_SIGMA * np.median(np.abs(steps - np.median(steps))) / np.sqrt(2.0))
+
+
+def calm(values: Floats) -> float:
+    """Noise of the calmest quarter of the steps: that of the samples between teeth and stalls."""
+    if values.size < 2:
+        return 0.0
+    return float(np.quantile(np.abs(np.diff(values)), 0.25) / (NORMAL_QUARTER * np.sqrt(2.0)))
 
 
 def slowness(values: Floats) -> float:
@@ -163,11 +172,16 @@ def merged(of: Curve, cuts: Ints, *, effect: float = EFFECT) -> Ints:
 
 
 def smallest_visible(of: Curve, *, contrast: float = 1.25, penalty: float = PENALTY) -> float:
-    """Bytes that a first plateau `contrast` times faster than the rest must hold to be seen."""
+    """Bytes that a first plateau `contrast` times faster than the rest must hold to be seen.
+
+    For a series without an end of a first plateau: all scatter upwards then stands against one.
+    """
     if len(of) < 2 or of.total_bytes <= 0:
         return of.total_bytes
     values = logs(of.rate)
-    spread = max(noise(values) * float(np.sqrt(slowness(values))), NOISE_LEAST)
+    middle, high = np.quantile(values, (0.5, 0.95))
+    whole = float(high - middle) / NORMAL_95
+    spread = max(noise(values) * float(np.sqrt(slowness(values))), whole, NOISE_LEAST)
     gain = min((np.log(contrast) / spread) ** 2, CAP)
     samples = int(np.floor(penalty * np.log(len(of)) / gain)) + 1
     usual = float(np.median(of.rate[of.rate > 0])) * float(np.median(of.dt))

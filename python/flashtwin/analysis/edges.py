@@ -78,7 +78,7 @@ class _Sides:
     @staticmethod
     def of(rate: Floats, cut: int, relative_noise: float) -> _Sides:
         rate = _within_reach(rate, cut, relative_noise)
-        before, after = rate[: max(cut - 1, 1)], rate[min(cut + 1, rate.size - 1) :]
+        before, after = _apart(rate, cut)
         centred = rate - rate.mean()
         return _Sides(
             rate=rate,
@@ -115,12 +115,17 @@ class _Sides:
         return result
 
 
+def _apart(rate: Floats, cut: int) -> tuple[Floats, Floats]:
+    """Both sides of a cut without the samples at it, which may hold some of both."""
+    return rate[: max(cut - 1, min(cut, 2))], rate[min(cut + 1, rate.size - 1) :]
+
+
 def _within_reach(rate: Floats, cut: int, relative_noise: float) -> Floats:
     """Rates with stalls and odd samples drawn to the range that the two levels span.
 
     What lies between the levels is left alone: it may be the sample in which the change fell.
     """
-    before, after = rate[: max(cut - 1, 1)], rate[min(cut + 1, rate.size - 1) :]
+    before, after = _apart(rate, cut)
     ends = [
         (float(np.median(side)), OUTLYING * _scatter(side, relative_noise))
         for side in (before, after)

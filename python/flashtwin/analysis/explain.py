@@ -32,15 +32,15 @@ class Explanation:
 
 EDGE = (
     "The speed is cut where it changes for good: the cheapest way to cut the whole series, each "
-    "cut at a price, single odd samples and stalls counting little. "
+    "cut at a price, single odd samples and stalls counting little."
 )
 PLACED = (
     "The place is then read finer than a sample: the sample in which the change fell has a rate "
-    "between the two levels, and its share of each says when it happened. "
+    "between the two levels, and its share of each says when it happened."
 )
 SPEED = (
     "Bytes over time of the samples that lie wholly in the plateau. The interval comes from "
-    "their scatter, in blocks where neighbouring samples are alike, as in a saw-tooth. "
+    "their scatter, in blocks where neighbouring samples are alike, as in a saw-tooth."
 )
 
 EXPLANATIONS: tuple[Explanation, ...] = (
@@ -51,7 +51,7 @@ EXPLANATIONS: tuple[Explanation, ...] = (
         means="So much can be written in one go to an empty drive before it slows down for "
         "good. On drives with an SLC cache that is the cache as the host sees it, together with "
         "what the drive emptied out of it meanwhile. 0 means that no cache was seen.",
-        found=EDGE + "The first drop of a tenth or more that lasts ends the plateau. A drop "
+        found=EDGE + " The first drop of a tenth or more that lasts ends the plateau. A drop "
         "that recovers is a dip, and a slow decline has no end. " + PLACED,
         rests_on="The write series of the first pass up to the end of the second plateau, on "
         "the axis of bytes written.",
@@ -66,7 +66,7 @@ EXPLANATIONS: tuple[Explanation, ...] = (
         title="Speed in the cache",
         unit="MB/s (10^6 bytes a second)",
         means="How fast the drive takes data until the first plateau ends.",
-        found=SPEED + "Dips that recover are left out; a slower beginning is not.",
+        found=SPEED + " Dips that recover are left out; a slower beginning is not.",
         rests_on="The samples from the start to the end of the first plateau.",
         misleads="The interface or the queue depth may be the limit and not the cache. A cache "
         "of a few samples has a wide interval; waves longer than a short plateau make it too "
@@ -103,7 +103,7 @@ EXPLANATIONS: tuple[Explanation, ...] = (
         title="Speed while folding",
         unit="MB/s (10^6 bytes a second)",
         means="What is left for the host while the drive gives borrowed cells back.",
-        found=SPEED + "Of several plateaus after that point, all together.",
+        found=SPEED + " Of several plateaus after that point, all together.",
         rests_on="The fill from where folding begins to its end.",
         misleads="As fill.fold_begin: there is a value only where the slower plateau reads as "
         "folding.",
@@ -172,7 +172,7 @@ EXPLANATIONS: tuple[Explanation, ...] = (
         title="Later pass: speed of the first plateau",
         unit="MB/s (10^6 bytes a second)",
         means="How fast a full, rested drive takes data at first.",
-        found=SPEED + "Where no plateau ends it is the whole pass, and the note says so.",
+        found=SPEED + " Where no plateau ends it is the whole pass, and the note says so.",
         rests_on="The first plateau of that pass.",
         misleads="Without a cache left it is no cache speed.",
     ),

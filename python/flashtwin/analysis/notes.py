@@ -35,7 +35,7 @@ def why_none(of: Curve, shape: Shape, least: float) -> str:
             f"none seen: the speed goes little by little from {mbs(first)} (first fifth) to "
             f"{mbs(last)} (last fifth) without a step; {seen}"
         )
-    parts = ["none seen: no lasting drop", dipping(shape), rising(of, shape), seen]
+    parts = ["none seen: no lasting drop", dipping(shape), bursts(shape), seen]
     return sentence(parts) or ""
 
 
@@ -43,7 +43,7 @@ def dipping(shape: Shape) -> str | None:
     count = len(shape.opening.dips)
     if count == 0:
         return None
-    return f"{count} dips that recover are left out (heat or pauses, not the end of a cache)"
+    return f"{_some(count, 'dip')} left out: the speed recovers (heat or pauses, no end of a cache)"
 
 
 def rising(of: Curve, shape: Shape) -> str | None:
@@ -64,10 +64,10 @@ def second_tier(shape: Shape, target: Target) -> str | None:
 
 
 def bursts(shape: Shape) -> str | None:
-    """Stretches that are fast again: the cache was armed a second time."""
-    bursts = [burst for plateau in shape.rest.plateaus for burst in plateau.excursions]
+    """Stretches in mid-plateau that are faster, as when a cache is armed a second time."""
+    bursts = [burst for plateau in shape.plateaus for burst in plateau.excursions]
     said = [
-        f"{mbs(burst.rate)} again from {gb(burst.start)} to {gb(burst.end)}"
+        f"faster ({mbs(burst.rate)}) from {gb(burst.start)} to {gb(burst.end)}"
         for burst in bursts
         if burst.faster
     ]
@@ -95,7 +95,7 @@ def about(plateau: Plateau) -> str | None:
     if plateau.drift is not None:
         parts.append(f"drifts from {mbs(plateau.drift[0])} to {mbs(plateau.drift[1])}")
     if plateau.excursions:
-        parts.append(f"{len(plateau.excursions)} stretches at another speed are left out")
+        parts.append(f"{_some(len(plateau.excursions), 'stretch')} at another speed left out")
     return sentence(parts)
 
 
@@ -128,3 +128,9 @@ def why_no_fold(shape: Shape, later: Plateau | None) -> str:
         "no third plateau; either no cells have to be given back, or they are from the end of the "
         "first plateau on"
     )
+
+
+def _some(count: int, what: str) -> str:
+    """A number with its noun."""
+    ending = "" if count == 1 else "es" if what.endswith("ch") else "s"
+    return f"{count} {what}{ending}"

@@ -7,11 +7,12 @@ slower than they go on.
 
 The rules, on bytes, the axis on which a plateau has its weight:
 - high is above three quarters of the level before the drop and above the middle of the drop;
-- a dip: the high stretch after it holds at least what the low one held, and at least a quarter of
-  the usual high stretch before it (or ten times the low one: full speed or almost nothing);
+- a dip: a later high stretch holds at least what was written since the drop, and at least a quarter
+  of the usual high stretch before it (or ten times the dip: full speed or almost nothing);
 - swinging: the fill begins high, and three or more later high stretches are half as long or longer;
 - a slope is no end: lines fitted on both sides of the cut must be half the drop apart, and a series
   that one line explains as well as all of its segments is a gradual change;
+- two or three samples at the start that are faster than every later one are a first plateau;
 - all that follows the drop must as a whole be lower by `EFFECT` than the level before it and than
   the mean of all before it (else a burst in mid-fill would look like a plateau), and by more than
   four standard errors of both means (else slow waves would).
@@ -26,6 +27,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from math import hypot
 from typing import Literal
 
 import numpy as np
@@ -41,6 +43,7 @@ DIP_TINY = 10.0
 SWING_SHARE = 0.5
 SWING_COUNT = 3
 CERTAIN = 4.0
+FEW = 20
 TRANSITION = 0.015
 
 
@@ -78,6 +81,10 @@ class _Parts:
 
 def opening(of: Curve) -> Opening:
     """The verdict on how the series begins."""
+    short = _short_head(of)
+    if short > 0:
+        last = min(len(of), short + 1 + FEW)
+        return Opening(verdict="edge", first=0, cut=short, end=short, last=last)
     cuts = segments(of)
     if cuts.size == 0:
         return Opening(verdict="flat")
@@ -87,6 +94,20 @@ def opening(of: Curve) -> Opening:
     if read.verdict == "edge" and explained_by_line(of, cuts):
         return Opening(verdict=_without_step(of))
     return read
+
+
+def _short_head(of: Curve) -> int:
+    """Samples of a first plateau too short for a segment: faster than every later sample; else 0.
+
+    That two samples in particular are the fastest by chance has a probability of 2 / n^2.
+    """
+    if len(of) < FEW:
+        return 0
+    for count in (3, 2):
+        # The sample after it may hold the end of the plateau and counts for neither side.
+        if float(of.rate[:count].min()) > EFFECT * float(of.rate[count + 1 :].max()):
+            return count
+    return 0
 
 
 def fifths(of: Curve) -> tuple[float, float]:
@@ -118,7 +139,8 @@ def explained_by_line(of: Curve, cuts: Ints) -> bool:
     edges = [0, *(int(cut) for cut in cuts), len(of)]
     # A sample beside a cut may hold both levels, which would count against the steps alone.
     inner = [
-        slice(a + (a > 0 and b - a > 2), b - (b < len(of) and b - a > 2)) for a, b in pairwise(edges)
+        slice(a + (a > 0 and b - a > 2), b - (b < len(of) and b - a > 2))
+        for a, b in pairwise(edges)
     ]
     steps = sum(float(np.sum((rate[part] - rate[part].mean()) ** 2)) for part in inner)
     line = _residual_of_line(
@@ -186,11 +208,11 @@ def _read(of: Curve, parts: _Parts) -> Opening:
         bound = _bound(parts, at)
         runs = _runs(parts, at, bound)
         usual = float(np.mean(highs)) if highs else _high_before(parts, at, bound)
-        if _is_dip(runs, usual, longest_dip):
-            longest_dip = max(longest_dip, runs[0].size)
-            dips.append((int(parts.edges[runs[0].first]), int(parts.edges[runs[0].last])))
-            highs = [*(highs or [usual]), *(run.size for run in runs[1:2])]
-            at = runs[min(len(runs) - 1, 1)].last - 1
+        if (again := _recovery(runs, usual, longest_dip)) > 0:
+            longest_dip = max(longest_dip, sum(run.size for run in runs[:again]))
+            dips.append((int(parts.edges[at + 1]), int(parts.edges[runs[again - 1].last])))
+            highs = [*(highs or [usual]), *(run.size for run in runs[again : again + 1])]
+            at = runs[min(again, len(runs) - 1)].last - 1
             continue
         begins_high = not highs and usual >= 0.5 * float(parts.size[: at + 1].sum())
         if begins_high and (count := _swings(of, parts, at, bound)) > 0:
@@ -241,15 +263,20 @@ def _runs(parts: _Parts, at: int, bound: float) -> list[_Run]:
     return runs
 
 
-def _is_dip(runs: list[_Run], usual: float, longest: float) -> bool:
-    """Whether the low stretch is one more dip; the end of the fill may cut it or its recovery short."""
-    low = runs[0].size
-    if len(runs) == 1:
-        return low <= longest
-    high = runs[1].size
-    if len(runs) == 2 and longest > 0:
-        return high >= low or low <= longest
-    return high >= low and (high >= DIP_SHARE * usual or high >= DIP_TINY * low)
+def _recovery(runs: list[_Run], usual: float, longest: float) -> int:
+    """Which of the runs after a drop takes up the old speed for good; 0 if none, and no dip then.
+
+    Short recoveries on the way there belong to the dip. What the end of the fill cuts short, the
+    last dip or its recovery, is judged by the dips before; `len(runs)` stands for that end.
+    """
+    low = 0.0
+    for index, run in enumerate(runs):
+        lasting = run.size >= DIP_SHARE * usual or run.size >= DIP_TINY * low
+        at_end = longest > 0 and index + 1 == len(runs)
+        if run.high and run.size >= low and (lasting or at_end):
+            return index
+        low += run.size
+    return len(runs) if low <= longest else 0
 
 
 def _swings(of: Curve, parts: _Parts, at: int, bound: float) -> int:
@@ -275,8 +302,8 @@ def _lasts(of: Curve, parts: _Parts, at: int) -> bool:
         return False
     # Without the samples at the cut, which may hold some of both.
     sides = (of.rate[: max(cut - 1, 2)], of.rate[min(cut + 1, len(of) - 2) :])
-    errors = [mean_error(side)[0] for side in sides]
-    return before - after > CERTAIN * float(np.hypot(*errors))
+    one, other = (mean_error(side)[0] for side in sides)
+    return before - after > CERTAIN * hypot(one, other)
 
 
 def _steps_down(of: Curve, parts: _Parts, at: int) -> bool:

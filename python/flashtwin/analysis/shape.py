@@ -9,9 +9,9 @@ the edge, or all of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from flashtwin.analysis.changepoints import logs, noise
+from flashtwin.analysis.changepoints import calm, logs
 from flashtwin.analysis.curve import Curve
 from flashtwin.analysis.edges import Edge, locate
 from flashtwin.analysis.estimate import Estimate, speed
@@ -21,7 +21,7 @@ from flashtwin.analysis.stages import Plateau, Stages, stages
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """Verdict, first plateau, its end, the rest; `relative_noise` is from sample to sample."""
+    """Verdict, first plateau, its end, the rest; `relative_noise` is that of calm samples."""
 
     opening: Opening
     head: Plateau
@@ -37,12 +37,21 @@ class Shape:
 
 def shape_of(of: Curve) -> Shape:
     """The shape of a series that has bytes in it."""
-    start, relative_noise = opening(of), noise(logs(of.rate))
+    start, relative_noise = opening(of), calm(logs(of.rate))
     if start.verdict != "edge":
         head = _head(of, start, len(of), of.total_bytes)
-        nothing = Stages(plateaus=(), edges=())
+        # What stands out within the one plateau, for the notes.
+        excursions = tuple(
+            excursion
+            for plateau in stages(of, 0, relative_noise).plateaus
+            for excursion in plateau.excursions
+        )
         return Shape(
-            opening=start, head=head, edge=None, rest=nothing, relative_noise=relative_noise
+            opening=start,
+            head=replace(head, excursions=excursions),
+            edge=None,
+            rest=Stages(plateaus=(), edges=()),
+            relative_noise=relative_noise,
         )
     edge = _edge(of, start, relative_noise)
     return Shape(

@@ -109,7 +109,8 @@ def rounded(value: float) -> float:
 
 def gb(size: float) -> str:
     """Bytes as text in GB."""
-    return f"{size / GB:.3g} GB"
+    value = size / GB
+    return f"{value:.0f} GB" if value >= 100 else f"{value:.3g} GB"
 
 
 def mbs(rate: float) -> str:

@@ -123,7 +123,7 @@ class _Live(_Notes):
             return TextColumn(template, markup=False, table_column=made)
 
         self.progress: Progress = Progress(
-            text("{task.description}", ratio=2),
+            text("{task.description}"),
             text("{task.fields[label]}", ratio=3),
             BarColumn(bar_width=None, table_column=Column(ratio=2)),
             text("{task.percentage:>3.0f} %"),

@@ -11,6 +11,7 @@ from flashtwin.errors import DONE, MISS
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.table import Table
     from rich.text import Text
 
     from flashtwin.validation.rows import Row
@@ -66,17 +67,8 @@ def command(
 
 def _page(done: Validation) -> list[RenderableType]:
     made: list[RenderableType] = []
-    drives = dict.fromkeys(row.fact.drive for row in done.rows)
-    for drive in drives:
-        table = terminal.table(
-            ["test", "metric", "published", "found", "error", "tolerance", "verdict", "also"],
-            title=f"\n{drive}",
-            right=["published", "found", "error", "tolerance"],
-        )
-        for row in done.rows:
-            if row.fact.drive == drive:
-                table.add_row(*_cells(row))
-        made.append(table)
+    for drive in dict.fromkeys(row.fact.drive for row in done.rows):
+        made.append(_table(drive, [row for row in done.rows if row.fact.drive == drive]))
     made += [
         terminal.cell(f"\nknown: {row.fact.drive}: {row.fact.metric}: {row.why}")
         for row in done.rows
@@ -85,27 +77,45 @@ def _page(done: Validation) -> list[RenderableType]:
     return [*made, terminal.cell(_sum(done))]
 
 
+def _table(drive: str, rows: list[Row]) -> Table:
+    """A drive's rows; a test that all of them share is said once, in the heading."""
+    tests = {row.fact.test for row in rows}
+    one = len(tests) == 1
+    title = f"\n{drive}: {tests.pop()}" if one else f"\n{drive}"
+    numbers = ["published", "found", "error"]
+    table = terminal.table(["outcome", *numbers, "verdict"], title=title, right=numbers)
+    for column in table.columns[1:]:
+        column.no_wrap = True
+    for row in rows:
+        name = row.fact.metric if one else f"{row.fact.test}: {row.fact.metric}"
+        table.add_row(terminal.cell(name), *_cells(row))
+        if beside := _beside(row):
+            table.add_row(terminal.cell(f"  {beside}", "dim"))
+    return table
+
+
 def _cells(row: Row) -> list[Text]:
-    fact = row.fact
     # Adding 0.0 takes the sign from what rounds to nothing.
     error = "-" if row.error is None else f"{round(row.error * 100, 1) + 0.0:+.1f} %"
-    tolerance = "" if fact.tolerance is None else f"± {fact.tolerance * 100:g} %"
-    also = "; ".join(f"{name} {terminal.number(value)}" for name, value in row.also.items())
-    found = terminal.number(row.found) + (f" ({row.cell})" if row.cell else "")
-    verdict = f"{row.verdict}, calibration" if fact.calibration else row.verdict
-    texts = (fact.test, fact.metric, _published(row), found, error, tolerance)
-    return [
-        *(terminal.cell(text) for text in texts),
-        terminal.cell(verdict, STYLES[row.verdict]),
-        terminal.cell(also),
-    ]
+    texts = (_published(row), terminal.number(row.found), error)
+    verdict = terminal.cell(row.verdict, STYLES[row.verdict])
+    return [*(terminal.cell(text) for text in texts), verdict]
+
+
+def _beside(row: Row) -> str:
+    """Which cell it is, what else was found, and whether an assumed condition decides."""
+    parts = [f"worst: {row.cell}"] if row.cell else []
+    parts += [f"{name} {terminal.number(value)}" for name, value in row.also.items()]
+    parts += ["calibration"] if row.fact.calibration else []
+    return "; ".join(parts)
 
 
 def _published(row: Row) -> str:
     fact = row.fact
-    if fact.target is not None:
-        return f"{terminal.number(fact.target)} {fact.unit}".rstrip()
-    return f"{terminal.number(fact.low)} to {terminal.number(fact.high)}"
+    if fact.target is None:
+        return f"{terminal.number(fact.low)} to {terminal.number(fact.high)}"
+    tolerance = f" ± {(fact.tolerance or 0) * 100:g} %"
+    return f"{terminal.number(fact.target)} {fact.unit}".rstrip() + tolerance
 
 
 def _sum(done: Validation) -> str:

@@ -44,6 +44,8 @@ LEAST_BYTES = 32 * MIB
 # A real target's clock has a grain of a millisecond, which is so much of the shortest run here.
 GRAIN_NS = 1_000_000
 LITTLE = 0.03
+# A closed loop keeps nearly all of its depth outstanding; what it loses is the host's own time.
+DEPTH_LEAST = 0.5
 # Half of a bucket of 1/64, and what rounding adds to it.
 BUCKET = 0.01
 
@@ -302,10 +304,11 @@ def _check_little(label: str, job: Job, totals: JobTotals, *, holds_depth: bool)
     assert totals.mean_depth <= held * (1 + LITTLE + 2 * grain) + ramp, (
         f"{label}: a mean depth of {totals.mean_depth:.3f}, more than the {held} asked for"
     )
-    free = not (job.think_ns or job.host_ns or job.rate_bytes_s)
-    if free and holds_depth:
-        assert totals.mean_depth >= 0.5 * held, (
-            f"{label}: a mean depth of {totals.mean_depth:.3f}, less than half of {held}"
+    # Threads of a busy host do not begin together, nor end where bytes and not time bound them.
+    together = job.threads == 1 or job.runtime_s is not None
+    if together and holds_depth and not (job.think_ns or job.host_ns or job.rate_bytes_s):
+        assert totals.mean_depth >= DEPTH_LEAST * held * (1 - 2 * grain), (
+            f"{label}: a mean depth of {totals.mean_depth:.3f}, expected {held}"
         )
 
 
@@ -402,7 +405,7 @@ def check_ramp(asked: Asked) -> None:
 
 def check_chain(asked: Asked) -> None:
     """Parts of a chain come in order, on one clock, with the rest between them."""
-    rest_s = 0.5
+    rest_s = 0.8
     first = Job(name="first", rw="write", block_bytes=64 * KIB, size=16 * MIB, runtime_s=0.2)
     last = Job(name="last", rw="read", block_bytes=64 * KIB, size=16 * MIB)
     step = Chain(
@@ -424,8 +427,8 @@ def check_chain(asked: Asked) -> None:
     written, read = answer.series.only(WRITE), answer.series.only(READ)
     ended = int((written.t_ns + written.dt_ns)[written.ios > 0][-1])
     began = int(read.t_ns[read.ios > 0][0])
-    # fio starts its jobs with a grain of some ten milliseconds.
-    assert began - ended >= 0.8 * rest_s * 1e9, (
+    # fio lays parts out by the clock: a host that is late with the first takes from the rest.
+    assert began - ended >= 0.6 * rest_s * 1e9, (
         f"{step.label}: {(began - ended) / 1e9} s between the parts, a rest of {rest_s} s asked for"
     )
 

@@ -136,7 +136,7 @@ class Real:
             try:
                 self._fio_in_directory(file.text, lambda done: True)
             except real_fio.FioError as failure:
-                if failure.full:
+                if failure.full or failure.too_old:
                     raise
                 refused = failure.said
                 continue
@@ -152,6 +152,7 @@ class Real:
             "fio": self._fio.version,
             "engine": self._engine.name,
             "direct": self._engine.direct,
+            "holds_depth": self._engine.holds_depth,
             "file_system": real_file.file_system(self._file.path),
             "notes": caveats(self._engine),
         }

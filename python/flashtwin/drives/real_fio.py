@@ -21,8 +21,8 @@ from pathlib import Path
 from flashtwin.drives.protocol import Interrupted
 from flashtwin.errors import ENVIRONMENT, FlashtwinError
 
-# The first versions with all options that our job files have are older than this one, which is
-# what the oldest distributions in support carry.
+# What the oldest distributions in support carry. Tried was 3.33; should a version between the two
+# lack an option of our job files, its "Bad option" ends in the same words as one too old.
 OLDEST = (3, 28)
 
 _GET = "apt install fio (Debian, Ubuntu), dnf install fio (Fedora), brew install fio (macOS)"
@@ -42,13 +42,17 @@ class Fio:
 
 
 class FioError(FlashtwinError):
-    """fio ended with an error; `full` when it was for want of space."""
+    """fio ended with an error: for want of space, for want of an option, or any other."""
 
     def __init__(self, said: str):
         self.said = said
         self.full = any(words in said for words in _FULL)
-        what = "the disk is full" if self.full else "fio failed"
-        hint = "free some space, or give a smaller --size" if self.full else None
+        self.too_old = "Bad option" in said
+        what, hint = "fio failed", None
+        if self.full:
+            what, hint = "the disk is full", "free some space, or give a smaller --size"
+        if self.too_old:
+            what, hint = "fio is too old", f"a later version: {_GET}"
         super().__init__(f"{what}: {said}", hint=hint, exit_code=ENVIRONMENT)
 
 

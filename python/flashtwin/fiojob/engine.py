@@ -18,9 +18,14 @@ class Engine:
     direct: bool
 
     @property
-    def holds_depth(self) -> bool:
-        """Whether one thread can keep more than one request outstanding."""
+    def asynchronous(self) -> bool:
+        """Whether one thread can have more than one request outstanding."""
         return self.name == "io_uring" or (self.name == "libaio" and self.direct)
+
+    @property
+    def holds_depth(self) -> bool:
+        """Whether it always does: what the page cache takes or has is done as it is asked for."""
+        return self.asynchronous and self.direct
 
     def __str__(self) -> str:
         return f"{self.name}, {'direct' if self.direct else 'buffered'}"
@@ -41,8 +46,8 @@ def caveats(engine: Engine) -> list[str]:
     if engine != PREFERRED[0]:
         said.append(f"io_uring with direct I/O is refused here: fio runs with {engine}")
     if not engine.direct:
-        said.append("without direct I/O the page cache is measured too")
-    if not engine.holds_depth:
+        said.append("without direct I/O the page cache is measured too, and depths are not kept")
+    if not engine.asynchronous:
         said.append(
             "one thread keeps one request outstanding: a random job gets a thread for each request"
             " of its depth, a sequential one runs at depth 1"

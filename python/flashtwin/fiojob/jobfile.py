@@ -14,10 +14,7 @@ the name `target` in fio's working directory. Choices that change what is measur
 - Each request is logged where a bound on their number allows it, so that series are exact; beyond
   that fio averages over the sample interval (see `averaged`).
 - Where each request is logged, the ramp is cut off by us, so that the series has it; else by fio.
-- A chain whose runs are all bound by time, but perhaps the last, is laid out with `startdelay`,
-  which fio counts from its own start: 6 ms between two parts. `stonewall` costs 0.2 to 0.3 s of
-  silence each and is for the others; their rests are jobs of the null engine, shorter by that.
-  Both were measured with fio 3.33 on two cores.
+- How the parts of a chain follow one another is `timing`'s.
 """
 
 from __future__ import annotations
@@ -25,9 +22,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flashtwin.battery.step import Chain, Job, Rest, Run
+from flashtwin.battery.step import Chain, Job, Run
 from flashtwin.errors import FlashtwinError
 from flashtwin.fiojob.engine import Engine
+from flashtwin.fiojob.timing import laid_out
 
 # fio 3.33 holds 32 bytes a logged request: so many take 0.26 GB.
 REQUESTS_LOGGED_MOST = 8_000_000
@@ -43,9 +41,6 @@ LOG_ENTRIES = (1024, 1_048_576)
 
 # fio's averaged logs are written by a helper that wakes about each 10 ms.
 AVERAGE_MS_LEAST = 10
-
-# What the two stonewalls about a rest cost.
-WALLS_S = 0.5
 
 TARGET = "target"
 
@@ -85,7 +80,7 @@ def job_file(
     sections = _sections(runs, capacity_bytes, engine)
     exact = sum(requests_most(section.job) for section in sections) <= REQUESTS_LOGGED_MOST
     samples_ms = [_sample_ms(run, exact) for run in runs]
-    timing, fillers = _timing(parts)
+    timing, fillers = laid_out(parts)
     blocks = [_global(engine) + ("\nrefill_buffers=1" if fresh_data else "")]
     for index, filler in enumerate(fillers):
         blocks += filler
@@ -136,68 +131,6 @@ def passes(job: Job) -> int:
     return 1 if job.shared_stream else job.threads
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Timing:
-    """When a run of a chain begins: after so much time, or when all before it is over."""
-
-    delay_s: float = 0.0
-    wall: bool = False
-
-    def lines(self, *, first: bool) -> list[str]:
-        if self.wall:
-            return ["stonewall"] if first else []
-        return [f"startdelay={round(self.delay_s * 1000)}ms"] if self.delay_s else []
-
-
-def _timing(parts: Sequence[Run | Rest]) -> tuple[list[_Timing], list[list[str]]]:
-    """For each run of a chain how it is held back, and the sections that fill rests before it."""
-    runs = [part for part in parts if isinstance(part, Run)]
-    timed = all(_seconds(run) is not None for run in runs[:-1])
-    timing: list[_Timing] = []
-    fillers: list[list[str]] = []
-    begins_s = rest_s = 0.0
-    for part in parts:
-        if isinstance(part, Rest):
-            rest_s += part.seconds
-            continue
-        begins_s += rest_s
-        # A rest before the first run needs no silence between two runs: a delay does in both ways.
-        wall = not timed and bool(timing)
-        timing.append(_Timing(wall=wall, delay_s=begins_s))
-        needed = wall and rest_s > WALLS_S
-        fillers.append([_filler(len(timing), rest_s - WALLS_S)] if needed else [])
-        begins_s, rest_s = begins_s + (_seconds(part) or 0.0), 0.0
-    return timing, fillers
-
-
-def _seconds(run: Run) -> float | None:
-    """How long a run takes if time alone bounds it."""
-    longest = 0.0
-    for job in run.jobs:
-        if job.runtime_s is None or job.io_bytes is not None:
-            return None
-        longest = max(longest, job.runtime_s + job.ramp_s)
-    return longest
-
-
-def _filler(number: int, seconds: float) -> str:
-    """A section that asks nothing of the target for a while."""
-    return "\n".join(
-        [
-            f"[rest{number}]",
-            "stonewall",
-            "ioengine=null",
-            "filename=nothing",
-            "rw=read",
-            "bs=512",
-            "size=1048576",
-            "rate_iops=10",
-            "time_based=1",
-            f"runtime={max(round(seconds * 1000), 1)}ms",
-        ]
-    )
-
-
 def _global(engine: Engine) -> str:
     return "\n".join(
         [
@@ -241,7 +174,7 @@ def _sections(runs: Sequence[Run], capacity_bytes: int, engine: Engine) -> list[
 
 def _held(job: Job, engine: Engine) -> tuple[int, int]:
     """fio's threads and depth for a job's."""
-    if not engine.holds_depth:
+    if not engine.asynchronous:
         if job.rw.startswith("rand"):
             return job.threads * job.depth, 1
         return (1, 1) if job.shared_stream else (job.threads, 1)
@@ -335,9 +268,9 @@ def _notes(
     said = []
     if any(job.host_ns for job in jobs):
         said.append("the host's time a command is this machine's own")
-    if any(job.shared_stream and job.threads > 1 for job in jobs) and engine.holds_depth:
+    if any(job.shared_stream and job.threads > 1 for job in jobs) and engine.asynchronous:
         said.append("threads that share a stream run as one thread of their whole depth")
-    if any(job.depth > 1 for job in jobs) and not engine.holds_depth:
+    if any(job.depth > 1 for job in jobs) and not engine.asynchronous:
         said.append(f"{engine.name} keeps one request a thread outstanding")
     if any(abs(ms / 1000 - run.sample_s) > 1e-9 for run, ms in zip(runs, samples_ms, strict=True)):
         said.append("fio's logs count whole milliseconds: the sample interval was rounded")

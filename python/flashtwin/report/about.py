@@ -18,12 +18,12 @@ from flashtwin.report.view import Drive
 
 # Letter and words for each origin that a spec's value can have.
 ORIGINS = {
-    "datasheet": ("D", "from a datasheet or standard"),
-    "published": ("P", "published, by a reviewer or the vendor"),
-    "computed": ("C", "computed from other values"),
-    "prior": ("~", "prior: usual for such a drive, not known for this one"),
-    "fitted": ("F", "fitted to published measurements"),
-    "user": ("U", "set by the user"),
+    "datasheet": ("D", "a datasheet or standard says so"),
+    "published": ("P", "by a reviewer or the vendor"),
+    "computed": ("C", "from other values"),
+    "prior": ("~", "usual for such a drive, not known for this one"),
+    "fitted": ("F", "to published measurements"),
+    "user": ("U", "set for this run"),
 }
 UNKNOWN_ORIGIN = ("?", "unknown")
 # What the specs' own table, or another place of the page, shows already.
@@ -62,11 +62,16 @@ class SpecCell:
 
 @dataclass(frozen=True, kw_only=True)
 class SpecRow:
-    """A key over all drives; none where a drive lacks it."""
+    """A key over all drives; none where a drive lacks it. `differs` is about values alone."""
 
     key: str
     cells: tuple[SpecCell | None, ...]
     differs: bool
+
+    @property
+    def same(self) -> bool:
+        """Whether one cell can stand for all: value, origin and source are equal."""
+        return len(set(self.cells)) == 1
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """The charts as Vega-Lite, made with Altair: what is drawn, but neither data nor colours.
 
-Data come by name from the page ("curves", "band", …) and a colour is a token ("@drive-0") that the
-page replaces by that of its theme, so light and dark share one specification. Zoom is two
+Data come by name from the page ("curves", "band", …) and a colour is a variable of its style sheet
+("var(--drive-0)", which SVG understands), so light, dark and paper share one drawing. Zoom is two
 parameters, `x0` and `x1`, that the page keeps equal in all charts over the same axis; `y1` is the
 top of the scale. Every drive has a colour and a shape, every phase a dash: nothing is told by colour
 alone.
@@ -10,7 +10,7 @@ alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 
@@ -27,17 +27,23 @@ AXIS_WIDTH = 44
 
 
 def throughput(drives: Sequence[Drive], phases: Sequence[str], axis: str) -> dict[str, Any]:
-    """Lines of all drives and phases, with the places of findings and the band of a chosen one."""
+    """Means of all drives and phases as lines in the range of their samples, places of findings,
+    and the band of a chosen finding."""
     x = _x(axis)
-    y = alt.Y("y:Q", title="MB/s", scale=_scale_y(), axis=_axis_y())
+    y = _y("y:Q")
     band = (
         alt.Chart(alt.NamedData(name="band"))
         .mark_rect(opacity=0.2, clip=True)
         .encode(x=x, x2="x2:Q", color=_colour(drives))
     )
+    ranges = (
+        alt.Chart(alt.NamedData(name="ranges"))
+        .mark_area(opacity=0.24, clip=True, line=False)
+        .encode(x=x, y=_y("low:Q"), y2="high:Q", color=_colour(drives), detail="line:N")
+    )
     lines = (
         alt.Chart(alt.NamedData(name="curves"))
-        .mark_line(clip=True, strokeWidth=1.6, strokeJoin="round")
+        .mark_line(clip=True, strokeWidth=1.7, strokeJoin="round", interpolate="step-after")
         .encode(
             x=x,
             y=y,
@@ -52,7 +58,7 @@ def throughput(drives: Sequence[Drive], phases: Sequence[str], axis: str) -> dic
         .mark_point(filled=True, size=46, opacity=1, clip=True)
         .encode(x=x, y=y, color=_colour(drives), shape=_shape(drives))
     )
-    return _top(alt.layer(band, *_places(drives, x), lines, marks), 300)
+    return _top(alt.layer(band, ranges, *_places(drives, x), lines, marks), 300)
 
 
 def _places(drives: Sequence[Drive], x: alt.X) -> list[alt.Chart]:
@@ -85,12 +91,12 @@ def areas(drive: Drive, axis: str) -> dict[str, Any]:
         .mark_area(interpolate="step-after", clip=True, line=False, opacity=0.92)
         .encode(
             x=x,
-            y=alt.Y("y:Q", title="MB/s", stack="zero", scale=_scale_y(), axis=_axis_y()),
+            y=_y("y:Q", stack="zero"),
             color=alt.Color(
                 "cause:N",
                 scale=alt.Scale(
                     domain=[title for _, title in CAUSES.values()],
-                    range=[f"@cause-{name}" for name in CAUSES],
+                    range=[f"var(--cause-{name})" for name in CAUSES],
                 ),
                 legend=None,
             ),
@@ -100,9 +106,13 @@ def areas(drive: Drive, axis: str) -> dict[str, Any]:
     host = (
         alt.Chart(alt.NamedData(name="host"))
         .mark_line(
-            interpolate="step-after", clip=True, strokeWidth=1.4, strokeDash=[4, 2], color="@ink"
+            interpolate="step-after",
+            clip=True,
+            strokeWidth=1.2,
+            strokeDash=[4, 2],
+            color="var(--ink)",
         )
-        .encode(x=x, y="y:Q", order=alt.Order("n:Q"))
+        .encode(x=x, y=_y("y:Q"), order=alt.Order("n:Q"))
     )
     said = f"X-ray of {drive.name}: programmed bytes a second by cause over {AXES[axis]}"
     return _top(alt.layer(stacked, host), 170, said)
@@ -111,7 +121,7 @@ def areas(drive: Drive, axis: str) -> dict[str, Any]:
 def gauge(drives: Sequence[Drive], title: str, axis: str, *, last: bool) -> dict[str, Any]:
     """A value of all drives over the phase; only the last of a column names its x axis."""
     x = _x(axis, titled=last)
-    y = alt.Y("y:Q", title=title, scale=_scale_y(), axis=_axis_y(ticks=3))
+    y = _y("y:Q", title=None, ticks=3)
     data = alt.NamedData(name="curves")
     lines = (
         alt.Chart(data)
@@ -133,24 +143,24 @@ def bars(drives: Sequence[Drive], grid: Grid, kind: str, direction: str) -> dict
     x = alt.X(
         "value:Q",
         title="MB/s",
-        scale=alt.Scale(domainMin=0, domainMax=alt.ExprRef("x1"), nice=False),
+        scale=alt.Scale(domain=_ends(0, "x1"), nice=False),
         axis=alt.Axis(tickCount=4),
     )
     data = alt.NamedData(name="cells")
     shown = alt.Chart(data).mark_bar(height=alt.RelativeBandSize(band=0.86), cornerRadiusEnd=2)
     shown = shown.encode(x=x, y=y, yOffset=offset, color=_colour(drives), tooltip=_tip())
-    dots = (
+    glyphs = (
         alt.Chart(data)
-        .mark_point(filled=True, size=30, opacity=1, dx=0)
-        .encode(x=x, y=y, yOffset=offset, color=_colour(drives), shape=_shape(drives))
+        .mark_text(align="center", dx=10, fontSize=9)
+        .encode(x=x, y=y, yOffset=offset, text="glyph:N", color=_colour(drives))
     )
     words = (
         alt.Chart(data)
-        .mark_text(align="left", dx=7, fontSize=11, color="@ink")
+        .mark_text(align="left", dx=18, fontSize=11, color="var(--ink)")
         .encode(x=x, y=y, yOffset=offset, text="text:N")
     )
     said = f"CrystalDiskMark {direction} speed of {', '.join(cells)}"
-    return _top(alt.layer(shown, dots, words), _height(cells, drives), said, zoom=False)
+    return _top(alt.layer(shown, glyphs, words), _height(cells, drives), said, zoom=False)
 
 
 def latencies(drives: Sequence[Drive], grid: Grid, direction: str) -> dict[str, Any]:
@@ -160,9 +170,7 @@ def latencies(drives: Sequence[Drive], grid: Grid, direction: str) -> dict[str, 
     x = alt.X(
         "value:Q",
         title="µs, logarithmic",
-        scale=alt.Scale(
-            type="log", domainMin=alt.ExprRef("x0"), domainMax=alt.ExprRef("x1"), nice=False
-        ),
+        scale=alt.Scale(type="log", domain=_ends("x0", "x1"), nice=False),
         axis=alt.Axis(
             values=[10.0**power for power in range(-1, 9)], format="~s", labelFlush=False
         ),
@@ -176,7 +184,7 @@ def latencies(drives: Sequence[Drive], grid: Grid, direction: str) -> dict[str, 
     )
     words = (
         alt.Chart(data)
-        .mark_text(align="left", dx=8, fontSize=11, color="@ink")
+        .mark_text(align="left", dx=8, fontSize=11, color="var(--ink)")
         .encode(x=x, y=y, yOffset=offset, text="text:N")
     )
     said = f"CrystalDiskMark {direction} latency of every cell, logarithmic"
@@ -207,21 +215,38 @@ def _x(axis: str, *, titled: bool = True) -> alt.X:
     return alt.X(
         "x:Q",
         title=AXES[axis] if titled else None,
-        scale=alt.Scale(
-            domainMin=alt.ExprRef("x0"), domainMax=alt.ExprRef("x1"), nice=False, zero=False
-        ),
+        scale=alt.Scale(domain=_ends("x0", "x1"), nice=False, zero=False),
         axis=alt.Axis(
             tickCount=alt.ExprRef("max(3, min(12, width / 80))"), labelFlush=True, labels=titled
         ),
     )
 
 
-def _scale_y() -> alt.Scale:
-    return alt.Scale(domainMin=0, domainMax=alt.ExprRef("y1"), nice=False)
+def _ends(*ends: int | str) -> list[Any]:
+    """The two ends of a scale, numbers or parameters; given whole, so that no data set them."""
+    return [alt.ExprRef(end) if isinstance(end, str) else end for end in ends]
 
 
-def _axis_y(ticks: int = 5) -> alt.Axis:
-    return alt.Axis(tickCount=ticks, minExtent=AXIS_WIDTH, maxExtent=AXIS_WIDTH, format="~g")
+def _y(
+    field: str,
+    *,
+    title: str | None = "MB/s",
+    ticks: int = 5,
+    stack: Literal["zero"] | None = None,
+) -> alt.Y:
+    """Its unit stands above the axis, so that plots under one another begin at the same place."""
+    axis = alt.Axis(
+        tickCount=ticks,
+        minExtent=AXIS_WIDTH,
+        maxExtent=AXIS_WIDTH,
+        titleAngle=0,
+        titleAlign="right",
+        titleBaseline="bottom",
+        titleX=-5,
+        titleY=-9,
+    )
+    scale = alt.Scale(domain=_ends(0, "y1"), nice=False)
+    return alt.Y(field, title=title, scale=scale, axis=axis, stack=stack)
 
 
 def _names(drives: Sequence[Drive]) -> list[str]:
@@ -229,7 +254,7 @@ def _names(drives: Sequence[Drive]) -> list[str]:
 
 
 def _colour(drives: Sequence[Drive]) -> alt.Color:
-    colours = [f"@drive-{drive.index % COLOURS}" for drive in drives]
+    colours = [f"var(--drive-{drive.index % COLOURS})" for drive in drives]
     scale = alt.Scale(domain=_names(drives), range=colours)
     return alt.Color("drive:N", scale=scale, legend=None)
 

@@ -1,7 +1,7 @@
 """Throughput of a phase, over data done and over time: curves for the chart, rows for its table.
 
-Invariants: rates are what the samples say (bytes over the sample's length), never smoothed; the
-table's rows are bytes over time between two places, from all samples and not from those drawn.
+Invariants: the lowest and the highest sample of every bucket are on the page, so a stall or a spike
+of one sample is; a mean is bytes over time between two places, never a mean of speeds.
 """
 
 from __future__ import annotations
@@ -89,27 +89,30 @@ def _joined(values: Floats) -> Floats:
 
 
 def payload(curves: Sequence[Curve]) -> list[dict[str, object]]:
-    """The curves in columns, for the page: GB and seconds at the middle of a sample, MB/s."""
+    """The curves in columns, for the page."""
     most = points.points_each(len(curves))
     return [_columns(curve, most) for curve in curves]
 
 
 def _columns(curve: Curve, most: int) -> dict[str, object]:
-    middle_s = (curve.seconds[1:] + curve.seconds[:-1]) / 2
-    middle = (curve.done[1:] + curve.done[:-1]) / 2
+    """`gb` and `s` are the edges of the buckets, `low` and `high` the samples in them, in MB/s.
+
+    The mean of any stretch is the difference of its edges; that is why they have more digits.
+    """
     at = points.progress(curve.seconds, curve.done)
-    kept = points.min_max((at[1:] + at[:-1]) / 2, curve.rates, most)
+    ends = points.buckets((at[1:] + at[:-1]) / 2, most // 2)
+    starts = np.append(0, ends[:-1])
+    edges = np.append(0, ends)
     return {
         "drive": curve.drive.index,
         "group": curve.phase.group,
         "phase": curve.phase.name,
         "label": curve.phase.step.label,
         "direction": curve.direction,
-        "samples": len(curve.rates),
-        "end": {"gb": float(curve.done[-1] / 1e9), "s": float(curve.seconds[-1])},
-        "gb": compact(middle[kept] / 1e9, 6),
-        "s": compact(middle_s[kept], 6),
-        "mbs": compact(curve.rates[kept] / 1e6),
+        "gb": compact(curve.done[edges] / 1e9, 8),
+        "s": compact(curve.seconds[edges], 8),
+        "low": compact(np.minimum.reduceat(curve.rates, starts) / 1e6, 4),
+        "high": compact(np.maximum.reduceat(curve.rates, starts) / 1e6, 4),
     }
 
 

@@ -74,7 +74,7 @@ def groups_of(drives: Sequence[Drive]) -> list[Group]:
 
 
 def group_of(finding: Finding) -> str:
-    """"fill/128k-q32" for "fill.mean[128k-q32]": what the phases of the pattern are called too."""
+    """ "fill/128k-q32" for "fill.mean[128k-q32]": what the phases of the pattern are called too."""
     pattern = finding.id.partition("[")[2].rstrip("]")
     return f"{finding.battery}/{pattern}" if pattern else finding.battery
 
@@ -145,6 +145,9 @@ class Shown:
         low, high = (
             None if side is None else side * factor for side in (finding.low, finding.high)
         )
+        if finding.value == 0 and not low and high:
+            most = f"at most {numbers.significant(high, 2)} {unit}"
+            return cls(value="0", interval=None, unit=unit, beside=most)
         value, interval = numbers.with_interval(finding.value * factor, low, high)
         return cls(value=value, interval=interval, unit=unit, beside=_beside(finding))
 
@@ -192,9 +195,7 @@ def grid_rows(grid: cells.Grid, drives: Sequence[Drive]) -> list[GridRow]:
     return rows
 
 
-def _grid_cell(
-    grid: cells.Grid, drive: int, cell: str, direction: str, metric: str
-) -> Cell | None:
+def _grid_cell(grid: cells.Grid, drive: int, cell: str, direction: str, metric: str) -> Cell | None:
     finding = grid.values.get((drive, cell, direction, metric))
     return None if finding is None else _cell(drive, finding, {})
 

@@ -219,10 +219,10 @@ def _script() -> str:
 
 
 def _vega() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script that may stand in a page."""
+    """Vega-Embed with Vega and Vega-Lite as one script that may stand in a page."""
     import vl_convert
 
-    bundle: str = vl_convert.javascript_bundle()
+    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 

@@ -2,8 +2,7 @@
 
 A curve is drawn over data written and over time, and a cache that is a tenth of the bytes may be a
 fiftieth of the time. So buckets are equal steps of the mean of the two shares: neither axis gets
-less than half of the points. Invariants: the lowest and the highest sample of a bucket both stay, so
-a stall or a spike of one sample is on the page; a curve short enough is left as it is.
+less than half of the points. A curve short enough has a bucket a sample.
 """
 
 from __future__ import annotations
@@ -30,15 +29,12 @@ def progress(seconds: Floats, done: Floats) -> Floats:
     return np.mean(shares, axis=0) if shares else np.zeros(len(seconds))
 
 
-def min_max(at: Floats, values: Floats, most: int) -> NDArray[np.int64]:
-    """Indices of the samples to keep, in order; `at` rises from 0 to 1."""
-    if len(values) <= most:
-        return np.arange(len(values))
-    buckets = _bucket(at, most // 2)
-    starts = np.flatnonzero(np.diff(buckets, prepend=-1))
-    order = np.lexsort((values, buckets))
-    ends = np.append(starts[1:], len(values)) - 1
-    return np.unique(np.concatenate([order[starts], order[ends]]))
+def buckets(at: Floats, most: int) -> NDArray[np.int64]:
+    """Where each bucket ends (one past its last sample); `at` rises from 0 to 1."""
+    if len(at) <= most:
+        return np.arange(1, len(at) + 1)
+    number = _bucket(at, most)
+    return np.append(np.flatnonzero(np.diff(number)) + 1, len(at))
 
 
 def ends(at: Floats, most: int) -> NDArray[np.int64]:

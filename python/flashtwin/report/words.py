@@ -57,7 +57,7 @@ def _of_drive(drive: Drive, pattern: str | None) -> list[str]:
         for one in drive.findings
         if _fill(one) and group_of(one) == pattern
     }
-    said = [*_filling(drive.name, values), *_whole(values), *_third(values), *_again(values)]
+    said = [*_filling(drive.name, values), *_third(values), *_whole(values), *_again(values)]
     if drive.state != "finished":
         state = {"running": "was cut off"}.get(drive.state, f"was {drive.state}")
         state = "failed" if drive.state == "failed" else state
@@ -109,7 +109,9 @@ def _again(values: dict[str, Finding]) -> list[str]:
     if mean is None:
         return []
     if cache:
-        return [f"Written once more when full, {_gb(cache)} of cache are left; {_mbs(mean)} overall."]
+        return [
+            f"Written once more when full, {_gb(cache)} of cache are left; {_mbs(mean)} overall."
+        ]
     if first and max(first / mean, mean / first) < WORTH_SAYING:
         return [f"Written once more when full, no cache shows and the mean stays at {_mbs(mean)}."]
     return [f"Written once more when full, no cache shows; the mean is {_mbs(mean)}."]

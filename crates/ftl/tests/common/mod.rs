@@ -4,6 +4,8 @@
 //! The shadow is a `BTreeMap`, too simple to be wrong: it hangs a stamp on each physical unit, moves it
 //! only as the operations say, and after every step every logical unit has to read back its last stamp.
 
+#![allow(dead_code)] // Each test binary takes what it needs.
+
 use std::collections::{BTreeMap, VecDeque};
 
 use flashtwin_base::Nanos;
@@ -18,8 +20,11 @@ pub const UNIT: u32 = 4096;
 pub fn part(cell: Cell, one_shot: bool, blocks: u32) -> Part {
     let bits = cell.bits() as usize;
     let time = Nanos::from_us(10);
-    let program =
-        if one_shot { Program::OneShot(time) } else { Program::PageByPage(vec![time; bits]) };
+    let program = if one_shot {
+        Program::OneShot(time)
+    } else {
+        Program::PageByPage(vec![time; bits])
+    };
     let mode = |pages: usize, program: Program| ModeTiming {
         read: vec![time; pages],
         program,
@@ -55,8 +60,17 @@ pub fn policy() -> Policy {
             when_full: WhenFull::Direct,
             rearm_bytes: 0,
         },
-        fold: Fold { idle_after: None, reserve_bytes: 0, pace_milli: 500, path: FoldPath::Controller },
-        gc: Gc { low_superblocks: 5, high_superblocks: 7, reserve_superblocks: 3 },
+        fold: Fold {
+            idle_after: None,
+            reserve_bytes: 0,
+            pace_milli: 500,
+            path: FoldPath::Controller,
+        },
+        gc: Gc {
+            low_superblocks: 5,
+            high_superblocks: 7,
+            reserve_superblocks: 3,
+        },
     }
 }
 
@@ -99,11 +113,17 @@ impl Bench {
 
     /// Ends the oldest operation of some die that has one.
     pub fn step(&mut self) {
-        let busy: Vec<usize> = (0..self.dies.len()).filter(|&d| !self.dies[d].is_empty()).collect();
+        let busy: Vec<usize> = (0..self.dies.len())
+            .filter(|&d| !self.dies[d].is_empty())
+            .collect();
         let die = busy[self.rng.below(busy.len() as u64) as usize];
         let op = self.dies[die].pop_front().expect("a busy die");
         let rows = self.sources(op.token);
-        let watched = if rows.is_empty() { 0 } else { self.ftl.logical_units() };
+        let watched = if rows.is_empty() {
+            0
+        } else {
+            self.ftl.logical_units()
+        };
         let before: Vec<(u32, u32)> = (0..watched)
             .filter_map(|lpn| self.ftl.locate(lpn).map(|ppn| (lpn, ppn)))
             .collect();
@@ -112,7 +132,10 @@ impl Bench {
         for (lpn, ppn) in before {
             let now = self.ftl.locate(lpn).expect("moving never unmaps");
             if now != ppn {
-                assert!(rows.iter().any(|r| r.contains(&ppn)), "unit {lpn} moved unread");
+                assert!(
+                    rows.iter().any(|r| r.contains(&ppn)),
+                    "unit {lpn} moved unread"
+                );
                 let stamp = self.stamps[&ppn];
                 self.stamps.insert(now, stamp);
             }
@@ -140,7 +163,11 @@ impl Bench {
                     self.ftl.pad_host(&mut self.ops);
                     self.queue();
                 }
-                assert!(self.is_busy(), "stuck with {left} to write\n{}", self.ftl.describe());
+                assert!(
+                    self.is_busy(),
+                    "stuck with {left} to write\n{}",
+                    self.ftl.describe()
+                );
                 self.step();
                 continue;
             }

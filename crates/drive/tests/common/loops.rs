@@ -1,0 +1,78 @@
+//! The loop around a drive, for tests: a job in one line, and the rate between two points of a fill.
+
+use flashtwin_base::{Device, Nanos};
+use flashtwin_drive::Drive;
+use flashtwin_host::{Flow, Outcome, Phase, run};
+use flashtwin_workload::{RawJob, ReadWrite};
+
+/// A job with everything else as it comes.
+pub fn job(rw: ReadWrite, block_bytes: u64, depth: u32) -> RawJob {
+    RawJob {
+        name: "test".into(),
+        rw,
+        block_bytes,
+        depth,
+        threads: 1,
+        offset: 0,
+        size: None,
+        io_bytes: None,
+        runtime_ns: None,
+        ramp_ns: 0,
+        read_percent: 50,
+        host_ns: 0,
+        think_ns: 0,
+        rate_bytes_s: None,
+        shared_stream: false,
+        compress_percent: 0,
+        seed: 1,
+    }
+}
+
+/// Runs one job to its end.
+pub fn go(drive: &mut Drive, job: RawJob) -> Outcome {
+    let job = job
+        .check(drive.capacity_bytes())
+        .expect("the test's job is right");
+    let phase = Phase::new(vec![job], Nanos::from_ms(50)).expect("one job");
+    let start = drive.now();
+    run(drive, start, &phase, &mut |_| Flow::Continue)
+}
+
+/// Lets time pass.
+pub fn rest(drive: &mut Drive, span: Nanos) {
+    let to = drive.now() + span;
+    drive.advance(to, &mut Vec::new());
+}
+
+/// Bytes a second of a job.
+pub fn rate(outcome: &Outcome) -> f64 {
+    outcome.jobs[0].bytes as f64 / outcome.jobs[0].duration.as_secs_f64()
+}
+
+/// Bytes a second between two points of a fill, in bytes written.
+pub fn rate_between(outcome: &Outcome, from: f64, to: f64) -> f64 {
+    let (mut bytes, mut time, mut at) = (0.0, 0.0, 0.0);
+    let series = &outcome.series;
+    for (&written, &span) in series.bytes.iter().zip(&series.dt_ns) {
+        if at >= from && at + written as f64 <= to {
+            bytes += written as f64;
+            time += span as f64 / 1e9;
+        }
+        at += written as f64;
+    }
+    bytes / time
+}
+
+/// Bytes written when the rate falls for good under `level`, looked for past `from`.
+pub fn falls_under(outcome: &Outcome, from: f64, level: f64) -> f64 {
+    let series = &outcome.series;
+    let (mut at, mut fell) = (0.0, None);
+    for (&written, &span) in series.bytes.iter().zip(&series.dt_ns) {
+        let slow = written as f64 / (span as f64 / 1e9) < level;
+        if at >= from {
+            fell = if slow { fell.or(Some(at)) } else { None };
+        }
+        at += written as f64;
+    }
+    fell.expect("the rate falls")
+}

@@ -1,0 +1,97 @@
+// What the reader chooses: pattern, drives, passes, the phase and axis of the X-ray; copying; the
+// section in view.
+function press(selector, is) {
+  for (const button of $$(selector)) button.setAttribute("aria-pressed", String(is(button)));
+}
+
+function showTables() {
+  for (const one of $$("[data-of-group]")) {
+    const phase = one.dataset.ofPhase;
+    one.hidden = one.dataset.ofGroup !== state.group || (phase !== undefined && phase !== state.phase);
+  }
+}
+
+function choosePhaseThatIs() {
+  const there = DATA.xray.filter((one) => one.group === state.group).map((one) => one.phase);
+  if (there.length && !there.includes(state.phase)) state.phase = there[0];
+  for (const button of $$("[data-phase]")) button.disabled = !there.includes(button.dataset.phase);
+}
+
+function chooseGroup(group) {
+  if (group === state.group) return;
+  state.group = group;
+  state.zoom = { gb: null, s: null, rest: null };
+  choosePhaseThatIs();
+  showChoices();
+  remount((panel) => panel.specs);
+  refreshAll((panel) => panel.kind === "throughput");
+}
+
+function showChoices() {
+  press("[data-group]", (button) => button.dataset.group === state.group);
+  press("[data-phase]", (button) => button.dataset.phase === state.phase);
+  press("[data-xaxis]", (button) => button.dataset.xaxis === axisOfXray());
+  for (const button of $$("[data-xaxis]")) button.disabled = resting() && button.dataset.xaxis === "gb";
+  for (const select of $$("[data-groups]")) select.value = state.group;
+  showTables();
+}
+
+function toggle(set, value) {
+  if (set.has(value)) set.delete(value); else set.add(value);
+}
+
+function startControls() {
+  choosePhaseThatIs();
+  showChoices();
+  for (const button of $$("[data-group]")) button.addEventListener("click", () => chooseGroup(button.dataset.group));
+  for (const select of $$("[data-groups]")) select.addEventListener("change", () => chooseGroup(select.value));
+  for (const button of $$("[data-phase], [data-xaxis]")) {
+    button.addEventListener("click", () => {
+      if (button.dataset.phase) state.phase = button.dataset.phase; else state.axis = button.dataset.xaxis;
+      showChoices();
+      remount((panel) => panel.specs);
+    });
+  }
+  for (const button of $$("[data-toggle-drive], [data-toggle-phase]")) {
+    button.addEventListener("click", () => {
+      if (button.dataset.togglePhase) toggle(state.phases, button.dataset.togglePhase);
+      else toggle(state.drives, Number(button.dataset.toggleDrive));
+      press("[data-toggle-drive]", (one) => state.drives.has(Number(one.dataset.toggleDrive)));
+      press("[data-toggle-phase]", (one) => state.phases.has(one.dataset.togglePhase));
+      refreshAll((panel) => panel.kind === "throughput");
+    });
+  }
+  for (const button of $$("[data-copy]")) {
+    button.addEventListener("click", async () => {
+      const source = document.getElementById(button.dataset.copy);
+      const done = await copied(source.textContent, source);
+      button.textContent = done ? "Copied" : "Selected";
+      say(done ? "Copied" : "Selected; press Ctrl and C");
+      setTimeout(() => { button.textContent = "Copy"; }, 1600);
+    });
+  }
+  followSections();
+}
+
+// A file has no clipboard of its own everywhere: the old way, and at least the selection, remain.
+async function copied(text, source) {
+  try { await navigator.clipboard.writeText(text); return true; } catch (error) { /* the old way */ }
+  getSelection().selectAllChildren(source);
+  try { return document.execCommand("copy"); } catch (error) { return false; }
+}
+
+function followSections() {
+  const links = new Map($$(".bar nav a").map((link) => [link.hash.slice(1), link]));
+  const seen = new Map();
+  const watch = new IntersectionObserver((entries) => {
+    for (const entry of entries) seen.set(entry.target.id, entry.isIntersecting);
+    const current = [...links.keys()].find((id) => seen.get(id));
+    for (const [id, link] of links) {
+      if (id !== current) { link.removeAttribute("aria-current"); continue; }
+      link.setAttribute("aria-current", "true");
+      const nav = link.parentElement, left = link.offsetLeft - (nav.clientWidth - link.offsetWidth) / 2;
+      nav.scrollTo({ left, behavior: "auto" });
+    }
+  }, { rootMargin: "-64px 0px -55% 0px" });
+  for (const id of links.keys()) { const section = document.getElementById(id); if (section) watch.observe(section); }
+}

@@ -1,0 +1,97 @@
+// The charts that are on the page. A panel is made when it comes near the window, the others one by
+// one when there is time; later only its data and scales change.
+const panels = new Map();
+
+function startPanels() {
+  for (const host of $$("[data-panel]")) {
+    panels.set(host.dataset.panel, { ...DATA.panels[host.dataset.panel], id: host.dataset.panel, host, view: null, made: null });
+  }
+  const near = new IntersectionObserver((entries) => {
+    for (const entry of entries) if (entry.isIntersecting) mount(panels.get(entry.target.dataset.panel));
+  }, { rootMargin: "500px" });
+  for (const panel of panels.values()) near.observe(panel.host);
+  const later = window.requestIdleCallback ?? ((work) => setTimeout(work, 60));
+  const rest = async () => {
+    const next = [...panels.values()].find((panel) => !panel.made);
+    if (next) { await mount(next); later(rest); return; }
+    await Promise.all([...panels.values()].map((panel) => panel.made));
+    near.disconnect();
+    root.dataset.ready = "true";
+  };
+  later(rest);
+}
+
+const specOf = (panel) => panel.spec ?? panel.specs[axisOfXray()];
+
+function mount(panel) {
+  panel.made ??= make(panel);
+  return panel.made;
+}
+
+async function make(panel) {
+  try {
+    const spec = { ...specOf(panel), datasets: rowsOf(panel) }, scales = scalesOf(panel);
+    spec.params = spec.params.map((one) => ({ ...one, value: scales[one.name] ?? one.value }));
+    const { view } = await vegaEmbed(panel.host, spec, {
+      mode: "vega-lite", renderer: "svg", actions: false, ast: true, defaultStyle: false, logLevel: 1,
+      config: chartConfig(), tooltip: (handler, event, item, value) => cellTip(event, value),
+    });
+    panel.view = view;
+    showWhetherEmpty(panel);
+  } catch (error) {
+    panel.host.replaceChildren(element("p", { class: "empty" }, "This chart could not be drawn; its numbers are in the table."));
+    console.error(`${panel.id}: ${error.message}`);
+  }
+}
+
+// Made anew: for a chart whose axis is another one now.
+function remount(which) {
+  for (const panel of panels.values()) {
+    if (!which(panel) || !panel.made) continue;
+    panel.made = panel.made.then(() => {
+      panel.view?.finalize();
+      panel.view = null;
+      return make(panel);
+    });
+  }
+}
+
+function refresh(panel) {
+  if (!panel.view) return;
+  for (const [signal, value] of Object.entries(scalesOf(panel))) panel.view.signal(signal, value);
+  for (const [data, rows] of Object.entries(rowsOf(panel))) panel.view.data(data, rows);
+  showWhetherEmpty(panel);
+  // The labels above a plot may take another row now.
+  if (panel.kind === "throughput") panel.view.resize();
+  panel.view.run();
+}
+
+// A drive that was stopped may lack the phase that is shown.
+function showWhetherEmpty(panel) {
+  if (panel.kind !== "areas") return;
+  const empty = !insides().some((one) => one.drive === panel.drive);
+  panel.host.closest(".facet").toggleAttribute("hidden", empty);
+}
+
+function refreshAll(which = () => true) {
+  for (const panel of panels.values()) if (which(panel)) refresh(panel);
+}
+
+// The width of a plot in pixels; before it is drawn, what the axis will leave of its place.
+const AXIS_WIDTH = 54;
+const plotWidth = (id) => panels.get(id)?.view?.signal("width") ?? Math.max(document.getElementById(`plot-${id}`).clientWidth - AXIS_WIDTH, 100);
+
+// Where the plot lies in its host, in pixels of the window.
+function frame(panel) {
+  const drawn = panel.view && $("svg", panel.host);
+  if (!drawn) return null;
+  const box = drawn.getBoundingClientRect(), host = panel.host.getBoundingClientRect();
+  const [left, top] = panel.view.origin();
+  return {
+    left: box.left - host.left + left, top: box.top - host.top + top, host,
+    width: panel.view.signal("width"), height: panel.view.signal("height"),
+  };
+}
+
+const zoomOf = (panel) => (panel.kind === "throughput" ? panel.axis
+  : panel.kind === "areas" || panel.kind === "gauge" ? zoomOfXray() : null);

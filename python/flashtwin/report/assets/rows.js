@@ -1,0 +1,180 @@
+// From columns to the rows that each kind of chart draws, by the names that its specification uses.
+const name = (drive) => DATA.drives[drive].name;
+
+// Columns of about `wide` pixels between the ends of the zoom: the mean of each, and its range.
+function columns(one, axis, zoom, pixels, wide) {
+  const [from, to] = domain(zoom), along = one[axis], found = [];
+  const step = ((to - from) * wide) / pixels;
+  let i = Math.max(indexBelow(along, from) - 1, 0);
+  while (i < along.length - 1 && along[i] < to) {
+    let k = i + 1;
+    while (k < along.length - 1 && along[k] - along[i] < step) k += 1;
+    const seconds = one.s[k] - one.s[i];
+    const column = { from: along[i], to: along[k], i, k, mean: seconds > 0 ? ((one.gb[k] - one.gb[i]) * 1000) / seconds : 0 };
+    if (one.low) {
+      column.low = Infinity; column.high = 0;
+      for (let n = i; n < k; n += 1) {
+        column.low = Math.min(column.low, one.low[n]);
+        column.high = Math.max(column.high, one.high[n]);
+      }
+    }
+    found.push(column);
+    i = k;
+  }
+  return found;
+}
+
+function throughputRows(axis) {
+  const curves = [], ranges = [], dots = [], pixels = plotWidth(`throughput-${axis}`);
+  const shown = shownCurves();
+  shown.forEach((curve, line) => {
+    const who_ = { drive: name(curve.drive), phase: curve.phase, line };
+    // In steps, so that a cliff is one; the last column is said twice to reach its end.
+    const means = columns(curve, axis, axis, pixels, 3);
+    means.forEach((one, n) => curves.push({ ...who_, n, x: one.from, y: one.mean }));
+    if (means.length) curves.push({ ...who_, n: means.length, x: last(means).to, y: last(means).mean });
+    for (const one of columns(curve, axis, axis, pixels, 2)) {
+      const range = { ...who_, low: one.low, high: one.high };
+      ranges.push({ ...range, x: one.from }, { ...range, x: one.from + (one.to - one.from) * 0.999 });
+    }
+    const places = means.map((one) => [(one.from + one.to) / 2, one.mean]);
+    dots.push(...spread(places, axis, line, shown.length, 7).map((dot) => ({ ...who_, ...dot })));
+  });
+  return { curves, ranges, dots, places: placeRows(axis), band: bandRows(axis) };
+}
+
+// A few of a line's places, apart from those of the other lines.
+function spread(places, zoom, line, lines, count) {
+  const [low, high] = domain(zoom), xs = places.map(([x]) => x), found = [];
+  if (!xs.length) return found;
+  for (let k = 0; k < count; k += 1) {
+    const x = low + ((high - low) * (k + (line + 0.7) / (lines + 0.4))) / count;
+    if (x < xs[0] || x > last(xs)) continue;
+    const [at, y] = places[nearest(xs, x)];
+    found.push({ x: at, y });
+  }
+  return found;
+}
+
+function placeRows(axis) {
+  const [low, high] = domain(axis), width = plotWidth(`throughput-${axis}`);
+  const rows = [];
+  for (const one of DATA.places) {
+    const curve = shownCurves().find((c) => c.drive === one.drive && c.label === one.label && c.direction === "write");
+    if (!curve) continue;
+    const x = across(curve, one.gb, "gb", axis);
+    if (x < low || x > high) continue;
+    const again = curve.phase === curvesOfGroup()[0].phase ? "" : `, ${phaseTitle(curve.phase)}`;
+    const text = `${GLYPHS[DATA.drives[one.drive].shape]} ${one.text}${again}`;
+    rows.push({ x, drive: name(one.drive), text });
+  }
+  return stacked(rows, (x) => ((x - low) / (high - low)) * width, width);
+}
+
+// Labels that would meet stand in rows above each other.
+function stacked(rows, pixel, width) {
+  const used = [];
+  rows.sort((a, b) => a.x - b.x);
+  for (const row of rows) {
+    const long = row.text.length * 6.1, at = pixel(row.x);
+    row.left = at + long > width && at > width / 2;
+    const from = row.left ? at - long : at, to = from + long;
+    row.row = used.findIndex((spans) => spans.every(([a, b]) => to + 8 < a || from - 8 > b));
+    if (row.row < 0) row.row = used.push([]) - 1;
+    used[row.row].push([from, to]);
+  }
+  return rows;
+}
+
+// The stretch that the finding pointed at, or pinned, rests on.
+function bandRows(axis) {
+  const chosen = state.pointed ?? state.pinned;
+  if (!chosen) return [];
+  const evidence = DATA.findings[chosen.drive]?.[chosen.id]?.evidence;
+  if (!evidence || evidence.axis === "cell") return [];
+  const curve = curvesOfGroup().find((c) => c.drive === chosen.drive && c.label === evidence.label);
+  if (!curve) return [];
+  const from = evidence.axis === "bytes" ? "gb" : "s", scale = from === "gb" ? 1e9 : 1;
+  const [x, x2] = [evidence.start, evidence.end].map((v) => across(curve, v / scale, from, axis));
+  return [{ x, x2, drive: name(chosen.drive) }];
+}
+
+function areaRows(drive) {
+  const axis = axisOfXray(), areas = [], host = [];
+  const inside = insides().find((one) => one.drive === drive);
+  if (inside) {
+    inside[axis].forEach((x, n) => {
+      DATA.causes.forEach((cause, rank) => areas.push({ x, y: inside[cause.id][n] ?? 0, cause: cause.title, rank }));
+    });
+    const means = columns(inside, axis, zoomOfXray(), plotWidth(`areas-${drive}`), 5);
+    means.forEach((one, n) => host.push({ x: one.from, y: one.mean, n }));
+    if (means.length) host.push({ x: last(means).to, y: last(means).mean, n: means.length });
+  }
+  return { areas, host };
+}
+
+function gaugeRows(gauge) {
+  const axis = axisOfXray(), curves = [], dots = [];
+  const shown = insides().filter((inside) => inside[gauge]);
+  shown.forEach((inside, line) => {
+    const who_ = { drive: name(inside.drive), line };
+    const places = inside[axis].map((x, n) => [x, inside[gauge][n]]).filter(([, y]) => y !== null);
+    places.forEach(([x, y], n) => curves.push({ ...who_, n, x, y }));
+    dots.push(...spread(places, zoomOfXray(), line, shown.length, 5).map((dot) => ({ ...who_, ...dot })));
+  });
+  return { curves, dots };
+}
+
+function cellRows(panel) {
+  const rows = DATA.cells.filter((row) => row.direction === panel.direction
+    && (!panel.cells || row.kind === panel.cells) && Number.isFinite(row[panel.metric]));
+  return {
+    cells: rows.map((row) => {
+      const value = row[panel.metric], fast = panel.metric === "speed";
+      return {
+        drive: name(row.drive), glyph: GLYPHS[DATA.drives[row.drive].shape], cell: row.cell, value, high: row[`${panel.metric}_high`] ?? value,
+        text: fast ? significant(value, 3) : micro(value),
+        shown: fast ? speed(value) : `${significant(value)} µs`,
+        beside: fast ? speedToo(value) : row.iops ? `${significant(row.iops)} IOPS` : "",
+      };
+    }),
+  };
+}
+
+const micro = (us) => (us >= 1000 ? `${significant(us / 1000, 3)} ms` : `${significant(us, 3)} µs`);
+
+function rowsOf(panel) {
+  if (panel.kind === "throughput") return throughputRows(panel.axis);
+  if (panel.kind === "areas") return areaRows(panel.drive);
+  if (panel.kind === "gauge") return gaugeRows(panel.gauge);
+  return cellRows(panel);
+}
+
+// The ends of the scales: x0, x1 and y1 of the specification.
+function scalesOf(panel) {
+  if (panel.kind === "throughput") {
+    const [x0, x1] = domain(panel.axis);
+    return { x0, x1, y1: roundTop(most(curvesOfGroup().map((curve) => most(curve.high)))) };
+  }
+  if (panel.kind === "areas") {
+    const [x0, x1] = domain(zoomOfXray());
+    const sums = insides().map((one) => most(one.s.map((s, n) => Math.max(
+      DATA.causes.reduce((sum, cause) => sum + (one[cause.id][n] ?? 0), 0), one.host[n] ?? 0))));
+    return { x0, x1, y1: roundTop(most(sums)) };
+  }
+  if (panel.kind === "gauge") {
+    const [x0, x1] = domain(zoomOfXray());
+    return { x0, x1, y1: roundTop(most(insides().map((one) => most(one[panel.gauge] ?? [])))) };
+  }
+  const values = DATA.cells.filter((row) => !panel.cells || row.kind === panel.cells)
+    .map((row) => row[panel.metric]).filter(Number.isFinite);
+  if (panel.metric === "speed") return { x1: most(values) * 1.27, y1: 1 };
+  const low = Math.min(...values.filter((value) => value > 0));
+  return { x0: low / 1.6, x1: Math.max(most(values), low) * 6, y1: 1 };
+}
+
+function most(values) {
+  let top = 0;
+  for (const value of values) if (value > top) top = value;
+  return top;
+}

@@ -1,0 +1,86 @@
+"""The program on a real file, through fio: made, measured, removed; also after Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from program import PROGRAM, environment, flashtwin
+
+FIO = shutil.which("fio")
+pytestmark = pytest.mark.skipif(FIO is None, reason="fio is not installed")
+
+
+def test_a_file_is_measured_and_removed(tmp_path: Path) -> None:
+    battery = "fill:patterns=1m-q1,passes=2,idle_s=0"
+    done = flashtwin(
+        *["test", "./probe.bin", "--size", "64MiB", "--battery", battery, "--out", "r", "--json"],
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    (run,) = json.loads(done.stdout)["runs"]
+    found = {finding["id"]: finding for finding in run["findings"]}
+    assert found["fill.mean[1m-q1]"]["value"] > 0
+    assert "not erased before" in found["fill.mean[1m-q1]"]["note"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["r"]
+    manifest = (tmp_path / "r" / "manifest.json").read_text()
+    assert str(tmp_path) not in manifest
+    assert json.loads(manifest)["command"][2:5] == ["probe.bin", "--battery", battery]
+    assert "not possible" in done.stderr
+
+
+def test_ctrl_c_removes_the_file_and_keeps_the_run(tmp_path: Path) -> None:
+    battery = "fill:patterns=1m-q1,idle_s=10m"
+    process = subprocess.Popen(
+        [*PROGRAM, "test", "./probe.bin", "--size", "64MiB", "--out", "r", "--battery", battery],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        env=environment(),
+        start_new_session=True,
+    )
+    _wait_for(tmp_path / "r" / "steps.jsonl", "pass-1", process)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, ""), err
+    assert "what was finished is in r" in err
+    assert "Traceback" not in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["r"]
+    state = json.loads((tmp_path / "r" / "manifest.json").read_text())["state"]
+    assert state == "interrupted"
+
+
+def _wait_for(path: Path, text: str, process: subprocess.Popen[str]) -> None:
+    import time
+
+    for _ in range(3000):
+        if path.exists() and text in path.read_text():
+            return
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+    raise AssertionError(f"no {text} in {path}")
+
+
+def test_what_is_there_already_is_not_touched(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.img"
+    mine.write_bytes(b"precious")
+    done = flashtwin("test", "./mine.img", "--size", "64MiB", "--out", "r", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (4, "")
+    assert "is a file that is there already" in done.stderr
+    assert mine.read_bytes() == b"precious"
+    assert not (tmp_path / "r").exists()
+
+
+def test_without_fio_one_line_says_how_to_get_it(tmp_path: Path) -> None:
+    done = flashtwin(
+        "test", "./probe.bin", "--size", "64MiB", "--out", "r", cwd=tmp_path, PATH=str(tmp_path)
+    )
+    assert (done.returncode, done.stdout) == (3, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert "apt install fio" in done.stderr
