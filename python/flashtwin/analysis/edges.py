@@ -3,15 +3,14 @@
 What: around a known cut, the place of the change as a probability over time. A change inside a
 sample leaves its trace in that sample's mean rate, f x before + (1 - f) x after, so f can be read
 off it as well as the noise allows. Every moment in the window is weighed by how well it explains
-all samples (levels unknown and integrated out, noise of each side its own, correlated samples
-counting for less), all moments being as likely as each other beforehand. Since a shift of the
-series shifts everything alike, the middle 95 % of this weight covers the truth in 95 % of
-repetitions.
+all samples (noise of each side its own; odd samples, such as stalls and teeth, say no more than a
+bound; correlated samples count for less), all moments being as likely as each other beforehand.
+Since a shift of the series shifts everything alike, the middle 95 % of this weight covers the truth
+in 95 % of repetitions.
 
-Stalls and odd samples beyond both levels are drawn in first; one at the very edge can be read as
-neither level, and the interval takes it in whole. Where two or more neighbouring samples lie
-between the levels no sharp edge explains them: the drive needed that long, and the interval is
-widened to all of them.
+An odd sample at the very edge can be read as neither level, and the interval takes it in whole.
+Where two or more neighbouring samples lie between the levels no sharp edge explains them: the drive
+needed that long, and the interval is widened to all of them.
 
 Invariants: low <= value <= high, all within the window; no random draw.
 
@@ -32,6 +31,7 @@ from flashtwin.analysis.estimate import CONFIDENCE, Estimate, memory
 WINDOW = 300
 BORROWED = 10
 OUTLYING = 4.0
+CAP = 8.0
 NOISE_FLOOR = 0.003
 COARSE = 21
 FINE = 4001
@@ -67,51 +67,48 @@ def locate(of: Curve, first: int, cut: int, last: int, relative_noise: float) ->
 
 @dataclass(frozen=True, kw_only=True)
 class _Sides:
-    """A window's rates with the running sums and the noise that `weight` needs."""
+    """A window's rates, level and noise of either side, and what the samples say against a place."""
 
     rate: Floats
-    sums: Floats
-    squares: Floats
+    level: tuple[float, float]
     noise: tuple[float, float]
+    count: tuple[int, int]
+    against: Floats
     memory: float
 
     @staticmethod
     def of(rate: Floats, cut: int, relative_noise: float) -> _Sides:
-        rate = _within_reach(rate, cut, relative_noise)
         before, after = _apart(rate, cut)
-        centred = rate - rate.mean()
+        noise = (_scatter(before, relative_noise), _scatter(after, relative_noise))
+        level = (_middle(before), _middle(after))
+        # An odd sample says as little for one side as for the other: one bound for both.
+        bound = CAP + float(np.log(max(noise)))
+        costs = [
+            np.minimum(np.log(s) + (rate - m) ** 2 / (2 * s**2 * (1 + 1 / n)), bound)
+            for m, s, n in zip(level, noise, (before.size, after.size), strict=True)
+        ]
+        sums = [np.concatenate(([0.0], np.cumsum(cost))) for cost in costs]
         return _Sides(
             rate=rate,
-            sums=np.concatenate(([0.0], np.cumsum(centred))),
-            squares=np.concatenate(([0.0], np.cumsum(centred**2))),
-            noise=(_scatter(before, relative_noise), _scatter(after, relative_noise)),
+            level=level,
+            noise=noise,
+            count=(before.size, after.size),
+            # For each sample as the mixed one: what all before it and all after it cost.
+            against=sums[0][:-1] + sums[1][-1] - sums[1][1:],
             # One figure for both sides: else a sample would weigh more for being on one of them.
             memory=min(max(memory(before), memory(after)), 10.0),
         )
-
-    def levels(self, index: Ints) -> tuple[Floats, Floats]:
-        """Mean rate of what lies before and after the sample `index`."""
-        shift = float(self.rate.mean())
-        before = self.sums[index] / index
-        after = (self.sums[-1] - self.sums[index + 1]) / (self.rate.size - 1 - index)
-        return before + shift, after + shift
 
     def weight(self, moments: Floats) -> Floats:
         """Log likelihood of a change at each moment, in samples since the window began."""
         index = moments.astype(np.int64)
         share = moments - index
-        before, after = self.levels(index)
-        left, right = index.astype(np.float64), (self.rate.size - 1 - index).astype(np.float64)
-        shift = float(self.rate.mean())
-        spent_left = self.squares[index] - left * (before - shift) ** 2
-        spent_right = self.squares[-1] - self.squares[index + 1] - right * (after - shift) ** 2
-        one, other = self.noise
+        (before, after), (one, other), (left, right) = self.level, self.noise, self.count
         expected = share * before + (1 - share) * after
         variance = share * one**2 * (1 + share / left)
         variance += (1 - share) * other**2 * (1 + (1 - share) / right)
-        mixed = -0.5 * np.log(variance) - (self.rate[index] - expected) ** 2 / (2 * variance)
-        sides = _marginal(left, spent_left, one) + _marginal(right, spent_right, other)
-        result: Floats = sides / self.memory + mixed
+        away = np.minimum((self.rate[index] - expected) ** 2 / (2 * variance), CAP)
+        result: Floats = -self.against[index] / self.memory - 0.5 * np.log(variance) - away
         return result
 
 
@@ -120,31 +117,20 @@ def _apart(rate: Floats, cut: int) -> tuple[Floats, Floats]:
     return rate[: max(cut - 1, min(cut, 2))], rate[min(cut + 1, rate.size - 1) :]
 
 
-def _within_reach(rate: Floats, cut: int, relative_noise: float) -> Floats:
-    """Rates with stalls and odd samples drawn to the range that the two levels span.
-
-    What lies between the levels is left alone: it may be the sample in which the change fell.
-    """
-    before, after = _apart(rate, cut)
-    ends = [
-        (float(np.median(side)), OUTLYING * _scatter(side, relative_noise))
-        for side in (before, after)
-    ]
-    (lower, under), (upper, over) = sorted(ends)
-    return np.clip(rate, lower - under, upper + over)
+def _middle(rate: Floats) -> float:
+    """Level of a side: the mean, odd samples drawn in."""
+    return float(_drawn_in(rate).mean())
 
 
-def _marginal(count: Floats, squares: Floats, noise: float) -> Floats:
-    """Log likelihood of samples about an unknown common mean."""
-    result: Floats = -(count - 1) * np.log(noise) - squares / (2 * noise**2) - 0.5 * np.log(count)
-    return result
+def _drawn_in(rate: Floats) -> Floats:
+    middle = float(np.median(rate))
+    reach = 5 * 1.4826 * float(np.median(np.abs(rate - middle)))
+    return np.clip(rate, middle - reach, middle + reach) if reach > 0 else rate
 
 
 def _scatter(rate: Floats, relative_noise: float) -> float:
     """Standard deviation of one side; odd samples are pulled in, few samples borrow."""
-    middle = float(np.median(rate))
-    reach = 5 * 1.4826 * float(np.median(np.abs(rate - middle)))
-    kept = np.clip(rate, middle - reach, middle + reach) if reach > 0 else rate
+    middle, kept = float(np.median(rate)), _drawn_in(rate)
     expected = max(relative_noise, NOISE_FLOOR) * abs(middle)
     own = float(np.var(kept, ddof=1)) if rate.size > 1 else 0.0
     # A side with enough samples of its own borrows nothing.
@@ -165,7 +151,7 @@ def _in_bytes(of: Curve, low: int, sides: _Sides, moments: Floats) -> Floats:
     """Places in bytes: the part of the mixed sample that was written before the change."""
     index = moments.astype(np.int64)
     share = moments - index
-    before, after = sides.levels(index)
+    before, after = sides.level
     whole = share * before + (1 - share) * after
     part = np.divide(share * before, whole, out=share.copy(), where=whole > 0)
     result: Floats = of.bytes_at[low + index] + of.size[low + index] * part.clip(0.0, 1.0)
@@ -174,13 +160,13 @@ def _in_bytes(of: Curve, low: int, sides: _Sides, moments: Floats) -> Floats:
 
 def _finished(of: Curve, low: int, sides: _Sides, middle: int, places: Floats) -> Edge:
     """The edge, widened where the samples about it show a slope instead of a step."""
-    before, after = (float(level[0]) for level in sides.levels(np.array([middle])))
+    before, after = sides.level
     first, last = _between(sides, middle, before, after)
     start, value, end = (float(place) for place in places)
     if last - first >= 2:
         start = min(start, float(of.bytes_at[low + first]))
         end = max(end, float(of.bytes_at[low + last]))
-    for odd in _unreadable(of, low, sides, middle):
+    for odd in _unreadable(low, sides, middle):
         start, end = min(start, float(of.bytes_at[odd])), max(end, float(of.bytes_at[odd + 1]))
     return Edge(
         place=Estimate(value=value, low=start, high=end),
@@ -209,10 +195,12 @@ def _between(sides: _Sides, middle: int, before: float, after: float) -> tuple[i
     return middle, middle
 
 
-def _unreadable(of: Curve, low: int, sides: _Sides, middle: int) -> list[int]:
-    """Odd samples at the very edge: neither level explains them, so they may belong to either."""
+def _unreadable(low: int, sides: _Sides, middle: int) -> list[int]:
+    """Odd samples at the very edge: beyond both levels, so they may belong to either."""
+    ends = [(m, OUTLYING * s) for m, s in zip(sides.level, sides.noise, strict=True)]
+    (lower, under), (upper, over) = sorted(ends)
     near = range(max(middle - 1, 0), min(middle + 2, sides.rate.size))
-    return [low + index for index in near if of.rate[low + index] != sides.rate[index]]
+    return [low + i for i in near if not lower - under <= sides.rate[i] <= upper + over]
 
 
 def _unresolved(of: Curve, cut: int) -> Edge:

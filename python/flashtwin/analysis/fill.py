@@ -33,6 +33,7 @@ from flashtwin.analysis.wording import LATER_TITLES, TITLES, Writer, gb, sentenc
 from flashtwin.results.finding import Finding
 
 FEWEST = 4
+SMALL = 0.05
 COUNTED = ("mean", "duration")
 COUNTED_NOTE = "counted; the interval is for another fill with the same plateaus"
 WHOLE_NOTE = "no cache was seen: this is the whole fill"
@@ -129,7 +130,8 @@ def _speed_past_cache(of: Curve, shape: Shape, write: Writer) -> Finding:
     if shape.opening.verdict == "swings":
         return write.missing(name, notes.no_end(shape))
     if shape.edge is None:
-        return write.found(name, shape.head.speed, 0.0, of.total_bytes, WHOLE_NOTE)
+        note = sentence((WHOLE_NOTE, notes.dipping(shape)))
+        return write.found(name, shape.head.speed, 0.0, of.total_bytes, note)
     if not shape.rest.plateaus:
         return write.missing(name, ENDS_WITH_IT)
     second = shape.rest.plateaus[0]
@@ -165,10 +167,13 @@ def _mean_of(of: Curve, plateaus: tuple[Plateau, ...]) -> Estimate:
 
 def _share(plateaus: tuple[Plateau, ...]) -> float | None:
     """Half of the interval of the time these plateaus take, as a share of it."""
-    if any(plateau.speed.low is None for plateau in plateaus):
+    parts = [(plateau.end - plateau.start, plateau.speed) for plateau in plateaus]
+    time = total_time(parts)
+    if time.value <= 0 or time.high is None:
         return None
-    time = total_time([(plateau.end - plateau.start, plateau.speed) for plateau in plateaus])
-    return (time.high or 0.0) / time.value - 1 if time.value > 0 else None
+    # A plateau of one or two samples without an interval of its own hardly matters in the sum.
+    unknown = total_time([part for part in parts if part[1].low is None])
+    return time.high / time.value - 1 if unknown.value <= SMALL * time.value else None
 
 
 def _with_share(value: float, share: float | None) -> Estimate:
@@ -217,7 +222,8 @@ def _one_third(shape: Shape, write: Writer, target: Target) -> Finding:
 
 def _later_pass(of: Curve, shape: Shape, write: Writer, target: Target) -> list[Finding]:
     """The full drive after its rest: how much cache came back, and how fast it is."""
-    note = None if shape.edge is not None else notes.no_end(shape) + ": the speed of the whole pass"
+    none = f"{notes.no_end(shape)}: the usual speed of the whole pass"
+    note = none if shape.edge is None else None
     return [
         _cache_size(of, shape, write, target),
         write.found("speed_first", shape.head.speed, 0.0, shape.head.end, note),

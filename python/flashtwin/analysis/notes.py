@@ -43,7 +43,7 @@ def dipping(shape: Shape) -> str | None:
     count = len(shape.opening.dips)
     if count == 0:
         return None
-    return f"{_some(count, 'dip')} left out: the speed recovers (heat or pauses, no end of a cache)"
+    return f"{_some(count, 'dip')} left out: the speed recovers (heat, pauses, clearing up)"
 
 
 def rising(of: Curve, shape: Shape) -> str | None:

@@ -1,5 +1,5 @@
 // Zoom and pan: drag for a stretch, Shift and drag to pan, Ctrl and wheel, double-click, keys, buttons.
-let waiting = null;
+let waiting = null, resting_ = null;
 
 function setZoom(zoom, range) {
   const [least, most_] = extent(zoom), whole = most_ - least;
@@ -8,10 +8,18 @@ function setZoom(zoom, range) {
     const low = Math.min(Math.max(range[0], least), most_ - width);
     state.zoom[zoom] = width >= whole * 0.9999 ? null : [low, low + width];
   } else state.zoom[zoom] = null;
+  // What is in view follows at once, the rest when the reader pauses.
   waiting ??= requestAnimationFrame(() => {
     waiting = null;
-    refreshAll((panel) => zoomOf(panel) !== null);
+    refreshAll((panel) => zoomOf(panel) === zoom && inView(panel));
   });
+  clearTimeout(resting_);
+  resting_ = setTimeout(() => refreshAll((panel) => zoomOf(panel) === zoom && !inView(panel)), 250);
+}
+
+function inView(panel) {
+  const box = panel.host.getBoundingClientRect();
+  return box.bottom > 0 && box.top < innerHeight;
 }
 
 function zoomBy(zoom, factor, around) {
