@@ -51,8 +51,9 @@ function who(drive, more = "") {
     element("span", { style: `color:var(--drive-${number})` }, GLYPHS[shape]), `${text}${more}`);
 }
 
+// On a phone what comes after the second cell is left out.
 function line(...cells) {
-  return element("tr", {}, ...cells.map((cell, at) => element(at ? "td" : "th", at ? { class: "n" } : {}, cell)));
+  return element("tr", {}, ...cells.map((cell, at) => element(at ? "td" : "th", at ? { class: at > 2 ? "n extra" : "n" } : {}, cell)));
 }
 
 function fillTip(panel, x) {

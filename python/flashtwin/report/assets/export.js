@@ -114,10 +114,11 @@ function keysOf(card, width) {
     }
     keys.push({ mark: (x, y) => dash(x, y, "4 2"), space: 32, text: "written by the host" });
   }
-  const parts = [];
+  const parts = [], ruler = document.createElement("canvas").getContext("2d");
+  ruler.font = `12px ${colour("font")}`;
   let x = GAP, y = HEAD + 12;
   for (const key of keys) {
-    const long = key.space + key.text.length * 6.4 + 18;
+    const long = key.space + ruler.measureText(key.text).width + 20;
     if (x > GAP && x + long > GAP + width) { x = GAP; y += 20; }
     parts.push(key.mark(x, y), words(x + key.space, y, key.text, 12));
     x += long;

@@ -86,9 +86,9 @@ function frame(panel) {
   const drawn = panel.view && $("svg", panel.host);
   if (!drawn) return null;
   const box = drawn.getBoundingClientRect(), host = panel.host.getBoundingClientRect();
-  const [left, top] = panel.view.origin();
+  const [left, top] = panel.view.origin(), padding = panel.view.padding();
   return {
-    left: box.left - host.left + left, top: box.top - host.top + top, host,
+    left: box.left - host.left + left + padding.left, top: box.top - host.top + top + padding.top, host,
     width: panel.view.signal("width"), height: panel.view.signal("height"),
   };
 }

@@ -11,6 +11,7 @@ function setZoom(zoom, range) {
   // What is in view follows at once, the rest when the reader pauses.
   waiting ??= requestAnimationFrame(() => {
     waiting = null;
+    hideCursor();
     refreshAll((panel) => zoomOf(panel) === zoom && inView(panel));
   });
   clearTimeout(resting_);
@@ -59,7 +60,6 @@ function follow(panel) {
     drag = { x, from: event.clientX, pan: event.shiftKey, domain: domain(zoomOf(panel)) };
     host.setPointerCapture(event.pointerId);
     event.preventDefault();
-    host.focus({ preventScroll: true });
   });
   host.addEventListener("pointermove", (event) => {
     const at = frame(panel);
