@@ -15,6 +15,9 @@ use crate::op::{NandOp, Token, class};
 use crate::policy::{FoldPath, WhenFull};
 use crate::write_buffer::Flight;
 
+/// So far below the reserve folding under pressure only keeps up; below that it goes at its full pace.
+const GENTLE_SUPERBLOCKS: u32 = 2;
+
 impl Ftl {
     /// Adds what host data costs in folding and collection to the debts.
     #[inline]
@@ -31,9 +34,14 @@ impl Ftl {
             return 0;
         }
         let staged = self.policy.cache.when_full == WhenFull::Staged && self.cache_is_full();
-        let low = self.policy.gc.low_superblocks;
-        let short = self.blocks.free_count() < self.cache.reserve.max(low);
+        let reserve = self.cache.reserve.max(self.policy.gc.low_superblocks);
+        let free = self.blocks.free_count();
+        let short = free < reserve;
+        // Where the reserve is just met, and with the last closed superblock, folding goes no faster than
+        // the cache fills: faster would only turn a steady rate into bursts.
+        let gentle = free + GENTLE_SUPERBLOCKS >= reserve || self.blocks.cache.is_empty();
         let pace = i64::from(self.policy.fold.pace_milli);
+        let pace = if gentle { pace.min(1000) } else { pace };
         match (staged, short) {
             (true, true) => pace.max(1000),
             (true, false) => 1000,

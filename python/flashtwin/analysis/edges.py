@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flashtwin.analysis.curve import Curve, Floats, Ints
+from flashtwin.analysis.curve import Curve, Floats
 from flashtwin.analysis.estimate import CONFIDENCE, Estimate, memory
 
 WINDOW = 300
@@ -67,24 +67,25 @@ def locate(of: Curve, first: int, cut: int, last: int, relative_noise: float) ->
 
 @dataclass(frozen=True, kw_only=True)
 class _Sides:
-    """A window's rates, level and noise of either side, and what the samples say against a place."""
+    """A window's rates, level and noise of either side, and what speaks against each place."""
 
     rate: Floats
     level: tuple[float, float]
     noise: tuple[float, float]
     count: tuple[int, int]
     against: Floats
-    memory: float
 
     @staticmethod
     def of(rate: Floats, cut: int, relative_noise: float) -> _Sides:
         before, after = _apart(rate, cut)
         noise = (_scatter(before, relative_noise), _scatter(after, relative_noise))
         level = (_middle(before), _middle(after))
+        # One figure for both sides: else a sample would weigh more for being on one of them.
+        waves = min(max(memory(before), memory(after)), 10.0)
         # An odd sample says as little for one side as for the other: one bound for both.
         bound = CAP + float(np.log(max(noise)))
         costs = [
-            np.minimum(np.log(s) + (rate - m) ** 2 / (2 * s**2 * (1 + 1 / n)), bound)
+            np.minimum(np.log(s) + (rate - m) ** 2 / (2 * waves * s**2 * (1 + 1 / n)), bound)
             for m, s, n in zip(level, noise, (before.size, after.size), strict=True)
         ]
         sums = [np.concatenate(([0.0], np.cumsum(cost))) for cost in costs]
@@ -95,8 +96,6 @@ class _Sides:
             count=(before.size, after.size),
             # For each sample as the mixed one: what all before it and all after it cost.
             against=sums[0][:-1] + sums[1][-1] - sums[1][1:],
-            # One figure for both sides: else a sample would weigh more for being on one of them.
-            memory=min(max(memory(before), memory(after)), 10.0),
         )
 
     def weight(self, moments: Floats) -> Floats:
@@ -108,7 +107,7 @@ class _Sides:
         variance = share * one**2 * (1 + share / left)
         variance += (1 - share) * other**2 * (1 + (1 - share) / right)
         away = np.minimum((self.rate[index] - expected) ** 2 / (2 * variance), CAP)
-        result: Floats = -self.against[index] / self.memory - 0.5 * np.log(variance) - away
+        result: Floats = -self.against[index] - 0.5 * np.log(variance) - away
         return result
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from flashtwin.results.finding import Finding
 
 SAMPLE_S = 0.5
+IDLE_S, IDLE_S_FILE = 600.0, 30.0
 # Below so many bytes half a second is too coarse: a small file is written in a few of them.
 COARSE_BYTES = 50 * 10**9
 SAMPLE_S_LEAST = 0.02
@@ -70,7 +71,11 @@ class Parameters:
         "how to write: block size and queue depth, each on an erased drive",
     )
     passes: int = parameter(2, whole(1, 9), "how often each pattern writes the whole drive")
-    idle_s: float = parameter(600.0, SECONDS, "rest before every pass but the first")
+    idle_s: float | None = parameter(
+        None,
+        or_word("auto", SECONDS),
+        "rest before every pass that finds the drive written; auto: 600 s, on a file 30 s",
+    )
     sample_s: float | None = parameter(
         None,
         or_word("auto", SECONDS),
@@ -82,15 +87,15 @@ class Parameters:
 
 
 def steps(parameters: Parameters, info: DriveInfo) -> Steps:
-    """Purge, write, rest, write again; for each pattern."""
+    """Purge, write, rest, write again; for each pattern. What cannot be purged rests instead."""
     _check(parameters, info)
     found: list[Finding] = []
     for pattern in parameters.patterns:
         purged = yield Purge(label=f"fill/{pattern}/purge")
         for number in range(1, parameters.passes + 1):
-            if number > 1:
+            if number > 1 or isinstance(purged, NotPossible):
                 rest = f"fill/{pattern}/rest-{number - 1}"
-                yield Rest(label=rest, seconds=parameters.idle_s)
+                yield Rest(label=rest, seconds=_idle_s(parameters, info))
             step = _pass(parameters, info, pattern, number)
             answer = yield step
             if isinstance(answer, Result):
@@ -111,6 +116,13 @@ def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
     if info.virtual_time:
         said.append(f"the host takes {parameters.host_us:g} us a command (a prior, set host_us)")
     return said
+
+
+def _idle_s(parameters: Parameters, info: DriveInfo) -> float:
+    """The rest that lets a drive clear its cache; real time is dear, so a file gets less of it."""
+    if parameters.idle_s is not None:
+        return parameters.idle_s
+    return IDLE_S if info.virtual_time else IDLE_S_FILE
 
 
 def _check(parameters: Parameters, info: DriveInfo) -> None:

@@ -218,6 +218,7 @@ def _script() -> str:
     return f'(() => {{\n"use strict";\n{parts}\n}})();'
 
 
+@cache
 def _vega() -> str:
     """Vega-Embed with Vega and Vega-Lite as one script that may stand in a page."""
     import vl_convert

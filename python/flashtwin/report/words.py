@@ -6,6 +6,7 @@ Invariant: a sentence says only what a finding says; where one is lacking, so is
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from flashtwin.report import cells, numbers
 from flashtwin.report.findings import SECOND, group_of
@@ -15,6 +16,8 @@ from flashtwin.results.finding import Finding
 # Drives that differ by less are the same for a reader.
 WORTH_SAYING = 1.1
 SIGNATURE = "one-third signature present"
+# So many drives get a few sentences each.
+BRIEF = 2
 
 
 def title(drives: Sequence[Drive]) -> str:
@@ -27,18 +30,32 @@ def title(drives: Sequence[Drive]) -> str:
     return _listed(names)
 
 
-def summary(drives: Sequence[Drive]) -> list[str]:
-    """Sentences, in order."""
-    said: list[str] = []
+@dataclass(frozen=True, kw_only=True)
+class Sentence:
+    """A sentence of the summary; `name` is the drive that it begins with, if it does."""
+
+    name: str
+    text: str
+
+
+def summary(drives: Sequence[Drive]) -> list[Sentence]:
+    """Sentences, in order; of more than two drives only what each begins with."""
+    said: list[Sentence] = []
     pattern = _pattern(drives)
     for drive in drives:
-        said += _of_drive(drive, pattern)
-    if pattern and any(drive.findings for drive in drives):
-        several = len({group_of(one) for drive in drives for one in drive.findings if _fill(one)})
-        if several > 1:
-            said.append(f"These are the numbers of {pattern_title(pattern)}.")
-    said += _largest_difference(drives)
-    return said
+        texts = _of_drive(drive, pattern, brief=len(drives) > BRIEF)
+        said += [_sentence(drive.name, text) for text in texts]
+    more = _largest_difference(drives)
+    patterns = {group_of(one) for drive in drives for one in drive.findings if _fill(one)}
+    if pattern and len(patterns) > 1:
+        more.insert(0, f"These are the numbers of {pattern_title(pattern)}.")
+    return said + [Sentence(name="", text=text) for text in more]
+
+
+def _sentence(name: str, text: str) -> Sentence:
+    if text.startswith(f"{name} "):
+        return Sentence(name=name, text=text.removeprefix(name))
+    return Sentence(name="", text=text)
 
 
 def _pattern(drives: Sequence[Drive]) -> str | None:
@@ -51,13 +68,15 @@ def _fill(finding: Finding) -> bool:
     return finding.battery == "fill"
 
 
-def _of_drive(drive: Drive, pattern: str | None) -> list[str]:
+def _of_drive(drive: Drive, pattern: str | None, *, brief: bool) -> list[str]:
     values = {
         one.id.partition("[")[0].removeprefix("fill."): one
         for one in drive.findings
         if _fill(one) and group_of(one) == pattern
     }
-    said = [*_filling(drive.name, values), *_third(values), *_whole(values), *_again(values)]
+    said = [*_filling(drive.name, values), *_third(values)]
+    if not brief:
+        said += [*_whole(values), *_again(values)]
     if drive.state != "finished":
         state = {"running": "was cut off"}.get(drive.state, f"was {drive.state}")
         state = "failed" if drive.state == "failed" else state

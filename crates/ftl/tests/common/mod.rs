@@ -146,7 +146,9 @@ impl Bench {
     fn sources(&self, token: Token) -> Vec<std::ops::Range<u32>> {
         let row = self.ftl.layout.row_units;
         match token {
-            Token::FoldRead(first) | Token::GcRead(first) => std::iter::once(first..first + row).collect(),
+            Token::FoldRead(first) | Token::GcRead(first) => {
+                std::iter::once(first..first + row).collect()
+            }
             Token::Copyback(place) => self.ftl.copyback_rows(place),
             _ => Vec::new(),
         }

@@ -65,7 +65,9 @@ function placeRows(axis) {
     const x = across(curve, one.gb, "gb", axis);
     if (x < low || x > high) continue;
     const again = curve.phase === curvesOfGroup()[0].phase ? "" : `, ${phaseTitle(curve.phase)}`;
-    const text = `${GLYPHS[DATA.drives[one.drive].shape]} ${one.text}${again}`;
+    // On a phone the words of many drives would tower over the plot; the shapes remain.
+    const few = width > 420 || state.drives.size <= 2;
+    const text = `${GLYPHS[DATA.drives[one.drive].shape]}${few ? ` ${one.text}${again}` : ""}`;
     rows.push({ x, drive: name(one.drive), text });
   }
   return stacked(rows, (x) => ((x - low) / (high - low)) * width, width);
