@@ -12,7 +12,7 @@ use common::load_with;
 use flashtwin_base::Nanos;
 use flashtwin_drive::Drive;
 use flashtwin_workload::ReadWrite;
-use loops::{falls_under, go, job, rate, rate_between, rest};
+use loops::{breaks_at, falls_under, go, job, rate, rate_between, rest};
 
 const GB: f64 = 1e9;
 const K: f64 = 3.0;
@@ -70,7 +70,7 @@ fn staged_data_pays_for_both_programs_and_later_for_the_borrowed_cells() {
         (folding / expected - 1.0).abs() < 0.02,
         "{folding} against {expected}"
     );
-    let found = falls_under(&outcome, 6.0 * GB, (staged + folding) / 2.0);
+    let found = breaks_at(&outcome, (6.0 * GB, 39.0 * GB), (staged, folding));
     let slack = d.ftl().layout.native_bytes() as f64 * 3.0;
     assert!(
         (found - onset).abs() < slack,
@@ -97,7 +97,7 @@ fn direct_data_shares_the_dies_with_folding_once_the_borrowed_cells_are_needed()
         (folding / expected - 1.0).abs() < 0.02,
         "{folding} against {expected}"
     );
-    let found = falls_under(&outcome, 6.0 * GB, (v_direct + folding) / 2.0);
+    let found = breaks_at(&outcome, (6.0 * GB, onset + 6.0 * GB), (v_direct, folding));
     let slack = d.ftl().layout.native_bytes() as f64 * 3.0;
     assert!(
         (found - onset).abs() < slack,

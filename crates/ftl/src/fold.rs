@@ -15,8 +15,9 @@ use crate::op::{NandOp, Token, class};
 use crate::policy::{FoldPath, WhenFull};
 use crate::write_buffer::Flight;
 
-/// So far below the reserve folding under pressure only keeps up; below that it goes at its full pace.
-const GENTLE_SUPERBLOCKS: u32 = 2;
+/// So near above the reserve staged data already keeps up, so that a full drive that is overwritten finds
+/// a steady rate and not bursts between folds.
+const NEAR_SUPERBLOCKS: u32 = 2;
 
 impl Ftl {
     /// Adds what host data costs in folding and collection to the debts.
@@ -27,22 +28,19 @@ impl Ftl {
     }
 
     /// Source units to deal with for each host unit, in thousandths: the faster of what staging and what
-    /// the free reserve ask for.
+    /// the free reserve ask for. The last closed superblock is folded no faster than the next one fills.
     #[inline]
     fn fold_pace_milli(&self) -> i64 {
         if self.blocks.cache.is_empty() && self.fold.source == NONE {
             return 0;
         }
-        let staged = self.policy.cache.when_full == WhenFull::Staged && self.cache_is_full();
         let reserve = self.cache.reserve.max(self.policy.gc.low_superblocks);
         let free = self.blocks.free_count();
-        let short = free < reserve;
-        // Where the reserve is just met, and with the last closed superblock, folding goes no faster than
-        // the cache fills: faster would only turn a steady rate into bursts.
-        let gentle = free + GENTLE_SUPERBLOCKS >= reserve || self.blocks.cache.is_empty();
+        let staged = self.policy.cache.when_full == WhenFull::Staged;
+        let keeps_up = staged && (self.cache_is_full() || free < reserve + NEAR_SUPERBLOCKS);
         let pace = i64::from(self.policy.fold.pace_milli);
-        let pace = if gentle { pace.min(1000) } else { pace };
-        match (staged, short) {
+        match (keeps_up, free < reserve) {
+            (_, true) if self.blocks.cache.is_empty() => pace.min(1000),
             (true, true) => pace.max(1000),
             (true, false) => 1000,
             (false, true) => pace,

@@ -40,6 +40,7 @@ NORMAL_95 = 1.645
 NORMAL_QUARTER = 0.3186
 BLOCK = 10
 SLOWEST = 16.0
+LEAST_BLOCKS = 8
 
 
 def noise(values: Floats) -> float:
@@ -69,6 +70,16 @@ def slowness(values: Floats) -> float:
     count = values.size // block
     means = values[: count * block].reshape(count, block).mean(axis=1)
     return float(np.clip(block * (noise(means) / single) ** 2, 1.0, SLOWEST))
+
+
+def wander(values: Floats, block: int) -> float:
+    """How far the means of so many neighbouring values are apart from each other, as a rule.
+
+    The few blocks that hold a change of level do not count, since half of them decide.
+    """
+    block = max(1, min(block, values.size // LEAST_BLOCKS))
+    count = values.size // block
+    return noise(values[: count * block].reshape(count, block).mean(axis=1))
 
 
 def logs(rate: Floats) -> Floats:

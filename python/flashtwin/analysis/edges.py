@@ -31,6 +31,7 @@ from flashtwin.analysis.estimate import CONFIDENCE, Estimate, memory
 WINDOW = 300
 BORROWED = 10
 OUTLYING = 4.0
+ODD = 0.05
 CAP = 8.0
 NOISE_FLOOR = 0.003
 COARSE = 21
@@ -196,7 +197,7 @@ def _between(sides: _Sides, middle: int, before: float, after: float) -> tuple[i
 
 def _unreadable(low: int, sides: _Sides, middle: int) -> list[int]:
     """Odd samples at the very edge: beyond both levels, so they may belong to either."""
-    ends = [(m, OUTLYING * s) for m, s in zip(sides.level, sides.noise, strict=True)]
+    ends = [(m, max(OUTLYING * s, ODD * m)) for m, s in zip(sides.level, sides.noise, strict=True)]
     (lower, under), (upper, over) = sorted(ends)
     near = range(max(middle - 1, 0), min(middle + 2, sides.rate.size))
     return [low + i for i in near if not lower - under <= sides.rate[i] <= upper + over]

@@ -7,15 +7,15 @@ slower than they go on.
 
 The rules, on bytes, the axis on which a plateau has its weight:
 - high is above three quarters of the level before the drop and above the middle of the drop;
-- a dip: a later high stretch holds at least what was written since the drop, and at least a quarter
-  of the usual high stretch before it (or ten times the dip: full speed or almost nothing);
+- a dip: a later high stretch holds at least what was written since the drop, and at least a
+  quarter of the usual high stretch before it (or ten times the dip: full speed or almost nothing);
 - swinging: the fill begins high, and three or more later high stretches are half as long or longer;
 - a slope is no end: lines fitted on both sides of the cut must be half the drop apart, and a series
   that one line explains as well as all of its segments is a gradual change;
 - two or three samples at the start that are faster than every later one are a first plateau;
-- all that follows the drop must as a whole be lower by `EFFECT` than the level before it and than
-  the mean of all before it (else a burst in mid-fill would look like a plateau), and by more than
-  four standard errors of both means (else slow waves would).
+- a small drop must be three times what means of as many samples wander anyway, and all that follows
+  must as a whole be lower by `EFFECT`, and by four standard errors, than the level before the drop
+  and than the mean of all before it (else waves and bursts in mid-fill would look like plateaus).
 
 Invariants: takes a curve and nothing else; an `edge` verdict has at least one sample on each side.
 
@@ -32,7 +32,7 @@ from typing import Literal
 
 import numpy as np
 
-from flashtwin.analysis.changepoints import EFFECT, LONGEST, boundaries, logs, merged, noise
+from flashtwin.analysis.changepoints import EFFECT, LONGEST, boundaries, logs, merged, noise, wander
 from flashtwin.analysis.curve import Curve, Floats, Ints, in_equal_bytes
 from flashtwin.analysis.estimate import mean_error
 
@@ -43,6 +43,8 @@ DIP_TINY = 10.0
 SWING_SHARE = 0.5
 SWING_COUNT = 3
 CERTAIN = 4.0
+WAVE = 3.0
+LARGE = 1.5
 FEW = 20
 TRANSITION = 0.015
 
@@ -294,8 +296,13 @@ def _swings(of: Curve, parts: _Parts, at: int, bound: float) -> int:
 
 
 def _lasts(of: Curve, parts: _Parts, at: int) -> bool:
-    """Whether all that follows is slower as a whole, stretches of recovery included."""
-    cut = int(parts.edges[at + 1])
+    """Whether all that follows is slower as a whole, and the drop more than a wave."""
+    first, cut, last = (int(edge) for edge in parts.edges[at : at + 3])
+    drop = float(parts.level[at] / max(parts.level[at + 1], 1.0))
+    # A large drop is no wave, and what wanders as much are then the teeth that follow it.
+    usual = wander(logs(of.rate), min(cut - first, last - cut)) if drop < LARGE else 0.0
+    if float(np.log(drop)) < WAVE * usual:
+        return False
     before = min(float(parts.level[at]), of.mean(0, cut))
     after = of.mean(cut, len(of))
     if after * EFFECT >= before:

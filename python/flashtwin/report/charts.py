@@ -147,7 +147,7 @@ def bars(drives: Sequence[Drive], grid: Grid, kind: str, direction: str) -> dict
         axis=alt.Axis(tickCount=4),
     )
     data = alt.NamedData(name="cells")
-    shown = alt.Chart(data).mark_bar(height=alt.RelativeBandSize(band=0.86), cornerRadiusEnd=2)
+    shown = alt.Chart(data).mark_bar(cornerRadiusEnd=2)
     shown = shown.encode(x=x, y=y, yOffset=offset, color=_colour(drives), tooltip=_tip())
     glyphs = (
         alt.Chart(data)
@@ -200,7 +200,9 @@ def _rows(cells: Sequence[str], drives: Sequence[Drive]) -> tuple[alt.Y, alt.YOf
         axis=alt.Axis(grid=False, ticks=False, domain=False, labelPadding=6, minExtent=84),
     )
     names = [drive.name for drive in drives]
-    return y, alt.YOffset("drive:N", sort=names, scale=alt.Scale(domain=names))
+    return y, alt.YOffset(
+        "drive:N", sort=names, scale=alt.Scale(domain=names, paddingInner=0.14)
+    )
 
 
 def _height(cells: Sequence[str], drives: Sequence[Drive]) -> int:

@@ -78,3 +78,10 @@ pub fn falls_under(outcome: &Outcome, from: f64, level: f64) -> f64 {
     }
     fell.expect("the rate falls")
 }
+
+/// Where a fill changes from one rate to the other between two points, so that it takes its time.
+pub fn breaks_at(outcome: &Outcome, span: (f64, f64), rates: (f64, f64)) -> f64 {
+    let time = (span.1 - span.0) / rate_between(outcome, span.0, span.1);
+    let (fast, slow) = (1.0 / rates.0, 1.0 / rates.1);
+    (span.1 * slow - span.0 * fast - time) / (slow - fast)
+}

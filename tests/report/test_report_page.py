@@ -1,0 +1,194 @@
+"""The file: one, whole, the same each time, and safe whatever a run is called."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_runs import HOST, Paper, make_run, two
+
+from flashtwin import report
+from flashtwin.errors import FlashtwinError
+from flashtwin.report import charts, page
+from flashtwin.report.view import drives_of
+from flashtwin.results.rundir import Run
+
+EVIL = "<script>alert(1)</script>\"'&</style>\u2028"
+
+
+class Elements(HTMLParser):
+    """Tags, ids and texts of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.ids: list[str] = []
+        self.references: list[str] = []
+        self.data = ""
+        self.words = ""
+        self._open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        found = dict(attributes)
+        self.tags.append(tag)
+        self._open.append("data" if found.get("id") == "data" else tag)
+        if found.get("id"):
+            self.ids.append(str(found["id"]))
+        self.references += [str(found[key]) for key in ("src", "href") if found.get(key)]
+
+    def handle_data(self, text: str) -> None:
+        if self._open and self._open[-1] == "data":
+            self.data += text
+        elif self._open and self._open[-1] not in ("script", "style"):
+            self.words += text
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._open:
+            self._open.pop()
+
+
+def data_of(text: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(Elements(text).data)
+    return found
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
+    return two(tmp_path_factory.mktemp("pair"))
+
+
+@pytest.fixture(scope="module")
+def text(pair: list[Run]) -> str:
+    return page.render(pair)
+
+
+def test_build_writes_one_file_and_says_where(pair: list[Run], tmp_path: Path) -> None:
+    out = report.build(pair, tmp_path / "new" / "report.html")
+    assert out == tmp_path / "new" / "report.html"
+    assert [path.name for path in out.parent.iterdir()] == ["report.html"]
+    assert out.stat().st_size < 3_000_000
+
+
+def test_the_same_runs_give_the_same_bytes(pair: list[Run], text: str) -> None:
+    again = [Run(run.path) for run in pair]
+    assert page.render(again) == text
+
+
+def test_nothing_is_loaded(text: str) -> None:
+    found = Elements(text)
+    assert {ref[0] for ref in found.references} == {"#"}
+    assert not set(found.tags) & {"link", "iframe", "img", "object", "embed"}
+    assert "default-src 'none'" in text
+    assert "unsafe-eval" not in text
+
+
+def test_sections_in_order_and_ids_once(text: str) -> None:
+    found = Elements(text)
+    order = ["findings", "throughput", "xray", "crystaldiskmark", "specs", "method", "host", "again"]
+    assert [name for name in found.ids if name in order] == order
+    assert len(found.ids) == len(set(found.ids))
+    links = [ref[1:] for ref in found.references if len(ref) > 1]
+    assert set(links) <= set(found.ids)
+
+
+def test_every_chart_has_a_place_and_every_place_a_chart(text: str) -> None:
+    places = {name.removeprefix("plot-") for name in Elements(text).ids if name.startswith("plot-")}
+    assert places == set(data_of(text)["panels"])
+
+
+def test_every_chart_has_a_table_under_it(text: str) -> None:
+    figures = re.findall(r"<figure.*?</figure>", text, re.S)
+    assert len(figures) == 5
+    assert all(re.search(r"<details class=\"under\">.*<table", figure, re.S) for figure in figures)
+
+
+def test_specifications_are_valid_vega_lite(pair: list[Run], text: str) -> None:
+    """Altair checks against the schema, vl-convert compiles; the page does neither when built."""
+    import altair as alt
+    import vl_convert
+
+    for name, panel in data_of(text)["panels"].items():
+        for spec in [panel["spec"]] if "spec" in panel else panel["specs"].values():
+            alt.Chart.from_dict(spec)
+            assert vl_convert.vegalite_to_vega(spec)["marks"], name
+
+
+def test_more_drives_than_colours_and_shapes(tmp_path: Path) -> None:
+    papers = [Paper(name=f"d{n}", patterns=("1m-q1",), passes=1, cells=()) for n in range(9)]
+    runs = [make_run(tmp_path / paper.name, paper) for paper in papers]
+    spec = charts.throughput(drives_of(runs), ["pass-1"], "gb")
+    assert "var(--drive-7)" in json.dumps(spec)
+    assert "var(--drive-8)" not in json.dumps(spec)
+    assert len(page.render(runs)) < 4_000_000
+
+
+def test_whatever_a_run_says_is_text(tmp_path: Path) -> None:
+    host = {**HOST, "processor": EVIL, EVIL: EVIL}
+    run = make_run(tmp_path / "evil", Paper(name=EVIL, patterns=("1m-q1",), host=host))
+    text = page.render([run])
+    assert "<script>alert" not in text
+    found = Elements(text)
+    assert found.tags.count("script") == 4
+    assert found.words.count("<script>alert(1)</script>") > 3
+    assert data_of(text)["drives"][0]["name"] == EVIL
+
+
+@pytest.mark.parametrize(
+    ("paper", "there", "missing"),
+    [
+        (Paper(cells=()), {"findings", "throughput", "xray", "specs"}, {"crystaldiskmark"}),
+        (Paper(patterns=()), {"findings", "crystaldiskmark"}, {"throughput", "xray"}),
+        (Paper(xray=False), {"throughput", "crystaldiskmark"}, {"xray"}),
+        (Paper(kind="file", xray=False, capacity=4), {"throughput", "specs"}, {"xray"}),
+        (Paper(values=False), {"xray", "specs"}, set()),
+        (Paper(passes=1, patterns=("1m-q1",)), {"throughput", "xray"}, set()),
+        (Paper(patterns=(), cells=(), state="interrupted"), {"specs"}, {"findings", "throughput"}),
+        (Paper(cells=(), state="failed"), {"throughput"}, {"crystaldiskmark"}),
+        (Paper(host={}), {"throughput"}, {"host"}),
+    ],
+)
+def test_what_is_lacking_leaves_its_section_out(
+    paper: Paper, there: set[str], missing: set[str], tmp_path: Path
+) -> None:
+    ids = set(Elements(page.render([make_run(tmp_path / "run", paper)])).ids)
+    assert there <= ids
+    assert not missing & ids
+
+
+def test_a_killed_run_is_shown_as_far_as_it_came(tmp_path: Path) -> None:
+    """Its parts are still apart, and there are no findings yet."""
+    import shutil
+
+    whole = make_run(tmp_path / "whole", Paper(patterns=("1m-q1",), cells=()))
+    lines = (whole.path / "steps.jsonl").read_text().splitlines(keepends=True)
+    killed = tmp_path / "killed"
+    shutil.copytree(whole.path, killed)
+    manifest = json.loads((killed / "manifest.json").read_text())
+    (killed / "manifest.json").write_text(json.dumps({**manifest, "state": "running", "steps": []}))
+    (killed / "steps.jsonl").write_text("".join(lines[:1]))
+    for name in ("series", "hist", "xray"):
+        (killed / f"{name}.parquet").unlink()
+    (killed / "findings.json").unlink()
+    (killed / "parts").mkdir()
+    from flashtwin.battery.step import Result
+    from flashtwin.results import frames
+    from flashtwin.results.series import Series
+    from flashtwin.results.storage import parquet_bytes
+
+    quiet = Result(label="purge", start_ns=0, duration_ns=0, series=Series.empty())
+    table = frames.of_result(0, quiet)["series"]
+    (killed / "parts" / "00000.series.parquet").write_bytes(parquet_bytes(table))
+    text = page.render([Run(killed)])
+    assert "was cut off after 1 steps" in text
+    assert "cut off</span>" in text
+
+
+def test_no_run_is_an_error_with_a_hint() -> None:
+    with pytest.raises(FlashtwinError, match="no run to report on") as caught:
+        page.render([])
+    assert caught.value.hint

@@ -1,0 +1,143 @@
+"""Numbers, names and sentences: what the page says, checked word for word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from made_runs import Paper, make_run, two
+
+from flashtwin.report import about, findings, numbers, view, words
+from flashtwin.results.finding import Finding
+
+
+def finding(value: float | None, low: float | None, high: float | None, unit: str) -> Finding:
+    return Finding(
+        id="fill.mean[1m-q1]", title="t", battery="fill", value=value, low=low, high=high, unit=unit
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "unit", "shown"),
+    [
+        (23.9958, 23.995, 23.9967, "GB", ("24.00", "0.01", "GB", None)),
+        (461.023, 460.97, 461.076, "MB/s", ("461.0", "0.1", "MB/s", None)),
+        (144.006, 142.384, 145.628, "MB/s", ("144.0", "1.7", "MB/s", None)),
+        (137.684, 123.881, 151.487, "MB/s", ("138", "14", "MB/s", None)),
+        (2165.36, 2164.6, 2166.11, "s", ("2\u202f165", "1", "s", "36 min 5 s")),
+        (0.328023, 0.327998, 0.328034, "fraction", ("32.80", "0.01", "%", None)),
+        (0.0, 0.0, 0.151388, "GB", ("0", None, "GB", "at most 0.15 GB")),
+        (15371.6, 15371.6, 15371.6, "us", ("15.37", None, "ms", None)),
+        (88.755, 88.0, 90.0, "us", ("88.8", "1.3", "µs", None)),
+        (11267.0, None, None, "IOPS", ("11\u202f267", None, "IOPS", None)),
+        (None, None, None, "GB", ("–", None, "", None)),
+    ],
+)
+def test_findings_are_shown_with_the_digits_that_they_have(
+    value: float | None,
+    low: float | None,
+    high: float | None,
+    unit: str,
+    shown: tuple[str, str | None, str, str | None],
+) -> None:
+    made = findings.Shown.of(finding(value, low, high, unit))
+    assert (made.value, made.interval, made.unit, made.beside) == shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(9, "9.00 s"), (99.94, "99.9 s"), (120, "2 min"), (2165.4, "36 min 5 s"), (7260, "2 h 1 min")],
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert numbers.duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [(0.0, 3, "0"), (9.996, 3, "10.0"), (-3.14159, 3, "\u22123.14"), (float("nan"), 3, "–")],
+)
+def test_significant_digits(value: float, digits: int, text: str) -> None:
+    assert numbers.significant(value, digits) == text
+
+
+def test_the_summary_says_what_the_findings_say(tmp_path: Path) -> None:
+    said = words.summary(view.drives_of(two(tmp_path)))
+    text = " ".join(one.name + one.text for one in said).replace("\u00a0", " ")
+    assert text.startswith(
+        "paper-a writes 24.0 GB at 461 MB/s, then 111 MB/s; from 192 GB on it folds, and 81.0 MB/s"
+        " are left."
+    )
+    assert "paper-b writes 90.0 GB at 240 MB/s, then 97.0 MB/s. Its first plateau covers" in text
+    assert "They" not in text
+    assert text.endswith(
+        "In CrystalDiskMark they differ most in RND4K Q1T1 read: 47.0 MB/s (paper-a) against"
+        " 4.50 MB/s (paper-b), 10 times."
+    )
+
+
+def test_a_run_that_was_stopped_says_so(tmp_path: Path) -> None:
+    paper = Paper(name="x", patterns=(), cells=(), state="interrupted")
+    said = words.summary(view.drives_of([make_run(tmp_path / "x", paper)]))
+    assert [one.text for one in said] == [
+        "The run of x was interrupted after 0 steps; what was done is shown."
+    ]
+
+
+def test_two_drives_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    small = Paper(name="same", patterns=(), cells=())
+    runs = [make_run(tmp_path / place, small) for place in ("one", "two", "deep/one")]
+    names = [drive.name for drive in view.drives_of(runs)]
+    assert names == ["same (one) #1", "same (two)", "same (one) #3"]
+
+
+def test_every_finding_is_in_a_table_once(tmp_path: Path) -> None:
+    drives = view.drives_of(two(tmp_path))
+    shown = [
+        cell.id
+        for group in findings.groups_of(drives)
+        for part in group.parts
+        for row in part.rows
+        for cell in row.cells
+        if cell is not None
+    ]
+    from flashtwin.report import cells
+
+    grid = cells.grid_of(drives)
+    assert grid is not None
+    shown += [
+        cell.id
+        for row in findings.grid_rows(grid, drives)
+        for of_drive in row.cells
+        for cell in of_drive
+        if cell is not None
+    ]
+    assert sorted(shown) == sorted(one.id for drive in drives for one in drive.findings)
+
+
+def test_specs_say_where_they_differ(tmp_path: Path) -> None:
+    drives, sections = about.specs_of(view.drives_of(two(tmp_path)))
+    assert [drive.name for drive in drives] == ["paper-a", "paper-b"]
+    rows = {f"{name}.{row.key}": row for name, rows in sections.items() for row in rows}
+    assert [key for key, row in rows.items() if row.differs] == ["slc_cache.size"]
+    size = rows["slc_cache.size"].cells[1]
+    assert size is not None
+    assert (size.value, size.origin, size.mark) == ("90 GB", "computed", "C")
+    assert rows["nand.channels"].same
+
+
+def test_what_a_target_could_not_do_is_said(tmp_path: Path) -> None:
+    paper = Paper(name="probe", kind="file", patterns=("1m-q1",), passes=1, capacity=4, cells=())
+    use = about.batteries(view.drives_of([make_run(tmp_path / "x", paper)]))[0]
+    assert [text for text, _ in use.departs] == [
+        "host takes 5 us a command",
+        "purge was not possible: a file cannot be erased",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("group", "title"),
+    [("fill/128k-q32", "128 KiB, queue depth 32"), ("fill/1m-q1", "1 MiB, queue depth 1"),
+     ("recovery", "recovery"), ("other/any thing", "any thing")],
+)
+def test_patterns_have_titles(group: str, title: str) -> None:
+    assert view.pattern_title(group) == title
