@@ -21,8 +21,14 @@ from flashtwin.results.series import WRITE, Series
 GB, MB = 10**9, 10**6
 SAMPLE_NS = 500_000_000
 STALL, SPIKE = 301, 401
-HOST = {"directory": "/runs/here", "processor": "A processor", "cpus": 2, "memory_bytes": 8 << 30,
-        "began": "2026-01-15T10:15:00+00:00", "wall_s": 12.5}
+HOST = {
+    "directory": "/runs/here",
+    "processor": "A processor",
+    "cpus": 2,
+    "memory_bytes": 8 << 30,
+    "began": "2026-01-15T10:15:00+00:00",
+    "wall_s": 12.5,
+}
 CELLS = ("SEQ1M-Q8T1", "RND4K-Q1T1", "RND4K-Q1T16")
 
 
@@ -87,9 +93,7 @@ def make_run(path: Path, paper: Paper | None = None) -> Run:
 
 def two(path: Path) -> list[Run]:
     """The pair that the product is shown with: a cache that folds, and none that does."""
-    second = Paper(
-        name="paper-b", cache=90, fold=240, fast=240, slow=97, folding=97, rate4k=9
-    )
+    second = Paper(name="paper-b", cache=90, fold=240, fast=240, slow=97, folding=97, rate4k=9)
     return [make_run(path / "paper-a"), make_run(path / "paper-b", second)]
 
 
@@ -168,15 +172,25 @@ def _pass(paper: Paper, clock: _Clock, number: int) -> Result:
     }
     duration = count * SAMPLE_NS
     totals = JobTotals(
-        name="write", ios=int(ios.sum()), bytes=int(sizes.sum()), duration_ns=duration,
-        latency_mean_ns=1e6, latency_min_ns=900_000, latency_max_ns=1_100_000, mean_depth=32.0,
+        name="write",
+        ios=int(ios.sum()),
+        bytes=int(sizes.sum()),
+        duration_ns=duration,
+        latency_mean_ns=1e6,
+        latency_min_ns=900_000,
+        latency_max_ns=1_100_000,
+        mean_depth=32.0,
     )
     xray = _xray(paper, clock, t_ns + SAMPLE_NS, sizes) if paper.xray else {}
     start, clock.now_ns = clock.now_ns, clock.now_ns + duration
     clock.full = True
     return Result(
-        label="pass", start_ns=start, duration_ns=duration, series=Series(**columns),
-        jobs=(totals,), xray=xray,
+        label="pass",
+        start_ns=start,
+        duration_ns=duration,
+        series=Series(**columns),
+        jobs=(totals,),
+        xray=xray,
     )
 
 
@@ -187,7 +201,10 @@ def _rest(paper: Paper, clock: _Clock) -> Result:
     folded = np.where(np.arange(600) < 200, 20 * MB, 0)
     xray = _xray(paper, clock, t_ns, nothing, folded) if paper.xray else {}
     result = Result(
-        label="rest", start_ns=clock.now_ns, duration_ns=int(t_ns[-1]), series=Series.empty(),
+        label="rest",
+        start_ns=clock.now_ns,
+        duration_ns=int(t_ns[-1]),
+        series=Series.empty(),
         xray=xray,
     )
     clock.now_ns += int(t_ns[-1])
@@ -195,7 +212,10 @@ def _rest(paper: Paper, clock: _Clock) -> Result:
 
 
 def _xray(
-    paper: Paper, clock: _Clock, t_ns: np.ndarray, sizes: np.ndarray,
+    paper: Paper,
+    clock: _Clock,
+    t_ns: np.ndarray,
+    sizes: np.ndarray,
     folded: np.ndarray | None = None,
 ) -> dict[str, np.ndarray]:
     """Host data to SLC until the cache is full, then direct; folding and collection beside it."""
@@ -229,24 +249,42 @@ def _fill_findings(paper: Paper, pattern: str, label: str, number: int) -> list[
     total, seconds = float(rates.sum() / 2 * MB), len(rates) / 2
 
     def finding(
-        name: str, title: str, value: float | None, unit: str, start: float, end: float,
-        note: str | None = None, spread: float = 0.002,
+        name: str,
+        title: str,
+        value: float | None,
+        unit: str,
+        start: float,
+        end: float,
+        note: str | None = None,
+        spread: float = 0.002,
     ) -> Finding:
         there = value is not None
         return Finding(
-            id=f"fill.{name}[{pattern}]", title=title, battery="fill", value=value,
+            id=f"fill.{name}[{pattern}]",
+            title=title,
+            battery="fill",
+            value=value,
             low=value * (1 - spread) if there else None,
             high=value * (1 + spread) if there else None,
-            unit=unit, note=note,
+            unit=unit,
+            note=note,
             evidence=Evidence(battery="fill", label=label, axis="bytes", start=start, end=end)
-            if there else None,
+            if there
+            else None,
         )
 
     mean = total / seconds / MB
     if number > 1:
         return [
-            finding("second_pass.cache_size", "Second pass: where the first plateau ends", 0.0,
-                    "GB", 0, total, "none seen: no lasting drop"),
+            finding(
+                "second_pass.cache_size",
+                "Second pass: where the first plateau ends",
+                0.0,
+                "GB",
+                0,
+                total,
+                "none seen: no lasting drop",
+            ),
             finding("second_pass.mean", "Second pass: mean speed", mean, "MB/s", 0, total),
         ]
     folds = paper.fold < paper.capacity
@@ -258,14 +296,35 @@ def _fill_findings(paper: Paper, pattern: str, label: str, number: int) -> list[
         finding("cache_size", "Cache: where the first plateau ends", paper.cache, "GB", 0, cache),
         finding("speed_cache", "Speed in the cache", paper.fast, "MB/s", 0, cache),
         finding("speed_past_cache", "Speed past the cache", paper.slow, "MB/s", cache, fold),
-        finding("fold_begin", "Where folding begins", paper.fold if folds else None, "GB",
-                cache, total, lacking),
-        finding("speed_folding", "Speed while folding", paper.folding if folds else None, "MB/s",
-                fold, total, lacking),
+        finding(
+            "fold_begin",
+            "Where folding begins",
+            paper.fold if folds else None,
+            "GB",
+            cache,
+            total,
+            lacking,
+        ),
+        finding(
+            "speed_folding",
+            "Speed while folding",
+            paper.folding if folds else None,
+            "MB/s",
+            fold,
+            total,
+            lacking,
+        ),
         finding("mean", "Mean speed of the fill", mean, "MB/s", 0, total, "counted"),
         finding("duration", "Duration of the fill", seconds, "s", 0, total, "counted"),
-        finding("one_third", "End of the first plateau as a share of the raw flash", third,
-                "fraction", 0, cache, f"one-third signature {signature}"),
+        finding(
+            "one_third",
+            "End of the first plateau as a share of the raw flash",
+            third,
+            "fraction",
+            0,
+            cache,
+            f"one-third signature {signature}",
+        ),
     ]
 
 
@@ -276,17 +335,30 @@ def _cell_findings(paper: Paper, cell: str) -> list[Finding]:
         speed = 540.0 if cell.startswith("SEQ") else min(paper.rate4k * share * threads, 520)
         rate = speed * MB / (1048576 if cell.startswith("SEQ") else 4096)
         latency = 1e6 * threads / rate
-        where = Evidence(battery="crystaldiskmark", label=f"cdm/{cell}/{direction}/1", axis="cell",
-                         start=0.0, end=0.0)
+        where = Evidence(
+            battery="crystaldiskmark",
+            label=f"cdm/{cell}/{direction}/1",
+            axis="cell",
+            start=0.0,
+            end=0.0,
+        )
         values: Sequence[tuple[str, str, float, str]] = (
             ("", "", speed, "MB/s"),
             (".latency", ", latency", latency, "us"),
             (".iops", ", rate", rate, "IOPS"),
         )
         for suffix, what, value, unit in values:
-            made.append(Finding(
-                id=f"cdm.{cell}.{direction}{suffix}", battery="crystaldiskmark",
-                title=f"{cell.replace('-', ' ')} {direction}{what}", value=value,
-                low=value * 0.99, high=value, unit=unit, evidence=where, note="best of the runs",
-            ))
+            made.append(
+                Finding(
+                    id=f"cdm.{cell}.{direction}{suffix}",
+                    battery="crystaldiskmark",
+                    title=f"{cell.replace('-', ' ')} {direction}{what}",
+                    value=value,
+                    low=value * 0.99,
+                    high=value,
+                    unit=unit,
+                    evidence=where,
+                    note="best of the runs",
+                )
+            )
     return made

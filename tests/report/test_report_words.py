@@ -26,11 +26,11 @@ def finding(value: float | None, low: float | None, high: float | None, unit: st
         (137.684, 123.881, 151.487, "MB/s", ("138", "14", "MB/s", None)),
         (2165.36, 2164.6, 2166.11, "s", ("2\u202f165", "1", "s", "36 min 5 s")),
         (0.328023, 0.327998, 0.328034, "fraction", ("32.80", "0.01", "%", None)),
-        (0.0, 0.0, 0.151388, "GB", ("0", None, "GB", "at most 0.15 GB")),
+        (0.0, 0.0, 0.151388, "GB", ("0", None, "GB", "at most 0.16 GB")),
         (15371.6, 15371.6, 15371.6, "us", ("15.37", None, "ms", None)),
         (88.755, 88.0, 90.0, "us", ("88.8", "1.3", "µs", None)),
         (11267.0, None, None, "IOPS", ("11\u202f267", None, "IOPS", None)),
-        (None, None, None, "GB", ("–", None, "", None)),
+        (None, None, None, "GB", (numbers.MISSING, None, "", None)),
     ],
 )
 def test_findings_are_shown_with_the_digits_that_they_have(
@@ -54,7 +54,12 @@ def test_durations(seconds: float, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "digits", "text"),
-    [(0.0, 3, "0"), (9.996, 3, "10.0"), (-3.14159, 3, "\u22123.14"), (float("nan"), 3, "–")],
+    [
+        (0.0, 3, "0"),
+        (9.996, 3, "10.0"),
+        (-3.14159, 3, "\u22123.14"),
+        (float("nan"), 3, numbers.MISSING),
+    ],
 )
 def test_significant_digits(value: float, digits: int, text: str) -> None:
     assert numbers.significant(value, digits) == text
@@ -136,8 +141,12 @@ def test_what_a_target_could_not_do_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("group", "title"),
-    [("fill/128k-q32", "128 KiB, queue depth 32"), ("fill/1m-q1", "1 MiB, queue depth 1"),
-     ("recovery", "recovery"), ("other/any thing", "any thing")],
+    [
+        ("fill/128k-q32", "128 KiB, queue depth 32"),
+        ("fill/1m-q1", "1 MiB, queue depth 1"),
+        ("recovery", "recovery"),
+        ("other/any thing", "any thing"),
+    ],
 )
 def test_patterns_have_titles(group: str, title: str) -> None:
     assert view.pattern_title(group) == title

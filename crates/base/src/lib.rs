@@ -5,7 +5,7 @@
 
 pub mod device;
 pub mod hist;
-pub mod prefetch;
+pub mod memory;
 pub mod queue;
 pub mod rng;
 pub mod time;

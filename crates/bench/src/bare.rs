@@ -11,6 +11,8 @@
 //! to change: the loads do not depend on each other and run side by side, and the changes then find
 //! their lines in the cache.
 
+use flashtwin_base::memory::table;
+
 /// A user unit that was never written, a physical unit that holds nothing.
 const NONE: u32 = u32::MAX;
 /// Added to the valid count of a superblock that must not become a victim, because it is free or open.
@@ -87,9 +89,9 @@ impl Bare {
         Bare {
             shape,
             reciprocal: reciprocal(units_per_block),
-            map: vec![NONE; user_units as usize],
-            reverse: vec![NONE; units as usize],
-            valid_bits: vec![0; units as usize / 64],
+            map: table(user_units as usize, NONE),
+            reverse: table(units as usize, NONE),
+            valid_bits: table(units as usize / 64, 0),
             valid: vec![NO_VICTIM; blocks as usize],
             free: (0..blocks).rev().collect(),
             cursor: 0,

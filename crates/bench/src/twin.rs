@@ -28,6 +28,8 @@ const NO_CACHE: &[&str] = &[
     "fold.idle_after=never",
     "fold.reserve=0",
     "fold.pace=0",
+    "gc.low=4",
+    "gc.high=5",
 ];
 
 /// The drive that is measured, with values set over the catalogue's.

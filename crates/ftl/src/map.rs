@@ -2,7 +2,7 @@
 //!
 //! Twelve bytes a unit would be too many: 4 for the map, 4 for its reverse, an eighth for validity.
 
-use flashtwin_base::prefetch::prefetch;
+use flashtwin_base::memory::{prefetch, table};
 
 use crate::layout::NONE;
 
@@ -18,9 +18,9 @@ pub(crate) struct Map {
 impl Map {
     pub(crate) fn new(logical_units: u32, physical_units: u32) -> Map {
         Map {
-            physical: vec![NONE; logical_units as usize],
-            logical: vec![0; physical_units as usize],
-            valid: vec![0; physical_units.div_ceil(64) as usize + 1],
+            physical: table(logical_units as usize, NONE),
+            logical: table(physical_units as usize, 0),
+            valid: table(physical_units.div_ceil(64) as usize + 1, 0),
         }
     }
 

@@ -107,7 +107,8 @@ class _Sides:
         expected = share * before + (1 - share) * after
         variance = share * one**2 * (1 + share / left)
         variance += (1 - share) * other**2 * (1 + (1 - share) / right)
-        away = np.minimum((self.rate[index] - expected) ** 2 / (2 * variance), CAP)
+        # Without the bound: a floor under all moments of a sample would outweigh a sharp peak.
+        away = (self.rate[index] - expected) ** 2 / (2 * variance)
         result: Floats = -self.against[index] - 0.5 * np.log(variance) - away
         return result
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def build(runs: Sequence[Run], out: Path) -> Path:
-    """Write the page of `runs` to `out` and return where it is; the same runs give the same bytes."""
+    """Write the page of `runs` to `out`, which is returned; the same runs give the same bytes."""
     from flashtwin.report.page import render
     from flashtwin.results.storage import disk, write_whole
 

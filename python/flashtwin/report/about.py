@@ -1,4 +1,4 @@
-"""What stands behind the numbers: the specs with their origins, the batteries, the host, the command.
+"""What stands behind the numbers: specs with origins, batteries, the host, the command.
 
 Runs may be of anything (twins, files, runs of another version), so nothing here has to be there:
 what is lacking leaves its table out. Everything comes from the manifest but the host, which has a

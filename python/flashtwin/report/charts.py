@@ -3,8 +3,8 @@
 Data come by name from the page ("curves", "band", …) and a colour is a variable of its style sheet
 ("var(--drive-0)", which SVG understands), so light, dark and paper share one drawing. Zoom is two
 parameters, `x0` and `x1`, that the page keeps equal in all charts over the same axis; `y1` is the
-top of the scale. Every drive has a colour and a shape, every phase a dash: nothing is told by colour
-alone.
+top of the scale. Every drive has a colour and a shape, every phase a dash: nothing is told by
+colour alone.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def throughput(drives: Sequence[Drive], phases: Sequence[str], axis: str) -> dic
         .mark_point(filled=True, size=46, opacity=1, clip=True)
         .encode(x=x, y=y, color=_colour(drives), shape=_shape(drives))
     )
-    return _top(alt.layer(band, ranges, *_places(drives, x), lines, marks), 300)
+    return _top(_layer(band, ranges, *_places(drives, x), lines, marks), 300)
 
 
 def _places(drives: Sequence[Drive], x: alt.X) -> list[alt.Chart]:
@@ -115,7 +115,7 @@ def areas(drive: Drive, axis: str) -> dict[str, Any]:
         .encode(x=x, y=_y("y:Q"), order=alt.Order("n:Q"))
     )
     said = f"X-ray of {drive.name}: programmed bytes a second by cause over {AXES[axis]}"
-    return _top(alt.layer(stacked, host), 170, said)
+    return _top(_layer(stacked, host), 170, said)
 
 
 def gauge(drives: Sequence[Drive], title: str, axis: str, *, last: bool) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def gauge(drives: Sequence[Drive], title: str, axis: str, *, last: bool) -> dict
         .mark_point(filled=True, size=36, opacity=1, clip=True)
         .encode(x=x, y=y, color=_colour(drives), shape=_shape(drives))
     )
-    return _top(alt.layer(lines, marks), 96, f"{title} over {AXES[axis]}")
+    return _top(_layer(lines, marks), 96, f"{title} over {AXES[axis]}")
 
 
 def bars(drives: Sequence[Drive], grid: Grid, kind: str, direction: str) -> dict[str, Any]:
@@ -160,7 +160,7 @@ def bars(drives: Sequence[Drive], grid: Grid, kind: str, direction: str) -> dict
         .encode(x=x, y=y, yOffset=offset, text="text:N")
     )
     said = f"CrystalDiskMark {direction} speed of {', '.join(cells)}"
-    return _top(alt.layer(shown, glyphs, words), _height(cells, drives), said, zoom=False)
+    return _top(_layer(shown, glyphs, words), _height(cells, drives), said, zoom=False)
 
 
 def latencies(drives: Sequence[Drive], grid: Grid, direction: str) -> dict[str, Any]:
@@ -188,7 +188,7 @@ def latencies(drives: Sequence[Drive], grid: Grid, direction: str) -> dict[str, 
         .encode(x=x, y=y, yOffset=offset, text="text:N")
     )
     said = f"CrystalDiskMark {direction} latency of every cell, logarithmic"
-    return _top(alt.layer(spans, dots, words), _height(cells, drives), said)
+    return _top(_layer(spans, dots, words), _height(cells, drives), said)
 
 
 def _rows(cells: Sequence[str], drives: Sequence[Drive]) -> tuple[alt.Y, alt.YOffset]:
@@ -200,9 +200,7 @@ def _rows(cells: Sequence[str], drives: Sequence[Drive]) -> tuple[alt.Y, alt.YOf
         axis=alt.Axis(grid=False, ticks=False, domain=False, labelPadding=6, minExtent=84),
     )
     names = [drive.name for drive in drives]
-    return y, alt.YOffset(
-        "drive:N", sort=names, scale=alt.Scale(domain=names, paddingInner=0.14)
-    )
+    return y, alt.YOffset("drive:N", sort=names, scale=alt.Scale(domain=names, paddingInner=0.14))
 
 
 def _height(cells: Sequence[str], drives: Sequence[Drive]) -> int:
@@ -270,6 +268,11 @@ def _dash(phases: Sequence[str]) -> alt.StrokeDash:
     dashes = [list(DASHES[index % len(DASHES)]) for index in range(len(phases))]
     scale = alt.Scale(domain=list(phases), range=dashes)
     return alt.StrokeDash("phase:N", scale=scale, legend=None)
+
+
+def _layer(*parts: alt.Chart) -> alt.LayerChart:
+    """Over one another, the first at the bottom."""
+    return alt.LayerChart(layer=list(parts))
 
 
 def _top(

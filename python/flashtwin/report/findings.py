@@ -146,7 +146,7 @@ class Shown:
             None if side is None else side * factor for side in (finding.low, finding.high)
         )
         if finding.value == 0 and not low and high:
-            most = f"at most {numbers.significant(high, 2)} {unit}"
+            most = f"at most {numbers.upwards(high)} {unit}"
             return cls(value="0", interval=None, unit=unit, beside=most)
         value, interval = numbers.with_interval(finding.value * factor, low, high)
         return cls(value=value, interval=interval, unit=unit, beside=_beside(finding))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from decimal import ROUND_CEILING, Decimal
 
-MISSING = "–"
+MISSING = "\u2013"
 MIB_PER_MB = 1e6 / (1 << 20)
 SIGNIFICANT = 4
 
@@ -37,8 +37,12 @@ def with_interval(value: float, low: float | None, high: float | None) -> tuple[
     # Two digits of an uncertainty are enough, and four of a value.
     places = min(_places(half, 2), _places(value, SIGNIFICANT) if value else 3)
     places = max(places, 0)
-    up = Decimal(half).quantize(Decimal(1).scaleb(-places), rounding=ROUND_CEILING)
-    return fixed(value, places), fixed(float(up), places)
+    return fixed(value, places), _up(half, places)
+
+
+def upwards(value: float) -> str:
+    """Two significant digits, rounded up: for a bound."""
+    return _up(value, _places(value, 2))
 
 
 def duration(seconds: float) -> str:
@@ -83,6 +87,11 @@ def _half(value: float, low: float | None, high: float | None) -> float | None:
     """The larger side of the interval."""
     sides = [abs(side - value) for side in (low, high) if side is not None]
     return max(sides) if sides else None
+
+
+def _up(value: float, places: int) -> str:
+    up = Decimal(value).quantize(Decimal(1).scaleb(-places), rounding=ROUND_CEILING)
+    return fixed(float(up), places)
 
 
 def _places(value: float, digits: int) -> int:

@@ -54,7 +54,7 @@ def render(runs: Sequence[Run]) -> str:
     insides = xray.insides_of(drives)
     grid = cells.grid_of(drives)
     spec_drives, sections = about.specs_of(drives)
-    return _template().render(
+    text: str = _template().render(
         version=__version__,
         title=words.title(drives),
         summary=words.summary(drives),
@@ -90,6 +90,7 @@ def render(runs: Sequence[Run]) -> str:
         vega=_vega(),
         data=_json(_data(drives, lines, insides, grid)),
     )
+    return text
 
 
 def _data(
@@ -134,12 +135,19 @@ def _panels(
                 axis: charts.gauge(inside, title, axis, last=name == "waf") for axis in charts.AXES
             }
             panels[f"gauge-{name}"] = {"kind": "gauge", "gauge": name, "specs": specs}
-    for kind in grid.kinds() if grid else []:
-        for direction in grid.directions if grid else ():
+    if grid:
+        panels.update(_cell_panels(drives, grid))
+    return panels
+
+
+def _cell_panels(drives: Sequence[Drive], grid: Grid) -> dict[str, Any]:
+    """Bars for the cells of a kind, dots for the latency of all of them, by direction."""
+    panels: dict[str, Any] = {}
+    for direction in grid.directions:
+        for kind in grid.kinds():
             spec = charts.bars(drives, grid, kind, direction)
             where = {"cells": kind, "direction": direction, "metric": "speed"}
             panels[f"bars-{kind}-{direction}"] = {"kind": "bars", **where, "spec": spec}
-    for direction in grid.directions if grid else ():
         spec = charts.latencies(drives, grid, direction)
         where = {"direction": direction, "metric": "latency"}
         panels[f"latency-{direction}"] = {"kind": "bars", **where, "spec": spec}

@@ -116,8 +116,8 @@ def _third(values: dict[str, Finding]) -> list[str]:
     if share is None or share.value is None or SIGNATURE not in (share.note or ""):
         return []
     return [
-        f"Its first plateau covers {numbers.significant(share.value * 100)} % of the raw flash: the "
-        "mark of a drive that writes all of its cells once, one bit each, before it folds."
+        f"Its first plateau covers {numbers.significant(share.value * 100)} % of the raw flash: "
+        "the mark of a drive that writes all of its cells once, one bit each, before it folds."
     ]
 
 

@@ -63,7 +63,9 @@ function fillTip(panel, x) {
       who(curve.drive, several ? `, ${phaseTitle(curve.phase)}` : ""), speed(y), speedToo(y),
       column.high > column.low * 1.02 ? `${significant(column.low, 3)} to ${significant(column.high, 3)}` : "",
       place(across(curve, x, panel.axis, other), other)));
-    return rows.length ? [head(place(x, panel.axis)), element("table", {}, element("tbody", {}, ...rows))] : [];
+    const names = line("", "mean", "", "samples", panel.axis === "gb" ? "after" : "at");
+    names.className = "names";
+    return rows.length ? [head(place(x, panel.axis)), element("table", {}, element("tbody", {}, names, ...rows))] : [];
   }
   const axis = axisOfXray(), mine = insides().filter((one) => x <= last(one[axis]));
   if (panel.kind === "gauge") {

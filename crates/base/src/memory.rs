@@ -1,0 +1,46 @@
+//! Large tables and how they are reached. The one place with `unsafe` in the workspace.
+//!
+//! The map of a full-size drive is hundreds of times larger than a cache, and its entries are reached at
+//! random: each costs a trip to memory, and one for the address of its page as well. Huge pages save the
+//! second, a prefetch as soon as the address is known hides the first.
+
+/// A table of `len` equal elements, on huge pages where the system grants them.
+#[must_use]
+pub fn table<T: Copy>(len: usize, element: T) -> Vec<T> {
+    let mut table = Vec::with_capacity(len);
+    want_huge_pages(&table);
+    table.resize(len, element);
+    table
+}
+
+/// Asks for huge pages under a vector's allocation, before it is written for the first time.
+#[allow(unsafe_code)]
+fn want_huge_pages<T>(table: &Vec<T>) {
+    const HUGE_PAGE: usize = 2 << 20;
+    #[cfg(target_os = "linux")]
+    {
+        let start = (table.as_ptr() as usize).next_multiple_of(HUGE_PAGE);
+        let end = (table.as_ptr() as usize + table.capacity() * size_of::<T>()) & !(HUGE_PAGE - 1);
+        if start < end {
+            // SAFETY: the range lies inside a live allocation of ours, and the advice changes no byte of
+            // it. The answer does not matter: without huge pages the table is as good, only slower.
+            unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE) };
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (table, HUGE_PAGE);
+}
+
+/// Brings the line of `slice[index]` towards the cache; out of range it does nothing.
+#[inline]
+#[allow(unsafe_code)]
+pub fn prefetch<T>(slice: &[T], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(element) = slice.get(index) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch reads nothing and cannot fault; the address is that of a live element.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(element).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (slice, index);
+}

@@ -1,0 +1,319 @@
+"""The report as a reader has it: opened from a file, without a network, on desk and phone."""
+
+from __future__ import annotations
+
+import csv
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DESK = {"width": 1280, "height": 900}
+PHONE = {"width": 360, "height": 740}
+
+
+class Opened:
+    """A page and what went wrong on it."""
+
+    def __init__(self, browser: Any, **context: Any) -> None:
+        self.context = browser.new_context(accept_downloads=True, **context)
+        self.context.set_offline(True)
+        self.page = self.context.new_page()
+        self.wrong: list[str] = []
+        self.page.on("console", lambda one: self.wrong.append(f"{one.type}: {one.text}"))
+        self.page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
+        self.page.route("**/*", self._route)
+
+    def _route(self, route: Any) -> None:
+        if not route.request.url.startswith(("file:", "data:", "blob:")):
+            self.wrong.append(f"request: {route.request.url}")
+            route.abort()
+        else:
+            route.continue_()
+
+    def open(self, path: Path) -> Opened:
+        self.page.goto(path.as_uri())
+        self.page.wait_for_selector("html[data-ready=true]", timeout=120_000)
+        return self
+
+
+@pytest.fixture
+def desk(browser: Any, page_file: Path) -> Iterator[Opened]:
+    opened = Opened(browser, viewport=DESK, color_scheme="light").open(page_file)
+    yield opened
+    opened.context.close()
+    assert opened.wrong == []
+
+
+@pytest.fixture
+def phone(browser: Any, page_file: Path) -> Iterator[Opened]:
+    opened = Opened(browser, viewport=PHONE, has_touch=True, color_scheme="light").open(page_file)
+    yield opened
+    opened.context.close()
+    assert opened.wrong == []
+
+
+def box(page: Any, selector: str) -> dict[str, float]:
+    found: dict[str, float] = page.locator(selector).bounding_box()
+    return found
+
+
+def hover(page: Any, selector: str, share: float = 0.5) -> None:
+    page.locator(selector).scroll_into_view_if_needed()
+    at = box(page, selector)
+    page.mouse.move(at["x"] + at["width"] * share, at["y"] + at["height"] * 0.5)
+
+
+def saved(page: Any, card: str, kind: str, to: Path) -> Path:
+    with page.expect_download() as download:
+        page.locator(f"[data-card='{card}'][data-export='{kind}']").click()
+    target = to / str(download.value.suggested_filename)
+    download.value.save_as(target)
+    return target
+
+
+def test_every_chart_is_drawn(desk: Opened) -> None:
+    places = desk.page.locator("[data-panel]")
+    assert places.count() == 2 + 2 + 3 + 2 * 3 + 3
+    assert desk.page.locator("[data-panel] > svg, [data-panel] > * > svg").count() == places.count()
+    assert desk.page.locator("#plot-throughput-gb .mark-line path").count() == 4
+    assert desk.page.locator("#plot-throughput-s .mark-line path").count() == 4
+    assert desk.page.locator("#plot-areas-0 .mark-area path").count() >= 5
+    assert desk.page.locator("#plot-bars-RND4K-write .mark-text text").count() > 0
+
+
+def test_places_of_findings_are_marked(desk: Opened) -> None:
+    words = desk.page.locator("#plot-throughput-gb").inner_text().replace("\u00a0", " ")
+    for text in ("cache ends 24.0 GB", "folding begins 192 GB", "cache ends 90.0 GB"):
+        assert text in words
+
+
+def test_hover_tells_the_values_of_all_drives(desk: Opened) -> None:
+    assert not desk.page.locator("#tip").is_visible()
+    hover(desk.page, "#plot-throughput-gb", 0.5)
+    tip = desk.page.locator("#tip")
+    assert tip.is_visible()
+    said = tip.inner_text()
+    assert "paper-a, pass 1" in said
+    assert "paper-b, pass 1" in said
+    assert "111.0 MB/s" in said
+    assert "105.9 MiB/s" in said
+    hover(desk.page, "#plot-areas-0", 0.5)
+    assert "host data direct to native cells" in tip.inner_text()
+    desk.page.mouse.move(5, 5)
+    assert not tip.is_visible()
+
+
+def test_bars_tell_their_values(desk: Opened) -> None:
+    bars = desk.page.locator("#plot-bars-SEQ1M-read .mark-rect path").first
+    bars.scroll_into_view_if_needed()
+    bars.hover()
+    assert "540.0 MB/s" in desk.page.locator("#tip").inner_text()
+
+
+def labels(page: Any, plot: str) -> set[str]:
+    """What the axes say; Vega draws labels again in another order."""
+    return set(page.locator(f"#plot-{plot} .role-axis-label text").all_text_contents())
+
+
+def test_dragging_zooms_and_a_double_click_shows_all(desk: Opened) -> None:
+    page = desk.page
+    page.locator("#plot-throughput-gb").scroll_into_view_if_needed()
+    before, linked = labels(page, "throughput-gb"), labels(page, "gauge-waf")
+    other = labels(page, "throughput-s")
+    at = box(page, "#plot-throughput-gb")
+    y = at["y"] + at["height"] / 2
+    page.mouse.move(at["x"] + at["width"] * 0.3, y)
+    page.mouse.down()
+    page.mouse.move(at["x"] + at["width"] * 0.4, y, steps=4)
+    page.mouse.up()
+    page.wait_for_timeout(600)
+    assert labels(page, "throughput-gb") != before
+    assert labels(page, "gauge-waf") != linked, "the X-ray follows the zoom of its axis"
+    assert labels(page, "throughput-s") == other
+    page.mouse.dblclick(at["x"] + at["width"] * 0.5, y)
+    page.wait_for_timeout(600)
+    assert labels(page, "throughput-gb") == before
+    page.locator("#plot-throughput-gb").focus()
+    page.keyboard.press("+")
+    page.wait_for_timeout(600)
+    assert labels(page, "throughput-gb") != before
+
+
+def test_the_legend_takes_drives_and_passes_away(desk: Opened) -> None:
+    page = desk.page
+    lines = page.locator("#plot-throughput-gb .mark-line path")
+    page.get_by_role("button", name="pass 2", exact=True).first.click()
+    assert lines.count() == 2
+    page.locator("[data-toggle-drive='1']").click()
+    assert lines.count() == 1
+    assert page.locator("[data-toggle-drive='1']").get_attribute("aria-pressed") == "false"
+    assert "cache ends 90.0 GB" not in page.locator("#plot-throughput-gb").inner_text()
+
+
+def test_patterns_and_phases_are_chosen(desk: Opened) -> None:
+    page = desk.page
+    page.locator("#throughput [data-group='fill/1m-q1']").click()
+    assert page.locator("#xray [data-group='fill/1m-q1']").get_attribute("aria-pressed") == "true"
+    page.locator("[data-phase='rest-1']").click()
+    page.wait_for_timeout(600)
+    assert page.locator("[data-xaxis='gb']").is_disabled()
+    assert "time (s)" in page.locator("#plot-areas-0").inner_text()
+    hover(page, "#plot-areas-0", 0.2)
+    assert "folding" in page.locator("#tip").inner_text()
+
+
+def test_a_finding_explains_itself_and_shows_its_stretch(desk: Opened) -> None:
+    page = desk.page
+    value = page.locator("[data-finding='fill.speed_past_cache[128k-q32]'][data-drive='0']")
+    value.click()
+    pop = page.get_by_role("dialog")
+    assert pop.is_visible()
+    said = pop.inner_text()
+    assert "Speed past the cache" in said
+    assert "Rests on 24.00 GB to 192.0 GB" in said
+    assert "second plateau" in said
+    assert page.locator("#plot-throughput-gb .mark-rect path").count() == 1
+    page.keyboard.press("Escape")
+    assert not pop.is_visible()
+    assert page.locator("#plot-throughput-gb .mark-rect path").count() == 0
+    value.click()
+    page.get_by_text("Show in the chart").click()
+    assert page.locator("#pinned").is_visible()
+    band = page.locator("#plot-throughput-gb .mark-rect path")
+    assert band.count() == 1
+    plot, stretch = box(page, "#plot-throughput-gb"), band.bounding_box()
+    assert stretch["width"] / plot["width"] == pytest.approx((192 - 24) / 240, abs=0.06)
+
+
+def test_tables_open_under_the_charts(desk: Opened) -> None:
+    under = desk.page.locator("figure[data-card='throughput-gb'] details.under")
+    table = under.locator("table").first
+    assert not table.is_visible()
+    under.locator("summary").click()
+    assert table.is_visible()
+    assert "461.0" in table.inner_text()
+    assert desk.page.locator("figure > details.under").count() == 5
+
+
+def test_csv_holds_the_curve(desk: Opened, tmp_path: Path) -> None:
+    with saved(desk.page, "throughput-gb", "csv", tmp_path).open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["drive"] for row in rows} == {"paper-a", "paper-b"}
+    first = [row for row in rows if row["drive"] == "paper-a" and row["phase"] == "pass-1"]
+    moved = sum(
+        float(row["MB_per_s"]) / 1000 * (float(row["seconds_to"]) - float(row["seconds_from"]))
+        for row in first
+    )
+    assert moved == pytest.approx(240, rel=0.003)
+    assert min(float(row["lowest_MB_per_s"]) for row in first) == 0
+    with saved(desk.page, "speed", "csv", tmp_path).open(newline="") as file:
+        cells = list(csv.DictReader(file))
+    assert len(cells) == 2 * 3 * 3
+
+
+def test_pictures_are_whole(desk: Opened, tmp_path: Path) -> None:
+    drawn = ET.parse(saved(desk.page, "xray", "svg", tmp_path)).getroot()
+    assert drawn.tag == "{http://www.w3.org/2000/svg}svg"
+    text = ET.tostring(drawn, encoding="unicode")
+    assert "var(--" not in text
+    assert "X-ray: bytes programmed, by cause" in text
+    assert "garbage collection" in text
+    png = saved(desk.page, "latency", "png", tmp_path).read_bytes()
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    width = int.from_bytes(png[16:20])
+    assert width > 1500
+
+
+def ground(page: Any) -> tuple[int, ...]:
+    """The colour behind the page."""
+    found = page.locator("body").evaluate("(one) => getComputedStyle(one).backgroundColor")
+    return tuple(int(part) for part in found.strip("rgb()").split(",")[:3])
+
+
+def line_colour(page: Any) -> str:
+    line = page.locator("#plot-throughput-gb .mark-line path").first
+    found: str = line.evaluate("(one) => getComputedStyle(one).stroke")
+    return found
+
+
+def test_the_theme_is_switched_and_remembered(desk: Opened, page_file: Path) -> None:
+    light, light_line = ground(desk.page), line_colour(desk.page)
+    desk.page.locator("#theme").click()
+    assert sum(ground(desk.page)) < 150 < sum(light)
+    assert line_colour(desk.page) != light_line
+    desk.open(page_file)
+    assert sum(ground(desk.page)) < 150
+    assert desk.page.locator("#theme").get_attribute("aria-pressed") == "true"
+
+
+def test_a_dark_system_gets_a_dark_page_and_white_paper(browser: Any, page_file: Path) -> None:
+    opened = Opened(browser, viewport=DESK, color_scheme="dark").open(page_file)
+    assert sum(ground(opened.page)) < 150
+    opened.page.emulate_media(media="print")
+    assert sum(ground(opened.page)) > 600
+    opened.context.close()
+    assert opened.wrong == []
+
+
+def overflow(page: Any) -> int:
+    found: int = page.locator("html").evaluate("(one) => one.scrollWidth - one.clientWidth")
+    return found
+
+
+def test_a_phone_never_scrolls_sideways(phone: Opened) -> None:
+    page = phone.page
+    assert overflow(page) == 0
+    for details in page.locator("details").all():
+        details.evaluate("(one) => { one.open = true; }")
+    assert overflow(page) == 0
+    for plot in page.locator("[data-panel] svg.marks").all():
+        at = plot.bounding_box()
+        assert at["x"] >= 0
+        assert at["x"] + at["width"] <= PHONE["width"]
+
+
+def test_a_finding_opens_at_the_bottom_of_a_phone(phone: Opened) -> None:
+    page = phone.page
+    page.locator("[data-finding='fill.mean[128k-q32]'][data-drive='0']").tap()
+    at = page.get_by_role("dialog").bounding_box()
+    assert at["width"] == PHONE["width"]
+    assert at["y"] + at["height"] == pytest.approx(PHONE["height"], abs=1)
+    page.get_by_role("button", name="Close").tap()
+    assert not page.get_by_role("dialog").is_visible()
+
+
+def test_everything_has_a_name(desk: Opened) -> None:
+    page = desk.page
+    for button in page.get_by_role("button").all():
+        name = button.get_attribute("aria-label") or button.inner_text()
+        assert name.strip()
+    assert page.locator("h1").count() == 1
+    plots = page.locator("[data-panel]")
+    assert all(plot.get_attribute("aria-label") for plot in plots.all())
+    assert page.locator("html").get_attribute("lang") == "en"
+
+
+@pytest.mark.parametrize("kind", ["file", "cells", "nothing", "evil"])
+def test_what_is_lacking_breaks_nothing(kind: str, browser: Any, tmp_path: Path) -> None:
+    from made_runs import Paper, make_run
+
+    from flashtwin import report
+
+    paper = {
+        "file": Paper(kind="file", xray=False, capacity=2, cache=2, fold=2, cells=()),
+        "cells": Paper(patterns=()),
+        "nothing": Paper(patterns=(), cells=(), state="interrupted"),
+        "evil": Paper(name="<img src=x onerror=alert(1)>\"'`${x}\\", patterns=("1m-q1",), passes=1),
+    }[kind]
+    out = report.build([make_run(tmp_path / "run", paper)], tmp_path / "report.html")
+    opened = Opened(browser, viewport=PHONE).open(out)
+    assert overflow(opened.page) == 0
+    assert opened.page.locator("img").count() == 0
+    if kind == "evil":
+        hover(opened.page, "#plot-throughput-gb")
+        assert paper.name in opened.page.locator("#tip").inner_text()
+    opened.context.close()
+    assert opened.wrong == []
