@@ -39,6 +39,7 @@ XRAY = {
     "pad_bytes",
     "slc_erases",
     "native_erases",
+    "wear_ppm",
     "cache_bytes",
     "cache_valid_bytes",
     "free_superblocks",

@@ -231,6 +231,7 @@ def _xray(
         "pad_bytes": sizes // 1000,
         "slc_erases": folds // (50 * MB),
         "native_erases": sizes * 0,
+        "wear_ppm": folds // (25 * MB),
     }
     columns = {"t_ns": t_ns}
     for name, rises in steps.items():

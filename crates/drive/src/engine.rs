@@ -79,7 +79,7 @@ impl Drive {
             link_free: Nanos::ZERO,
             background: Background::new(config.policy.fold.idle_after, c.gather_time),
             read_ahead: ReadAhead::new(c.read_ahead_streams, ahead),
-            xray: Xray::default(),
+            xray: Xray::new(&config.part),
             ops: Vec::with_capacity(256),
             woken: Vec::new(),
             done: Vec::with_capacity(64),
@@ -209,6 +209,17 @@ impl Drive {
         }
     }
 
+    /// Liveness: while a command is outstanding, something is due. That the host leaves the superblocks
+    /// that folding and collection need is checked where superblocks are opened.
+    #[inline]
+    fn check_liveness(&self) {
+        assert!(
+            self.commands.outstanding() == 0 || !self.events.is_empty(),
+            "the drive is stuck\n{}",
+            self.describe()
+        );
+    }
+
     /// The state of everything, for a panic.
     #[cold]
     pub(crate) fn describe(&self) -> String {
@@ -270,10 +281,6 @@ impl Device for Drive {
             self.xray.sample(self.now, &self.ftl, self.host_bytes);
         }
         done.append(&mut self.done);
-        assert!(
-            self.commands.outstanding() == 0 || !self.events.is_empty(),
-            "the drive is stuck\n{}",
-            self.describe()
-        );
+        self.check_liveness();
     }
 }

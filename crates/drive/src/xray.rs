@@ -2,10 +2,12 @@
 
 use flashtwin_base::Nanos;
 use flashtwin_ftl::Ftl;
+use flashtwin_nand::Part;
 
 /// Names of the columns, in the order of [`Xray::columns`]. Bytes and erases are cumulative since the
-/// drive was built; from `cache_bytes` on they are what was so at the end of the interval.
-pub const COLUMNS: [&str; 13] = [
+/// drive was built, and so is wear: the mean over all superblocks of cycles used over cycles rated, each
+/// mode's for itself, in millionths. From `cache_bytes` on it is what was so at the end of the interval.
+pub const COLUMNS: [&str; 14] = [
     "t_ns",
     "host_bytes",
     "slc_bytes",
@@ -15,6 +17,7 @@ pub const COLUMNS: [&str; 13] = [
     "pad_bytes",
     "slc_erases",
     "native_erases",
+    "wear_ppm",
     "cache_bytes",
     "cache_valid_bytes",
     "free_superblocks",
@@ -23,25 +26,35 @@ pub const COLUMNS: [&str; 13] = [
 
 /// Samples of the inside at a fixed interval.
 pub struct Xray {
+    rated: Rated,
     every: Nanos,
     next: Nanos,
     start: Nanos,
-    columns: [Vec<i64>; 13],
+    columns: [Vec<i64>; 14],
 }
 
-impl Default for Xray {
-    fn default() -> Xray {
-        let columns = Default::default();
-        Xray {
-            every: Nanos::ZERO,
-            next: Nanos::NEVER,
-            start: Nanos::ZERO,
-            columns,
-        }
-    }
+/// Program/erase cycles that a block is rated for, by mode.
+#[derive(Clone, Copy, Debug)]
+struct Rated {
+    slc: f64,
+    native: f64,
 }
 
 impl Xray {
+    /// Switched off, for the blocks of a part.
+    pub(crate) fn new(part: &Part) -> Xray {
+        Xray {
+            rated: Rated {
+                slc: f64::from(part.slc.endurance_cycles),
+                native: f64::from(part.native.endurance_cycles),
+            },
+            every: Nanos::ZERO,
+            next: Nanos::NEVER,
+            start: Nanos::ZERO,
+            columns: Default::default(),
+        }
+    }
+
     /// Starts over at `now`, sampling at the end of every interval; `Nanos::ZERO` switches it off.
     pub fn restart(&mut self, now: Nanos, every: Nanos) {
         self.every = every;
@@ -87,6 +100,9 @@ impl Xray {
         let unit = u64::from(ftl.layout.unit_bytes);
         let (cache_units, cache_valid) = ftl.cache_units();
         let free = u64::from(ftl.free_superblocks());
+        let cycles =
+            c.slc_erases as f64 / self.rated.slc + c.native_erases as f64 / self.rated.native;
+        let wear = cycles / f64::from(ftl.layout.superblocks) * 1e6;
         let row = [
             at.0 - self.start.0,
             host_bytes,
@@ -97,6 +113,7 @@ impl Xray {
             c.pad_units * unit,
             c.slc_erases,
             c.native_erases,
+            wear as u64,
             cache_units * unit,
             cache_valid * unit,
             free,
@@ -109,7 +126,7 @@ impl Xray {
 
     /// The samples so far, a column for each of [`COLUMNS`].
     #[must_use]
-    pub fn columns(&self) -> &[Vec<i64>; 13] {
+    pub fn columns(&self) -> &[Vec<i64>; 14] {
         &self.columns
     }
 }

@@ -28,7 +28,13 @@ CAUSES = {
     "gc": ("gc_bytes", "garbage collection"),
     "pad": ("pad_bytes", "padding"),
 }
-COUNTERS = ("host_bytes", *(column for column, _ in CAUSES.values()), "slc_erases", "native_erases")
+COUNTERS = (
+    "host_bytes",
+    *(column for column, _ in CAUSES.values()),
+    "slc_erases",
+    "native_erases",
+    "wear_ppm",
+)
 GAUGES = ("cache_bytes", "cache_valid_bytes", "free_superblocks")
 POINTS = 600
 
