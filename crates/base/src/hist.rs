@@ -1,9 +1,9 @@
 //! Latency histograms in fio's buckets, so that percentiles and bins compare with fio's one to one.
 //!
-//! The first 128 values have a bucket each; above, every power of two is cut into 64 buckets, which
-//! keeps the relative error of a value below 1/128. There are 29 groups of 64 buckets; what lies past
-//! the last one (from 2^34 ns, 17 s, on) is counted in it. Layout and rounding are those of fio's `stat.h`
-//! (`FIO_IO_U_PLAT_BITS` 6, `FIO_IO_U_PLAT_GROUP_NR` 29).
+//! The first 128 values have a bucket each; above, every power of two is cut into 64 buckets,
+//! which keeps the relative error of a value below 1/128. There are 29 groups of 64 buckets; what
+//! lies past the last one (from 2^34 ns, 17 s, on) is counted in it. Layout and rounding are those
+//! of fio's `stat.h` (`FIO_IO_U_PLAT_BITS` 6, `FIO_IO_U_PLAT_GROUP_NR` 29).
 
 /// Bits of a value that its bucket keeps, below the leading one.
 const BITS: u32 = 6;
@@ -20,13 +20,14 @@ pub const BUCKETS: usize = GROUP * GROUPS;
 pub fn bucket_of(ns: u64) -> usize {
     let top_bit = 63 - (ns | 1).leading_zeros();
     let dropped = top_bit.saturating_sub(BITS);
-    // Without its low bits the value keeps its leading one, which is worth one group: it supplies the
-    // "+ 1" of the first group above the linear part.
+    // Without its low bits the value keeps its leading one, which is worth one group: it supplies
+    // the "+ 1" of the first group above the linear part.
     let bucket = ((dropped as usize) << BITS) + (ns >> dropped) as usize;
     bucket.min(BUCKETS - 1)
 }
 
-/// The latency that stands for all of a bucket: the value itself in the linear part, the middle above.
+/// The latency that stands for all of a bucket: the value itself in the linear part, the middle
+/// above.
 #[must_use]
 pub fn value_of(bucket: usize) -> u64 {
     assert!(bucket < BUCKETS, "bucket {bucket} of {BUCKETS}");
@@ -97,8 +98,9 @@ impl Histogram {
         }
     }
 
-    /// The latency that `percent` of the counted ones do not exceed, as fio finds it: the value of the
-    /// first bucket with which the running count reaches that share. `None` when nothing was counted.
+    /// The latency that `percent` of the counted ones do not exceed, as fio finds it: the value of
+    /// the first bucket with which the running count reaches that share. `None` when nothing was
+    /// counted.
     #[must_use]
     pub fn percentile(&self, percent: f64) -> Option<u64> {
         assert!((0.0..=100.0).contains(&percent), "percentile {percent}");

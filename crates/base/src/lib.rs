@@ -1,7 +1,8 @@
-//! The words that every crate shares: time, addresses, requests, the device, randomness, queues, histograms.
+//! The words that every crate shares: time, addresses, requests, the device, randomness, queues,
+//! histograms.
 //!
-//! Nothing here knows flash or firmware. Sizes are bytes unless a name ends in `_units` (mapping units,
-//! 4 KiB by default) or `_sectors` (512 bytes); times are [`time::Nanos`].
+//! Nothing here knows flash or firmware. Sizes are bytes unless a name ends in `_units` (mapping
+//! units, 4 KiB by default) or `_sectors` (512 bytes); times are [`time::Nanos`].
 
 pub mod device;
 pub mod hist;

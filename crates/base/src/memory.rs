@@ -1,8 +1,8 @@
 //! Large tables and how they are reached. The one place with `unsafe` in the workspace.
 //!
-//! The map of a full-size drive is hundreds of times larger than a cache, and its entries are reached at
-//! random: each costs a trip to memory, and one for the address of its page as well. Huge pages save the
-//! second, a prefetch as soon as the address is known hides the first.
+//! The map of a full-size drive is hundreds of times larger than a cache, and its entries are
+//! reached at random: each costs a trip to memory, and one for the address of its page as well.
+//! Huge pages save the second, a prefetch as soon as the address is known hides the first.
 
 /// A table of `len` equal elements, on huge pages where the system grants them.
 #[must_use]
@@ -22,8 +22,9 @@ fn want_huge_pages<T>(table: &Vec<T>) {
         let start = (table.as_ptr() as usize).next_multiple_of(HUGE_PAGE);
         let end = (table.as_ptr() as usize + table.capacity() * size_of::<T>()) & !(HUGE_PAGE - 1);
         if start < end {
-            // SAFETY: the range lies inside a live allocation of ours, and the advice changes no byte of
-            // it. The answer does not matter: without huge pages the table is as good, only slower.
+            // SAFETY: the range lies inside a live allocation of ours, and the advice changes no
+            // byte of it. The answer does not matter: without huge pages the table is as good,
+            // only slower.
             unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE) };
         }
     }

@@ -1,14 +1,15 @@
 //! The two queues of a simulation: events by time, and a ring that can be full.
 //!
-//! Events due at one time come out in the order in which they were pushed: a run is the same every time,
-//! and a cause never overtakes its effect. Neither queue allocates once it has reached its size.
+//! Events due at one time come out in the order in which they were pushed: a run is the same every
+//! time, and a cause never overtakes its effect. Neither queue allocates once it has reached its
+//! size.
 
 use std::collections::VecDeque;
 
 use crate::Nanos;
 
-/// Children a node of the heap: four keep a node's children in one or two cache lines, and the tree of
-/// the hundred events of a busy drive four levels deep.
+/// Children a node of the heap: four keep a node's children in one or two cache lines, and the
+/// tree of the hundred events of a busy drive four levels deep.
 const ARITY: usize = 4;
 
 #[derive(Clone, Copy, Debug)]
@@ -151,7 +152,8 @@ fn time_of(key: u128) -> Nanos {
     Nanos((key >> 64) as u64)
 }
 
-/// A first-in first-out ring whose capacity is fixed when it is built: full is a state, not a surprise.
+/// A first-in first-out ring whose capacity is fixed when it is built: full is a state, not a
+/// surprise.
 #[derive(Clone, Debug)]
 pub struct Fifo<T> {
     items: VecDeque<T>,

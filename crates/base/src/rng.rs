@@ -1,10 +1,10 @@
 //! Random numbers that do not move: xoshiro256++, seeded from a seed and the number of a stream.
 //!
-//! The seed and the stream are spread over the 256 bits of state by SplitMix64, and ranges are drawn by
-//! multiply-shift, both written out here: a run has to come out the same when a dependency changes its
-//! distributions. Streams of one seed are independent for all that a simulation can notice: one a
-//! purpose (addresses of a thread, victims of a policy), so that one more draw in one purpose does not
-//! shift the others.
+//! The seed and the stream are spread over the 256 bits of state by SplitMix64, and ranges are
+//! drawn by multiply-shift, both written out here: a run has to come out the same when a
+//! dependency changes its distributions. Streams of one seed are independent for all that a
+//! simulation can notice: one a purpose (addresses of a thread, victims of a policy), so that one
+//! more draw in one purpose does not shift the others.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
@@ -17,8 +17,8 @@ impl Rng {
     /// The stream numbered `stream` of `seed`.
     #[must_use]
     pub fn new(seed: u64, stream: u64) -> Rng {
-        // The stream's number passes through the mixer before it meets the seed: (1, 2) and (2, 1), or
-        // neighbouring seeds with neighbouring streams, have nothing in common.
+        // The stream's number passes through the mixer before it meets the seed: (1, 2) and (2,
+        // 1), or neighbouring seeds with neighbouring streams, have nothing in common.
         let mut state = seed ^ split_mix(&mut stream.wrapping_add(1));
         let mut bytes = [0; 32];
         for word in bytes.chunks_exact_mut(8) {

@@ -1,21 +1,23 @@
-//! The bare page map: what any page-mapped firmware has to do and nothing else. The project measures
-//! its simulated drive by it.
+//! The bare page map: what any page-mapped firmware has to do and nothing else. The project
+//! measures its simulated drive by it.
 //!
-//! A map from user unit to physical unit and one back, a validity bit a unit, valid counts a superblock,
-//! greedy garbage collection; no time, no cache, no queues. Host writes and moved units go into one open
-//! superblock; one more is kept free so that a victim's units always have a place. That one is counted
-//! out of the over-provisioning when the write amplification is held against the theory.
+//! A map from user unit to physical unit and one back, a validity bit a unit, valid counts a
+//! superblock, greedy garbage collection; no time, no cache, no queues. Host writes and moved
+//! units go into one open superblock; one more is kept free so that a victim's units always have a
+//! place. That one is counted out of the over-provisioning when the write amplification is held
+//! against the theory.
 //!
-//! What costs time is memory: a random write touches a map entry and a validity bit far from the last
-//! ones, a moved unit a map entry. So both work in batches that first load every entry they are about
-//! to change: the loads do not depend on each other and run side by side, and the changes then find
-//! their lines in the cache.
+//! What costs time is memory: a random write touches a map entry and a validity bit far from the
+//! last ones, a moved unit a map entry. So both work in batches that first load every entry they
+//! are about to change: the loads do not depend on each other and run side by side, and the
+//! changes then find their lines in the cache.
 
 use flashtwin_base::memory::table;
 
 /// A user unit that was never written, a physical unit that holds nothing.
 const NONE: u32 = u32::MAX;
-/// Added to the valid count of a superblock that must not become a victim, because it is free or open.
+/// Added to the valid count of a superblock that must not become a victim, because it is free or
+/// open.
 const NO_VICTIM: u32 = 1 << 31;
 /// Host writes that are looked up together.
 pub const BATCH: usize = 64;
@@ -34,16 +36,17 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The Crucial BX500 240 GB in units of 4 KiB: 496 superblocks across 4 dies of 4 planes, each of
-    /// 704 wordlines of 3 pages of 16 KiB, and 240 GB for the user. The numbers are the catalogue's.
+    /// The Crucial BX500 240 GB in units of 4 KiB: 496 superblocks across 4 dies of 4 planes, each
+    /// of 704 wordlines of 3 pages of 16 KiB, and 240 GB for the user. The numbers are the
+    /// catalogue's.
     pub const BX500: Shape = Shape {
         blocks: 496,
         units_per_block: 135_168,
         user_units: 58_593_750,
     };
 
-    /// Physical units over user units, without the superblock kept free. The open one counts: it starts
-    /// with the units of a victim and is nearly as full as the others.
+    /// Physical units over user units, without the superblock kept free. The open one counts: it
+    /// starts with the units of a victim and is nearly as full as the others.
     #[must_use]
     pub fn alpha(&self) -> f64 {
         f64::from(self.blocks - 1) * f64::from(self.units_per_block) / f64::from(self.user_units)
@@ -57,7 +60,8 @@ pub struct Bare {
     reciprocal: u64,
     map: Vec<u32>,
     reverse: Vec<u32>,
-    /// A bit a physical unit. A superblock is opened with all of its bits set: a write need not set one.
+    /// A bit a physical unit. A superblock is opened with all of its bits set: a write need not
+    /// set one.
     valid_bits: Vec<u64>,
     /// Units still valid, a superblock; with [`NO_VICTIM`] where it is free or open.
     valid: Vec<u32>,
@@ -116,8 +120,8 @@ impl Bare {
         }
     }
 
-    /// Writes user units in their order, looked up together; fastest in batches of [`BATCH`]. This is
-    /// what a map could do that knows what the host will ask for.
+    /// Writes user units in their order, looked up together; fastest in batches of [`BATCH`]. This
+    /// is what a map could do that knows what the host will ask for.
     #[inline]
     pub fn write_all(&mut self, lpns: &[u32]) {
         let mut rest = lpns;
@@ -279,8 +283,9 @@ fn prefetch(map: &[u32], lpns: &[u32]) {
     std::hint::black_box(touched);
 }
 
-/// The factor that divides a physical unit by `divisor` as a multiplication and a shift. Exact below
-/// 2^30 for divisors below 2^18: the factor is at most `divisor / 2^50` too large in relation.
+/// The factor that divides a physical unit by `divisor` as a multiplication and a shift. Exact
+/// below 2^30 for divisors below 2^18: the factor is at most `divisor / 2^50` too large in
+/// relation.
 fn reciprocal(divisor: u32) -> u64 {
     assert!(
         divisor < 1 << 18,

@@ -1,7 +1,8 @@
 //! The bare page map's figures: fill, random overwrites, write amplification.
 //!
 //! The figures named `bare_` take one unit at a time, as a drive's firmware gets them; those named
-//! `bare_batched_` look units up in batches, which no firmware can that does not know what comes next.
+//! `bare_batched_` look units up in batches, which no firmware can that does not know what comes
+//! next.
 
 use flashtwin_base::rng::Rng;
 

@@ -1,8 +1,9 @@
 //! How fast the simulation is, beside the bare page map that it is measured by.
 //!
 //! Every figure is the best of three on one core. The bare map ([`bare`]) has the size and the
-//! over-provisioning of the simulated drive, and no time in it; [`twin`] measures the whole simulation
-//! as a battery runs it, series, histograms and X-ray on; [`null`] the host's loop alone.
+//! over-provisioning of the simulated drive, and no time in it; [`twin`] measures the whole
+//! simulation as a battery runs it, series, histograms and X-ray on; [`null`] the host's loop
+//! alone.
 
 pub mod bare;
 pub mod bare_speed;

@@ -1,5 +1,5 @@
-//! A device that does nothing: every request ends a fixed time after it arrived. What is left is the
-//! cost of the host's loop.
+//! A device that does nothing: every request ends a fixed time after it arrived. What is left is
+//! the cost of the host's loop.
 
 use flashtwin_base::queue::Fifo;
 use flashtwin_base::{Completion, Device, Nanos, Request, Status};

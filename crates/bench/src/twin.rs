@@ -1,8 +1,9 @@
 //! The whole simulation as a battery runs it: the BX500 at full size, through the host's loop, with
 //! series, histograms and X-ray every 10 ms.
 //!
-//! The figures without a prefix are of the geometry without SLC cache: what they can be held against
-//! is the bare page map, which has none. Those named `cached_` are of the drive as the catalogue has it.
+//! The figures without a prefix are of the geometry without SLC cache: what they can be held
+//! against is the bare page map, which has none. Those named `cached_` are of the drive as the
+//! catalogue has it.
 
 use std::path::{Path, PathBuf};
 

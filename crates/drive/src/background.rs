@@ -1,4 +1,5 @@
-//! Time that the host leaves: turned into an offer to the firmware, and the end of waiting for more data.
+//! Time that the host leaves: turned into an offer to the firmware, and the end of waiting for
+//! more data.
 //!
 //! Both timers are lazy: one event is pending at most, and when it comes too early it is set anew.
 

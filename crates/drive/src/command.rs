@@ -1,12 +1,12 @@
 //! Host commands: what each one waits for, from the firmware's look at it to its answer.
 //!
-//! A write's data comes over the link in bursts as the buffer has room; it is acknowledged when it is in
-//! the buffer (write-back) or programmed (write-through). A write that begins or ends within a mapping
-//! unit reads the rest of that unit first. A read is one flash read for each page row that it touches,
-//! what is in RAM excepted, and its data goes out as each of them ends.
+//! A write's data comes over the link in bursts as the buffer has room; it is acknowledged when it
+//! is in the buffer (write-back) or programmed (write-through). A write that begins or ends within
+//! a mapping unit reads the rest of that unit first. A read is one flash read for each page row
+//! that it touches, what is in RAM excepted, and its data goes out as each of them ends.
 //!
-//! Without overlap the controller takes turns: it receives until its buffer is full or nothing more is
-//! queued, then programs all of it before it receives again.
+//! Without overlap the controller takes turns: it receives until its buffer is full or nothing
+//! more is queued, then programs all of it before it receives again.
 
 use std::collections::VecDeque;
 
@@ -246,8 +246,9 @@ impl Drive {
         self.events.push(arrives, Event::Arrived);
     }
 
-    /// Whether a burst is better sent for whole, once the buffer has more room. Not so when it is the
-    /// superblock that ends, when the buffer is too small for it, or when the buffer is filled in turns.
+    /// Whether a burst is better sent for whole, once the buffer has more room. Not so when it is
+    /// the superblock that ends, when the buffer is too small for it, or when the buffer is filled
+    /// in turns.
     fn waits_for_whole(&self, burst: u32) -> bool {
         let capacity = self.controller.buffer_bytes / u64::from(self.ftl.layout.unit_bytes);
         let fits = u64::from(burst) <= capacity;
@@ -292,8 +293,8 @@ impl Drive {
         self.admit();
     }
 
-    /// The firmware places a burst; the command's last one is its acknowledgement, or the programs that
-    /// were begun for it are.
+    /// The firmware places a burst; the command's last one is its acknowledgement, or the programs
+    /// that were begun for it are.
     #[inline]
     fn place(&mut self, piece: Piece) {
         self.ftl.append_host(piece.lpn, piece.units, &mut self.ops);
@@ -400,8 +401,8 @@ impl Drive {
         }
     }
 
-    /// Asks for the units from `at` on that one flash read brings; the answer is how many they are, and
-    /// whether they are on flash at all.
+    /// Asks for the units from `at` on that one flash read brings; the answer is how many they
+    /// are, and whether they are on flash at all.
     #[inline]
     fn read_row(&mut self, at: u32, end: u32, token: Token) -> (u32, bool) {
         let Found::Flash(ppn) = self.ftl.find(at) else {

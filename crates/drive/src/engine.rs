@@ -1,8 +1,8 @@
 //! The engine: owns *now* and the queue of events, and joins host link, firmware and flash.
 //!
-//! It decides nothing about data: it asks the firmware how much it takes, hands over what has arrived,
-//! carries out the operations that come back and reports their ends. Liveness: while a command is
-//! outstanding some event is due; a drive that is stuck prints its state.
+//! It decides nothing about data: it asks the firmware how much it takes, hands over what has
+//! arrived, carries out the operations that come back and reports their ends. Liveness: while a
+//! command is outstanding some event is due; a drive that is stuck prints its state.
 
 use flashtwin_base::queue::EventQueue;
 use flashtwin_base::{Completion, Device, Nanos, Op, Request, Status};
@@ -126,8 +126,8 @@ impl Drive {
         &self.xray
     }
 
-    /// Secure erase: waits for what is under way, then erases every superblock that holds anything, all
-    /// dies side by side. The answer is the time it took.
+    /// Secure erase: waits for what is under way, then erases every superblock that holds
+    /// anything, all dies side by side. The answer is the time it took.
     pub fn purge(&mut self) -> Nanos {
         assert_eq!(self.commands.outstanding(), 0, "purge under host commands");
         let begun = self.now;
@@ -209,8 +209,8 @@ impl Drive {
         }
     }
 
-    /// Liveness: while a command is outstanding, something is due. That the host leaves the superblocks
-    /// that folding and collection need is checked where superblocks are opened.
+    /// Liveness: while a command is outstanding, something is due. That the host leaves the
+    /// superblocks that folding and collection need is checked where superblocks are opened.
     #[inline]
     fn check_liveness(&self) {
         assert!(

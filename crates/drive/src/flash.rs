@@ -1,8 +1,9 @@
 //! Dies and channels as queued resources: what runs now, what waits, and when it ends.
 //!
 //! A die does one array operation at a time. A read senses its pages and then sends them over the
-//! channel; a program takes its data over the channel first, and with cache program the data of the next
-//! one is taken while the array is busy. Channels serve in the order in which they are asked.
+//! channel; a program takes its data over the channel first, and with cache program the data of
+//! the next one is taken while the array is busy. Channels serve in the order in which they are
+//! asked.
 
 use std::collections::VecDeque;
 

@@ -1,9 +1,9 @@
-//! Sequential read-ahead: once a stream of reads is recognised, the pages that follow are fetched before
-//! they are asked for.
+//! Sequential read-ahead: once a stream of reads is recognised, the pages that follow are fetched
+//! before they are asked for.
 //!
-//! A stream is recognised at the second read that begins where the one before it ended. What is fetched
-//! lies in chunks in the controller's RAM; a read of a chunk that is still on its way waits for it. A
-//! write or TRIM of fetched data drops the stream.
+//! A stream is recognised at the second read that begins where the one before it ended. What is
+//! fetched lies in chunks in the controller's RAM; a read of a chunk that is still on its way
+//! waits for it. A write or TRIM of fetched data drops the stream.
 
 use std::collections::VecDeque;
 
@@ -90,8 +90,8 @@ impl ReadAhead {
         (stream.hits >= RECOGNISED).then_some(index)
     }
 
-    /// Looks for the unit `lpn` in the chunks, and for those after it up to `end`; a command that has to
-    /// wait for them is noted.
+    /// Looks for the unit `lpn` in the chunks, and for those after it up to `end`; a command that
+    /// has to wait for them is noted.
     pub(crate) fn find(&mut self, lpn: u32, end: u32, slot: u32) -> Hit {
         for stream in &self.streams {
             for &index in &stream.chunks {
@@ -115,8 +115,8 @@ impl ReadAhead {
         self.vacant.len() == self.chunks.len()
     }
 
-    /// Gives the next chunk that a stream should fetch: its number, first unit and length. The flash
-    /// reads it takes are told with [`ReadAhead::fetching`].
+    /// Gives the next chunk that a stream should fetch: its number, first unit and length. The
+    /// flash reads it takes are told with [`ReadAhead::fetching`].
     pub(crate) fn next_chunk(&mut self, stream: usize, end: u32) -> Option<(u32, u32, u32)> {
         self.drop_passed(stream);
         let s = &mut self.streams[stream];
@@ -149,8 +149,8 @@ impl ReadAhead {
         self.chunks[chunk as usize].pending = reads;
     }
 
-    /// A flash read of a chunk has come back; when it was the last, the commands that waited for the
-    /// chunk are appended to `woken`.
+    /// A flash read of a chunk has come back; when it was the last, the commands that waited for
+    /// the chunk are appended to `woken`.
     pub(crate) fn fetched(&mut self, chunk: u32, woken: &mut Vec<(u32, u32)>) {
         let c = &mut self.chunks[chunk as usize];
         c.pending -= 1;

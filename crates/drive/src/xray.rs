@@ -4,9 +4,10 @@ use flashtwin_base::Nanos;
 use flashtwin_ftl::Ftl;
 use flashtwin_nand::Part;
 
-/// Names of the columns, in the order of [`Xray::columns`]. Bytes and erases are cumulative since the
-/// drive was built, and so is wear: the mean over all superblocks of cycles used over cycles rated, each
-/// mode's for itself, in millionths. From `cache_bytes` on it is what was so at the end of the interval.
+/// Names of the columns, in the order of [`Xray::columns`]. Bytes and erases are cumulative since
+/// the drive was built, and so is wear: the mean over all superblocks of cycles used over cycles
+/// rated, each mode's for itself, in millionths. From `cache_bytes` on it is what was so at the
+/// end of the interval.
 pub const COLUMNS: [&str; 14] = [
     "t_ns",
     "host_bytes",

@@ -1,8 +1,8 @@
-//! The closed forms of SLC caches on whole drives: where folding has to begin, and how fast a fill is
-//! while it goes on.
+//! The closed forms of SLC caches on whole drives: where folding has to begin, and how fast a fill
+//! is while it goes on.
 //!
-//! k bits a cell, C the cache, P the native bytes free at the start less the reserve. Every rate that the
-//! laws take in is measured on the same drive, alone.
+//! k bits a cell, C the cache, P the native bytes free at the start less the reserve. Every rate
+//! that the laws take in is measured on the same drive, alone.
 
 mod common;
 #[path = "common/loops.rs"]

@@ -1,7 +1,8 @@
-//! Open superblocks: one a stream, filled from its beginning, a program issued as each granule is full.
+//! Open superblocks: one a stream, filled from its beginning, a program issued as each granule is
+//! full.
 //!
-//! The map changes when data is placed, before its program is issued; until the program ends the data is
-//! served from the buffer.
+//! The map changes when data is placed, before its program is issued; until the program ends the
+//! data is served from the buffer.
 
 use crate::blocks::State;
 use crate::ftl::Ftl;
@@ -60,7 +61,8 @@ impl Stream {
 }
 
 impl Ftl {
-    /// Places up to `count` units of consecutive LPNs; the answer is how many fitted into the superblock.
+    /// Places up to `count` units of consecutive LPNs; the answer is how many fitted into the
+    /// superblock.
     pub(crate) fn append(
         &mut self,
         stream: usize,
@@ -79,8 +81,8 @@ impl Ftl {
         taken
     }
 
-    /// Places units that were moved from elsewhere, given by their LPNs; their old copies are already
-    /// marked invalid.
+    /// Places units that were moved from elsewhere, given by their LPNs; their old copies are
+    /// already marked invalid.
     pub(crate) fn append_moved(&mut self, stream: usize, lpns: &[u32], ops: &mut Vec<NandOp>) {
         let mut rest = lpns;
         while !rest.is_empty() {
@@ -120,8 +122,8 @@ impl Ftl {
         }
     }
 
-    /// Issues the program of the granule being filled; `filled` of its units hold data, and `sent` of
-    /// them cross the channel.
+    /// Issues the program of the granule being filled; `filled` of its units hold data, and `sent`
+    /// of them cross the channel.
     fn issue_program(&mut self, stream: usize, filled: u32, sent: u32, ops: &mut Vec<NandOp>) {
         let s = self.streams[stream];
         let (die, page) = self.layout.place(s.slc, s.begun);
@@ -166,8 +168,8 @@ impl Ftl {
         *counter += u64::from(units);
     }
 
-    /// Fills the rest of a partly filled granule with nothing and issues it. Only the pages that hold
-    /// data cross the channel.
+    /// Fills the rest of a partly filled granule with nothing and issues it. Only the pages that
+    /// hold data cross the channel.
     pub(crate) fn pad(&mut self, stream: usize, ops: &mut Vec<NandOp>) {
         let s = self.streams[stream];
         if s.next == s.begun {

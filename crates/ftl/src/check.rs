@@ -79,7 +79,8 @@ impl Ftl {
         );
     }
 
-    /// Programmed + waiting in host granules = host units + what folding and collection wrote + padding.
+    /// Programmed + waiting in host granules = host units + what folding and collection wrote +
+    /// padding.
     fn check_counters(&self) {
         let c = &self.counters;
         let waiting: u32 = self.streams[..2].iter().map(|s| s.next - s.begun).sum();

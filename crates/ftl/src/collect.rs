@@ -1,8 +1,9 @@
 //! Garbage collection: empties native superblocks, the one with the fewest valid units first.
 //!
-//! It starts when few superblocks are free and stops when enough are; while it runs, the host pays for
-//! each unit what the victim costs: valid ÷ (size − valid) copies. Where a cache superblock holds less
-//! valid data than the best native victim, folding is the cheaper way to free space and goes first.
+//! It starts when few superblocks are free and stops when enough are; while it runs, the host pays
+//! for each unit what the victim costs: valid ÷ (size − valid) copies. Where a cache superblock
+//! holds less valid data than the best native victim, folding is the cheaper way to free space and
+//! goes first.
 
 use crate::allocate::GC;
 use crate::blocks::State;
@@ -58,8 +59,8 @@ impl Ftl {
         (self.starved || self.collect.is_behind()) && self.may_read(Work::Collect)
     }
 
-    /// Chooses the closed native superblock with the fewest valid units, unless all are full or a cache
-    /// superblock has fewer.
+    /// Chooses the closed native superblock with the fewest valid units, unless all are full or a
+    /// cache superblock has fewer.
     fn next_victim(&mut self, ops: &mut Vec<NandOp>) -> bool {
         if self.sequence < self.search_again && !self.starved {
             return false;

@@ -1,11 +1,11 @@
 //! Folding moves data from SLC-mode superblocks to native ones, oldest superblock first.
 //!
-//! When: in offered idle time; under pressure, at a pace for each host byte; on demand, when the host
-//! waits for a superblock. A page is readable at every instant: the old copy goes only after the new one
-//! is placed, and the superblock is erased only after it is programmed.
+//! When: in offered idle time; under pressure, at a pace for each host byte; on demand, when the
+//! host waits for a superblock. A page is readable at every instant: the old copy goes only after
+//! the new one is placed, and the superblock is erased only after it is programmed.
 //!
-//! How: over the channel through the controller, or inside the die (copyback) where whole wordlines are
-//! valid and the destination is at the beginning of a granule on the same die.
+//! How: over the channel through the controller, or inside the die (copyback) where whole
+//! wordlines are valid and the destination is at the beginning of a granule on the same die.
 
 use crate::allocate::FOLD;
 use crate::ftl::Ftl;
@@ -15,8 +15,8 @@ use crate::op::{NandOp, Token, class};
 use crate::policy::{FoldPath, WhenFull};
 use crate::write_buffer::Flight;
 
-/// So near above the reserve staged data already keeps up, so that a full drive that is overwritten finds
-/// a steady rate and not bursts between folds.
+/// So near above the reserve staged data already keeps up, so that a full drive that is
+/// overwritten finds a steady rate and not bursts between folds.
 const NEAR_SUPERBLOCKS: u32 = 2;
 
 impl Ftl {
@@ -27,8 +27,9 @@ impl Ftl {
         self.collect.owe(units, self.collect_pace_milli());
     }
 
-    /// Source units to deal with for each host unit, in thousandths: the faster of what staging and what
-    /// the free reserve ask for. The last closed superblock is folded no faster than the next one fills.
+    /// Source units to deal with for each host unit, in thousandths: the faster of what staging
+    /// and what the free reserve ask for. The last closed superblock is folded no faster than the
+    /// next one fills.
     #[inline]
     fn fold_pace_milli(&self) -> i64 {
         if self.blocks.cache.is_empty() && self.fold.source == NONE {
@@ -63,7 +64,8 @@ impl Ftl {
         self.fold.idle || self.fold.is_behind() || self.starved
     }
 
-    /// Whether folding has, or may open, a superblock to write to. The last free one is collection's.
+    /// Whether folding has, or may open, a superblock to write to. The last free one is
+    /// collection's.
     #[inline]
     pub(crate) fn fold_can_write(&self) -> bool {
         self.streams[FOLD].left() >= self.layout.row_units
@@ -111,8 +113,9 @@ impl Ftl {
         true
     }
 
-    /// Folds one wordline of each of the next `bits` rows of a die inside the die, if all of it is valid
-    /// and the destination stands at the beginning of a granule; each die copies its own rows.
+    /// Folds one wordline of each of the next `bits` rows of a die inside the die, if all of it is
+    /// valid and the destination stands at the beginning of a granule; each die copies its own
+    /// rows.
     fn try_copyback(&mut self, ops: &mut Vec<NandOp>) -> bool {
         if self.policy.fold.path != FoldPath::Copyback || !self.layout.one_shot {
             return false;

@@ -1,15 +1,17 @@
 //! Where a physical unit lies: superblock, die, page type.
 //!
-//! A physical unit number (PPN) is `superblock × native_units + offset`. Offsets run in page rows: one
-//! page of every plane of a die, which is what one multi-plane read takes. Rows fill a granule (what one
-//! program takes), granules go round the dies. In SLC mode a superblock uses its first `slc_units`.
+//! A physical unit number (PPN) is `superblock × native_units + offset`. Offsets run in page rows:
+//! one page of every plane of a die, which is what one multi-plane read takes. Rows fill a granule
+//! (what one program takes), granules go round the dies. In SLC mode a superblock uses its first
+//! `slc_units`.
 
 use flashtwin_nand::{Part, Program};
 
 /// No logical or physical unit.
 pub const NONE: u32 = u32::MAX;
 
-/// Exact division of 32-bit numbers by a fixed divisor: a multiplication (Lemire, Kaser and Kurz 2019).
+/// Exact division of 32-bit numbers by a fixed divisor: a multiplication (Lemire, Kaser and Kurz
+/// 2019).
 #[derive(Clone, Copy, Debug)]
 pub struct Divider {
     divisor: u32,
@@ -76,7 +78,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The arithmetic for a part with mapping units of `unit_bytes`, `system_bytes` of it set aside.
+    /// The arithmetic for a part with mapping units of `unit_bytes`, `system_bytes` of it set
+    /// aside.
     #[must_use]
     pub fn new(part: &Part, unit_bytes: u32, system_bytes: u64) -> Layout {
         let g = &part.geometry;

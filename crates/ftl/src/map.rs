@@ -113,7 +113,8 @@ impl Map {
         }
     }
 
-    /// Points `count` logical units from `lpn` at as many physical ones from `ppn` and marks those valid.
+    /// Points `count` logical units from `lpn` at as many physical ones from `ppn` and marks those
+    /// valid.
     #[inline]
     pub(crate) fn point(&mut self, lpn: u32, ppn: u32, count: u32) {
         if count == 1 {

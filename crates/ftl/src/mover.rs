@@ -1,12 +1,13 @@
 //! Moving the valid data of one superblock elsewhere: the work that folding and collection share.
 //!
-//! A mover reads its source row by row, places what is still valid into its own stream, and lets the
-//! source be erased once the copies are programmed. Rows without valid data cost nothing. It never has
-//! more than a few granules a die under way, so that its buffer is bounded and host work gets its turn.
+//! A mover reads its source row by row, places what is still valid into its own stream, and lets
+//! the source be erased once the copies are programmed. Rows without valid data cost nothing. It
+//! never has more than a few granules a die under way, so that its buffer is bounded and host work
+//! gets its turn.
 //!
-//! A mover owes: each host unit adds to its debt while there is pressure, each unit of the source that is
-//! dealt with takes from it, and a debt beyond the slack holds the host back. That is what turns pressure
-//! into a steady slower rate instead of stalls.
+//! A mover owes: each host unit adds to its debt while there is pressure, each unit of the source
+//! that is dealt with takes from it, and a debt beyond the slack holds the host back. That is what
+//! turns pressure into a steady slower rate instead of stalls.
 
 use crate::allocate::{FOLD, GC};
 use crate::blocks::State;
@@ -103,8 +104,8 @@ impl Mover {
         };
     }
 
-    /// Whether the mover keeps just ahead of what the host pays for: a granule a die, so that the dies
-    /// have work while the host sends.
+    /// Whether the mover keeps just ahead of what the host pays for: a granule a die, so that the
+    /// dies have work while the host sends.
     #[inline]
     pub(crate) fn is_behind(&self) -> bool {
         self.pressed && self.debt_milli > -self.ahead_milli
@@ -157,7 +158,8 @@ impl Ftl {
         mover.cursor = 0;
     }
 
-    /// Whether a mover may issue another read: bounded by its rows, its granules and a place to write.
+    /// Whether a mover may issue another read: bounded by its rows, its granules and a place to
+    /// write.
     pub(crate) fn may_read(&mut self, work: Work) -> bool {
         let (mover, floor) = match work {
             Work::Fold => (&self.fold, 1),
@@ -183,7 +185,8 @@ impl Ftl {
         true
     }
 
-    /// Issues the read of the row at a mover's cursor, or passes over it when nothing in it is valid.
+    /// Issues the read of the row at a mover's cursor, or passes over it when nothing in it is
+    /// valid.
     pub(crate) fn read_row(&mut self, work: Work, ops: &mut Vec<NandOp>) {
         let row_units = self.layout.row_units;
         let mover = self.mover(work);

@@ -1,4 +1,5 @@
-//! What the firmware asks of the flash: one NAND operation at a time, at the grain that the die knows.
+//! What the firmware asks of the flash: one NAND operation at a time, at the grain that the die
+//! knows.
 
 /// What kind of operation it is, as an index into the drive's table of times.
 pub mod class {

@@ -31,7 +31,8 @@ pub enum WhenFull {
 /// How folded data travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FoldPath {
-    /// Inside the die, no transfer; falls back to the controller where a wordline is not wholly valid.
+    /// Inside the die, no transfer; falls back to the controller where a wordline is not wholly
+    /// valid.
     Copyback,
     /// Over the channel into the controller and back.
     Controller,
@@ -57,7 +58,8 @@ pub struct SlcCache {
 pub struct Fold {
     /// Begins after so long without a host command; never when none.
     pub idle_after: Option<Nanos>,
-    /// Native bytes free at which folding under pressure begins; 0 = only when nothing else is left.
+    /// Native bytes free at which folding under pressure begins; 0 = only when nothing else is
+    /// left.
     pub reserve_bytes: u64,
     /// Under pressure: cache bytes folded a host byte, in thousandths (1500 = 1.5).
     pub pace_milli: u32,

@@ -1,10 +1,10 @@
-//! The SLC cache: which superblocks it may take, whether host data goes through it, and how much the
-//! host may hand over now.
+//! The SLC cache: which superblocks it may take, whether host data goes through it, and how much
+//! the host may hand over now.
 //!
-//! The static part is a fixed set of superblocks; the dynamic part borrows free native ones, up to its
-//! size, and never those that folding and collection need to finish. While host data is staged, two
-//! superblocks more than the size may be open or in the middle of an erase: the pace of folding, not
-//! this bound, is what holds the cache at its size.
+//! The static part is a fixed set of superblocks; the dynamic part borrows free native ones, up to
+//! its size, and never those that folding and collection need to finish. While host data is
+//! staged, two superblocks more than the size may be open or in the middle of an erase: the pace
+//! of folding, not this bound, is what holds the cache at its size.
 
 use crate::allocate::{CACHE, DIRECT};
 use crate::ftl::Ftl;
@@ -108,8 +108,8 @@ impl Ftl {
         CACHE
     }
 
-    /// Units that the host may hand over now; 0 when it has to wait for a program, a fold or a collection.
-    /// The units have to be reserved before they are handed over.
+    /// Units that the host may hand over now; 0 when it has to wait for a program, a fold or a
+    /// collection. The units have to be reserved before they are handed over.
     pub fn room(&mut self) -> u32 {
         let buffer = self.buffer.capacity_units - self.buffer.used_units;
         if buffer == 0 || self.fold.holds_host() || self.collect.holds_host() {

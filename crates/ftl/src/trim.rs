@@ -15,7 +15,8 @@ impl Ftl {
         self.erase_dead(ops);
     }
 
-    /// Marks the present copies of a run of logical units invalid. The map itself is left to the caller.
+    /// Marks the present copies of a run of logical units invalid. The map itself is left to the
+    /// caller.
     #[inline]
     pub(crate) fn invalidate_run(&mut self, lpn: u32, count: u32) {
         let (from, to) = (lpn as usize, (lpn + count) as usize);

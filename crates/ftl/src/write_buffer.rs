@@ -1,7 +1,8 @@
 //! The volatile buffer and the granules on their way from it to the flash.
 //!
-//! A granule is in flight from the moment its program is issued until the die reports it; until then its
-//! data is served from the buffer. The list is bounded by what the streams may have outstanding.
+//! A granule is in flight from the moment its program is issued until the die reports it; until
+//! then its data is served from the buffer. The list is bounded by what the streams may have
+//! outstanding.
 
 use crate::allocate::STREAMS;
 use crate::ftl::Ftl;
@@ -96,7 +97,8 @@ impl Ftl {
         self.sequence
     }
 
-    /// Lowest sequence number of a host granule that is not programmed yet: all before it are durable.
+    /// Lowest sequence number of a host granule that is not programmed yet: all before it are
+    /// durable.
     #[must_use]
     pub fn oldest_pending_host(&self) -> u64 {
         self.oldest_pending(|stream| stream <= super::allocate::DIRECT)

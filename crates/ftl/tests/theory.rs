@@ -1,8 +1,8 @@
 //! Write amplification of uniform random writes against the greedy row of the literature.
 //!
-//! The figures are those of an independent Monte-Carlo page map (ρ, pages a block, A); the FIFO formula
-//! A = 1/(1 − e^(−α/A)) bounds greedy from above. ρ counts only the blocks that can hold data in the
-//! steady state: open and free ones are taken out of it.
+//! The figures are those of an independent Monte-Carlo page map (ρ, pages a block, A); the FIFO
+//! formula A = 1/(1 − e^(−α/A)) bounds greedy from above. ρ counts only the blocks that can hold
+//! data in the steady state: open and free ones are taken out of it.
 
 mod common;
 
@@ -41,7 +41,8 @@ impl Instant {
     }
 }
 
-/// Superblocks that hold no data in the steady state: two open, and those that collection keeps free.
+/// Superblocks that hold no data in the steady state: two open, and those that collection keeps
+/// free.
 const IDLE_SUPERBLOCKS: f64 = 2.0 + 2.5;
 
 /// A at over-provisioning `rho` with blocks of `pages` units, after twelve overwrites.

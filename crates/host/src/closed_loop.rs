@@ -1,13 +1,14 @@
 //! The loop around a device: every thread keeps its depth of requests outstanding.
 //!
-//! A thread is one CPU. It starts a request when one of its slots is free and has thought, when it has
-//! issued the one before, and when its rate allows; the request reaches the device `host` later, or the
-//! host's queue where the device has no room, and its latency counts from the start. So a thread has at
-//! most one thing to wait for, and the queue of the host's own events one entry a thread.
+//! A thread is one CPU. It starts a request when one of its slots is free and has thought, when it
+//! has issued the one before, and when its rate allows; the request reaches the device `host`
+//! later, or the host's queue where the device has no room, and its latency counts from the start.
+//! So a thread has at most one thing to wait for, and the queue of the host's own events one entry
+//! a thread.
 //!
-//! Invariants: time never runs backwards and nothing is submitted in the past; events of one time happen
-//! in the order in which they were planned; the device never holds more than its queue depth; while a
-//! request is outstanding, the device or the host has something under way.
+//! Invariants: time never runs backwards and nothing is submitted in the past; events of one time
+//! happen in the order in which they were planned; the device never holds more than its queue
+//! depth; while a request is outstanding, the device or the host has something under way.
 
 use flashtwin_base::queue::{EventQueue, Fifo};
 use flashtwin_base::{Completion, Device, Histogram, Nanos, Request, Status};
@@ -355,8 +356,9 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// Whether nothing is outstanding and nothing will be. Threads that wait for their rate or their
-    /// thought hold nothing up when the phase is stopped, or when others have taken what was left.
+    /// Whether nothing is outstanding and nothing will be. Threads that wait for their rate or
+    /// their thought hold nothing up when the phase is stopped, or when others have taken what was
+    /// left.
     #[inline]
     fn is_finished(&self) -> bool {
         self.outstanding == 0 && (self.stopped || !self.threads.iter().any(|t| self.will_ask(t)))

@@ -1,7 +1,8 @@
 //! Closes the loop around any device: keeps jobs going and writes down what the host saw.
 //!
-//! [`run`] takes a device and a [`Phase`], jobs that run side by side, and answers with an [`Outcome`]:
-//! totals, a series, histograms. It never looks inside the device: both speak `base::device` only.
+//! [`run`] takes a device and a [`Phase`], jobs that run side by side, and answers with an
+//! [`Outcome`]: totals, a series, histograms. It never looks inside the device: both speak
+//! `base::device` only.
 
 mod closed_loop;
 mod outcome;

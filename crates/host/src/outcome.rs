@@ -14,7 +14,8 @@ pub struct JobTotals {
     pub ios: u64,
     /// Bytes of them.
     pub bytes: u64,
-    /// From the end of the ramp to the last completion, or to the end of the runtime if that is later.
+    /// From the end of the ramp to the last completion, or to the end of the runtime if that is
+    /// later.
     pub duration: Nanos,
     /// Mean latency in nanoseconds.
     pub latency_mean_ns: f64,
@@ -22,7 +23,8 @@ pub struct JobTotals {
     pub latency_min: Nanos,
     /// Longest latency.
     pub latency_max: Nanos,
-    /// Requests outstanding, a mean over time, integrated from starts and ends and not from latencies.
+    /// Requests outstanding, a mean over time, integrated from starts and ends and not from
+    /// latencies.
     pub mean_depth: f64,
     /// Requests that the device refused.
     pub errors: u64,

@@ -38,8 +38,8 @@ fn totals_of(toy: &mut Toy, job: Job) -> JobTotals {
 
 #[test]
 fn rates_are_the_closed_forms() {
-    // servers, service, depth, threads, host; then the time a request takes in the long run, and the
-    // latency of most of them.
+    // servers, service, depth, threads, host; then the time a request takes in the long run, and
+    // the latency of most of them.
     let cases = [
         (1, 1_000, 1, 1, 0, 1_000.0, 1_000),
         (4, 1_000, 1, 1, 0, 1_000.0, 1_000),

@@ -1,7 +1,8 @@
 //! The flash of a drive as it is built: geometry, cell modes, timings, endurance.
 //!
-//! A *granule* is what one program operation takes on one die, over all planes: a wordline of all its
-//! pages where the part programs in one shot, one page of a wordline where it programs page by page.
+//! A *granule* is what one program operation takes on one die, over all planes: a wordline of all
+//! its pages where the part programs in one shot, one page of a wordline where it programs page by
+//! page.
 
 use flashtwin_base::Nanos;
 

@@ -1,7 +1,7 @@
 //! Bindings: convert, release the lock, map errors, decide nothing.
 //!
-//! One call runs one phase. While it runs the Python lock is released; it is taken back every 65,536
-//! completions to ask the caller's `watch` whether to go on.
+//! One call runs one phase. While it runs the Python lock is released; it is taken back every
+//! 65,536 completions to ask the caller's `watch` whether to go on.
 
 mod convert;
 mod spec;

@@ -1,15 +1,15 @@
 //! The addresses that a job asks for, one request after the other.
 //!
 //! Sequential threads have a position each, starting at the job's offset as fio's do, or share one
-//! where the job says so; a mixed job has one for its reads and one for its writes, again as fio has.
-//! A position wraps at the end of the span, and what is left there below a block is asked for as a
-//! shorter request, so that a pass covers every byte. Random requests are whole blocks, uniform over
-//! the span and drawn with replacement (fio: `norandommap`).
+//! where the job says so; a mixed job has one for its reads and one for its writes, again as fio
+//! has. A position wraps at the end of the span, and what is left there below a block is asked for
+//! as a shorter request, so that a pass covers every byte. Random requests are whole blocks,
+//! uniform over the span and drawn with replacement (fio: `norandommap`).
 //!
 //! A job without `io_bytes` and `runtime` ends after one pass: one of each thread, or one of all
-//! together where they share a stream. `io_bytes` counts all threads, the ramp included; a sequential
-//! job cuts its last request to fit, a random one ends with the block that reaches it. Time ends a job
-//! from outside: the host stops asking.
+//! together where they share a stream. `io_bytes` counts all threads, the ramp included; a
+//! sequential job cuts its last request to fit, a random one ends with the block that reaches it.
+//! Time ends a job from outside: the host stops asking.
 
 use flashtwin_base::rng::Rng;
 

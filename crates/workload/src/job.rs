@@ -1,4 +1,5 @@
-//! A job as its caller writes it ([`RawJob`], from JSON) and as the host runs it ([`Job`], known to be right).
+//! A job as its caller writes it ([`RawJob`], from JSON) and as the host runs it ([`Job`], known
+//! to be right).
 //!
 //! The fields are those of the battery's `Job` in Python, with times in whole nanoseconds. What a
 //! `Job` holds has been checked against the target: its span lies on the drive, its sizes are whole

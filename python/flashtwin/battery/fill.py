@@ -176,7 +176,7 @@ def _findings(
         pattern=str(pattern),
         label=label,
         capacity_bytes=info.capacity_bytes,
-        raw_bytes=raw if isinstance(raw, int) else None,
+        raw_bytes=raw if isinstance(raw, int) else (0 if info.kind == "file" else None),
         pass_number=number,
     )
 

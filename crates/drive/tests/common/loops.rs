@@ -1,4 +1,5 @@
-//! The loop around a drive, for tests: a job in one line, and the rate between two points of a fill.
+//! The loop around a drive, for tests: a job in one line, and the rate between two points of a
+//! fill.
 
 #![allow(dead_code)] // Each test binary takes what it needs.
 

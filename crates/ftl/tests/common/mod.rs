@@ -1,8 +1,9 @@
-//! A small drive for tests: the firmware, dies that end their operations in any order between dies, and a
-//! shadow that knows which stamp every unit has to hold.
+//! A small drive for tests: the firmware, dies that end their operations in any order between
+//! dies, and a shadow that knows which stamp every unit has to hold.
 //!
-//! The shadow is a `BTreeMap`, too simple to be wrong: it hangs a stamp on each physical unit, moves it
-//! only as the operations say, and after every step every logical unit has to read back its last stamp.
+//! The shadow is a `BTreeMap`, too simple to be wrong: it hangs a stamp on each physical unit,
+//! moves it only as the operations say, and after every step every logical unit has to read back
+//! its last stamp.
 
 #![allow(dead_code)] // Each test binary takes what it needs.
 

@@ -1,0 +1,155 @@
+//! Firmware profiles and sets: what they may hold, what they change, and what is said of bad ones.
+
+mod common;
+
+use common::{BASE, check, load, load_with, write};
+use flashtwin_drive::spec::{self, SpecError};
+
+#[test]
+fn a_profile_holds_policy_and_nothing_else() {
+    let profile = |lines: &str| format!("{BASE}\n[firmware.x]\n{lines}\n");
+    check(
+        &profile("nand.planes = 2"),
+        &[(
+            Some("nand.planes = 2"),
+            "firmware.x.nand.planes",
+            "not a policy key",
+            "slc_cache.*",
+        )],
+    );
+    check(
+        &profile("slc_cache.sise = 0"),
+        &[(
+            Some("sise"),
+            "firmware.x.slc_cache.sise",
+            "unknown key",
+            "`slc_cache.size`",
+        )],
+    );
+    check(
+        &profile("controller.acknowledge = \"write-through\""),
+        &[(
+            Some("gather = true"),
+            "controller.gather",
+            "(with firmware `x`)",
+            "gather = false",
+        )],
+    );
+    check(
+        &profile("\"controller.gather\" = false\ndescription = \"quoted keys are keys\""),
+        &[],
+    );
+    check(
+        &profile("gc.low = 4\n\"gc.low\" = 5"),
+        &[(
+            Some("\"gc.low\" = 5"),
+            "firmware.x.gc.low",
+            "given twice",
+            "keep one",
+        )],
+    );
+    let undefined = spec::load(&write("p", BASE), &[], &["slc-of".to_owned()], &[]).unwrap_err();
+    assert_eq!(
+        undefined[0].to_string(),
+        "--firmware: there is no firmware profile `slc-of`"
+    );
+    assert!(
+        undefined[0].hint.contains("base has slc-off"),
+        "{}",
+        undefined[0].hint
+    );
+}
+
+#[test]
+fn a_profile_changes_what_it_names() {
+    let (off, on) = (load(BASE), load_with(BASE, &["slc-off"], &[]));
+    let differ: Vec<&str> = off
+        .values
+        .iter()
+        .zip(&on.values)
+        .filter(|(a, b)| a.text != b.text)
+        .map(|(a, _)| a.key)
+        .collect();
+    let named = [
+        "slc_cache.mode",
+        "slc_cache.size",
+        "slc_cache.when_full",
+        "fold.idle_after",
+        "fold.reserve",
+        "fold.pace",
+    ];
+    assert_eq!(differ, named);
+}
+
+#[test]
+fn sets_come_last_and_say_so() {
+    let sets = [
+        "slc_cache.size=5 GB",
+        "nand.native.tr=50 us,60us, 70 us",
+        "link.queue_depth=8",
+    ];
+    let spec = load_with(BASE, &[], &sets);
+    let value = |key: &str| spec.values.iter().find(|value| value.key == key).unwrap();
+    assert_eq!(value("slc_cache.size").text, "5 GB");
+    assert_eq!(value("slc_cache.size").unit, "GB");
+    assert_eq!(value("slc_cache.size").origin, "user");
+    assert_eq!(value("slc_cache.size").source, "--set slc_cache.size=5 GB");
+    assert_eq!(value("nand.native.tr").text, "50 us, 60 us, 70 us");
+    assert_eq!(spec.config.link.queue_depth, 8);
+    assert_eq!(value("gc.policy").origin, "prior");
+
+    let wrong = [
+        "slc_cache.sise=5 GB",
+        "planes",
+        "gc.low=2 GB",
+        "firmware=x",
+        "gc.high=2",
+    ];
+    let sets: Vec<String> = wrong.iter().map(|set| (*set).to_owned()).collect();
+    let errors = spec::load(&write("s", BASE), &[], &[], &sets).unwrap_err();
+    let told: Vec<String> = errors
+        .iter()
+        .map(|error| format!("{error}; {}", error.hint))
+        .collect();
+    assert!(
+        told[0].starts_with("--set: slc_cache.sise: unknown key; did you mean `slc_cache.size`")
+    );
+    assert!(
+        told[1].starts_with("--set: `planes` is not key=value"),
+        "{told:#?}"
+    );
+    assert!(
+        told[2].starts_with("--set: gc.low: text where a whole number"),
+        "{told:#?}"
+    );
+    assert!(
+        told[3].ends_with("a profile is switched on with --firmware NAME"),
+        "{told:#?}"
+    );
+    assert!(
+        told[4].starts_with("--set: gc.high: collection ends at 2"),
+        "{told:#?}"
+    );
+    assert_eq!(told.len(), 5);
+}
+
+#[test]
+fn an_unknown_drive_and_a_missing_file_are_told() {
+    let told = |target: &str| -> SpecError {
+        let dir = std::path::PathBuf::from(write("known", BASE))
+            .parent()
+            .unwrap()
+            .to_owned();
+        spec::load(target, &[dir], &[], &[]).unwrap_err().remove(0)
+    };
+    assert_eq!(
+        told("knwon").to_string(),
+        "knwon: there is no drive `knwon`"
+    );
+    assert_eq!(told("knwon").hint, "did you mean `known`?");
+    assert!(
+        told("no/such.toml")
+            .message
+            .contains("there is no file `no/such.toml`")
+    );
+}
