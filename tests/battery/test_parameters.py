@@ -21,7 +21,7 @@ def test_names_alone_have_their_defaults() -> None:
     assert fill == {
         "patterns": ["128k-q32", "1m-q1"],
         "passes": 2,
-        "idle_s": 600.0,
+        "idle_s": None,
         "sample_s": None,
         "host_us": 5.0,
     }

@@ -35,7 +35,7 @@ def test_a_file_is_measured_and_removed(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_removes_the_file_and_keeps_the_run(tmp_path: Path) -> None:
-    battery = "fill:patterns=1m-q1,idle_s=10m"
+    battery = "fill:patterns=1m-q1,idle_s=5s"
     process = subprocess.Popen(
         [*PROGRAM, "test", "./probe.bin", "--size", "64MiB", "--out", "r", "--battery", battery],
         stdout=subprocess.PIPE,
