@@ -13,6 +13,8 @@ pub(crate) struct Background {
     gather_time: Nanos,
     /// Idle time is being offered to the firmware.
     pub(crate) idle: bool,
+    /// The drive is being purged: there is nothing to offer.
+    pub(crate) purging: bool,
     idle_since: Nanos,
     idle_pending: bool,
     wrote_at: Nanos,
@@ -25,6 +27,7 @@ impl Background {
             idle_after,
             gather_time,
             idle: false,
+            purging: false,
             idle_since: Nanos::ZERO,
             idle_pending: false,
             wrote_at: Nanos::ZERO,
@@ -49,7 +52,7 @@ impl Drive {
         let Some(after) = self.background.idle_after else {
             return;
         };
-        if self.commands.outstanding() > 0 {
+        if self.commands.outstanding() > 0 || self.background.purging {
             return;
         }
         let due = self.background.idle_since + after;
@@ -78,6 +81,9 @@ impl Drive {
         self.background.gather_pending = false;
         if !self.ftl.has_partial() {
             return;
+        }
+        if self.commands.is_receiving() {
+            self.background.wrote_at = self.now;
         }
         let due = self.background.wrote_at + self.background.gather_time;
         if due > self.now {

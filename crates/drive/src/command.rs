@@ -34,6 +34,8 @@ pub(crate) struct Command {
     /// Units of a write that have been sent for.
     sent: u32,
     bytes: u64,
+    /// It ends within the drive; else nothing of the above means anything.
+    in_range: bool,
     /// Flash reads that have not come back.
     pending: u32,
     /// When the last byte so far has crossed the link.
@@ -58,6 +60,8 @@ pub(crate) struct Commands {
     incoming: VecDeque<u32>,
     /// Units that are crossing the link for the first of `incoming`.
     crossing: u32,
+    /// A flush came while they were crossing: it pads when they have arrived.
+    pad_on_arrival: bool,
     /// Writes and flushes that wait until every host granule below a number is programmed.
     durable: VecDeque<(u64, u32)>,
     takes_turns: bool,
@@ -73,6 +77,7 @@ impl Commands {
             vacant: Vec::with_capacity(queue_depth as usize),
             incoming: VecDeque::with_capacity(queue_depth as usize),
             crossing: 0,
+            pad_on_arrival: false,
             durable: VecDeque::with_capacity(queue_depth as usize),
             takes_turns: !overlap,
             programming: false,
@@ -89,10 +94,15 @@ impl Commands {
         self.programming = false;
     }
 
+    /// Whether a write's data has been sent for and is not placed yet.
+    pub(crate) fn is_receiving(&self) -> bool {
+        self.crossing > 0 || !self.received.is_empty()
+    }
+
     #[inline]
-    pub(crate) fn take(&mut self, request: Request, unit_bytes: u32) -> u32 {
+    pub(crate) fn take(&mut self, request: Request, unit_bytes: u32, in_range: bool) -> u32 {
         let unit_sectors = u64::from(unit_bytes) / SECTOR_BYTES;
-        let end = request.lba + u64::from(request.sectors);
+        let end = request.lba.saturating_add(u64::from(request.sectors));
         let lpn = request.lba / unit_sectors;
         let command = Command {
             tag: request.tag,
@@ -102,6 +112,7 @@ impl Commands {
             units: (end.div_ceil(unit_sectors) - lpn) as u32,
             sent: 0,
             bytes: u64::from(request.sectors) * SECTOR_BYTES,
+            in_range,
             pending: 0,
             crossed: Nanos::ZERO,
         };
@@ -130,8 +141,7 @@ impl Drive {
     /// The firmware has understood a command.
     pub(crate) fn begin_command(&mut self, slot: u32) {
         let command = self.commands.slots[slot as usize];
-        let bytes_end = command.lba * SECTOR_BYTES + command.bytes;
-        if bytes_end > self.capacity_bytes {
+        if !command.in_range {
             self.answer(slot, Status::OutOfRange);
             return;
         }
@@ -174,28 +184,39 @@ impl Drive {
     }
 
     fn begin_flush(&mut self, slot: u32) {
-        self.stop_receiving();
-        self.ftl.pad_host(&mut self.ops);
-        self.issue();
+        if self.commands.crossing > 0 {
+            self.commands.pad_on_arrival = true;
+        } else {
+            self.pad_all();
+        }
         self.commands
             .durable
             .push_back((self.ftl.next_sequence(), slot));
         self.answer_durable();
     }
 
+    /// Places what has been received and pads the rest of its granules. Not while data is crossing: that
+    /// has its place in the open superblock.
+    fn pad_all(&mut self) {
+        self.stop_receiving();
+        self.ftl.pad_host(&mut self.ops);
+        self.issue();
+    }
+
     fn begin_write(&mut self, slot: u32) {
         let command = self.commands.slots[slot as usize];
-        self.ftl.expect_overwrite(command.lpn);
         if !self.read_ahead.is_empty() {
             self.read_ahead.invalidate(command.lpn, command.units);
         }
         let unit = u64::from(self.ftl.layout.unit_bytes);
         let begin = command.lba * SECTOR_BYTES;
-        if begin % unit != 0 {
+        if !begin.is_multiple_of(unit) {
             self.read_rest(slot, command.lpn);
         }
         let last = command.lpn + command.units - 1;
-        if (begin + command.bytes) % unit != 0 && (last != command.lpn || begin % unit == 0) {
+        if !(begin + command.bytes).is_multiple_of(unit)
+            && (last != command.lpn || begin.is_multiple_of(unit))
+        {
             self.read_rest(slot, last);
         }
         self.commands.incoming.push_back(slot);
@@ -236,6 +257,7 @@ impl Drive {
         self.issue_pumped();
         if room == 0 || (room < burst && self.waits_for_whole(burst)) {
             self.stop_receiving();
+            self.make_room();
             return;
         }
         let units = burst.min(room);
@@ -244,15 +266,28 @@ impl Drive {
         let bytes = (u64::from(units) * u64::from(unit_bytes)).min(command.bytes);
         let arrives = self.send(bytes);
         self.events.push(arrives, Event::Arrived);
+        if let Some(&next) = self.commands.incoming.get(1) {
+            self.ftl.expect_overwrite(self.commands.first_unit(next));
+        }
     }
 
-    /// Whether a burst is better sent for whole, once the buffer has more room. Not so when it is
-    /// the superblock that ends, when the buffer is too small for it, or when the buffer is filled
-    /// in turns.
+    /// Whether a burst is better sent for whole, once the programs under way have made room. Not so
+    /// when it is the superblock that ends, when the buffer is too small for it beside what waits
+    /// for more data, or when the buffer is filled in turns.
     fn waits_for_whole(&self, burst: u32) -> bool {
-        let capacity = self.controller.buffer_bytes / u64::from(self.ftl.layout.unit_bytes);
-        let fits = u64::from(burst) <= capacity;
-        fits && self.ftl.buffer_free() < burst && !self.commands.takes_turns
+        let free = self.ftl.buffer_free();
+        let fits = burst <= free + self.ftl.buffer_programming();
+        fits && free < burst && !self.commands.takes_turns
+    }
+
+    /// A buffer that is full of nothing but partly filled granules gets no more data for them.
+    fn make_room(&mut self) {
+        if self.ftl.buffer_free() > 0 || self.ftl.host_programs_in_flight() {
+            return;
+        }
+        self.ftl.pad_host(&mut self.ops);
+        self.issue();
+        self.commands.programming = self.commands.takes_turns;
     }
 
     /// The firmware may have found that the host has to wait: folding and collection go on at once.
@@ -289,6 +324,9 @@ impl Drive {
         }
         if self.commands.incoming.is_empty() {
             self.nothing_queued();
+        }
+        if std::mem::take(&mut self.commands.pad_on_arrival) {
+            self.pad_all();
         }
         self.admit();
     }

@@ -131,6 +131,7 @@ impl Drive {
     pub fn purge(&mut self) -> Nanos {
         assert_eq!(self.commands.outstanding(), 0, "purge under host commands");
         let begun = self.now;
+        self.background.purging = true;
         self.settle();
         let slc = self.flash.array_time(class::SLC_ERASE);
         let native = self.flash.array_time(class::NATIVE_ERASE);
@@ -139,7 +140,9 @@ impl Drive {
         let end = self.now + Nanos(time);
         self.advance(end, &mut Vec::new());
         self.ftl.purge();
+        self.read_ahead.invalidate(0, self.ftl.logical_units());
         self.commands.restart_turns();
+        self.background.purging = false;
         self.now - begun
     }
 
@@ -157,6 +160,16 @@ impl Drive {
         }
     }
 
+    /// Whether a request ends within the drive.
+    #[inline]
+    pub(crate) fn is_in_range(&self, request: &Request) -> bool {
+        let sectors = self.capacity_bytes / SECTOR_BYTES;
+        request
+            .lba
+            .checked_add(u64::from(request.sectors))
+            .is_some_and(|end| end <= sectors)
+    }
+
     /// Queues the operations that the firmware has asked for.
     #[inline]
     pub(crate) fn issue(&mut self) {
@@ -169,8 +182,13 @@ impl Drive {
     /// Sends bytes over the link, after what is being sent; the answer is when they have arrived.
     #[inline]
     pub(crate) fn send(&mut self, bytes: u64) -> Nanos {
-        // A burst is far below the 18 GB at which this product would overflow.
-        let time = bytes * 1_000_000_000 / self.link.bytes_per_s;
+        // A read of what was never written goes out whole, and may be past the 18 GB at which the
+        // product of 64 bits overflows.
+        let rate = self.link.bytes_per_s;
+        let time = bytes.checked_mul(1_000_000_000).map_or_else(
+            || (u128::from(bytes) * 1_000_000_000 / u128::from(rate)) as u64,
+            |product| product / rate,
+        );
         self.link_free = self.now.max(self.link_free) + Nanos(time);
         self.link_free
     }
@@ -252,10 +270,12 @@ impl Device for Drive {
             self.ftl.offer(false, &mut self.ops);
             self.issue();
         }
-        if request.op == Op::Write {
+        let in_range = self.is_in_range(&request);
+        if request.op == Op::Write && in_range {
             self.host_bytes += u64::from(request.sectors) * SECTOR_BYTES;
         }
-        let slot = self.commands.take(request, self.ftl.layout.unit_bytes);
+        let unit_bytes = self.ftl.layout.unit_bytes;
+        let slot = self.commands.take(request, unit_bytes, in_range);
         self.ftl.expect(self.commands.first_unit(slot));
         self.firmware_free = now.max(self.firmware_free) + self.controller.command;
         self.events.push(self.firmware_free, Event::Command(slot));

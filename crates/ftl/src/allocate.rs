@@ -221,7 +221,7 @@ impl Ftl {
         match stream {
             FOLD => self.fold.pledged = false,
             GC => self.collect.pledged = false,
-            _ => {}
+            _ => self.buffer.promised = false,
         }
         let pledged = u32::from(self.fold.pledged) + u32::from(self.collect.pledged);
         assert!(

@@ -32,7 +32,7 @@ pub struct Superblock {
     pub valid: u32,
     /// Granules of it that are on their way to the flash.
     pub in_flight: u32,
-    /// Units from its beginning that have been given out.
+    /// Units given out since its erase: all of them from the moment it is opened.
     pub written: u32,
     /// Dies that have not finished erasing it.
     pub erases_left: u32,

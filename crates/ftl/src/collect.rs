@@ -46,6 +46,7 @@ impl Ftl {
                     return;
                 }
             } else if !self.may_collect() {
+                self.free_emptied(Work::Collect, ops);
                 return;
             } else {
                 self.read_row(Work::Collect, ops);

@@ -70,7 +70,7 @@ impl Ftl {
     pub(crate) fn fold_can_write(&self) -> bool {
         self.streams[FOLD].left() >= self.layout.row_units
             || self.fold.pledged
-            || self.available() > 1
+            || self.available_to_movers() > 1
     }
 
     pub(crate) fn pump_fold(&mut self, ops: &mut Vec<NandOp>) {
@@ -94,15 +94,20 @@ impl Ftl {
             } else if self.may_read(Work::Fold) {
                 self.read_row(Work::Fold, ops);
             } else {
+                self.free_emptied(Work::Fold, ops);
                 return;
             }
         }
     }
 
-    /// Takes the oldest closed cache superblock whose programs have all ended as source.
+    /// Takes the oldest closed cache superblock whose programs have all ended as source. With nothing to
+    /// spare only a borrowed one gives room back: the cache's own wait while there are any.
     fn next_fold_source(&mut self, ops: &mut Vec<NandOp>) -> bool {
         self.erase_dead(ops);
-        let ready = |s: &u32| self.blocks.all[*s as usize].in_flight == 0;
+        let block = |s: &u32| &self.blocks.all[*s as usize];
+        let short = self.available() <= self.policy.gc.reserve_superblocks
+            && self.blocks.cache.iter().any(|s| !block(s).fixed);
+        let ready = |s: &u32| block(s).in_flight == 0 && !(short && block(s).fixed);
         let Some(at) = self.blocks.cache.iter().position(ready) else {
             return false;
         };
@@ -122,7 +127,7 @@ impl Ftl {
         }
         let group = self.layout.row_units * self.layout.dies * self.layout.bits;
         let start = self.fold.cursor;
-        if start % group != 0 || start + group > self.layout.slc_units {
+        if !start.is_multiple_of(group) || start + group > self.layout.slc_units {
             return false;
         }
         let first = self.layout.base(self.fold.source) + start;

@@ -182,6 +182,7 @@ impl Ftl {
     /// [`Ftl::room`] and reserved the buffer with [`Ftl::reserve`].
     pub fn append_host(&mut self, lpn: u32, count: u32, ops: &mut Vec<NandOp>) {
         self.counters.host_units += u64::from(count);
+        self.buffer.coming_units -= count;
         let (mut lpn, mut left) = (lpn, count);
         while left > 0 {
             let stream = self.host_stream();
@@ -189,6 +190,7 @@ impl Ftl {
             lpn += taken;
             left -= taken;
         }
+        self.buffer.promised &= self.buffer.coming_units > 0;
         self.owe(count);
         self.erase_dead(ops);
         self.pump(ops);
@@ -221,8 +223,10 @@ impl Ftl {
         self.pump(ops);
     }
 
-    /// Pads what the host streams hold and issues it, so that nothing waits for more data.
+    /// Pads what the host streams hold and issues it, so that nothing waits for more data. Not with data
+    /// reserved for and not handed over, whose place it would take.
     pub fn pad_host(&mut self, ops: &mut Vec<NandOp>) {
+        debug_assert_eq!(self.buffer.coming_units, 0, "padding under data to come");
         self.pad(CACHE, ops);
         self.pad(DIRECT, ops);
     }
@@ -288,7 +292,7 @@ impl Ftl {
             queue.push_back(index as u32);
         }
         self.streams = std::array::from_fn(|i| Stream::new(&self.layout, i == CACHE));
-        self.buffer.used_units = 0;
+        debug_assert_eq!(self.buffer.used_units, 0, "purge with host data");
         self.cache = Cache::new(&self.policy, &self.layout);
         self.fold = Mover::new(Work::Fold, &self.layout);
         self.collect = Mover::new(Work::Collect, &self.layout);

@@ -189,16 +189,4 @@ impl Layout {
         };
         (die, page)
     }
-
-    /// First offset of the granule that an offset lies in.
-    #[inline]
-    #[must_use]
-    pub fn granule_start(&self, slc: bool, offset: u32) -> u32 {
-        let within = if slc {
-            self.by_row.split(offset).1
-        } else {
-            self.by_granule.split(offset).1
-        };
-        offset - within
-    }
 }

@@ -124,6 +124,14 @@ impl Mover {
     }
 }
 
+/// Free superblocks that a mover leaves: the last one is collection's.
+fn floor(work: Work) -> u32 {
+    match work {
+        Work::Fold => 1,
+        Work::Collect => 0,
+    }
+}
+
 impl Ftl {
     pub(crate) fn mover(&mut self, work: Work) -> &mut Mover {
         match work {
@@ -144,6 +152,13 @@ impl Ftl {
         self.blocks.free_count().saturating_sub(pledged)
     }
 
+    /// The same without the one that the host has been promised.
+    #[inline]
+    pub(crate) fn available_to_movers(&self) -> u32 {
+        self.available()
+            .saturating_sub(u32::from(self.buffer.promised))
+    }
+
     /// Makes a superblock a mover's source.
     pub(crate) fn start_source(&mut self, work: Work, superblock: u32) {
         let block = &mut self.blocks.all[superblock as usize];
@@ -161,9 +176,9 @@ impl Ftl {
     /// Whether a mover may issue another read: bounded by its rows, its granules and a place to
     /// write.
     pub(crate) fn may_read(&mut self, work: Work) -> bool {
-        let (mover, floor) = match work {
-            Work::Fold => (&self.fold, 1),
-            Work::Collect => (&self.collect, 0),
+        let mover = match work {
+            Work::Fold => &self.fold,
+            Work::Collect => &self.collect,
         };
         let stream = mover.stream();
         if mover.outstanding >= mover.rows_ahead {
@@ -176,7 +191,7 @@ impl Ftl {
         if self.streams[stream].left() >= owed || mover.pledged {
             return true;
         }
-        if self.available() <= floor {
+        if self.available_to_movers() <= floor(work) {
             // Without a place to write only collection can help, and it has to do so at once.
             self.starved |= work == Work::Fold;
             return false;
@@ -249,6 +264,20 @@ impl Ftl {
         });
         self.erase_emptied(ops);
         true
+    }
+
+    /// Where a mover has no place to write, an emptied source may be that place: the granule with its
+    /// last copies is padded, for nothing more will fill it.
+    pub(crate) fn free_emptied(&mut self, work: Work, ops: &mut Vec<NandOp>) {
+        let mover = self.mover(work);
+        if !mover.waiting() || mover.outstanding + mover.copying > 0 || mover.pledged {
+            return;
+        }
+        let stream = mover.stream();
+        let full = self.streams[stream].left() < self.layout.row_units;
+        if full && self.available_to_movers() <= floor(work) {
+            self.pad(stream, ops);
+        }
     }
 
     /// Erases emptied sources whose copies are all programmed.

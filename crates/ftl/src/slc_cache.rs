@@ -117,22 +117,35 @@ impl Ftl {
         }
         let stream = self.host_stream();
         let can_open = match stream {
+            _ if self.buffer.promised => true,
             CACHE => self.cache_openable() > 0,
             _ => self.available() > self.policy.gc.reserve_superblocks,
         };
         let left = self.streams[stream].left();
+        let left = left.saturating_sub(self.buffer.coming_units);
         self.starved = !can_open && left == 0;
         if can_open { buffer } else { buffer.min(left) }
     }
 
-    /// Sets buffer aside for units that the host is sending.
+    /// Sets buffer aside for units that the host is sending, and a free superblock where they do not fit
+    /// into the open one: no mover takes it before they arrive.
     pub fn reserve(&mut self, units: u32) {
+        let stream = self.host_stream();
         self.buffer.used_units += units;
+        self.buffer.coming_units += units;
+        self.buffer.promised |= self.buffer.coming_units > self.streams[stream].left();
     }
 
     /// Units of buffer that are not taken.
     #[must_use]
     pub fn buffer_free(&self) -> u32 {
         self.buffer.capacity_units - self.buffer.used_units
+    }
+
+    /// Units of buffer that come free as the programs under way end.
+    #[must_use]
+    pub fn buffer_programming(&self) -> u32 {
+        let waiting = [CACHE, DIRECT].map(|s| self.streams[s].next - self.streams[s].begun);
+        self.buffer.used_units - self.buffer.coming_units - waiting[0] - waiting[1]
     }
 }

@@ -27,6 +27,10 @@ pub(crate) struct Flight {
 pub(crate) struct WriteBuffer {
     pub(crate) capacity_units: u32,
     pub(crate) used_units: u32,
+    /// Units that are reserved and not handed over yet.
+    pub(crate) coming_units: u32,
+    /// They need a superblock, which is set aside for the host.
+    pub(crate) promised: bool,
     pub(crate) flights: Vec<Flight>,
     vacant: Vec<u32>,
     /// How many of each stream are in flight.
@@ -38,6 +42,8 @@ impl WriteBuffer {
         WriteBuffer {
             capacity_units,
             used_units: 0,
+            coming_units: 0,
+            promised: false,
             flights: Vec::new(),
             vacant: Vec::new(),
             by_stream: [0; STREAMS],

@@ -196,7 +196,7 @@ impl Twin {
         self.drive.xray_mut().restart(Nanos::ZERO, Nanos::ZERO);
         // One command takes 32 bits of sectors: long ranges are several.
         let start = self.drive.now();
-        let mut at = offset / SECTOR_BYTES;
+        let mut at = offset.div_ceil(SECTOR_BYTES);
         let end = (offset + size) / SECTOR_BYTES;
         while at < end {
             let sectors = (end - at).min(1 << 31) as u32;
