@@ -195,8 +195,8 @@ impl Drive {
         self.answer_durable();
     }
 
-    /// Places what has been received and pads the rest of its granules. Not while data is crossing: that
-    /// has its place in the open superblock.
+    /// Places what has been received and pads the rest of its granules. Not while data is
+    /// crossing: that has its place in the open superblock.
     fn pad_all(&mut self) {
         self.stop_receiving();
         self.ftl.pad_host(&mut self.ops);

@@ -1,9 +1,10 @@
 //! Random drives under random hosts, against a model that knows only which units are written.
 //!
-//! Each seed draws a small drive over all policies (geometry, cache, folding, collection, controller)
-//! and a host that mixes reads, writes, trims, flushes, rests and purges at changing depths. Every
-//! command has to be answered once and in order of time, nothing may be stuck, and between phases the
-//! firmware's invariants hold and the mapped units are those that were written and not trimmed.
+//! Each seed draws a small drive over all policies (geometry, cache, folding, collection,
+//! controller) and a host that mixes reads, writes, trims, flushes, rests and purges at changing
+//! depths. Every command has to be answered once and in order of time, nothing may be stuck, and
+//! between phases the firmware's invariants hold and the mapped units are those that were written
+//! and not trimmed.
 //!
 //! `CAMPAIGN=FIRST,COUNT cargo test -p flashtwin-drive --test campaign` runs other seeds.
 

@@ -349,14 +349,33 @@ fn the_drive_has_to_fit_into_its_flash() {
         )],
     );
     one(
-        "capacity = \"40 GB\"",
-        "capacity = \"42.496 GB\"",
+        "high = 6",
+        "high = 20",
         &[(
             Some("high"),
             "gc.high",
-            "collection ends at 6 free superblocks",
-            "write at most 4",
+            "collection ends at 20 free superblocks",
+            "write at most 13",
         )],
+    );
+    let lower = "lower `capacity` or `gc.reserve`";
+    one(
+        "capacity = \"40 GB\"",
+        "capacity = \"42.496 GB\"",
+        &[
+            (
+                Some("capacity"),
+                "drive.capacity",
+                "the reserve take 7",
+                lower,
+            ),
+            (
+                Some("capacity"),
+                "drive.capacity",
+                "the reserve take 6",
+                lower,
+            ),
+        ],
     );
     one(
         "capacity = \"40 GB\"",

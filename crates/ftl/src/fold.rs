@@ -100,8 +100,9 @@ impl Ftl {
         }
     }
 
-    /// Takes the oldest closed cache superblock whose programs have all ended as source. With nothing to
-    /// spare only a borrowed one gives room back: the cache's own wait while there are any.
+    /// Takes the oldest closed cache superblock whose programs have all ended as source. With
+    /// nothing to spare only a borrowed one gives room back: the cache's own wait while there are
+    /// any.
     fn next_fold_source(&mut self, ops: &mut Vec<NandOp>) -> bool {
         self.erase_dead(ops);
         let block = |s: &u32| &self.blocks.all[*s as usize];

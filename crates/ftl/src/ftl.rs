@@ -223,8 +223,8 @@ impl Ftl {
         self.pump(ops);
     }
 
-    /// Pads what the host streams hold and issues it, so that nothing waits for more data. Not with data
-    /// reserved for and not handed over, whose place it would take.
+    /// Pads what the host streams hold and issues it, so that nothing waits for more data. Not
+    /// with data reserved for and not handed over, whose place it would take.
     pub fn pad_host(&mut self, ops: &mut Vec<NandOp>) {
         debug_assert_eq!(self.buffer.coming_units, 0, "padding under data to come");
         self.pad(CACHE, ops);

@@ -266,8 +266,8 @@ impl Ftl {
         true
     }
 
-    /// Where a mover has no place to write, an emptied source may be that place: the granule with its
-    /// last copies is padded, for nothing more will fill it.
+    /// Where a mover has no place to write, an emptied source may be that place: the granule with
+    /// its last copies is padded, for nothing more will fill it.
     pub(crate) fn free_emptied(&mut self, work: Work, ops: &mut Vec<NandOp>) {
         let mover = self.mover(work);
         if !mover.waiting() || mover.outstanding + mover.copying > 0 || mover.pledged {

@@ -127,8 +127,8 @@ impl Ftl {
         if can_open { buffer } else { buffer.min(left) }
     }
 
-    /// Sets buffer aside for units that the host is sending, and a free superblock where they do not fit
-    /// into the open one: no mover takes it before they arrive.
+    /// Sets buffer aside for units that the host is sending, and a free superblock where they do
+    /// not fit into the open one: no mover takes it before they arrive.
     pub fn reserve(&mut self, units: u32) {
         let stream = self.host_stream();
         self.buffer.used_units += units;

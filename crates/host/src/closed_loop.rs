@@ -127,7 +127,7 @@ pub fn run<D: Device>(
             device.advance(now, &mut done);
             for completion in done.drain(..) {
                 host.complete(device, now, completion);
-                if host.completions % TICK == 0 && tick(host.progress(now)) == Flow::Stop {
+                if host.completions.is_multiple_of(TICK) && tick(host.progress(now)) == Flow::Stop {
                     host.stop(now);
                 }
             }

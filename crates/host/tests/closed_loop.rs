@@ -256,7 +256,7 @@ fn a_mix_has_rows_for_both_directions() {
     let outcome = run_jobs(&mut Toy::new(2, 1_000), vec![mixed]);
     check_sums(&outcome);
     let rows = outcome.series.t_ns.len();
-    assert!(rows >= 26 && rows % 2 == 0);
+    assert!(rows >= 26 && rows.is_multiple_of(2));
     assert!(
         outcome
             .series

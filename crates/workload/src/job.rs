@@ -358,7 +358,7 @@ fn above_zero(field: &'static str, value: u64) -> Result<(), (&'static str, Prob
 }
 
 fn whole_sectors(field: &'static str, value: u64) -> Result<(), (&'static str, Problem)> {
-    if value % SECTOR_BYTES == 0 {
+    if value.is_multiple_of(SECTOR_BYTES) {
         Ok(())
     } else {
         Err((field, Problem::NotWholeSectors(value)))

@@ -110,10 +110,10 @@ fn place(root: &mut Map<String, Value>, path: &str, leaf: Value, required: bool)
         let list = section
             .as_object_mut()
             .map(|s| s.entry("required").or_insert(json!([])));
-        if let Some(Value::Array(list)) = list {
-            if !list.iter().any(|name| name == below) {
-                list.push(json!(below));
-            }
+        if let Some(Value::Array(list)) = list
+            && !list.iter().any(|name| name == below)
+        {
+            list.push(json!(below));
         }
     }
     if let Some(Value::Object(properties)) = section.get_mut("properties") {

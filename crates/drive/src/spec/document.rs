@@ -177,10 +177,10 @@ impl Reader<'_> {
             }
         }
         // Profiles come last: their values need the file's default origin and source.
-        if let Some((_, profiles)) = table.get_key_value("firmware") {
-            if let DeValue::Table(profiles) = profiles.get_ref() {
-                self.profiles(profiles);
-            }
+        if let Some((_, profiles)) = table.get_key_value("firmware")
+            && let DeValue::Table(profiles) = profiles.get_ref()
+        {
+            self.profiles(profiles);
         }
     }
 
@@ -207,10 +207,10 @@ impl Reader<'_> {
                 Fault::new(format!("`{text}` cannot be an id"), hint),
             );
         }
-        if name == "origin" {
-            if let Err(fault) = origin(text) {
-                self.fault(offset, name, fault);
-            }
+        if name == "origin"
+            && let Err(fault) = origin(text)
+        {
+            self.fault(offset, name, fault);
         }
         self.document.header.insert(
             name,

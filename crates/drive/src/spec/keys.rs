@@ -140,7 +140,7 @@ pub const KEYS: &[Key] = &[
     ),
     fixed(
         "nand.wordlines_per_block",
-        count(1, 65_536),
+        count(2, 65_536),
         "704",
         "Wordlines of a block, a word line of each string counted as one: what is programmed at \
          once on a plane.",
@@ -314,7 +314,7 @@ pub const KEYS: &[Key] = &[
     ),
     policy(
         "gc.reserve",
-        count(1, 1_000_000),
+        count(2, 1_000_000),
         "3",
         "Superblocks that the host never gets: collection and folding need them to finish.",
     ),

@@ -15,17 +15,16 @@ pub(super) fn check(found: &mut Findings<'_>) {
 fn collection(found: &mut Findings<'_>) -> Option<()> {
     let values = found.values;
     let (low, reserve) = (values.number("gc.low"), values.number("gc.reserve"));
-    if let (Some(low), Some(reserve)) = (low, reserve) {
-        if low <= reserve {
-            let message = format!(
-                "collection begins below {low} free superblocks and {reserve} are held back"
-            );
-            found.add(
-                "gc.low",
-                message,
-                format!("write at least {}, or lower `gc.reserve`", reserve + 1),
-            );
-        }
+    if let (Some(low), Some(reserve)) = (low, reserve)
+        && low <= reserve
+    {
+        let message =
+            format!("collection begins below {low} free superblocks and {reserve} are held back");
+        found.add(
+            "gc.low",
+            message,
+            format!("write at least {}, or lower `gc.reserve`", reserve + 1),
+        );
     }
     let (low, high) = (low?, values.number("gc.high")?);
     if high < low {

@@ -225,6 +225,21 @@ fn collectable(found: &mut Findings<'_>, flash: &Flash, capacity: u128) -> Optio
     let high = u128::from(found.values.number("gc.high")?);
     let superblocks = flash.native_superblocks(found.values)?;
     let spare = superblocks.saturating_sub(capacity.div_ceil(flash.superblock()));
+    let cached = found.values.word("slc_cache.mode")? != "none";
+    let at_work = u128::from(found.values.number("gc.reserve")?) + if cached { 4 } else { 3 };
+    if spare < at_work {
+        let message = format!(
+            "a full drive leaves {spare} superblocks of {} beside its data: open ones, one being \
+             erased and the reserve take {at_work}",
+            human(flash.superblock())
+        );
+        found.add(
+            "drive.capacity",
+            message,
+            "lower `capacity` or `gc.reserve`",
+        );
+        return None;
+    }
     if spare < high {
         let message = format!(
             "collection ends at {high} free superblocks but a full drive leaves {spare} of {}",
