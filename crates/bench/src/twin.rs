@@ -125,25 +125,7 @@ fn programmed(drive: &Drive) -> u64 {
 
 /// A job over the whole drive at a depth of 32, one pass.
 fn job(rw: ReadWrite, block_bytes: u64) -> RawJob {
-    RawJob {
-        name: "bench".into(),
-        rw,
-        block_bytes,
-        depth: 32,
-        threads: 1,
-        offset: 0,
-        size: None,
-        io_bytes: None,
-        runtime_ns: None,
-        ramp_ns: 0,
-        read_percent: 50,
-        host_ns: 0,
-        think_ns: 0,
-        rate_bytes_s: None,
-        shared_stream: false,
-        compress_percent: 0,
-        seed: 1,
-    }
+    RawJob::new("bench", rw, block_bytes, 32)
 }
 
 fn phase_of(job: RawJob, capacity_bytes: u64) -> Phase {

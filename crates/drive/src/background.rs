@@ -5,7 +5,8 @@
 
 use flashtwin_base::Nanos;
 
-use crate::engine::{Drive, Event};
+use crate::engine::Drive;
+use crate::event::Event;
 
 /// Timers and what they watch.
 pub(crate) struct Background {

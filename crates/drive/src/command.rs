@@ -14,7 +14,8 @@ use flashtwin_base::{Completion, Nanos, Op, Request, Status};
 use flashtwin_ftl::{Found, NandOp, Token};
 
 use crate::config::Acknowledge;
-use crate::engine::{Drive, Event, READ_AHEAD};
+use crate::engine::{Drive, READ_AHEAD};
+use crate::event::Event;
 use crate::read_ahead::Hit;
 
 /// Bytes of a sector.

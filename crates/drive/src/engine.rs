@@ -12,33 +12,13 @@ use flashtwin_ftl::{Counters, Ftl, NandOp, Token};
 use crate::background::Background;
 use crate::command::{Commands, SECTOR_BYTES};
 use crate::config::{Config, Controller, Link};
+use crate::event::Event;
 use crate::flash::Flash;
 use crate::read_ahead::ReadAhead;
 use crate::xray::Xray;
 
 /// Tokens of host reads from here on are chunks of read-ahead, those below are commands.
 pub(crate) const READ_AHEAD: u32 = 1 << 31;
-
-/// What can be due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Event {
-    /// The firmware has understood a command.
-    Command(u32),
-    /// The data of part of a write has arrived.
-    Arrived,
-    /// A die has sensed its pages.
-    Sensed(u16),
-    /// A die may take the next program's data.
-    RegisterFree(u16),
-    /// A die has ended its operation.
-    Done(u16),
-    /// The host sees the end of a command.
-    Answer(u32),
-    /// A partly filled granule may have waited long enough.
-    GatherTimer,
-    /// The drive may have been idle long enough.
-    IdleTimer,
-}
 
 /// A simulated drive.
 pub struct Drive {

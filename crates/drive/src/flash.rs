@@ -13,7 +13,7 @@ use flashtwin_ftl::op::class;
 use flashtwin_ftl::{Layout, NandOp, Token};
 use flashtwin_nand::{ModeTiming, Part, Program};
 
-use crate::engine::Event;
+use crate::event::Event;
 
 /// One die and what waits for it.
 struct Die {

@@ -4,6 +4,7 @@ mod background;
 mod command;
 pub mod config;
 pub mod engine;
+mod event;
 mod flash;
 mod read_ahead;
 pub mod spec;

@@ -265,6 +265,30 @@ pub struct Job {
 }
 
 impl RawJob {
+    /// One pass over the whole drive by one thread, with everything else as it comes.
+    #[must_use]
+    pub fn new(name: &str, rw: ReadWrite, block_bytes: u64, depth: u32) -> RawJob {
+        RawJob {
+            name: name.into(),
+            rw,
+            block_bytes,
+            depth,
+            threads: one(),
+            offset: 0,
+            size: None,
+            io_bytes: None,
+            runtime_ns: None,
+            ramp_ns: 0,
+            read_percent: half(),
+            host_ns: 0,
+            think_ns: 0,
+            rate_bytes_s: None,
+            shared_stream: false,
+            compress_percent: 0,
+            seed: first_seed(),
+        }
+    }
+
     /// The job that this describes on a drive of `capacity_bytes`.
     pub fn check(self, capacity_bytes: u64) -> Result<Job, JobError> {
         let size = self

@@ -10,25 +10,7 @@ use flashtwin_workload::{RawJob, ReadWrite};
 
 /// A job with everything else as it comes.
 pub fn job(rw: ReadWrite, block_bytes: u64, depth: u32) -> RawJob {
-    RawJob {
-        name: "test".into(),
-        rw,
-        block_bytes,
-        depth,
-        threads: 1,
-        offset: 0,
-        size: None,
-        io_bytes: None,
-        runtime_ns: None,
-        ramp_ns: 0,
-        read_percent: 50,
-        host_ns: 0,
-        think_ns: 0,
-        rate_bytes_s: None,
-        shared_stream: false,
-        compress_percent: 0,
-        seed: 1,
-    }
+    RawJob::new("test", rw, block_bytes, depth)
 }
 
 /// Runs one job to its end.

@@ -1,0 +1,22 @@
+//! What can be due in a drive: the words between the engine, which owns the queue, and its parts.
+
+/// What can be due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// The firmware has understood a command.
+    Command(u32),
+    /// The data of part of a write has arrived.
+    Arrived,
+    /// A die has sensed its pages.
+    Sensed(u16),
+    /// A die may take the next program's data.
+    RegisterFree(u16),
+    /// A die has ended its operation.
+    Done(u16),
+    /// The host sees the end of a command.
+    Answer(u32),
+    /// A partly filled granule may have waited long enough.
+    GatherTimer,
+    /// The drive may have been idle long enough.
+    IdleTimer,
+}
