@@ -107,6 +107,7 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
         "hist.parquet",
         "host.json",
         "manifest.json",
+        "per_gb.parquet",
         "series.parquet",
         "steps.jsonl",
         "xray.parquet",

@@ -1,4 +1,4 @@
-"""Results as tables and back: the columns of series.parquet, hist.parquet and xray.parquet.
+"""Results as tables and back: the columns of series, hist, xray and per_gb.parquet.
 
 Invariants: all columns are integers, so nothing is rounded on the way; the X-ray's columns are what
 the twin sends, always int64, with `step` and `t_ns` among them; a histogram keeps the buckets that
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtwin.results.hist import BUCKETS
+from flashtwin.results.resample import GB, by_bytes
 from flashtwin.results.series import COLUMNS as SERIES_COLUMNS
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ SCHEMAS = {
     "series": ("step", *SERIES_COLUMNS),
     "hist": ("step", "direction", "bucket", "count"),
     "xray": ("step", "t_ns"),
+    "per_gb": ("step", "direction", "end_bytes", "bytes", "dt_ns"),
 }
 
 
@@ -44,6 +46,7 @@ def of_result(step: int, result: Result) -> dict[str, pl.DataFrame]:
         tables["hist"] = _frame(step, _counts(result.hist))
     if result.xray:
         tables["xray"] = _frame(step, result.xray)
+    tables["per_gb"] = _frame(step, _per_gb(result))
     return tables
 
 
@@ -88,6 +91,23 @@ def _frame(step: int, columns: Mapping[str, Any]) -> pl.DataFrame:
     assert len(height) == 1, f"columns of different lengths in step {step}: {sorted(height)}"
     steps = np.full(height.pop(), step, dtype=np.int64)
     return pl.DataFrame({"step": steps, **arrays})
+
+
+def _per_gb(result: Result) -> dict[str, NDArray[np.int64]]:
+    """The series cut at every GB, of the directions in which a whole one was moved."""
+    parts: dict[str, list[NDArray[np.int64]]] = {
+        name: [np.zeros(0, dtype=np.int64)] for name in SCHEMAS["per_gb"][1:]
+    }
+    for number in range(len(DIRECTIONS)):
+        rows = result.series.only(number)
+        if int(rows.bytes.sum()) < GB:
+            continue
+        grains = by_bytes(rows.t_ns, rows.dt_ns, rows.bytes)
+        parts["direction"].append(np.full(len(grains.bytes), number, dtype=np.int64))
+        parts["end_bytes"].append(grains.end_bytes)
+        parts["bytes"].append(grains.bytes)
+        parts["dt_ns"].append(np.rint(grains.seconds * 1e9).astype(np.int64))
+    return {name: np.concatenate(arrays) for name, arrays in parts.items()}
 
 
 def _counts(hist: Mapping[str, Any]) -> dict[str, NDArray[np.int64]]:

@@ -2,7 +2,7 @@
 
     manifest.json   what was asked for: schema, target, seed, batteries, steps, how it ended
     steps.jsonl     the journal: a line, on disk, as each step ends
-    series.parquet  hist.parquet  xray.parquet   of all steps, joined when the run is closed
+    series, hist, xray and per_gb.parquet        of all steps, joined when the run is closed
     parts/          the same by step while the run goes on; a run that was killed keeps it
     findings.json   host.json
 
@@ -208,6 +208,10 @@ class Run:
     def hist_frame(self) -> pl.DataFrame:
         """All steps' latency counts in one frame."""
         return self._frame("hist")
+
+    def per_gb_frame(self) -> pl.DataFrame:
+        """How long each GB took, of all steps that moved one: `end_bytes`, `bytes`, `dt_ns`."""
+        return self._frame("per_gb")
 
     def xray_frame(self) -> pl.DataFrame:
         """All steps' X-rays in one frame."""
