@@ -40,6 +40,7 @@ _LABELS = {
     "file_system": "file system",
     "firmware": "firmware",
 }
+_OF_ONE_RUN = {"directory", "arguments", "began", "ended", "wall_s"}
 _HOST_LABELS = {
     "directory": "run directory",
     "wall_s": "took",
@@ -201,12 +202,17 @@ def _not_possible(drive: Drive, battery: str) -> list[str]:
 
 
 def hosts(drives: Sequence[Drive]) -> Table:
-    """What host.json says of each run; all of it, in its order."""
+    """What host.json says of each run, in its order; of a twin without what changes run by run, so
+    that equal runs have equal pages."""
     columns = []
     for drive in drives:
         host = drive.run.host
         columns.append(
-            {_HOST_LABELS.get(key, _plain(key)): _text(key, value) for key, value in host.items()}
+            {
+                _HOST_LABELS.get(key, _plain(key)): _text(key, value)
+                for key, value in host.items()
+                if drive.run.target.get("kind") != "twin" or key not in _OF_ONE_RUN
+            }
         )
     return _table(columns)
 
