@@ -96,14 +96,14 @@ pub fn measure(config: &Config) -> Speed {
     };
     let units = config.capacity_bytes as f64 / UNIT_BYTES as f64;
     random(&mut drive, ReadWrite::RandWrite, (units * WARM_UP) as u64);
-    let before = programmed(&drive);
+    let before = drive.counters().programmed_units();
     let window = (units * WINDOW) as u64;
     for _ in 0..ROUNDS {
         let iops = random(&mut drive, ReadWrite::RandWrite, window);
         speed.random_write_iops = speed.random_write_iops.max(iops);
     }
     speed.random_write_waf =
-        (programmed(&drive) - before) as f64 / (u64::from(ROUNDS) * window) as f64;
+        (drive.counters().programmed_units() - before) as f64 / (u64::from(ROUNDS) * window) as f64;
     for _ in 0..ROUNDS {
         let iops = random(&mut drive, ReadWrite::RandRead, READS);
         speed.random_read_iops = speed.random_read_iops.max(iops);
@@ -115,12 +115,6 @@ pub fn measure(config: &Config) -> Speed {
 /// Writes the whole drive once, 128 KiB at a depth of 32.
 pub fn fill(drive: &mut Drive) -> Outcome {
     run_job(drive, job(ReadWrite::Write, 128 << 10))
-}
-
-/// Units programmed so far, whatever for.
-fn programmed(drive: &Drive) -> u64 {
-    let c = drive.counters();
-    c.slc_units + c.direct_units + c.fold_units + c.gc_units + c.pad_units
 }
 
 /// A job over the whole drive at a depth of 32, one pass.

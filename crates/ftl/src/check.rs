@@ -79,8 +79,7 @@ impl Ftl {
         );
     }
 
-    /// Programmed + waiting in host granules = host units + what folding and collection wrote +
-    /// padding.
+    /// Every unit from the host has been programmed once as host data, or waits in a host granule.
     fn check_counters(&self) {
         let c = &self.counters;
         let waiting: u32 = self.streams[..2].iter().map(|s| s.next - s.begun).sum();

@@ -27,13 +27,4 @@ impl Counters {
     pub fn programmed_units(&self) -> u64 {
         self.slc_units + self.direct_units + self.fold_units + self.gc_units + self.pad_units
     }
-
-    /// Units programmed over units from the host; 0 before the first write.
-    #[must_use]
-    pub fn write_amplification(&self) -> f64 {
-        if self.host_units == 0 {
-            return 0.0;
-        }
-        self.programmed_units() as f64 / self.host_units as f64
-    }
 }
