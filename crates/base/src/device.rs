@@ -26,6 +26,26 @@ pub struct Request {
     pub lba: u64,
     /// How many sectors; 0 for a flush.
     pub sectors: u32,
+    /// A write that counts as done only when it is on flash (force unit access).
+    pub fua: bool,
+    /// How much smaller a compressing controller could make the data, in percent (fio's
+    /// `buffer_compress_percentage`): 0 random, 100 nothing but zeros.
+    pub compressible_percent: u8,
+}
+
+impl Request {
+    /// A plain request: no FUA, data that cannot be compressed.
+    #[must_use]
+    pub const fn new(tag: u32, op: Op, lba: u64, sectors: u32) -> Request {
+        Request {
+            tag,
+            op,
+            lba,
+            sectors,
+            fua: false,
+            compressible_percent: 0,
+        }
+    }
 }
 
 /// How a request ended.
@@ -35,6 +55,12 @@ pub enum Status {
     Ok,
     /// Past the end of the drive; nothing was done.
     OutOfRange,
+    /// A read of data that the ECC could not put right.
+    Unreadable,
+    /// A write to a drive at its end of life: it can only be read.
+    ReadOnly,
+    /// End-to-end protection found data that is not what was sent.
+    Corrupt,
 }
 
 /// The end of a request.

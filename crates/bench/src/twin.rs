@@ -74,10 +74,10 @@ pub fn measure(config: &Config) -> Speed {
         fill_seconds: f64::INFINITY,
         ..Speed::default()
     };
-    let mut drive = Drive::new(config);
+    let mut drive = Drive::new(config, 1);
     for round in 0..ROUNDS {
         if round > 0 {
-            drive = Drive::new(config);
+            drive = Drive::new(config, 1);
         }
         let (seconds, _) = timed(|| fill(&mut drive));
         speed.fill_seconds = speed.fill_seconds.min(seconds);

@@ -6,6 +6,7 @@
 
 use flashtwin_base::queue::EventQueue;
 use flashtwin_base::{Completion, Device, Nanos, Op, Request, Status};
+use flashtwin_ftl::layout::Mode;
 use flashtwin_ftl::op::class;
 use flashtwin_ftl::{Counters, Ftl, NandOp, Token};
 
@@ -42,12 +43,18 @@ pub struct Drive {
 }
 
 impl Drive {
-    /// A drive as it leaves the factory.
+    /// A drive as it leaves the factory; `seed` decides what is left to chance in it.
     #[must_use]
-    pub fn new(config: &Config) -> Drive {
+    pub fn new(config: &Config, seed: u64) -> Drive {
         let c = &config.controller;
         let policy = config.policy.clone();
-        let ftl = Ftl::new(&config.part, policy, config.capacity_bytes, c.buffer_bytes);
+        let ftl = Ftl::new(
+            &config.part,
+            policy,
+            config.capacity_bytes,
+            c.buffer_bytes,
+            seed,
+        );
         let flash = Flash::new(&config.part, &ftl.layout, c.read_priority);
         let ahead = (c.read_ahead_bytes / u64::from(ftl.layout.unit_bytes)) as u32;
         Drive {
@@ -116,7 +123,9 @@ impl Drive {
         let slc = self.flash.array_time(class::SLC_ERASE);
         let native = self.flash.array_time(class::NATIVE_ERASE);
         let used = self.ftl.superblocks().iter().filter(|b| b.written > 0);
-        let time = used.fold(0, |sum, b| sum + if b.slc { slc.0 } else { native.0 });
+        let time = used.fold(0, |sum, b| {
+            sum + if b.mode == Mode::Slc { slc.0 } else { native.0 }
+        });
         let end = self.now + Nanos(time);
         self.advance(end, &mut Vec::new());
         self.ftl.purge();

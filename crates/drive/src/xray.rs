@@ -4,11 +4,14 @@ use flashtwin_base::Nanos;
 use flashtwin_ftl::Ftl;
 use flashtwin_nand::Part;
 
+/// How many columns there are.
+const WIDTH: usize = 14;
+
 /// Names of the columns, in the order of [`Xray::columns`]. Bytes and erases are cumulative since
 /// the drive was built, and so is wear: the mean over all superblocks of cycles used over cycles
 /// rated, each mode's for itself, in millionths. From `cache_bytes` on it is what was so at the
 /// end of the interval.
-pub const COLUMNS: [&str; 14] = [
+pub const COLUMNS: [&str; WIDTH] = [
     "t_ns",
     "host_bytes",
     "slc_bytes",
@@ -31,7 +34,7 @@ pub struct Xray {
     every: Nanos,
     next: Nanos,
     start: Nanos,
-    columns: [Vec<i64>; 14],
+    columns: [Vec<i64>; WIDTH],
 }
 
 /// Program/erase cycles that a block is rated for, by mode.
@@ -127,7 +130,7 @@ impl Xray {
 
     /// The samples so far, a column for each of [`COLUMNS`].
     #[must_use]
-    pub fn columns(&self) -> &[Vec<i64>; 14] {
+    pub fn columns(&self) -> &[Vec<i64>; WIDTH] {
         &self.columns
     }
 }

@@ -15,6 +15,7 @@ use std::fmt::Write as _;
 use flashtwin_base::rng::Rng;
 use flashtwin_base::{Completion, Device, Nanos, Op, Request, Status};
 use flashtwin_drive::{Config, Drive, spec};
+use flashtwin_ftl::layout::Mode;
 
 /// Seeds of an ordinary run.
 const SEEDS: std::ops::Range<u64> = 0..700;
@@ -247,7 +248,7 @@ fn reach(request: &Request, unit: u64) -> std::ops::Range<u64> {
 
 impl Host {
     fn new(config: &Config, seed: u64) -> Host {
-        let drive = Drive::new(config);
+        let drive = Drive::new(config, 1);
         let sectors = config.capacity_bytes / 512;
         Host {
             units: vec![Unit::Empty; drive.ftl().logical_units() as usize],
@@ -267,12 +268,7 @@ impl Host {
     }
 
     fn submit(&mut self, op: Op, lba: u64, sectors: u32) {
-        let request = Request {
-            tag: self.tag,
-            op,
-            lba,
-            sectors,
-        };
+        let request = Request::new(self.tag, op, lba, sectors);
         self.tag += 1;
         let end = lba.checked_add(u64::from(sectors));
         let in_range = end.is_some_and(|end| end <= self.sectors);
@@ -445,12 +441,12 @@ impl Host {
         let c = ftl.counters();
         assert_eq!(c.host_units, self.written, "units from the host");
         if !self.purged {
-            let of = |slc| u64::from(ftl.layout.units(slc));
-            let erased = c.slc_erases * of(true) + c.native_erases * of(false);
+            let of = |mode| u64::from(ftl.layout.units(mode));
+            let erased = c.slc_erases * of(Mode::Slc) + c.native_erases * of(Mode::Native);
             let used = ftl.superblocks().iter().filter(|b| b.written > 0);
-            let most = erased + used.map(|b| of(b.slc)).sum::<u64>();
+            let most = erased + used.map(|b| of(b.mode)).sum::<u64>();
             let programmed = c.programmed_units();
-            let open = 4 * of(false);
+            let open = 4 * of(Mode::Native);
             assert!(
                 programmed <= most && most <= programmed + open,
                 "{programmed} units programmed, {most} given out"

@@ -12,7 +12,7 @@ use loops::{go, job, rate, rest};
 
 /// The base without idle folding, and with no reads that overtake, unless a test says otherwise.
 fn drive(sets: &[&str]) -> Drive {
-    Drive::new(&load_with(common::BASE, &[], sets).config)
+    Drive::new(&load_with(common::BASE, &[], sets).config, 1)
 }
 
 const NO_CACHE: [&str; 6] = [
@@ -32,15 +32,7 @@ const WRITE_THROUGH: [&str; 2] = [
 /// Sends one command and waits for its answer; the answer is how long it took.
 fn single(drive: &mut Drive, op: Op, lba: u64, sectors: u32) -> (Nanos, Status) {
     let start = drive.now();
-    drive.submit(
-        start,
-        Request {
-            tag: 9,
-            op,
-            lba,
-            sectors,
-        },
-    );
+    drive.submit(start, Request::new(9, op, lba, sectors));
     let mut done: Vec<Completion> = Vec::new();
     while done.is_empty() {
         let due = drive.next_due().expect("a command is under way");

@@ -18,7 +18,7 @@ const GB: f64 = 1e9;
 const K: f64 = 3.0;
 
 fn drive(sets: &[&str]) -> Drive {
-    Drive::new(&load_with(common::BASE, &[], sets).config)
+    Drive::new(&load_with(common::BASE, &[], sets).config, 1)
 }
 
 fn fill(drive: &mut Drive) -> flashtwin_host::Outcome {

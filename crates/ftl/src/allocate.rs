@@ -4,9 +4,9 @@
 //! The map changes when data is placed, before its program is issued; until the program ends the
 //! data is served from the buffer.
 
-use crate::blocks::State;
+use crate::blocks::{Pool, State};
 use crate::ftl::Ftl;
-use crate::layout::{Layout, NONE};
+use crate::layout::{Layout, Mode, NONE};
 use crate::op::{NandOp, Token, class};
 use crate::write_buffer::Flight;
 
@@ -20,6 +20,24 @@ pub(crate) const FOLD: usize = 2;
 pub(crate) const GC: usize = 3;
 /// How many streams there are.
 pub(crate) const STREAMS: usize = 4;
+
+/// How a stream programs its superblocks.
+fn mode_of(stream: usize) -> Mode {
+    if stream == CACHE {
+        Mode::Slc
+    } else {
+        Mode::Native
+    }
+}
+
+/// What a stream's superblocks are used for.
+fn pool_of(stream: usize) -> Pool {
+    if stream == CACHE {
+        Pool::Cache
+    } else {
+        Pool::Data
+    }
+}
 
 /// One open superblock and how far it is filled.
 #[derive(Clone, Copy, Debug)]
@@ -36,20 +54,21 @@ pub(crate) struct Stream {
     pub(crate) granule: u32,
     /// Sequence number of the granule being filled.
     pub(crate) sequence: u64,
-    /// Writes with one bit a cell.
-    pub(crate) slc: bool,
+    /// How it programs.
+    pub(crate) mode: Mode,
 }
 
 impl Stream {
-    pub(crate) fn new(layout: &Layout, slc: bool) -> Stream {
+    pub(crate) fn new(layout: &Layout, stream: usize) -> Stream {
+        let mode = mode_of(stream);
         Stream {
             superblock: NONE,
             next: 0,
             begun: 0,
             end: 0,
-            granule: layout.granule(slc),
+            granule: layout.granule(mode),
             sequence: 0,
-            slc,
+            mode,
         }
     }
 
@@ -126,14 +145,8 @@ impl Ftl {
     /// of them cross the channel.
     fn issue_program(&mut self, stream: usize, filled: u32, sent: u32, ops: &mut Vec<NandOp>) {
         let s = self.streams[stream];
-        let (die, page) = self.layout.place(s.slc, s.begun);
-        let class = if s.slc {
-            class::SLC_PROGRAM
-        } else if self.layout.one_shot {
-            class::NATIVE_PROGRAM
-        } else {
-            class::NATIVE_PROGRAM + page as u8
-        };
+        let (die, page) = self.layout.place(s.mode, s.superblock, s.begun);
+        let class = self.layout.program_class(s.mode, page);
         let place = self.buffer.launch(Flight {
             first: self.layout.base(s.superblock) + s.begun,
             host_units: if stream <= DIRECT { filled } else { 0 },
@@ -206,8 +219,8 @@ impl Ftl {
 
     #[cold]
     fn open(&mut self, stream: usize) {
-        let slc = stream == CACHE;
-        let superblock = if slc {
+        let mode = mode_of(stream);
+        let superblock = if stream == CACHE {
             self.take_cache_superblock()
         } else {
             self.blocks.free.pop_front()
@@ -235,11 +248,12 @@ impl Ftl {
             (State::Free, 0, 0)
         );
         block.state = State::Open;
-        block.slc = slc;
+        block.mode = mode;
+        block.pool = pool_of(stream);
         let s = &mut self.streams[stream];
         s.superblock = superblock;
         (s.next, s.begun) = (0, 0);
-        s.end = self.layout.units(slc);
+        s.end = self.layout.units(mode);
         block.written = s.end;
     }
 
@@ -270,7 +284,7 @@ impl Ftl {
 
     /// Erases a superblock without valid data on all its dies.
     pub(crate) fn start_erase(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
-        if self.blocks.all[superblock as usize].slc {
+        if self.blocks.all[superblock as usize].pool == Pool::Cache {
             self.blocks.cache.retain(|&s| s != superblock);
         }
         let block = &mut self.blocks.all[superblock as usize];
@@ -282,11 +296,7 @@ impl Ftl {
         assert_eq!(block.in_flight, 0, "erase under a program");
         block.state = State::Erasing;
         block.erases_left = self.layout.dies;
-        let class = if block.slc {
-            class::SLC_ERASE
-        } else {
-            class::NATIVE_ERASE
-        };
+        let class = class::erase(block.mode);
         for die in 0..self.layout.dies {
             let token = Token::Erase(superblock);
             ops.push(NandOp {
@@ -304,8 +314,8 @@ impl Ftl {
         if block.erases_left > 0 {
             return;
         }
-        let (slc, fixed) = (block.slc, block.fixed);
-        if slc {
+        let (cached, fixed) = (block.pool == Pool::Cache, block.fixed);
+        if block.mode == Mode::Slc {
             block.slc_cycles += 1;
             self.counters.slc_erases += 1;
         } else {
@@ -313,9 +323,10 @@ impl Ftl {
             self.counters.native_erases += 1;
         }
         block.state = State::Free;
-        block.slc = false;
+        block.mode = Mode::Native;
+        block.pool = Pool::Data;
         block.written = 0;
-        if slc && !fixed {
+        if cached && !fixed {
             self.cache.borrowed -= 1;
         }
         let queue = if fixed {

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use crate::layout::Mode;
+
 /// What a superblock is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -19,13 +21,24 @@ pub enum State {
     Erasing,
 }
 
+/// What a superblock is used for while it is not free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pool {
+    /// Data in native blocks.
+    Data,
+    /// Data in the SLC cache.
+    Cache,
+}
+
 /// One superblock.
 #[derive(Clone, Copy, Debug)]
 pub struct Superblock {
     /// What it is doing.
     pub state: State,
-    /// Used with one bit a cell.
-    pub slc: bool,
+    /// How its cells are used.
+    pub mode: Mode,
+    /// What it is used for.
+    pub pool: Pool,
     /// Belongs to the static cache: never used natively.
     pub fixed: bool,
     /// Valid units in it.
@@ -56,7 +69,8 @@ impl Blocks {
     pub(crate) fn new(count: u32, fixed: u32) -> Blocks {
         let fresh = |index: u32| Superblock {
             state: State::Free,
-            slc: false,
+            mode: Mode::Native,
+            pool: Pool::Data,
             fixed: index < fixed,
             valid: 0,
             in_flight: 0,

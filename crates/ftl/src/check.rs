@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::blocks::State;
+use crate::blocks::{Pool, State};
 use crate::ftl::Ftl;
-use crate::layout::NONE;
+use crate::layout::{Mode, NONE};
 
 impl Ftl {
     /// Panics with the state when an invariant does not hold. Costs a pass over all tables.
@@ -44,12 +44,12 @@ impl Ftl {
             if matches!(block.state, State::Free | State::Emptied | State::Erasing) {
                 assert_eq!(block.valid, 0, "superblock {index} is {:?}", block.state);
             }
-            if block.slc {
+            if block.mode == Mode::Slc {
                 let beyond = self.layout.native_units - self.layout.slc_units;
                 let past = self.map.count_valid(base + self.layout.slc_units, beyond);
                 assert_eq!(past, 0, "data past the SLC pages of superblock {index}");
             }
-            assert!(!block.fixed || block.slc || block.state == State::Free);
+            assert!(!block.fixed || block.mode == Mode::Slc || block.state == State::Free);
             in_flight += block.in_flight as usize;
         }
         assert_eq!(in_flight, self.buffer.in_flight(), "granules in flight");
@@ -68,11 +68,16 @@ impl Ftl {
             .blocks
             .all
             .iter()
-            .filter(|b| b.slc)
+            .filter(|b| b.pool == Pool::Cache)
             .map(|b| b.valid)
             .sum::<u32>();
         assert_eq!(cached, self.cache.valid_units, "valid units in SLC mode");
-        let borrowed = self.blocks.all.iter().filter(|b| b.slc && !b.fixed).count();
+        let borrowed = self
+            .blocks
+            .all
+            .iter()
+            .filter(|b| b.pool == Pool::Cache && !b.fixed)
+            .count();
         assert_eq!(
             borrowed, self.cache.borrowed as usize,
             "borrowed superblocks"

@@ -6,7 +6,7 @@
 //! goes first.
 
 use crate::allocate::GC;
-use crate::blocks::State;
+use crate::blocks::{Pool, State, Superblock};
 use crate::ftl::Ftl;
 use crate::layout::NONE;
 use crate::mover::Work;
@@ -71,7 +71,7 @@ impl Ftl {
             return false;
         }
         let ready =
-            |b: &crate::blocks::Superblock| b.state == State::Closed && !b.slc && b.in_flight == 0;
+            |b: &Superblock| b.state == State::Closed && b.pool == Pool::Data && b.in_flight == 0;
         let candidates = self.blocks.all.iter().enumerate().filter(|(_, b)| ready(b));
         let Some((victim, valid)) = candidates
             .map(|(i, b)| (i as u32, b.valid))

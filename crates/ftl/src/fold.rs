@@ -9,7 +9,7 @@
 
 use crate::allocate::FOLD;
 use crate::ftl::Ftl;
-use crate::layout::NONE;
+use crate::layout::{Mode, NONE};
 use crate::mover::Work;
 use crate::op::{NandOp, Token, class};
 use crate::policy::{FoldPath, WhenFull};
@@ -153,7 +153,7 @@ impl Ftl {
         let (dies, row) = (self.layout.dies, self.layout.row_units);
         for _ in 0..dies {
             let s = self.streams[FOLD];
-            let die = self.layout.place(false, s.next).0;
+            let die = self.layout.place(Mode::Native, s.superblock, s.next).0;
             let place = self.buffer.launch(Flight {
                 first: self.layout.base(s.superblock) + s.next,
                 host_units: 0,

@@ -1,11 +1,12 @@
 //! The state of the firmware and the calls that the drive makes on it.
 
+use flashtwin_base::rng::Rng;
 use flashtwin_nand::Part;
 
 use crate::allocate::{CACHE, DIRECT, STREAMS, Stream};
-use crate::blocks::{Blocks, State, Superblock};
+use crate::blocks::{Blocks, Pool, State, Superblock};
 use crate::counters::Counters;
-use crate::layout::{Layout, NONE};
+use crate::layout::{Layout, Mode, NONE};
 use crate::map::Map;
 use crate::mover::{Mover, Work};
 use crate::op::{NandOp, Token, class};
@@ -23,6 +24,9 @@ pub enum Found {
     /// On flash, at this physical unit.
     Flash(u32),
 }
+
+/// Number of the stream of chance in the drive's seed.
+const CHANCE: u64 = 0x4654_4c00;
 
 /// The firmware of one drive.
 pub struct Ftl {
@@ -44,13 +48,21 @@ pub struct Ftl {
     /// No victim was worth its copies; not looked for again before this sequence number.
     pub(crate) search_again: u64,
     pub(crate) scratch: Vec<u32>,
+    /// What the policies leave to chance.
+    pub(crate) chance: Rng,
 }
 
 impl Ftl {
     /// The firmware of a drive as it leaves the factory. `buffer_bytes` is the write buffer,
-    /// `capacity_bytes` what the host can address.
+    /// `capacity_bytes` what the host can address, `seed` decides what the policies leave to chance.
     #[must_use]
-    pub fn new(part: &Part, policy: Policy, capacity_bytes: u64, buffer_bytes: u64) -> Ftl {
+    pub fn new(
+        part: &Part,
+        policy: Policy,
+        capacity_bytes: u64,
+        buffer_bytes: u64,
+        seed: u64,
+    ) -> Ftl {
         let layout = Layout::new(part, policy.unit_bytes, policy.system_bytes);
         let cache = Cache::new(&policy, &layout);
         let unit = u64::from(policy.unit_bytes);
@@ -58,7 +70,7 @@ impl Ftl {
         Ftl {
             map: Map::new(logical, layout.superblocks * layout.native_units),
             blocks: Blocks::new(layout.superblocks, cache.fixed_total),
-            streams: std::array::from_fn(|i| Stream::new(&layout, i == CACHE)),
+            streams: std::array::from_fn(|i| Stream::new(&layout, i)),
             buffer: WriteBuffer::new((buffer_bytes / unit) as u32),
             fold: Mover::new(Work::Fold, &layout),
             collect: Mover::new(Work::Collect, &layout),
@@ -68,6 +80,7 @@ impl Ftl {
             collect_cost_milli: 0,
             search_again: 0,
             scratch: Vec::with_capacity(4096),
+            chance: Rng::new(seed, CHANCE),
             cache,
             layout,
             policy,
@@ -168,14 +181,9 @@ impl Ftl {
     #[must_use]
     pub fn read_place(&self, ppn: u32) -> (u16, u8) {
         let (superblock, offset) = self.layout.split(ppn);
-        let slc = self.blocks.all[superblock as usize].slc;
-        let (die, page) = self.layout.place(slc, offset);
-        let class = if slc {
-            class::SLC_READ
-        } else {
-            class::NATIVE_READ + page as u8
-        };
-        (die as u16, class)
+        let mode = self.blocks.all[superblock as usize].mode;
+        let (die, page) = self.layout.place(mode, superblock, offset);
+        (die as u16, class::read(mode, page))
     }
 
     /// Takes units from the host into the stream that the policy chooses. The caller has asked
@@ -255,13 +263,13 @@ impl Ftl {
         self.blocks.cache.clear();
         for (index, block) in self.blocks.all.iter_mut().enumerate() {
             if block.written > 0 {
-                let cycles = if block.slc {
+                let cycles = if block.mode == Mode::Slc {
                     &mut block.slc_cycles
                 } else {
                     &mut block.native_cycles
                 };
                 *cycles += 1;
-                let erases = if block.slc {
+                let erases = if block.mode == Mode::Slc {
                     &mut self.counters.slc_erases
                 } else {
                     &mut self.counters.native_erases
@@ -275,7 +283,8 @@ impl Ftl {
             );
             *block = Superblock {
                 state: State::Free,
-                slc: false,
+                mode: Mode::Native,
+                pool: Pool::Data,
                 fixed,
                 valid: 0,
                 in_flight: 0,
@@ -291,7 +300,7 @@ impl Ftl {
             };
             queue.push_back(index as u32);
         }
-        self.streams = std::array::from_fn(|i| Stream::new(&self.layout, i == CACHE));
+        self.streams = std::array::from_fn(|i| Stream::new(&self.layout, i));
         debug_assert_eq!(self.buffer.used_units, 0, "purge with host data");
         self.cache = Cache::new(&self.policy, &self.layout);
         self.fold = Mover::new(Work::Fold, &self.layout);

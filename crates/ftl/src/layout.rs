@@ -7,6 +7,17 @@
 
 use flashtwin_nand::{Part, Program};
 
+use crate::op::class;
+
+/// How the cells of a superblock are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// One bit a cell.
+    Slc,
+    /// As many bits as the part is built for.
+    Native,
+}
+
 /// No logical or physical unit.
 pub const NONE: u32 = u32::MAX;
 
@@ -114,22 +125,20 @@ impl Layout {
     /// Units of a superblock in a mode.
     #[inline]
     #[must_use]
-    pub fn units(&self, slc: bool) -> u32 {
-        if slc {
-            self.slc_units
-        } else {
-            self.native_units
+    pub fn units(&self, mode: Mode) -> u32 {
+        match mode {
+            Mode::Slc => self.slc_units,
+            Mode::Native => self.native_units,
         }
     }
 
     /// Units that one program takes in a mode.
     #[inline]
     #[must_use]
-    pub fn granule(&self, slc: bool) -> u32 {
-        if slc {
-            self.row_units
-        } else {
-            self.native_granule
+    pub fn granule(&self, mode: Mode) -> u32 {
+        match mode {
+            Mode::Slc => self.row_units,
+            Mode::Native => self.native_granule,
         }
     }
 
@@ -173,11 +182,22 @@ impl Layout {
         self.by_row.quotient(ppn)
     }
 
-    /// Die and page type of the row at an offset.
+    /// Operation class of a program in a mode; `page` is the page type that it begins with.
     #[inline]
     #[must_use]
-    pub fn place(&self, slc: bool, offset: u32) -> (u32, u32) {
-        if slc {
+    pub fn program_class(&self, mode: Mode, page: u32) -> u8 {
+        match mode {
+            Mode::Slc => class::SLC_PROGRAM,
+            Mode::Native if self.one_shot => class::NATIVE_PROGRAM,
+            Mode::Native => class::NATIVE_PROGRAM + page as u8,
+        }
+    }
+
+    /// Die and page type of the row at an offset of a superblock.
+    #[inline]
+    #[must_use]
+    pub fn place(&self, mode: Mode, _superblock: u32, offset: u32) -> (u32, u32) {
+        if mode == Mode::Slc {
             return (self.by_dies.split(self.by_row.quotient(offset)).1, 0);
         }
         let (granule, within) = self.by_granule.split(offset);

@@ -3,6 +3,8 @@
 
 /// What kind of operation it is, as an index into the drive's table of times.
 pub mod class {
+    use crate::layout::Mode;
+
     /// Read of an SLC-mode page row.
     pub const SLC_READ: u8 = 0;
     /// Read of a native row; plus the page type (0 to 3).
@@ -19,6 +21,26 @@ pub mod class {
     pub const COPYBACK: u8 = 12;
     /// How many there are.
     pub const COUNT: usize = 13;
+
+    /// A read of a row in a mode; `page` is its page type.
+    #[inline]
+    #[must_use]
+    pub fn read(mode: Mode, page: u32) -> u8 {
+        match mode {
+            Mode::Slc => SLC_READ,
+            Mode::Native => NATIVE_READ + page as u8,
+        }
+    }
+
+    /// An erase after use in a mode.
+    #[inline]
+    #[must_use]
+    pub fn erase(mode: Mode) -> u8 {
+        match mode {
+            Mode::Slc => SLC_ERASE,
+            Mode::Native => NATIVE_ERASE,
+        }
+    }
 
     /// Whether the operation senses pages and then sends them over the channel.
     #[inline]

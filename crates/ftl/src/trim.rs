@@ -2,7 +2,7 @@
 //!
 //! A closed superblock that loses its last valid unit is erased, not folded or collected.
 
-use crate::blocks::State;
+use crate::blocks::{Pool, State};
 use crate::ftl::Ftl;
 use crate::layout::NONE;
 use crate::op::NandOp;
@@ -76,7 +76,7 @@ impl Ftl {
     pub(crate) fn lose_valid(&mut self, superblock: u32, count: u32) {
         let block = &mut self.blocks.all[superblock as usize];
         block.valid -= count;
-        if block.slc {
+        if block.pool == Pool::Cache {
             self.cache.valid_units -= count;
         }
     }
@@ -86,7 +86,7 @@ impl Ftl {
     pub(crate) fn gain_valid(&mut self, superblock: u32, count: u32) {
         let block = &mut self.blocks.all[superblock as usize];
         block.valid += count;
-        if block.slc {
+        if block.pool == Pool::Cache {
             self.cache.valid_units += count;
         }
     }

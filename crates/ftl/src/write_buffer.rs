@@ -92,7 +92,7 @@ impl Ftl {
         if open || block.in_flight == 0 {
             return open;
         }
-        let granule = self.layout.granule(block.slc);
+        let granule = self.layout.granule(block.mode);
         let wanted = |f: &Flight| f.first != NONE && ppn.wrapping_sub(f.first) < granule;
         self.buffer.flights.iter().any(wanted)
     }

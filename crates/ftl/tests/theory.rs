@@ -59,7 +59,7 @@ fn amplification(rho: f64, pages: u32) -> f64 {
     policy.gc.reserve_superblocks = 2;
     let units = ((f64::from(blocks) - IDLE_SUPERBLOCKS) * f64::from(pages) / (1.0 + rho)) as u32;
     let capacity = u64::from(units) * u64::from(UNIT);
-    let ftl = Ftl::new(&part, policy, capacity, u64::from(UNIT) * 4);
+    let ftl = Ftl::new(&part, policy, capacity, u64::from(UNIT) * 4, 1);
     let mut drive = Instant {
         ftl,
         ops: Vec::new(),

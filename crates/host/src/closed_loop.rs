@@ -277,15 +277,7 @@ impl<'a> Host<'a> {
             direction,
             ..
         } = self.slots[tag as usize];
-        device.submit(
-            now,
-            Request {
-                tag,
-                op: direction.op(),
-                lba,
-                sectors,
-            },
-        );
+        device.submit(now, Request::new(tag, direction.op(), lba, sectors));
     }
 
     #[inline]

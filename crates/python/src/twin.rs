@@ -73,15 +73,7 @@ impl Twin {
     /// Submits one command and waits for its end.
     fn single(&mut self, op: Op, lba: u64, sectors: u32) -> Answer {
         let start = self.drive.now();
-        self.drive.submit(
-            start,
-            Request {
-                tag: 0,
-                op,
-                lba,
-                sectors,
-            },
-        );
+        self.drive.submit(start, Request::new(0, op, lba, sectors));
         let mut done = Vec::new();
         while done.is_empty() {
             let due = self.drive.next_due().unwrap_or(Nanos::NEVER);
@@ -114,7 +106,7 @@ impl Twin {
     #[new]
     fn new(spec: &Spec, seed: u64) -> Twin {
         Twin {
-            drive: Drive::new(&spec.inner.config),
+            drive: Drive::new(&spec.inner.config, seed),
             seed,
         }
     }

@@ -54,11 +54,20 @@ fn bare(kind: Kind) -> Value {
     }
 }
 
+/// A default as JSON says it: TOML and JSON write these values alike.
+fn json_default(text: &str) -> Option<Value> {
+    serde_json::from_str(text).ok()
+}
+
 /// A value, bare or with its provenance.
 fn value(key: &Key) -> Value {
     let own = json!({ "properties": { "value": bare(key.kind) } });
     let sourced = json!({ "allOf": [reference("sourced"), own] });
-    json!({ "description": key.meaning, "anyOf": [bare(key.kind), sourced] })
+    let mut schema = json!({ "description": key.meaning, "anyOf": [bare(key.kind), sourced] });
+    if let Some(default) = key.default.and_then(json_default) {
+        schema["default"] = default;
+    }
+    schema
 }
 
 /// What the keys share.
@@ -159,16 +168,18 @@ pub fn json_schema() -> Value {
     for (name, meaning) in HEADER {
         properties.insert((*name).to_owned(), header(name, meaning));
     }
-    for key in KEYS {
+    for key in KEYS.iter() {
         place(&mut properties, key.name, value(key), false);
-        place(&mut complete, key.name, json!(true), true);
+        if key.default.is_none() {
+            place(&mut complete, key.name, json!(true), true);
+        }
     }
     let mut sections: Vec<&str> = keys::sections();
-    sections.retain(|section| !section.contains('.'));
+    sections.retain(|section| !section.contains('.') && complete.contains_key(*section));
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "flashtwin drive spec",
-        "description": "A simulated drive. Without `extends` every key has to be there.",
+        "description": "A simulated drive. Without `extends` every key that has no default has to be there.",
         "type": "object",
         "properties": properties,
         "required": ["schema", "id", "name"],
@@ -191,13 +202,16 @@ pub fn reference_tables() -> String {
         text.push_str(&format!("| `{name}` | {} |\n", cell(meaning)));
     }
     text.push_str(
-        "\n### Keys\n\n| key | value | policy | example | meaning |\n|---|---|---|---|---|\n",
+        "\n### Keys\n\n| key | value | policy | example | default | meaning |\n|---|---|---|---|---|---|\n",
     );
-    for key in KEYS {
+    for key in KEYS.iter() {
         let (form, policy) = (cell(&wanted(key.kind)), if key.policy { "yes" } else { "" });
         let (example, meaning) = (cell(key.example), cell(key.meaning));
+        let default = key
+            .default
+            .map_or(String::new(), |d| format!("`{}`", cell(d)));
         text.push_str(&format!(
-            "| `{}` | {form} | {policy} | `{example}` | {meaning} |\n",
+            "| `{}` | {form} | {policy} | `{example}` | {default} | {meaning} |\n",
             key.name
         ));
     }

@@ -2,7 +2,8 @@
 //!
 //! Invariant: the hash covers keys and values alone. Names, descriptions, origins and sources
 //! change nothing in the drive, so two specs of the same drive have the same hash however they are
-//! written.
+//! written; and a value that is the format's default leaves no trace, so that a new key with a
+//! default does not change the hash of the drives that do not use it.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::document::Profile;
 use super::keys::{self, KEYS, SCHEMA};
-use super::value::{Entry, Values};
+use super::value::{self, Entry, Values};
 
 /// A TOML string on one line.
 fn quoted(text: &str) -> String {
@@ -77,6 +78,12 @@ pub(super) fn hash(values: &Values) -> String {
     let mut digest = Sha256::new();
     digest.update(format!("schema = {SCHEMA}\n"));
     for (position, entry) in values.iter() {
+        let default = KEYS[position]
+            .default
+            .map(|text| value::default(&KEYS[position], text));
+        if default.as_ref() == Some(&entry.datum) {
+            continue;
+        }
         digest.update(format!(
             "{} = {}\n",
             KEYS[position].name,

@@ -54,6 +54,7 @@ pub(super) fn resolve(
     if whole {
         errors.extend(missing(&target, &written, &attempted));
     }
+    fill_in(&target, &mut written);
     let mut values = written.clone();
     for name in firmware {
         match find_profile(name, target.text("id"), &profiles) {
@@ -213,15 +214,37 @@ fn parent(
     Some(Ok(found))
 }
 
+/// Gives the keys that no file of the chain mentions the default of the format, where it has one.
+fn fill_in(target: &Document, values: &mut Values) {
+    for (at, key) in KEYS.iter().enumerate() {
+        let Some(text) = key.default.filter(|_| !values.has(at)) else {
+            continue;
+        };
+        values.put(
+            at,
+            Entry {
+                datum: value::default(key, text),
+                origin: "prior",
+                source: "default of the format".to_owned(),
+                place: Place::whole(&target.file),
+            },
+        );
+    }
+}
+
 /// Keys that no file of the chain gives; a section of which nothing is there is told in one line.
 fn missing(target: &Document, values: &Values, attempted: &BTreeSet<usize>) -> Vec<SpecError> {
-    let absent = |at: &usize| !values.has(*at) && !attempted.contains(at);
+    let needed = |at: &usize| KEYS[*at].default.is_none();
+    let absent = |at: &usize| needed(at) && !values.has(*at) && !attempted.contains(at);
     let mut errors = Vec::new();
     for section in keys::sections() {
         let inside: Vec<usize> = (0..KEYS.len())
             .filter(|at| keys::section_of(KEYS[*at].name) == section)
             .collect();
         let gaps: Vec<usize> = inside.iter().copied().filter(absent).collect();
+        if gaps.is_empty() {
+            continue;
+        }
         let place = Place {
             file: target.file.clone(),
             line: target.sections.get(section).copied(),

@@ -135,6 +135,19 @@ pub(super) fn read(key: &Key, value: &DeValue<'_>) -> Result<Datum, Fault> {
     }
 }
 
+/// The default of a key, which is written in code.
+pub(super) fn default(key: &Key, text: &str) -> Datum {
+    let read = DeValue::parse(text)
+        .ok()
+        .and_then(|value| read(key, value.get_ref()).ok());
+    read.unwrap_or_else(|| {
+        panic!(
+            "the default of {} is not one of its values: {text}",
+            key.name
+        )
+    })
+}
+
 fn read_count(text: &str, radix: u32, min: u32, max: u32) -> Result<Datum, Fault> {
     let number = i128::from_str_radix(text, radix).unwrap_or(i128::MAX);
     if number < i128::from(min) || number > i128::from(max) {

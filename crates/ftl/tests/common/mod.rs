@@ -89,7 +89,7 @@ pub struct Bench {
 impl Bench {
     pub fn new(part: &Part, policy: Policy, capacity_units: u32, seed: u64) -> Bench {
         let capacity = u64::from(capacity_units) * u64::from(UNIT);
-        let ftl = Ftl::new(part, policy, capacity, 48 * u64::from(UNIT));
+        let ftl = Ftl::new(part, policy, capacity, 48 * u64::from(UNIT), 1);
         let dies = (0..ftl.layout.dies).map(|_| VecDeque::new()).collect();
         Bench {
             ftl,

@@ -1,0 +1,63 @@
+//! The controller and its firmware's handling of commands.
+
+use super::{Key, Kind, count, fixed, policy, quantity, quantity_or_zero};
+use crate::spec::quantity::Dimension::{Size, Time};
+
+pub(super) const KEYS: &[Key] = &[
+    fixed(
+        "controller.command_time",
+        quantity_or_zero(Time),
+        "\"6 us\"",
+        "Firmware time a command, one after another.",
+    ),
+    fixed(
+        "controller.write_buffer",
+        quantity(Size),
+        "\"1.5 MiB\"",
+        "Host data held until programmed; at least a native program of a die, less than an SLC \
+         superblock.",
+    ),
+    policy(
+        "controller.acknowledge",
+        Kind::Word(&["write-back", "write-through"]),
+        "\"write-back\"",
+        "A write is done when it is in the buffer, or when it is programmed.",
+    ),
+    policy(
+        "controller.gather",
+        Kind::Flag,
+        "true",
+        "Small writes wait for each other until a program is full; otherwise each is padded.",
+    ),
+    policy(
+        "controller.gather_time",
+        quantity_or_zero(Time),
+        "\"100 ms\"",
+        "A partly filled program is padded after so long without a write; waits while `gather` is \
+         false.",
+    ),
+    policy(
+        "controller.overlap",
+        Kind::Flag,
+        "true",
+        "The host sends on while the buffer is programmed; otherwise the two take turns.",
+    ),
+    policy(
+        "controller.read_priority",
+        Kind::Flag,
+        "true",
+        "Reads overtake programs and erases that wait for the same die.",
+    ),
+    policy(
+        "controller.read_ahead_streams",
+        count(0, 256),
+        "4",
+        "Sequential streams that are recognised; 0 = no read-ahead.",
+    ),
+    policy(
+        "controller.read_ahead",
+        quantity_or_zero(Size),
+        "\"512 KiB\"",
+        "Bytes read ahead of a stream; whole mapping units; waits while `read_ahead_streams` is 0.",
+    ),
+];

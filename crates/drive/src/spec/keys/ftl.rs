@@ -1,0 +1,20 @@
+//! The map and what never holds user data.
+
+use super::{Key, fixed, quantity, quantity_or_zero};
+use crate::spec::quantity::Dimension::Size;
+
+pub(super) const KEYS: &[Key] = &[
+    fixed(
+        "ftl.mapping_unit",
+        quantity(Size),
+        "\"4 KiB\"",
+        "Smallest piece of data that the map points to; a power of two from 4 to 64 KiB.",
+    ),
+    fixed(
+        "ftl.system",
+        quantity_or_zero(Size),
+        "\"2 GB\"",
+        "Flash that never holds user data: system area, spares, bad blocks, parity; counted in \
+         native mode.",
+    ),
+];

@@ -1,0 +1,244 @@
+//! The one table of keys. Parsing, checking, the JSON Schema and the reference page follow from it.
+//!
+//! Invariants: a key without a default has to be in every spec, own or inherited, so that nothing
+//! that makes the drive is decided behind the reader's back; a default leaves the mechanism out, or
+//! is what the field usually does, and is shown with the origin `prior`. What a mode has no use for
+//! is written as 0. Order here is the order of a printed spec.
+//!
+//! One file a section: a new mechanism brings its own.
+
+use std::sync::LazyLock;
+
+use super::quantity::Dimension;
+
+mod controller;
+mod drive;
+mod fold;
+mod ftl;
+mod gc;
+mod link;
+mod nand;
+mod slc_cache;
+
+/// What a value has to look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A whole number in a range.
+    Count {
+        /// Smallest.
+        min: u32,
+        /// Largest.
+        max: u32,
+    },
+    /// A size, time or rate with its unit.
+    Quantity {
+        /// What it measures.
+        dimension: Dimension,
+        /// 0 is allowed: none, or at once.
+        zero: bool,
+        /// The word "never" is allowed.
+        never: bool,
+    },
+    /// One time, or a list of one for each page type, lower page first.
+    PageTimes,
+    /// A plain number with at most three decimals.
+    Factor,
+    /// true or false.
+    Flag,
+    /// One of these words.
+    Word(&'static [&'static str]),
+}
+
+/// A key of the format.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// Dotted name.
+    pub name: &'static str,
+    /// The form of its value.
+    pub kind: Kind,
+    /// A firmware decision, which a `[firmware.NAME]` profile may change.
+    pub policy: bool,
+    /// A value as it would be written, in TOML.
+    pub example: &'static str,
+    /// What it means, one or two sentences.
+    pub meaning: &'static str,
+    /// What holds where no spec of the chain says anything, in TOML; none where one has to.
+    pub default: Option<&'static str>,
+}
+
+impl Key {
+    /// The same key with a value that holds where a spec is silent.
+    const fn or(mut self, default: &'static str) -> Key {
+        self.default = Some(default);
+        self
+    }
+}
+
+const fn count(min: u32, max: u32) -> Kind {
+    Kind::Count { min, max }
+}
+
+const fn quantity(dimension: Dimension) -> Kind {
+    Kind::Quantity {
+        dimension,
+        zero: false,
+        never: false,
+    }
+}
+
+const fn quantity_or_zero(dimension: Dimension) -> Kind {
+    Kind::Quantity {
+        dimension,
+        zero: true,
+        never: false,
+    }
+}
+
+const fn fixed(
+    name: &'static str,
+    kind: Kind,
+    example: &'static str,
+    meaning: &'static str,
+) -> Key {
+    Key {
+        name,
+        kind,
+        policy: false,
+        example,
+        meaning,
+        default: None,
+    }
+}
+
+const fn policy(
+    name: &'static str,
+    kind: Kind,
+    example: &'static str,
+    meaning: &'static str,
+) -> Key {
+    Key {
+        name,
+        kind,
+        policy: true,
+        example,
+        meaning,
+        default: None,
+    }
+}
+
+/// Fewer superblocks make garbage collection another thing than in a drive.
+pub const SUPERBLOCKS_MIN: u32 = 8;
+
+/// Every key, in the order of a printed spec.
+pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
+    let sections: [&[Key]; 8] = [
+        drive::KEYS,
+        nand::KEYS,
+        ftl::KEYS,
+        slc_cache::KEYS,
+        fold::KEYS,
+        gc::KEYS,
+        controller::KEYS,
+        link::KEYS,
+    ];
+    sections.concat()
+});
+
+/// Text keys above the sections: name, meaning.
+pub const HEADER: &[(&str, &str)] = &[
+    ("schema", "Version of this format: 1."),
+    (
+        "id",
+        "Name in the catalogue and in run directories: lower-case letters, digits, `-`, `_`, `.`.",
+    ),
+    ("name", "Name for people."),
+    (
+        "description",
+        "What the reader should know; also in a profile.",
+    ),
+    (
+        "extends",
+        "The id or the path of a drive whose values and profiles hold where this file says \
+         nothing.",
+    ),
+    (
+        "firmware",
+        "With `extends`: the profile of that drive that is switched on. As `[firmware.NAME]`: a \
+         profile of this drive.",
+    ),
+    (
+        "origin",
+        "Origin of every value of this file that does not name its own.",
+    ),
+    (
+        "source",
+        "Source of every value of this file that does not name its own.",
+    ),
+];
+
+/// The version of the format.
+pub const SCHEMA: u64 = 1;
+
+/// Where a value may come from, and what the word promises.
+pub const ORIGINS: &[(&str, &str)] = &[
+    ("datasheet", "the part's own document"),
+    ("published", "printed by the source"),
+    ("computed", "follows from published figures"),
+    ("prior", "usual in the field, no source for this drive"),
+    ("fitted", "chosen so that the drive's outcomes come out"),
+    ("user", "changed with `--set`"),
+];
+
+/// Place of a key in the table.
+#[must_use]
+pub fn position(name: &str) -> Option<usize> {
+    KEYS.iter().position(|key| key.name == name)
+}
+
+/// Whether keys lie under this path ("nand", "nand.slc").
+#[must_use]
+pub fn is_section(path: &str) -> bool {
+    KEYS.iter().any(|key| {
+        key.name
+            .strip_prefix(path)
+            .is_some_and(|rest| rest.starts_with('.'))
+    })
+}
+
+/// The section a key stands in ("nand.slc" for `nand.slc.tr`).
+#[must_use]
+pub fn section_of(name: &str) -> &str {
+    name.rsplit_once('.').map_or("", |(section, _)| section)
+}
+
+/// Every section once, in order.
+#[must_use]
+pub fn sections() -> Vec<&'static str> {
+    let mut sections: Vec<&str> = KEYS.iter().map(|key| section_of(key.name)).collect();
+    sections.dedup();
+    sections
+}
+
+/// Names of all keys, or of the policy keys alone.
+pub fn names(policy_only: bool) -> impl Iterator<Item = &'static str> + Clone {
+    KEYS.iter()
+        .filter(move |key| key.policy || !policy_only)
+        .map(|key| key.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_sections_stand_together() {
+        let mut seen: Vec<&str> = names(false).collect();
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), KEYS.len());
+        let mut once = sections();
+        once.sort_unstable();
+        once.dedup();
+        assert_eq!(once.len(), sections().len());
+    }
+}

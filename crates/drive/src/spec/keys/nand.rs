@@ -1,0 +1,113 @@
+//! The flash: geometry, timings, endurance.
+
+use super::{Key, Kind, SUPERBLOCKS_MIN, count, fixed, quantity};
+use crate::spec::quantity::Dimension::{Size, Time, TransferRate};
+
+pub(super) const KEYS: &[Key] = &[
+    fixed(
+        "nand.channels",
+        count(1, 64),
+        "4",
+        "Buses between controller and flash.",
+    ),
+    fixed(
+        "nand.dies_per_channel",
+        count(1, 64),
+        "1",
+        "Dies that share a bus.",
+    ),
+    fixed(
+        "nand.planes",
+        count(1, 16),
+        "4",
+        "Planes of a die, operated together.",
+    ),
+    fixed(
+        "nand.blocks_per_plane",
+        count(SUPERBLOCKS_MIN, 1_000_000),
+        "496",
+        "Usable blocks of a plane; one of each plane of each die makes a superblock, so this is \
+         their number.",
+    ),
+    fixed(
+        "nand.wordlines_per_block",
+        count(2, 65_536),
+        "704",
+        "Wordlines of a block, a word line of each string counted as one: what is programmed at \
+         once on a plane.",
+    ),
+    fixed(
+        "nand.page_size",
+        quantity(Size),
+        "\"16 KiB\"",
+        "User data of a page; a multiple of `ftl.mapping_unit`.",
+    ),
+    fixed(
+        "nand.cell",
+        Kind::Word(&["slc", "mlc", "tlc", "qlc"]),
+        "\"tlc\"",
+        "Bits a cell in native mode: 1, 2, 3, 4.",
+    ),
+    fixed(
+        "nand.bus_rate",
+        quantity(TransferRate),
+        "\"400 MT/s\"",
+        "Rate of a channel; a transfer is one byte.",
+    ),
+    fixed(
+        "nand.cache_program",
+        Kind::Flag,
+        "false",
+        "The die takes the data of its next program while it programs; otherwise the two take \
+         turns.",
+    ),
+    fixed(
+        "nand.slc.tr",
+        Kind::PageTimes,
+        "\"35 us\"",
+        "Time to read a page of a block in SLC mode.",
+    ),
+    fixed(
+        "nand.slc.tprog",
+        Kind::PageTimes,
+        "\"404.8 us\"",
+        "Time to program a wordline in SLC mode.",
+    ),
+    fixed(
+        "nand.slc.tbers",
+        quantity(Time),
+        "\"5 ms\"",
+        "Time to erase a block in SLC mode.",
+    ),
+    fixed(
+        "nand.slc.endurance",
+        count(1, 1_000_000_000),
+        "40000",
+        "Program/erase cycles that a block is rated for in SLC mode.",
+    ),
+    fixed(
+        "nand.native.tr",
+        Kind::PageTimes,
+        "[\"45 us\", \"60 us\", \"75 us\"]",
+        "Time to read a page: one for all, or one for each page type, lower page first.",
+    ),
+    fixed(
+        "nand.native.tprog",
+        Kind::PageTimes,
+        "\"4.3 ms\"",
+        "Time to program: one value programs all pages of a wordline in one shot, a list programs \
+         page by page.",
+    ),
+    fixed(
+        "nand.native.tbers",
+        quantity(Time),
+        "\"10 ms\"",
+        "Time to erase a block in native mode.",
+    ),
+    fixed(
+        "nand.native.endurance",
+        count(1, 1_000_000_000),
+        "1500",
+        "Program/erase cycles that a block is rated for in native mode.",
+    ),
+];
