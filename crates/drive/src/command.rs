@@ -32,15 +32,32 @@ pub(crate) struct Command {
     /// First mapping unit, and how many are touched.
     lpn: u32,
     units: u32,
-    /// Units of a write that have been sent for.
+    /// Units of a write that have been sent for, or of a read that have gone out.
     sent: u32,
     bytes: u64,
+    /// It covers its units from the first byte to the last.
+    whole_units: bool,
     /// It ends within the drive; else nothing of the above means anything.
     in_range: bool,
     /// Flash reads that have not come back.
     pending: u32,
     /// When the last byte so far has crossed the link.
     crossed: Nanos,
+}
+
+impl Command {
+    /// Bytes of the command that lie in `count` of its units from the one numbered `first` on.
+    #[inline]
+    fn bytes_of(&self, first: u32, count: u32, unit_bytes: u32) -> u64 {
+        let unit = u64::from(unit_bytes);
+        if self.whole_units {
+            return u64::from(count) * unit;
+        }
+        let begin = self.lba * SECTOR_BYTES;
+        let from = (u64::from(self.lpn) + u64::from(first)) * unit;
+        let to = (from + u64::from(count) * unit).min(begin + self.bytes);
+        to - from.max(begin)
+    }
 }
 
 /// A burst of a write's data in the buffer.
@@ -113,6 +130,7 @@ impl Commands {
             units: (end.div_ceil(unit_sectors) - lpn) as u32,
             sent: 0,
             bytes: u64::from(request.sectors) * SECTOR_BYTES,
+            whole_units: (request.lba | end).is_multiple_of(unit_sectors),
             in_range,
             pending: 0,
             crossed: Nanos::ZERO,
@@ -224,8 +242,23 @@ impl Drive {
         self.admit();
     }
 
-    /// Reads a unit of which a write covers only a part.
+    /// Whether an earlier write that waits brings this unit, so that the rest of it is in RAM when
+    /// a later one gets its turn.
+    fn is_coming(&self, lpn: u32) -> bool {
+        let commands = &self.commands;
+        let queued = commands.incoming.iter().any(|&slot| {
+            let c = &commands.slots[slot as usize];
+            lpn.wrapping_sub(c.lpn) < c.units
+        });
+        let within = |p: &Piece| lpn.wrapping_sub(p.lpn) < p.units;
+        queued || commands.received.iter().any(within)
+    }
+
+    /// Reads a unit of which a write covers only a part, unless it is in RAM or will be.
     fn read_rest(&mut self, slot: u32, lpn: u32) {
+        if self.is_coming(lpn) {
+            return;
+        }
         if let Found::Flash(ppn) = self.ftl.find(lpn) {
             let (die, class) = self.ftl.read_place(ppn);
             self.ops.push(NandOp {
@@ -264,8 +297,7 @@ impl Drive {
         let units = burst.min(room);
         self.ftl.reserve(units);
         self.commands.crossing = units;
-        let bytes = (u64::from(units) * u64::from(unit_bytes)).min(command.bytes);
-        let arrives = self.send(bytes);
+        let arrives = self.send(command.bytes_of(command.sent, units, unit_bytes));
         self.events.push(arrives, Event::Arrived);
         if let Some(&next) = self.commands.incoming.get(1) {
             self.ftl.expect_overwrite(self.commands.first_unit(next));
@@ -405,7 +437,11 @@ impl Drive {
 
     fn begin_read(&mut self, slot: u32) {
         let command = self.commands.slots[slot as usize];
-        let stream = self.read_ahead.note(command.lpn, command.units);
+        let end = command.lpn + command.units;
+        let sectors = command.lba..command.lba + command.bytes / SECTOR_BYTES;
+        let unit_sectors = u64::from(self.ftl.layout.unit_bytes) / SECTOR_BYTES;
+        let whole = u64::from(end) * unit_sectors == sectors.end;
+        let stream = self.read_ahead.note(sectors, end - u32::from(!whole));
         let fetched = !self.read_ahead.is_empty();
         let (mut at, end) = (command.lpn, command.lpn + command.units);
         let mut in_ram = 0;
@@ -462,11 +498,13 @@ impl Drive {
         (units, true)
     }
 
-    /// Units of a read go out over the link.
+    /// Units of a read go out over the link, only what was asked for of each. Pieces come back in
+    /// any order; the parts of the first and the last unit are counted as if they came in order.
     #[inline]
     fn hand_out(&mut self, slot: u32, units: u32) {
-        let bytes = u64::from(units) * u64::from(self.ftl.layout.unit_bytes);
-        let bytes = bytes.min(self.commands.slots[slot as usize].bytes);
+        let command = &mut self.commands.slots[slot as usize];
+        let bytes = command.bytes_of(command.sent, units, self.ftl.layout.unit_bytes);
+        command.sent += units;
         self.commands.slots[slot as usize].crossed = self.send(bytes);
     }
 

@@ -56,7 +56,11 @@ impl Drive {
             seed,
         );
         let flash = Flash::new(&config.part, &ftl.layout, c.read_priority);
-        let ahead = (c.read_ahead_bytes / u64::from(ftl.layout.unit_bytes)) as u32;
+        let ahead = ReadAhead::new(
+            c.read_ahead_streams,
+            c.read_ahead_bytes,
+            ftl.layout.unit_bytes,
+        );
         Drive {
             capacity_bytes: config.capacity_bytes,
             flash,
@@ -65,7 +69,7 @@ impl Drive {
             commands: Commands::new(config.link.queue_depth, c.overlap),
             link_free: Nanos::ZERO,
             background: Background::new(config.policy.fold.idle_after, c.gather_time),
-            read_ahead: ReadAhead::new(c.read_ahead_streams, ahead),
+            read_ahead: ahead,
             xray: Xray::new(&config.part),
             ops: Vec::with_capacity(256),
             woken: Vec::new(),

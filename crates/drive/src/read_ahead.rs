@@ -7,8 +7,8 @@
 
 use std::collections::VecDeque;
 
-/// Units of a chunk.
-const CHUNK_UNITS: u32 = 32;
+/// Bytes of a chunk.
+const CHUNK_BYTES: u32 = 128 << 10;
 /// Consecutive reads after which a stream is recognised.
 const RECOGNISED: u32 = 2;
 
@@ -25,7 +25,9 @@ struct Chunk {
 }
 
 struct Stream {
-    /// Where the next read has to begin.
+    /// Sector at which the next read has to begin.
+    sector: u64,
+    /// The unit that it lies in.
     next: u32,
     hits: u32,
     used: u64,
@@ -47,6 +49,7 @@ pub(crate) enum Hit {
 /// All streams of a drive.
 pub(crate) struct ReadAhead {
     depth_units: u32,
+    chunk_units: u32,
     streams: Vec<Stream>,
     chunks: Vec<Chunk>,
     vacant: Vec<u32>,
@@ -54,8 +57,10 @@ pub(crate) struct ReadAhead {
 }
 
 impl ReadAhead {
-    pub(crate) fn new(streams: u32, depth_units: u32) -> ReadAhead {
+    /// So many streams, each `depth_bytes` ahead, in mapping units of `unit_bytes`.
+    pub(crate) fn new(streams: u32, depth_bytes: u64, unit_bytes: u32) -> ReadAhead {
         let idle = |_| Stream {
+            sector: u64::MAX,
             next: u32::MAX,
             hits: 0,
             used: 0,
@@ -63,7 +68,8 @@ impl ReadAhead {
             chunks: VecDeque::new(),
         };
         ReadAhead {
-            depth_units,
+            depth_units: (depth_bytes / u64::from(unit_bytes)) as u32,
+            chunk_units: CHUNK_BYTES / unit_bytes,
             streams: (0..streams).map(idle).collect(),
             chunks: Vec::new(),
             vacant: Vec::new(),
@@ -71,10 +77,11 @@ impl ReadAhead {
         }
     }
 
-    /// Notes a read of `units` from `lpn`; the answer is the stream when it is a recognised one.
-    pub(crate) fn note(&mut self, lpn: u32, units: u32) -> Option<usize> {
+    /// Notes a read of `sectors`, `next` being the unit that the sector after them lies in; the
+    /// answer is the stream when it is a recognised one.
+    pub(crate) fn note(&mut self, sectors: std::ops::Range<u64>, next: u32) -> Option<usize> {
         self.clock += 1;
-        let known = self.streams.iter().position(|s| s.next == lpn);
+        let known = self.streams.iter().position(|s| s.sector == sectors.start);
         let index = known.or_else(|| {
             let oldest = self.streams.iter().enumerate().min_by_key(|(_, s)| s.used);
             oldest.map(|(i, _)| i)
@@ -86,7 +93,7 @@ impl ReadAhead {
         let stream = &mut self.streams[index];
         stream.hits = if known.is_some() { stream.hits + 1 } else { 0 };
         stream.used = clock;
-        stream.next = lpn + units;
+        (stream.sector, stream.next) = (sectors.end, next);
         (stream.hits >= RECOGNISED).then_some(index)
     }
 
@@ -122,10 +129,10 @@ impl ReadAhead {
         let s = &mut self.streams[stream];
         let from = s.ahead.max(s.next);
         let until = s.next.saturating_add(self.depth_units).min(end);
-        if from >= until || (until - from < CHUNK_UNITS && until != end) {
+        if from >= until || (until - from < self.chunk_units && until != end) {
             return None;
         }
-        let units = CHUNK_UNITS.min(until - from);
+        let units = self.chunk_units.min(until - from);
         s.ahead = from + units;
         let chunk = Chunk {
             lpn: from,
@@ -191,7 +198,8 @@ impl ReadAhead {
             self.release(chunk);
         }
         let s = &mut self.streams[stream];
-        (s.next, s.hits, s.ahead) = (u32::MAX, 0, 0);
+        (s.sector, s.next) = (u64::MAX, u32::MAX);
+        (s.hits, s.ahead) = (0, 0);
     }
 
     fn release(&mut self, chunk: u32) {

@@ -51,6 +51,8 @@ struct Shape {
     slc: u64,
     /// Bytes of one native program.
     granule: u64,
+    /// Bytes of a mapping unit.
+    unit: u64,
     sets: Vec<String>,
 }
 
@@ -69,6 +71,7 @@ fn shape(rng: &mut Rng) -> Shape {
     let page = pick(rng, &[4u64, 8, 16]) << 10;
     let superblocks = between(rng, 12, 48);
     let one_shot = rng.chance(60);
+    let unit = pick(rng, &[4u64, 4, 4, 8, 16, 32, 64]) << 10;
     let list = |texts: &[&str]| format!("[{}]", texts[..bits].join(","));
     let reads = list(&["\"45 us\"", "\"60 us\"", "\"75 us\"", "\"90 us\""]);
     let programs = list(&["\"500 us\"", "\"1 ms\"", "\"2 ms\"", "\"3 ms\""]);
@@ -86,12 +89,14 @@ fn shape(rng: &mut Rng) -> Shape {
             if one_shot { "\"4 ms\"" } else { &programs }
         ),
         format!("nand.cache_program={}", rng.chance(50)),
+        format!("ftl.mapping_unit={unit} B"),
     ];
     Shape {
         bits: bits as u64,
         superblocks,
         slc: channels * per_channel * planes * wordlines * page,
         granule: planes * page * if one_shot { bits as u64 } else { 1 },
+        unit,
         sets,
     }
 }
@@ -157,10 +162,11 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
 }
 
 fn controller(rng: &mut Rng, shape: &mut Shape) {
-    let most = (shape.slc - 1).max(shape.granule) / 4096 * 4096;
+    let unit = shape.unit;
+    let most = (shape.slc - 1).max(shape.granule) / unit * unit;
     let buffer = match rng.below(3) {
         0 => shape.granule,
-        1 => shape.granule + 4096 * between(rng, 0, shape.granule / 4096),
+        1 => shape.granule + unit * between(rng, 0, shape.granule / unit),
         _ => most.min(1 << 20),
     };
     let through = rng.chance(40);

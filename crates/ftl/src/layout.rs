@@ -68,7 +68,7 @@ pub struct Layout {
     pub bits: u32,
     /// Bytes of a mapping unit.
     pub unit_bytes: u32,
-    /// Mapping units of a page.
+    /// Mapping units of a page; 1 where a unit spans pages of several planes.
     pub page_units: u32,
     /// Units of one page of every plane of a die: a multi-plane read.
     pub row_units: u32,
@@ -94,8 +94,8 @@ impl Layout {
     #[must_use]
     pub fn new(part: &Part, unit_bytes: u32, system_bytes: u64) -> Layout {
         let g = &part.geometry;
-        let page_units = g.page_bytes / unit_bytes;
-        let row_units = page_units * g.planes;
+        let page_units = (g.page_bytes / unit_bytes).max(1);
+        let row_units = g.page_bytes * g.planes / unit_bytes;
         let slc_units = row_units * g.dies() * g.wordlines_per_block;
         let one_shot = matches!(part.native.program, Program::OneShot(_));
         let native_granule = if one_shot {

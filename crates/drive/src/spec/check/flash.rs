@@ -127,9 +127,14 @@ fn mapping(found: &mut Findings<'_>) -> Option<()> {
         found.add("ftl.mapping_unit", message, hint);
         return None;
     }
-    if let Some(page) = page.filter(|page| page % unit != 0) {
+    let planes = found.values.number("nand.planes").unwrap_or(1);
+    let whole = |page: u64| page % unit == 0 || (unit % page == 0 && page * planes % unit == 0);
+    if let Some(page) = page.filter(|&page| !whole(page)) {
         let page = human(page.into());
-        let message = format!("{page} is not a multiple of the mapping unit, {text}");
+        let message = format!(
+            "{page} is not a multiple of the mapping unit, {text}, nor do whole pages of \
+             {planes} planes make up units"
+        );
         let hint = "choose another page size or lower `ftl.mapping_unit`";
         found.add("nand.page_size", message, hint);
     }

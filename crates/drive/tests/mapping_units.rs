@@ -1,0 +1,140 @@
+//! Mapping units of 4 to 64 KiB: what a write of less costs, and what crosses the link.
+
+mod common;
+#[path = "common/loops.rs"]
+mod loops;
+
+use common::load_with;
+use flashtwin_base::{Completion, Device, Nanos, Op, Request};
+use flashtwin_drive::Drive;
+use flashtwin_workload::ReadWrite;
+use loops::{go, job, rate};
+
+const COMMAND: u64 = 6_000;
+
+fn drive(unit_kib: u32, sets: &[&str]) -> Drive {
+    let unit = format!("ftl.mapping_unit={unit_kib} KiB");
+    let sets = [&[unit.as_str()], sets].concat();
+    Drive::new(&load_with(common::BASE, &[], &sets).config, 1)
+}
+
+/// Sends commands at once; the answer is when each was done, from now on, in their order.
+fn send(drive: &mut Drive, commands: &[(Op, u64, u32)]) -> Vec<u64> {
+    let start = drive.now();
+    for (tag, &(op, lba, sectors)) in commands.iter().enumerate() {
+        drive.submit(start, Request::new(tag as u32, op, lba, sectors));
+    }
+    let mut done: Vec<Completion> = Vec::new();
+    while done.len() < commands.len() {
+        let due = drive.next_due().expect("commands are under way");
+        drive.advance(due, &mut done);
+    }
+    done.sort_by_key(|c| c.tag);
+    done.iter().map(|c| (c.at - start).0).collect()
+}
+
+fn single(drive: &mut Drive, op: Op, lba: u64, sectors: u32) -> u64 {
+    send(drive, &[(op, lba, sectors)])[0]
+}
+
+fn link(bytes: u64) -> u64 {
+    bytes * 1_000_000_000 / 545_000_000
+}
+
+fn bus(bytes: u64) -> u64 {
+    bytes * 1_000_000_000 / 400_000_000
+}
+
+/// Each small write programs its whole unit: host bytes over programmed bytes is the share.
+#[test]
+fn a_small_write_programs_its_unit_whole() {
+    for unit in [4u32, 8, 16, 32, 64] {
+        let mut d = drive(unit, &["slc_cache.when_full=direct"]);
+        let mut fill = job(ReadWrite::Write, 1 << 20, 8);
+        fill.size = Some(1 << 28);
+        go(&mut d, fill);
+        let before = *d.counters();
+        let mut small = job(ReadWrite::RandWrite, 4096, 1);
+        small.size = Some(1 << 28);
+        small.io_bytes = Some(1 << 22);
+        let outcome = go(&mut d, small);
+        single(&mut d, Op::Flush, 0, 0);
+        let c = d.counters();
+        let programmed = c.slc_units - before.slc_units;
+        assert_eq!(programmed, outcome.jobs[0].bytes / 4096, "{unit} KiB");
+        let written = programmed * u64::from(unit) * 1024;
+        assert_eq!(written, outcome.jobs[0].bytes * u64::from(unit) / 4);
+        d.ftl().check();
+    }
+}
+
+#[test]
+fn a_read_sends_what_was_asked_for() {
+    let mut d = drive(16, &[]);
+    single(&mut d, Op::Write, 0, 256);
+    single(&mut d, Op::Flush, 0, 0);
+    let found = single(&mut d, Op::Read, 8, 8);
+    assert_eq!(found, COMMAND + 35_000 + bus(16384) + link(4096));
+    // The last 4 KiB of one unit and the first 8 KiB of the next, which lie in one row.
+    let found = single(&mut d, Op::Read, 24, 24);
+    assert_eq!(found, COMMAND + 35_000 + bus(32768) + link(12288));
+}
+
+#[test]
+fn a_write_sends_what_it_brings_however_many_bursts_it_takes() {
+    let mut d = drive(4, &[]);
+    let sectors = 3 * 256 + 2;
+    let found = single(&mut d, Op::Write, 7, sectors);
+    let bytes = u64::from(sectors) * 512;
+    assert!(
+        found.abs_diff(COMMAND + link(bytes)) <= 4,
+        "{found} for {bytes} bytes"
+    );
+}
+
+#[test]
+fn a_unit_in_ram_or_on_its_way_is_not_read_again() {
+    let mut d = drive(16, &[]);
+    single(&mut d, Op::Write, 0, 256);
+    single(&mut d, Op::Flush, 0, 0);
+    let first = single(&mut d, Op::Write, 0, 8);
+    assert_eq!(first, COMMAND + 35_000 + bus(16384) + link(4096));
+    let second = single(&mut d, Op::Write, 8, 8);
+    assert_eq!(second, COMMAND + link(4096), "its unit is in the buffer");
+    let both = send(&mut d, &[(Op::Write, 64, 8), (Op::Write, 72, 8)]);
+    let once = COMMAND + 35_000 + bus(16384);
+    assert_eq!(both, [once + link(4096), once + 2 * link(4096)]);
+}
+
+#[test]
+fn reads_of_parts_of_units_are_a_stream_too() {
+    let read = |ahead: bool| {
+        let off = ["controller.read_ahead_streams=0", "controller.read_ahead=0"];
+        let mut d = drive(16, if ahead { &[] } else { &off });
+        let mut write = job(ReadWrite::Write, 1 << 20, 4);
+        write.size = Some(1 << 25);
+        go(&mut d, write);
+        let mut read = job(ReadWrite::Read, 4096, 1);
+        read.size = Some(1 << 25);
+        rate(&go(&mut d, read))
+    };
+    let hidden = 4096.0 / (COMMAND + link(4096)) as f64 * 1e9;
+    let (with, without) = (read(true), read(false));
+    assert!(
+        (with / hidden - 1.0).abs() < 0.05,
+        "{with} against {hidden}"
+    );
+    assert!(without < hidden / 3.0, "{without} without read-ahead");
+}
+
+#[test]
+fn a_unit_may_span_planes() {
+    let mut d = drive(64, &[]);
+    assert_eq!(d.ftl().layout.row_units, 1, "four planes of 16 KiB");
+    single(&mut d, Op::Write, 0, 128);
+    single(&mut d, Op::Flush, 0, 0);
+    let found = single(&mut d, Op::Read, 0, 128);
+    assert_eq!(found, COMMAND + 35_000 + bus(65536) + link(65536));
+    d.advance(d.now() + Nanos::from_secs(1), &mut Vec::new());
+    d.ftl().check();
+}
