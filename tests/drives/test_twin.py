@@ -37,6 +37,7 @@ XRAY = {
     "fold_bytes",
     "gc_bytes",
     "pad_bytes",
+    "parity_bytes",
     "slc_erases",
     "native_erases",
     "wear_ppm",

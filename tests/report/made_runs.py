@@ -229,6 +229,7 @@ def _xray(
         "fold_bytes": folds,
         "gc_bytes": sizes // 10 if clock.full else sizes * 0,
         "pad_bytes": sizes // 1000,
+        "parity_bytes": sizes // 2000,
         "slc_erases": folds // (50 * MB),
         "native_erases": sizes * 0,
         "wear_ppm": folds // (25 * MB),

@@ -5,7 +5,7 @@ use flashtwin_ftl::Ftl;
 use flashtwin_nand::Part;
 
 /// How many columns there are.
-const WIDTH: usize = 14;
+const WIDTH: usize = 15;
 
 /// Names of the columns, in the order of [`Xray::columns`]. Bytes and erases are cumulative since
 /// the drive was built, and so is wear: the mean over all superblocks of cycles used over cycles
@@ -19,6 +19,7 @@ pub const COLUMNS: [&str; WIDTH] = [
     "fold_bytes",
     "gc_bytes",
     "pad_bytes",
+    "parity_bytes",
     "slc_erases",
     "native_erases",
     "wear_ppm",
@@ -115,6 +116,7 @@ impl Xray {
             c.fold_units * unit,
             c.gc_units * unit,
             c.pad_units * unit,
+            c.parity_units * unit,
             c.slc_erases,
             c.native_erases,
             wear as u64,

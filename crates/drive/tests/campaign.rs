@@ -47,12 +47,13 @@ fn between(rng: &mut Rng, low: u64, high: u64) -> u64 {
 struct Shape {
     bits: u64,
     superblocks: u64,
-    /// Bytes of a superblock in SLC mode.
+    /// Bytes of data in a superblock in SLC mode.
     slc: u64,
     /// Bytes of one native program.
     granule: u64,
     /// Bytes of a mapping unit.
     unit: u64,
+    parity: bool,
     sets: Vec<String>,
 }
 
@@ -72,6 +73,8 @@ fn shape(rng: &mut Rng) -> Shape {
     let superblocks = between(rng, 12, 48);
     let one_shot = rng.chance(60);
     let unit = pick(rng, &[4u64, 4, 4, 8, 16, 32, 64]) << 10;
+    let dies = channels * per_channel;
+    let parity = dies > 1 && rng.chance(40);
     let list = |texts: &[&str]| format!("[{}]", texts[..bits].join(","));
     let reads = list(&["\"45 us\"", "\"60 us\"", "\"75 us\"", "\"90 us\""]);
     let programs = list(&["\"500 us\"", "\"1 ms\"", "\"2 ms\"", "\"3 ms\""]);
@@ -90,11 +93,13 @@ fn shape(rng: &mut Rng) -> Shape {
         ),
         format!("nand.cache_program={}", rng.chance(50)),
         format!("ftl.mapping_unit={unit} B"),
+        format!("ftl.parity={}", if parity { "stripe" } else { "none" }),
     ];
     Shape {
         bits: bits as u64,
         superblocks,
-        slc: channels * per_channel * planes * wordlines * page,
+        slc: (dies - u64::from(parity)) * planes * wordlines * page,
+        parity,
         granule: planes * page * if one_shot { bits as u64 } else { 1 },
         unit,
         sets,
@@ -131,6 +136,11 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
         ("static", "direct") => pick(rng, &["10 ms", "1 s", "30 s"]),
         _ => pick(rng, &["never", "10 ms", "1 s", "30 s"]),
     };
+    let path = if shape.parity {
+        "controller"
+    } else {
+        pick(rng, &["copyback", "controller"])
+    };
     let reserve = if borrows { between(rng, 0, 6) } else { 0 };
     // One is too few: collection cannot erase what it emptied before its last granule is full, and
     // folding leaves the last free superblock to it.
@@ -152,7 +162,7 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
         format!("fold.pace={pace}"),
         format!("fold.idle_after={idle}"),
         format!("fold.reserve={} B", reserve * native),
-        format!("fold.path={}", pick(rng, &["copyback", "controller"])),
+        format!("fold.path={path}"),
         format!("ftl.system={} B", system * native),
         format!("gc.reserve={held}"),
         format!("gc.low={low}"),
@@ -451,7 +461,7 @@ impl Host {
             let erased = c.slc_erases * of(Mode::Slc) + c.native_erases * of(Mode::Native);
             let used = ftl.superblocks().iter().filter(|b| b.written > 0);
             let most = erased + used.map(|b| of(b.mode)).sum::<u64>();
-            let programmed = c.programmed_units();
+            let programmed = c.programmed_units() - c.parity_units;
             let open = 4 * of(Mode::Native);
             assert!(
                 programmed <= most && most <= programmed + open,

@@ -244,6 +244,32 @@ fn dies_that_share_a_channel_share_its_time() {
 }
 
 #[test]
+fn parity_costs_a_program_a_stripe_and_waits_for_nobody() {
+    let parity = ["ftl.parity=stripe", "drive.capacity=15 GB"];
+    let sets = [&NO_CACHE[..], &parity].concat();
+    let mut d = drive(&sets);
+    single(&mut d, Op::Write, 0, 48 * 8);
+    let (time, _) = single(&mut d, Op::Flush, 0, 0);
+    assert!(time.0 <= COMMAND + bus(196_608) + 4_300_000, "{time:?}");
+    rest(&mut d, Nanos::from_ms(10));
+    let c = d.counters();
+    assert_eq!((c.direct_units, c.parity_units, c.pad_units), (48, 48, 0));
+    // Data of the second stripe is on the die that holds the first one's parity.
+    let die = |lpn| d.ftl().read_place(d.ftl().locate(lpn).expect("written")).0;
+    assert_eq!(die(0), 1);
+    single(&mut d, Op::Write, 48 * 8, 48 * 8);
+    let die = |lpn| d.ftl().read_place(d.ftl().locate(lpn).expect("written")).0;
+    assert_eq!(die(48), 0);
+    d.ftl().check();
+    let expected = 196_608.0 / (4.3e-3 + 196_608.0 / 400e6);
+    let found = rate_of_writes(&sets);
+    assert!(
+        (found / expected - 1.0).abs() < 0.02,
+        "{found} against {expected}"
+    );
+}
+
+#[test]
 fn read_ahead_hides_the_sense_of_a_sequential_stream_at_depth_one() {
     let read = |sets: &[&str]| {
         let mut d = drive(sets);

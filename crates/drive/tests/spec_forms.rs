@@ -80,6 +80,14 @@ const OTHERS: &[(&str, &[&str])] = &[
     ("ftl.mapping_unit", &["ftl.mapping_unit=16 KiB"]),
     ("ftl.system", &["ftl.system=0"]),
     (
+        "ftl.parity",
+        &[
+            "ftl.parity=stripe",
+            "nand.channels=4",
+            "drive.capacity=50 GB",
+        ],
+    ),
+    (
         "slc_cache.mode",
         &["slc_cache.mode=whole-drive", "slc_cache.size=0"],
     ),

@@ -8,7 +8,7 @@ use crate::blocks::{Pool, State};
 use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
 use crate::op::{NandOp, Token, class};
-use crate::write_buffer::Flight;
+use crate::write_buffer::{Flight, PARITY};
 
 /// Host data into the SLC cache.
 pub(crate) const CACHE: usize = 0;
@@ -149,6 +149,7 @@ impl Ftl {
         let class = self.layout.program_class(s.mode, page);
         let place = self.buffer.launch(Flight {
             first: self.layout.base(s.superblock) + s.begun,
+            superblock: s.superblock,
             host_units: if stream <= DIRECT { filled } else { 0 },
             stream,
             sequence: s.sequence,
@@ -163,12 +164,51 @@ impl Ftl {
             units: sent as u16,
             token,
         });
+        if self.layout.parity {
+            self.protect(s, ops);
+        }
         let s = &mut self.streams[stream];
         s.begun += s.granule;
         if s.next > s.begun {
             s.sequence = self.sequence;
             self.sequence += 1;
         }
+    }
+
+    /// Issues the parity of a stripe once the last of its data granules, the one that the stream
+    /// has filled, is on its way. The parity of what went before is in the controller's RAM; it
+    /// is whole with the last one and crosses the channel like data.
+    fn protect(&mut self, s: Stream, ops: &mut Vec<NandOp>) {
+        let (stripe, slot) = self.layout.stripe_of(s.mode, s.begun);
+        if slot + 1 < self.layout.stripe_granules() {
+            return;
+        }
+        let (die, page) = self.layout.parity_place(s.mode, s.superblock, stripe);
+        let place = self.buffer.launch(Flight {
+            first: self.layout.physical_units(),
+            superblock: s.superblock,
+            host_units: 0,
+            stream: PARITY,
+            sequence: s.sequence,
+            source: NONE,
+        });
+        self.blocks.all[s.superblock as usize].in_flight += 1;
+        self.counters.parity_units += u64::from(s.granule);
+        ops.push(NandOp {
+            die: die as u16,
+            class: self.layout.program_class(s.mode, page),
+            units: s.granule as u16,
+            token: Token::Program(place),
+        });
+    }
+
+    /// Units issued in stripes that are not whole: their parity is in RAM.
+    pub(crate) fn unprotected_units(&self) -> u64 {
+        if !self.layout.parity {
+            return 0;
+        }
+        let units = |s: &Stream| s.begun % (s.granule * self.layout.stripe_granules());
+        self.streams.iter().map(|s| u64::from(units(s))).sum()
     }
 
     pub(crate) fn count_programmed(&mut self, stream: usize, units: u32) {
@@ -271,7 +311,7 @@ impl Ftl {
     /// A program has ended: its buffer is free, its data is on flash.
     pub(crate) fn granule_programmed(&mut self, place: u32, ops: &mut Vec<NandOp>) {
         let flight = self.buffer.land(place);
-        let superblock = self.layout.superblock_of(flight.first);
+        let superblock = flight.superblock;
         let block = &mut self.blocks.all[superblock as usize];
         block.in_flight -= 1;
         if block.in_flight == 0 && block.valid == 0 && block.state == State::Closed {
@@ -282,7 +322,7 @@ impl Ftl {
         }
     }
 
-    /// Erases a superblock without valid data on all its dies.
+    /// Erases a superblock without valid data, on all dies that it lies on.
     pub(crate) fn start_erase(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
         if self.blocks.all[superblock as usize].pool == Pool::Cache {
             self.blocks.cache.retain(|&s| s != superblock);
@@ -295,9 +335,9 @@ impl Ftl {
         );
         assert_eq!(block.in_flight, 0, "erase under a program");
         block.state = State::Erasing;
-        block.erases_left = self.layout.dies;
+        block.erases_left = self.layout.group_dies;
         let class = class::erase(block.mode);
-        for die in 0..self.layout.dies {
+        for die in self.layout.dies_of(superblock) {
             let token = Token::Erase(superblock);
             ops.push(NandOp {
                 die: die as u16,

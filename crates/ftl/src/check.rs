@@ -95,6 +95,25 @@ impl Ftl {
             "host units are lost or doubled\n{}",
             self.describe()
         );
+        self.check_parity();
+    }
+
+    /// Every whole stripe has its parity, and nothing else has.
+    fn check_parity(&self) {
+        if !self.layout.parity {
+            assert_eq!(self.counters.parity_units, 0, "parity without parity");
+            return;
+        }
+        let data = self.counters.programmed_units() - self.counters.parity_units;
+        let granules = self.layout.stripe_granules();
+        assert_eq!(
+            data,
+            self.counters.parity_units * u64::from(granules)
+                + self.unprotected_units()
+                + self.parity_forgone,
+            "stripes and parity\n{}",
+            self.describe()
+        );
     }
 
     /// The state in a few lines, for a panic.

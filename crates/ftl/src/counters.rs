@@ -15,6 +15,8 @@ pub struct Counters {
     pub gc_units: u64,
     /// Units programmed without data, because a granule could not wait to be full.
     pub pad_units: u64,
+    /// Units programmed as parity of what is counted above.
+    pub parity_units: u64,
     /// Superblocks erased after SLC use.
     pub slc_erases: u64,
     /// Superblocks erased after native use.
@@ -25,6 +27,7 @@ impl Counters {
     /// Everything that was programmed.
     #[must_use]
     pub fn programmed_units(&self) -> u64 {
-        self.slc_units + self.direct_units + self.fold_units + self.gc_units + self.pad_units
+        let data = self.slc_units + self.direct_units + self.fold_units + self.gc_units;
+        data + self.pad_units + self.parity_units
     }
 }

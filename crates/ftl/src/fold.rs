@@ -5,7 +5,9 @@
 //! the new one is placed, and the superblock is erased only after it is programmed.
 //!
 //! How: over the channel through the controller, or inside the die (copyback) where whole
-//! wordlines are valid and the destination is at the beginning of a granule on the same die.
+//! wordlines are valid and the destination is at the beginning of a granule on the same die. Not
+//! with parity: it needs the data in the controller, and its place moves from die to die in another
+//! rhythm in each mode.
 
 use crate::allocate::FOLD;
 use crate::ftl::Ftl;
@@ -123,10 +125,11 @@ impl Ftl {
     /// valid and the destination stands at the beginning of a granule; each die copies its own
     /// rows.
     fn try_copyback(&mut self, ops: &mut Vec<NandOp>) -> bool {
-        if self.policy.fold.path != FoldPath::Copyback || !self.layout.one_shot {
+        let possible = self.layout.one_shot && !self.layout.parity;
+        if self.policy.fold.path != FoldPath::Copyback || !possible {
             return false;
         }
-        let group = self.layout.row_units * self.layout.dies * self.layout.bits;
+        let group = self.layout.row_units * self.layout.group_dies * self.layout.bits;
         let start = self.fold.cursor;
         if !start.is_multiple_of(group) || start + group > self.layout.slc_units {
             return false;
@@ -150,16 +153,18 @@ impl Ftl {
     /// Issues one copyback a die for a group of fully valid rows.
     fn copy_group(&mut self, first: u32, ops: &mut Vec<NandOp>) {
         self.ensure_open(FOLD);
-        let (dies, row) = (self.layout.dies, self.layout.row_units);
+        let (dies, row) = (self.layout.group_dies, self.layout.row_units);
         for _ in 0..dies {
             let s = self.streams[FOLD];
             let die = self.layout.place(Mode::Native, s.superblock, s.next).0;
+            let within = die - self.layout.dies_of(s.superblock).start;
             let place = self.buffer.launch(Flight {
                 first: self.layout.base(s.superblock) + s.next,
+                superblock: s.superblock,
                 host_units: 0,
                 stream: FOLD,
                 sequence: self.sequence,
-                source: first + die * row,
+                source: first + within * row,
             });
             self.blocks.all[s.superblock as usize].in_flight += 1;
             self.fold.copying += 1;
@@ -181,9 +186,9 @@ impl Ftl {
         let flight = self.buffer.flights[place as usize];
         let (row, stride) = (
             self.layout.row_units,
-            self.layout.row_units * self.layout.dies,
+            self.layout.row_units * self.layout.group_dies,
         );
-        let target = self.layout.superblock_of(flight.first);
+        let target = flight.superblock;
         let origin = self.layout.superblock_of(flight.source);
         let mut moved = 0;
         for page in 0..self.layout.bits {
@@ -208,7 +213,7 @@ impl Ftl {
     #[must_use]
     pub fn copyback_rows(&self, place: u32) -> Vec<std::ops::Range<u32>> {
         let first = self.buffer.flights[place as usize].source;
-        let stride = self.layout.row_units * self.layout.dies;
+        let stride = self.layout.row_units * self.layout.group_dies;
         let row = |page| first + page * stride..first + page * stride + self.layout.row_units;
         (0..self.layout.bits).map(row).collect()
     }

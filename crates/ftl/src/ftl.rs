@@ -43,6 +43,8 @@ pub struct Ftl {
     pub(crate) counters: Counters,
     pub(crate) sequence: u64,
     pub(crate) starved: bool,
+    /// Units of stripes that a purge cut short, which never got their parity.
+    pub(crate) parity_forgone: u64,
     /// Copies that the present victim costs for each unit that it frees, in thousandths.
     pub(crate) collect_cost_milli: i64,
     /// No victim was worth its copies; not looked for again before this sequence number.
@@ -63,12 +65,12 @@ impl Ftl {
         buffer_bytes: u64,
         seed: u64,
     ) -> Ftl {
-        let layout = Layout::new(part, policy.unit_bytes, policy.system_bytes);
+        let layout = Layout::new(part, &policy);
         let cache = Cache::new(&policy, &layout);
         let unit = u64::from(policy.unit_bytes);
         let logical = capacity_bytes.div_ceil(unit) as u32;
         Ftl {
-            map: Map::new(logical, layout.superblocks * layout.native_units),
+            map: Map::new(logical, layout.physical_units()),
             blocks: Blocks::new(layout.superblocks, cache.fixed_total),
             streams: std::array::from_fn(|i| Stream::new(&layout, i)),
             buffer: WriteBuffer::new((buffer_bytes / unit) as u32),
@@ -77,6 +79,7 @@ impl Ftl {
             counters: Counters::default(),
             sequence: 0,
             starved: false,
+            parity_forgone: 0,
             collect_cost_milli: 0,
             search_again: 0,
             scratch: Vec::with_capacity(4096),
@@ -300,6 +303,7 @@ impl Ftl {
             };
             queue.push_back(index as u32);
         }
+        self.parity_forgone += self.unprotected_units();
         self.streams = std::array::from_fn(|i| Stream::new(&self.layout, i));
         debug_assert_eq!(self.buffer.used_units, 0, "purge with host data");
         self.cache = Cache::new(&self.policy, &self.layout);

@@ -1,13 +1,23 @@
-//! Where a physical unit lies: superblock, die, page type.
+//! Where a physical unit lies: superblock, die, wordline, page type.
 //!
 //! A physical unit number (PPN) is `superblock × native_units + offset`. Offsets run in page rows:
 //! one page of every plane of a die, which is what one multi-plane read takes. Rows fill a granule
-//! (what one program takes), granules go round the dies. In SLC mode a superblock uses its first
-//! `slc_units`.
+//! (what one program takes), granules go round the dies of the superblock. In SLC mode a
+//! superblock uses its first `slc_units`.
+//!
+//! A superblock spans a group of dies, all of them where there is one group; superblocks go round
+//! the groups. A *stripe* is one granule on each die of the group. With parity one granule of each
+//! stripe is the exclusive-or of the others, as RAISE and RAIN do it, and the die that holds it
+//! changes from stripe to stripe. Physical units count data only: parity has a place on flash and
+//! no number.
+//!
+//! Invariant: offsets and parity slots together are every page row of the superblock's blocks,
+//! each once (`tests/layout.rs`).
 
 use flashtwin_nand::{Part, Program};
 
 use crate::op::class;
+use crate::policy::{Parity, Policy};
 
 /// How the cells of a superblock are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,8 +72,14 @@ impl Divider {
 /// The address arithmetic of one drive.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    /// Dies.
+    /// Dies of the drive.
     pub dies: u32,
+    /// Dies that a superblock spans.
+    pub group_dies: u32,
+    /// Groups of dies: superblock s lies in group `s % groups`.
+    pub groups: u32,
+    /// One granule of each stripe is parity.
+    pub parity: bool,
     /// Bits a cell in native mode.
     pub bits: u32,
     /// Bytes of a mapping unit.
@@ -74,9 +90,9 @@ pub struct Layout {
     pub row_units: u32,
     /// Superblocks of the drive, those of the system not among them.
     pub superblocks: u32,
-    /// Units of a superblock in native mode.
+    /// Units of a superblock in native mode, parity not among them.
     pub native_units: u32,
-    /// Units of a superblock in SLC mode.
+    /// Units of a superblock in SLC mode, parity not among them.
     pub slc_units: u32,
     /// Units that one native program takes.
     pub native_granule: u32,
@@ -85,40 +101,65 @@ pub struct Layout {
     by_superblock: Divider,
     by_row: Divider,
     by_granule: Divider,
-    by_dies: Divider,
+    /// Data granules of a stripe.
+    by_stripe: Divider,
+    by_group_dies: Divider,
+    by_groups: Divider,
+    by_bits: Divider,
 }
 
 impl Layout {
-    /// The arithmetic for a part with mapping units of `unit_bytes`, `system_bytes` of it set
-    /// aside.
+    /// The arithmetic for a part under a policy, which says the mapping unit, what the system takes
+    /// and how superblocks are cut.
     #[must_use]
-    pub fn new(part: &Part, unit_bytes: u32, system_bytes: u64) -> Layout {
+    pub fn new(part: &Part, policy: &Policy) -> Layout {
         let g = &part.geometry;
-        let page_units = (g.page_bytes / unit_bytes).max(1);
-        let row_units = g.page_bytes * g.planes / unit_bytes;
-        let slc_units = row_units * g.dies() * g.wordlines_per_block;
+        let (dies, bits) = (g.dies(), g.cell.bits());
+        let group_dies = if policy.superblock_dies == 0 {
+            dies
+        } else {
+            policy.superblock_dies
+        };
+        assert!(
+            dies.is_multiple_of(group_dies),
+            "superblocks of {group_dies} dies do not divide {dies}"
+        );
+        let groups = dies / group_dies;
+        let parity = policy.parity == Parity::Stripe;
+        assert!(!parity || group_dies > 1, "parity of a single die");
+        let data_dies = group_dies - u32::from(parity);
+        let page_units = (g.page_bytes / policy.unit_bytes).max(1);
+        let row_units = g.page_bytes * g.planes / policy.unit_bytes;
+        let slc_units = row_units * data_dies * g.wordlines_per_block;
         let one_shot = matches!(part.native.program, Program::OneShot(_));
         let native_granule = if one_shot {
-            row_units * g.cell.bits()
+            row_units * bits
         } else {
             row_units
         };
-        let system = system_bytes.div_ceil(g.superblock_bytes()) as u32;
+        let raw = g.superblock_bytes() / u64::from(groups);
+        let system = policy.system_bytes.div_ceil(raw) as u32;
         Layout {
-            dies: g.dies(),
-            bits: g.cell.bits(),
-            unit_bytes,
+            dies,
+            group_dies,
+            groups,
+            parity,
+            bits,
+            unit_bytes: policy.unit_bytes,
             page_units,
             row_units,
-            superblocks: g.blocks_per_plane - system,
-            native_units: slc_units * g.cell.bits(),
+            superblocks: g.blocks_per_plane * groups - system,
+            native_units: slc_units * bits,
             slc_units,
             native_granule,
             one_shot,
-            by_superblock: Divider::new(slc_units * g.cell.bits()),
+            by_superblock: Divider::new(slc_units * bits),
             by_row: Divider::new(row_units),
             by_granule: Divider::new(native_granule),
-            by_dies: Divider::new(g.dies()),
+            by_stripe: Divider::new(data_dies),
+            by_group_dies: Divider::new(group_dies),
+            by_groups: Divider::new(groups),
+            by_bits: Divider::new(bits),
         }
     }
 
@@ -193,20 +234,95 @@ impl Layout {
         }
     }
 
+    /// Group of dies that a superblock lies on.
+    #[inline]
+    #[must_use]
+    pub fn group_of(&self, superblock: u32) -> u32 {
+        self.by_groups.split(superblock).1
+    }
+
+    /// The dies that a superblock lies on.
+    #[inline]
+    #[must_use]
+    pub fn dies_of(&self, superblock: u32) -> std::ops::Range<u32> {
+        let first = self.group_of(superblock) * self.group_dies;
+        first..first + self.group_dies
+    }
+
+    /// Stripe of the granule that an offset of a superblock lies in, and the granule's number
+    /// among the data of the stripe.
+    #[inline]
+    #[must_use]
+    pub fn stripe_of(&self, mode: Mode, offset: u32) -> (u32, u32) {
+        let granule = match mode {
+            Mode::Slc => self.by_row.quotient(offset),
+            Mode::Native => self.by_granule.quotient(offset),
+        };
+        self.by_stripe.split(granule)
+    }
+
+    /// Data granules of a stripe.
+    #[inline]
+    #[must_use]
+    pub fn stripe_granules(&self) -> u32 {
+        self.group_dies - u32::from(self.parity)
+    }
+
+    /// Die of the group that holds the parity of a stripe.
+    #[inline]
+    fn parity_slot(&self, stripe: u32) -> u32 {
+        self.by_group_dies.split(stripe).1
+    }
+
+    /// Page type that the granules of a native stripe begin with.
+    #[inline]
+    fn first_page(&self, mode: Mode, stripe: u32) -> u32 {
+        if mode == Mode::Slc || self.one_shot {
+            0
+        } else {
+            self.by_bits.split(stripe).1
+        }
+    }
+
     /// Die and page type of the row at an offset of a superblock.
     #[inline]
     #[must_use]
-    pub fn place(&self, mode: Mode, _superblock: u32, offset: u32) -> (u32, u32) {
-        if mode == Mode::Slc {
-            return (self.by_dies.split(self.by_row.quotient(offset)).1, 0);
+    pub fn place(&self, mode: Mode, superblock: u32, offset: u32) -> (u32, u32) {
+        let (stripe, mut die) = self.stripe_of(mode, offset);
+        if self.parity {
+            die += u32::from(die >= self.parity_slot(stripe));
         }
-        let (granule, within) = self.by_granule.split(offset);
-        let (slot, die) = self.by_dies.split(granule);
-        let page = if self.one_shot {
-            self.by_row.quotient(within)
+        if self.groups > 1 {
+            die += self.group_of(superblock) * self.group_dies;
+        }
+        let page = if mode == Mode::Native && self.one_shot {
+            self.by_row.quotient(self.by_granule.split(offset).1)
         } else {
-            slot % self.bits
+            self.first_page(mode, stripe)
         };
         (die, page)
+    }
+
+    /// Die and page type of the parity of a stripe.
+    #[must_use]
+    pub fn parity_place(&self, mode: Mode, superblock: u32, stripe: u32) -> (u32, u32) {
+        let die = self.dies_of(superblock).start + self.parity_slot(stripe);
+        (die, self.first_page(mode, stripe))
+    }
+
+    /// Wordline of a stripe's granules, the same on each of its dies.
+    #[must_use]
+    pub fn wordline(&self, mode: Mode, stripe: u32) -> u32 {
+        if mode == Mode::Slc || self.one_shot {
+            stripe
+        } else {
+            self.by_bits.quotient(stripe)
+        }
+    }
+
+    /// Physical units of the drive; no unit has this number.
+    #[must_use]
+    pub fn physical_units(&self) -> u32 {
+        self.superblocks * self.native_units
     }
 }

@@ -78,6 +78,15 @@ pub struct Gc {
     pub reserve_superblocks: u32,
 }
 
+/// Whether superblocks can lose a die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parity {
+    /// They cannot: every page holds data.
+    None,
+    /// One granule of each stripe is the exclusive-or of the others (RAISE, RAIN).
+    Stripe,
+}
+
 /// All decisions of the firmware about data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
@@ -85,6 +94,10 @@ pub struct Policy {
     pub unit_bytes: u32,
     /// Flash taken by the system: map, tables, spares, bad blocks (bytes in native mode).
     pub system_bytes: u64,
+    /// Parity within superblocks.
+    pub parity: Parity,
+    /// Dies that a superblock spans, a divisor of all dies; 0 = all of them.
+    pub superblock_dies: u32,
     /// The cache.
     pub cache: SlcCache,
     /// Folding.

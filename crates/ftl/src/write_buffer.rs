@@ -8,14 +8,20 @@ use crate::allocate::STREAMS;
 use crate::ftl::Ftl;
 use crate::layout::NONE;
 
+/// In place of a stream: parity, which belongs to none and which nobody waits for.
+pub(crate) const PARITY: usize = STREAMS;
+
 /// A granule being programmed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flight {
-    /// First physical unit, or none when the place is unused.
+    /// First physical unit, or none when the place is unused. Parity has none either, and bears
+    /// the number past the last one.
     pub(crate) first: u32,
+    /// The superblock that it is programmed into.
+    pub(crate) superblock: u32,
     /// Units of buffer that are given back when it is done.
     pub(crate) host_units: u32,
-    /// Which stream it belongs to.
+    /// Which stream it belongs to, or [`PARITY`].
     pub(crate) stream: usize,
     /// Its number among all granules, in the order in which they were begun.
     pub(crate) sequence: u64,
@@ -33,8 +39,8 @@ pub(crate) struct WriteBuffer {
     pub(crate) promised: bool,
     pub(crate) flights: Vec<Flight>,
     vacant: Vec<u32>,
-    /// How many of each stream are in flight.
-    pub(crate) by_stream: [u32; STREAMS],
+    /// How many of each stream are in flight, and how many of parity.
+    pub(crate) by_stream: [u32; STREAMS + 1],
 }
 
 impl WriteBuffer {
@@ -46,7 +52,7 @@ impl WriteBuffer {
             promised: false,
             flights: Vec::new(),
             vacant: Vec::new(),
-            by_stream: [0; STREAMS],
+            by_stream: [0; STREAMS + 1],
         }
     }
 

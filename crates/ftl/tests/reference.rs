@@ -4,7 +4,7 @@ mod common;
 
 use common::{Bench, part, policy};
 use flashtwin_ftl::Policy;
-use flashtwin_ftl::policy::{CacheMode, FoldPath, WhenFull};
+use flashtwin_ftl::policy::{CacheMode, FoldPath, Parity, WhenFull};
 use flashtwin_nand::{Cell, Part};
 
 /// Writes, trims and rests at random for a while, verifying as it goes.
@@ -93,6 +93,30 @@ fn every_cache_with_every_way_when_full() {
                         assert_eq!(c.direct_units, 0, "{what} wrote direct");
                     }
                 }
+            }
+        }
+    }
+}
+
+#[test]
+fn parity_loses_nothing_and_takes_a_share_of_every_stripe() {
+    for (cell, one_shot) in [(Cell::Tlc, true), (Cell::Qlc, false), (Cell::Slc, true)] {
+        for channels in [2, 4] {
+            for when_full in [WhenFull::Direct, WhenFull::FoldFirst, WhenFull::Staged] {
+                let mut p = part(cell, one_shot, 48);
+                p.geometry.channels = channels;
+                let mut policy = policy();
+                if cell != Cell::Slc {
+                    policy = cached(CacheMode::Dynamic, when_full, FoldPath::Copyback, 4);
+                }
+                policy.parity = Parity::Stripe;
+                let share = 0.6 * f64::from(channels - 1) / f64::from(channels);
+                let bench = torture(&p, policy, share, 9);
+                let c = bench.ftl.counters();
+                let data = c.programmed_units() - c.parity_units;
+                let most = data / u64::from(channels - 1);
+                let few = 6 * u64::from(bench.ftl.layout.native_granule);
+                assert!(c.parity_units <= most && most <= c.parity_units + few);
             }
         }
     }

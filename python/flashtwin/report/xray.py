@@ -27,6 +27,7 @@ CAUSES = {
     "fold": ("fold_bytes", "folding"),
     "gc": ("gc_bytes", "garbage collection"),
     "pad": ("pad_bytes", "padding"),
+    "parity": ("parity_bytes", "parity"),
 }
 COUNTERS = (
     "host_bytes",

@@ -18,7 +18,14 @@ from flashtwin.runner.together import Task, run_tasks, twin_target
 from flashtwin.validation.metrics import PATTERNS, PLANS, Measured
 
 # Bytes programmed, by cause; with the host's bytes they make the write amplification.
-PROGRAMMED = ("slc_bytes", "direct_bytes", "fold_bytes", "gc_bytes", "pad_bytes")
+PROGRAMMED = (
+    "slc_bytes",
+    "direct_bytes",
+    "fold_bytes",
+    "gc_bytes",
+    "pad_bytes",
+    "parity_bytes",
+)
 HOST = "host_bytes"
 
 ObserverFor = Callable[[str, str], Observer]
@@ -94,5 +101,6 @@ def _counters(run: Run, steps: Iterable[int]) -> dict[str, int]:
     for step in steps:
         columns = run.xray(step)
         if columns and len(columns["t_ns"]):
-            return {name: int(columns[name][-1]) for name in (HOST, *PROGRAMMED)}
+            known = (name for name in (HOST, *PROGRAMMED) if name in columns)
+            return {name: int(columns[name][-1]) for name in known}
     return {}

@@ -3,7 +3,7 @@
 
 use flashtwin_base::Nanos;
 use flashtwin_ftl::Policy;
-use flashtwin_ftl::policy::{CacheMode, Fold, FoldPath, Gc, SlcCache, WhenFull};
+use flashtwin_ftl::policy::{CacheMode, Fold, FoldPath, Gc, Parity, SlcCache, WhenFull};
 use flashtwin_nand::part::{Cell, Geometry, ModeTiming, Part, Program};
 
 use super::value::{Datum, Values};
@@ -110,6 +110,11 @@ fn policy(checked: &Checked<'_>) -> Policy {
     Policy {
         unit_bytes: checked.count("ftl.mapping_unit"),
         system_bytes: checked.number("ftl.system"),
+        parity: match checked.word("ftl.parity") {
+            "stripe" => Parity::Stripe,
+            _ => Parity::None,
+        },
+        superblock_dies: 0,
         cache: SlcCache {
             mode: match checked.word("slc_cache.mode") {
                 "none" => CacheMode::None,

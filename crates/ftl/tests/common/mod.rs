@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use flashtwin_base::Nanos;
 use flashtwin_base::rng::Rng;
-use flashtwin_ftl::policy::{CacheMode, Fold, FoldPath, Gc, SlcCache, WhenFull};
+use flashtwin_ftl::policy::{CacheMode, Fold, FoldPath, Gc, Parity, SlcCache, WhenFull};
 use flashtwin_ftl::{Ftl, NandOp, Policy, Token};
 use flashtwin_nand::{Cell, Geometry, ModeTiming, Part, Program};
 
@@ -54,6 +54,8 @@ pub fn policy() -> Policy {
     Policy {
         unit_bytes: UNIT,
         system_bytes: 0,
+        parity: Parity::None,
+        superblock_dies: 0,
         cache: SlcCache {
             mode: CacheMode::None,
             size_bytes: 0,

@@ -17,6 +17,7 @@ pub(super) fn check(found: &mut Findings<'_>) {
     rearm(found);
     when_full(found);
     fold(found);
+    copyback(found);
     emptied(found);
 }
 
@@ -65,10 +66,10 @@ fn sizes(found: &mut Findings<'_>) -> Option<()> {
 /// User bytes of a cache take as many native bytes as the cell has bits.
 fn fits(found: &mut Findings<'_>) -> Option<()> {
     let flash = Flash::read(found.values)?;
-    let system = u128::from(found.values.number("ftl.system")?);
+    let system = flash.system(found.values)?;
     let sizes = ["slc_cache.size", "slc_cache.static_size"].map(|key| found.values.number(key));
     let total: u128 = sizes.iter().flatten().map(|size| u128::from(*size)).sum();
-    let room = flash.raw().saturating_sub(system);
+    let room = flash.blocks.saturating_sub(system) * flash.superblock();
     let larger = if sizes[0] >= sizes[1] {
         "slc_cache.size"
     } else {
@@ -207,6 +208,18 @@ fn fold(found: &mut Findings<'_>) -> Option<()> {
         );
     }
     borrows.then(|| reserve_fits(found)).flatten()
+}
+
+/// Copyback keeps the data in the die, and parity is made of data in the controller.
+fn copyback(found: &mut Findings<'_>) -> Option<()> {
+    let parity = found.values.word("ftl.parity")? != "none";
+    let borrowed = found.values.word("slc_cache.mode")? != "none";
+    if parity && borrowed && found.values.word("fold.path")? == "copyback" {
+        let message = "data that stays inside a die never meets the parity of its stripe";
+        let hint = "write `fold.path = \"controller\"`, or `ftl.parity = \"none\"`";
+        found.add("fold.path", message, hint);
+    }
+    Some(())
 }
 
 fn reserve_fits(found: &mut Findings<'_>) -> Option<()> {

@@ -12,33 +12,50 @@ pub(super) struct Flash {
     pub wordlines: u128,
     pub page: u128,
     pub bits: u128,
+    /// Granules of each stripe that are parity: one or none.
+    pub parity: u128,
 }
 
 impl Flash {
+    /// Nothing where a number is missing, or where no stripe can be cut, which is told elsewhere.
     pub fn read(values: &Values) -> Option<Flash> {
         let number = |key: &str| values.number(key).map(u128::from);
-        Some(Flash {
-            dies: number("nand.channels")? * number("nand.dies_per_channel")?,
+        let flash = Flash {
+            dies: dies(values)?,
             planes: number("nand.planes")?,
             blocks: number("nand.blocks_per_plane")?,
             wordlines: number("nand.wordlines_per_block")?,
             page: number("nand.page_size")?,
             bits: bits(values)?,
-        })
+            parity: u128::from(has_parity(values)?),
+        };
+        (flash.dies > flash.parity).then_some(flash)
     }
 
-    /// Bytes of a superblock in SLC mode.
+    /// Bytes of data in a superblock in SLC mode.
     pub fn slc_superblock(&self) -> u128 {
-        self.dies * self.planes * self.wordlines * self.page
+        (self.dies - self.parity) * self.planes * self.wordlines * self.page
     }
 
-    /// Bytes of a superblock in native mode.
+    /// Bytes of data in a superblock in native mode.
     pub fn superblock(&self) -> u128 {
         self.slc_superblock() * self.bits
     }
 
+    /// Bytes of all cells in native mode.
     pub fn raw(&self) -> u128 {
-        self.superblock() * self.blocks
+        self.dies * self.planes * self.wordlines * self.page * self.bits * self.blocks
+    }
+
+    /// Bytes of it that parity takes.
+    pub fn spent_on_parity(&self) -> u128 {
+        self.raw() - self.superblock() * self.blocks
+    }
+
+    /// Superblocks that the system takes: it is told in bytes of cells.
+    pub fn system(&self, values: &Values) -> Option<u128> {
+        let bytes = u128::from(values.number("ftl.system")?);
+        Some(bytes.div_ceil((self.raw() / self.blocks).max(1)))
     }
 
     /// SLC superblocks nearest to a size; the engine counts the cache in the same way.
@@ -48,8 +65,8 @@ impl Flash {
 
     /// Superblocks that stay for user data in native mode: neither system nor the cache's own.
     fn native_superblocks(&self, values: &Values) -> Option<u128> {
-        let system = u128::from(values.number("ftl.system")?).div_ceil(self.superblock());
-        Some(self.blocks.saturating_sub(system + self.own(values)?))
+        let taken = self.system(values)? + self.own(values)?;
+        Some(self.blocks.saturating_sub(taken))
     }
 
     /// The same in bytes.
@@ -63,6 +80,15 @@ impl Flash {
         let has = matches!(values.word("slc_cache.mode")?, "static" | "hybrid");
         Some(if has { self.slc_superblocks(size) } else { 0 })
     }
+}
+
+fn dies(values: &Values) -> Option<u128> {
+    let number = |key: &str| values.number(key).map(u128::from);
+    Some(number("nand.channels")? * number("nand.dies_per_channel")?)
+}
+
+fn has_parity(values: &Values) -> Option<bool> {
+    Some(values.word("ftl.parity")? == "stripe")
 }
 
 pub(super) fn bits(values: &Values) -> Option<u128> {
@@ -82,6 +108,7 @@ pub(super) fn check(found: &mut Findings<'_>) {
     mapping(found);
     units(found);
     sectors(found);
+    parity(found);
     capacity(found);
 }
 
@@ -150,6 +177,16 @@ fn mapping(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
+/// A stripe of one granule has nothing to be the parity of.
+fn parity(found: &mut Findings<'_>) -> Option<()> {
+    if has_parity(found.values)? && dies(found.values)? == 1 {
+        let message = "`stripe` on a single die: each stripe has one granule";
+        let hint = "write `ftl.parity = \"none\"`, or describe more dies";
+        found.add("ftl.parity", message, hint);
+    }
+    Some(())
+}
+
 /// Map entries have 32 bits, one value of which stands for "nowhere".
 fn units(found: &mut Findings<'_>) -> Option<()> {
     let flash = Flash::read(found.values)?;
@@ -205,11 +242,15 @@ fn capacity(found: &mut Findings<'_>) -> Option<()> {
     let room = flash.native(values)?.saturating_sub(held);
     if capacity > room {
         let message = format!(
-            "flash holds {} but {} of it never hold user data (system {}, static cache {}, \
+            "flash holds {} but {} of it never hold user data (system {}, {}static cache {}, \
              reserve of garbage collection {}): {} are left and the drive advertises {}",
             human(flash.raw()),
             human(flash.raw() - room),
             human(values.number("ftl.system")?.into()),
+            match flash.spent_on_parity() {
+                0 => String::new(),
+                bytes => format!("parity {}, ", human(bytes)),
+            },
             human(flash.own(values)? * flash.superblock()),
             human(held),
             human(room),

@@ -1,6 +1,6 @@
 //! The map and what never holds user data.
 
-use super::{Key, fixed, quantity, quantity_or_zero};
+use super::{Key, Kind, fixed, quantity, quantity_or_zero};
 use crate::spec::quantity::Dimension::Size;
 
 pub(super) const KEYS: &[Key] = &[
@@ -14,7 +14,16 @@ pub(super) const KEYS: &[Key] = &[
         "ftl.system",
         quantity_or_zero(Size),
         "\"2 GB\"",
-        "Flash that never holds user data: system area, spares, bad blocks, parity; counted in \
-         native mode.",
+        "Flash that never holds user data: system area, spares, bad blocks; counted in native \
+         mode. Parity too, where `ftl.parity` does not count it.",
     ),
+    fixed(
+        "ftl.parity",
+        Kind::Word(&["none", "stripe"]),
+        "\"stripe\"",
+        "Parity within a superblock (RAISE, RAIN): `stripe` makes one granule of each stripe, which \
+         is a granule on each die of the superblock, the exclusive-or of the others. It takes \
+         capacity and writes.",
+    )
+    .or("\"none\""),
 ];
