@@ -41,10 +41,13 @@ XRAY = {
     "slc_erases",
     "native_erases",
     "wear_ppm",
+    "energy_uj",
     "cache_bytes",
     "cache_valid_bytes",
     "free_superblocks",
     "native_free_bytes",
+    "power_state",
+    "temperature_mc",
 }
 
 

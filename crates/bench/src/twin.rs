@@ -132,7 +132,7 @@ fn phase_of(job: RawJob, capacity_bytes: u64) -> Phase {
 fn run_job(drive: &mut Drive, job: RawJob) -> Outcome {
     let phase = phase_of(job, drive.capacity_bytes());
     let now = drive.now();
-    drive.xray_mut().restart(now, SAMPLE);
+    drive.restart_xray(SAMPLE);
     let outcome = run(drive, now, &phase, &mut |_| Flow::Continue);
     drive.close_xray();
     outcome

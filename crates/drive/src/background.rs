@@ -42,6 +42,7 @@ impl Drive {
     #[inline]
     pub(crate) fn fell_idle(&mut self) {
         self.background.idle_since = self.now;
+        self.served();
         if let (Some(after), false) = (self.background.idle_after, self.background.idle_pending) {
             self.background.idle_pending = true;
             self.events.push(self.now + after, Event::IdleTimer);

@@ -2,7 +2,7 @@
 
 use flashtwin_base::Nanos;
 use flashtwin_ftl::Policy;
-use flashtwin_nand::Part;
+use flashtwin_nand::{DiePower, Part};
 
 /// When a write counts as done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,4 +60,70 @@ pub struct Config {
     pub controller: Controller,
     /// The host link.
     pub link: Link,
+    /// What it draws.
+    pub power: PowerDraw,
+    /// How warm it gets.
+    pub heat: Heat,
+}
+
+/// A low-power state of an idle drive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdleState {
+    /// Entered after so long with nothing to do; [`Nanos::NEVER`] for not at all.
+    pub after: Nanos,
+    /// Microwatts of the drive without its flash.
+    pub power_uw: u64,
+    /// Time to enter it.
+    pub entry: Nanos,
+    /// Time to leave it, for which the waking command waits.
+    pub exit: Nanos,
+}
+
+/// What the drive draws.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PowerDraw {
+    /// A die by activity.
+    pub flash: DiePower,
+    /// Microwatts of sending over the host link, on top.
+    pub link_uw: u64,
+    /// Microwatts without the flash while there is something to do.
+    pub active_uw: u64,
+    /// Microwatts without the flash while there is not.
+    pub idle_uw: u64,
+    /// SATA slumber, NVMe PS3.
+    pub light: IdleState,
+    /// SATA DevSleep, NVMe PS4.
+    pub deep: IdleState,
+}
+
+/// One step of throttling, with hysteresis.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Throttle {
+    /// It begins at this many thousandths of a degree; none for never.
+    pub start_mc: Option<u64>,
+    /// It ends at this many.
+    pub stop_mc: u64,
+    /// Thousandths of the link's rate that are left.
+    pub speed_milli: u64,
+}
+
+/// The drive as a lump of heat.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heat {
+    /// Thousandths of a degree of the air.
+    pub ambient_mc: u64,
+    /// Thousandths of a kelvin for a watt, in still air.
+    pub resistance_mk_per_w: u64,
+    /// Thousandths of a joule for a kelvin.
+    pub capacity_mj_per_k: u64,
+    /// Thousandths by which moving air divides the resistance.
+    pub fan_milli: u64,
+    /// Thousandths of a degree from which on the drive warns.
+    pub warning_mc: u64,
+    /// Thousandths of a degree from which on it is critical.
+    pub critical_mc: u64,
+    /// The first step.
+    pub throttle: Throttle,
+    /// The second step.
+    pub heavy: Throttle,
 }

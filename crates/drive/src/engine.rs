@@ -15,8 +15,10 @@ use crate::command::{Commands, SECTOR_BYTES};
 use crate::config::{Config, Controller, Link};
 use crate::event::Event;
 use crate::flash::Flash;
+use crate::power::{Phase, Power};
 use crate::read_ahead::ReadAhead;
-use crate::xray::Xray;
+use crate::thermal::Thermal;
+use crate::xray::{Inside, Xray};
 
 /// Tokens of host reads from here on are chunks of read-ahead, those below are commands.
 pub(crate) const READ_AHEAD: u32 = 1 << 31;
@@ -39,7 +41,11 @@ pub struct Drive {
     pub(crate) woken: Vec<(u32, u32)>,
     pub(crate) done: Vec<Completion>,
     pub(crate) host_bytes: u64,
-    firmware_free: Nanos,
+    pub(crate) firmware_free: Nanos,
+    pub(crate) power: Power,
+    pub(crate) thermal: Thermal,
+    /// The next sample of the X-ray or tick of the temperature.
+    pub(crate) look_due: Nanos,
 }
 
 impl Drive {
@@ -61,8 +67,13 @@ impl Drive {
             c.read_ahead_bytes,
             ftl.layout.unit_bytes,
         );
+        let power = Power::new(&config.power, &config.part, &flash, config.link.bytes_per_s);
+        let thermal = Thermal::new(&config.heat, config.link.bytes_per_s);
         Drive {
             capacity_bytes: config.capacity_bytes,
+            look_due: thermal.due,
+            power,
+            thermal,
             flash,
             events: EventQueue::with_capacity(256),
             now: Nanos::ZERO,
@@ -106,15 +117,47 @@ impl Drive {
         self.ftl.table_bytes() as f64 / f64::from(self.ftl.logical_units())
     }
 
-    /// The X-ray; [`Xray::restart`] begins a new series.
-    pub fn xray_mut(&mut self) -> &mut Xray {
-        &mut self.xray
+    /// A new series of the X-ray from now on, a sample at the end of every interval;
+    /// `Nanos::ZERO` switches it off.
+    pub fn restart_xray(&mut self, every: Nanos) {
+        self.xray.restart(self.now, every);
+        self.look_due = self.thermal.due.min(self.xray.due());
     }
 
     /// The X-ray's samples up to now, the last interval's included.
     pub fn close_xray(&mut self) -> &Xray {
-        self.xray.close(self.now, &self.ftl, self.host_bytes);
+        self.look(self.now);
+        let inside = Inside {
+            ftl: &self.ftl,
+            host_bytes: self.host_bytes,
+            flash: &self.flash,
+            power: &self.power,
+            thermal: &self.thermal,
+        };
+        self.xray.close(self.now, &inside);
         &self.xray
+    }
+
+    /// Takes the samples of the X-ray and the ticks of the temperature that are due at or before
+    /// `to`, by time.
+    #[cold]
+    fn look(&mut self, to: Nanos) {
+        loop {
+            let next = self.thermal.due.min(self.xray.due());
+            if next > to {
+                self.look_due = next;
+                return;
+            }
+            self.heat_to(next);
+            let inside = Inside {
+                ftl: &self.ftl,
+                host_bytes: self.host_bytes,
+                flash: &self.flash,
+                power: &self.power,
+                thermal: &self.thermal,
+            };
+            self.xray.sample(next, &inside);
+        }
     }
 
     /// Secure erase: waits for what is under way, then erases every superblock that holds
@@ -127,11 +170,17 @@ impl Drive {
         let slc = self.flash.array_time(class::SLC_ERASE);
         let native = self.flash.array_time(class::NATIVE_ERASE);
         let used = self.ftl.superblocks().iter().filter(|b| b.written > 0);
-        let time = used.fold(0, |sum, b| {
-            sum + if b.mode == Mode::Slc { slc.0 } else { native.0 }
+        let (cached, all) = used.fold((0, 0), |(cached, all), b| {
+            (cached + u64::from(b.mode == Mode::Slc), all + 1)
         });
-        let end = self.now + Nanos(time);
+        let end = self.now + Nanos(cached * slc.0 + (all - cached) * native.0);
+        self.power.turn(self.now, Phase::Working);
         self.advance(end, &mut Vec::new());
+        let dies = u64::from(self.ftl.layout.dies);
+        self.flash.book_erases(class::SLC_ERASE, cached * dies);
+        self.flash
+            .book_erases(class::NATIVE_ERASE, (all - cached) * dies);
+        self.power.turn(self.now, Phase::Resting);
         self.ftl.purge();
         self.read_ahead.invalidate(0, self.ftl.logical_units());
         self.commands.restart_turns();
@@ -166,6 +215,9 @@ impl Drive {
     /// Queues the operations that the firmware has asked for.
     #[inline]
     pub(crate) fn issue(&mut self) {
+        if self.power.phase == Phase::Resting && !self.ops.is_empty() {
+            self.wake_for_work();
+        }
         for index in 0..self.ops.len() {
             self.flash.push(self.ops[index], self.now, &mut self.events);
         }
@@ -175,6 +227,7 @@ impl Drive {
     /// Sends bytes over the link, after what is being sent; the answer is when they have arrived.
     #[inline]
     pub(crate) fn send(&mut self, bytes: u64) -> Nanos {
+        self.power.link_bytes += bytes;
         // A read of what was never written goes out whole, and may be past the 18 GB at which the
         // product of 64 bits overflows.
         let rate = self.link.bytes_per_s;
@@ -192,6 +245,9 @@ impl Drive {
             Event::Done(die) => {
                 let op = self.flash.done(die, self.now, &mut self.events);
                 self.operation_ended(op);
+                if !self.flash.is_busy() {
+                    self.flash_rests();
+                }
             }
             Event::Arrived => self.arrived(),
             Event::Command(slot) => self.begin_command(slot),
@@ -257,7 +313,13 @@ impl Device for Drive {
     #[inline]
     fn submit(&mut self, now: Nanos, request: Request) {
         debug_assert!(now >= self.now, "the host's time ran backwards");
+        if now > self.look_due {
+            self.look(Nanos(now.0 - 1));
+        }
         self.now = now;
+        if self.power.phase != Phase::Serving {
+            self.wake_for_command();
+        }
         if self.background.idle {
             self.background.idle = false;
             self.ftl.offer(false, &mut self.ops);
@@ -271,6 +333,10 @@ impl Device for Drive {
         let slot = self.commands.take(request, unit_bytes, in_range);
         self.ftl.expect(self.commands.first_unit(slot));
         self.firmware_free = now.max(self.firmware_free) + self.controller.command;
+        if self.thermal.hold_ps > 0 && matches!(request.op, Op::Read | Op::Write) {
+            let bytes = u64::from(request.sectors) * SECTOR_BYTES;
+            self.firmware_free += self.thermal.hold(bytes);
+        }
         self.events.push(self.firmware_free, Event::Command(slot));
     }
 
@@ -282,16 +348,15 @@ impl Device for Drive {
     #[inline]
     fn advance(&mut self, to: Nanos, done: &mut Vec<Completion>) {
         while let Some((at, event)) = self.events.pop_due(to) {
-            if at >= self.xray.due() {
-                self.xray
-                    .sample(Nanos(at.0 - 1), &self.ftl, self.host_bytes);
+            if at > self.look_due {
+                self.look(Nanos(at.0 - 1));
             }
             self.now = at;
             self.handle(event);
         }
         self.now = self.now.max(to);
-        if self.now >= self.xray.due() {
-            self.xray.sample(self.now, &self.ftl, self.host_bytes);
+        if self.now >= self.look_due {
+            self.look(self.now);
         }
         done.append(&mut self.done);
         self.check_liveness();

@@ -39,6 +39,10 @@ pub(crate) struct Flash {
     /// A die has its channel to itself, so that a read's end is known when it starts.
     lone: bool,
     busy: u32,
+    /// Operations that have ended, by class, and the units that they moved over a channel.
+    ended: [u64; class::COUNT],
+    units_moved: u64,
+    unit_bytes: u64,
 }
 
 fn fill_times(times: &mut [Nanos], mode: &ModeTiming, read: u8, program: u8, erase: u8) {
@@ -101,7 +105,30 @@ impl Flash {
             read_priority,
             lone: g.dies_per_channel == 1,
             busy: 0,
+            ended: [0; class::COUNT],
+            units_moved: 0,
+            unit_bytes: unit,
         }
+    }
+
+    /// Operations that have ended, by class.
+    pub(crate) fn ended(&self) -> &[u64; class::COUNT] {
+        &self.ended
+    }
+
+    /// Units that ended operations moved over a channel.
+    pub(crate) fn units_moved(&self) -> u64 {
+        self.units_moved
+    }
+
+    /// Bytes of a unit.
+    pub(crate) fn unit_bytes(&self) -> u64 {
+        self.unit_bytes
+    }
+
+    /// Books erases that were not carried out one by one.
+    pub(crate) fn book_erases(&mut self, class: u8, dies: u64) {
+        self.ended[class as usize] += dies;
     }
 
     /// Whether any die has something to do.
@@ -221,6 +248,8 @@ impl Flash {
         let Some(op) = die.running.take() else {
             panic!("die {index} ended an operation that it had not begun");
         };
+        self.ended[op.class as usize] += 1;
+        self.units_moved += u64::from(op.units);
         self.start_next(index, now, events);
         op
     }

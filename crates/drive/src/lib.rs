@@ -6,9 +6,10 @@ pub mod config;
 pub mod engine;
 mod event;
 mod flash;
+pub mod power;
 mod read_ahead;
 pub mod spec;
-
+pub mod thermal;
 pub mod xray;
 
 pub use config::{Config, Controller, Link};

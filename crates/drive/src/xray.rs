@@ -3,14 +3,20 @@
 use flashtwin_base::Nanos;
 use flashtwin_ftl::Ftl;
 use flashtwin_nand::Part;
+use flashtwin_nand::energy::FJ_PER_UJ;
+
+use crate::flash::Flash;
+use crate::power::Power;
+use crate::thermal::Thermal;
 
 /// How many columns there are.
-const WIDTH: usize = 15;
+const WIDTH: usize = 18;
 
 /// Names of the columns, in the order of [`Xray::columns`]. Bytes and erases are cumulative since
 /// the drive was built, and so is wear: the mean over all superblocks of cycles used over cycles
-/// rated, each mode's for itself, in millionths. From `cache_bytes` on it is what was so at the
-/// end of the interval.
+/// rated, each mode's for itself, in millionths; energy is in microjoules. From `cache_bytes` on it
+/// is what was so at the end of the interval. The power state is 0 active, 1 idle, 2 and 3 the
+/// low-power states; the temperature is in thousandths of a degree Celsius.
 pub const COLUMNS: [&str; WIDTH] = [
     "t_ns",
     "host_bytes",
@@ -23,11 +29,23 @@ pub const COLUMNS: [&str; WIDTH] = [
     "slc_erases",
     "native_erases",
     "wear_ppm",
+    "energy_uj",
     "cache_bytes",
     "cache_valid_bytes",
     "free_superblocks",
     "native_free_bytes",
+    "power_state",
+    "temperature_mc",
 ];
+
+/// What the X-ray looks at.
+pub(crate) struct Inside<'a> {
+    pub(crate) ftl: &'a Ftl,
+    pub(crate) host_bytes: u64,
+    pub(crate) flash: &'a Flash,
+    pub(crate) power: &'a Power,
+    pub(crate) thermal: &'a Thermal,
+}
 
 /// Samples of the inside at a fixed interval.
 pub struct Xray {
@@ -61,7 +79,7 @@ impl Xray {
     }
 
     /// Starts over at `now`, sampling at the end of every interval; `Nanos::ZERO` switches it off.
-    pub fn restart(&mut self, now: Nanos, every: Nanos) {
+    pub(crate) fn restart(&mut self, now: Nanos, every: Nanos) {
         self.every = every;
         self.start = now;
         self.next = if every == Nanos::ZERO {
@@ -81,27 +99,30 @@ impl Xray {
 
     /// Takes the samples that are due at or before `to`.
     #[cold]
-    pub(crate) fn sample(&mut self, to: Nanos, ftl: &Ftl, host_bytes: u64) {
+    pub(crate) fn sample(&mut self, to: Nanos, inside: &Inside<'_>) {
         while self.next <= to {
-            self.take(self.next, ftl, host_bytes);
+            self.take(self.next, inside);
             self.next += self.every;
         }
     }
 
     /// Takes a last, shorter interval's sample.
-    pub(crate) fn close(&mut self, now: Nanos, ftl: &Ftl, host_bytes: u64) {
+    pub(crate) fn close(&mut self, now: Nanos, inside: &Inside<'_>) {
         if self.every == Nanos::ZERO {
             return;
         }
-        self.sample(now, ftl, host_bytes);
+        self.sample(now, inside);
         if now + self.every > self.next {
-            self.take(now, ftl, host_bytes);
+            self.take(now, inside);
         }
         self.next = Nanos::NEVER;
     }
 
-    fn take(&mut self, at: Nanos, ftl: &Ftl, host_bytes: u64) {
+    fn take(&mut self, at: Nanos, inside: &Inside<'_>) {
+        let ftl = inside.ftl;
         let c = ftl.counters();
+        let energy = inside.power.energy_fj(at, inside.flash);
+        let celsius = inside.thermal.celsius(at, energy);
         let unit = u64::from(ftl.layout.unit_bytes);
         let (cache_units, cache_valid) = ftl.cache_units();
         let free = u64::from(ftl.free_superblocks());
@@ -110,7 +131,7 @@ impl Xray {
         let wear = cycles / f64::from(ftl.layout.superblocks) * 1e6;
         let row = [
             at.0 - self.start.0,
-            host_bytes,
+            inside.host_bytes,
             c.slc_units * unit,
             c.direct_units * unit,
             c.fold_units * unit,
@@ -120,10 +141,13 @@ impl Xray {
             c.slc_erases,
             c.native_erases,
             wear as u64,
+            (energy / FJ_PER_UJ) as u64,
             cache_units * unit,
             cache_valid * unit,
             free,
             free * ftl.layout.native_bytes(),
+            inside.power.state(at) as u64,
+            libm::round(celsius * 1e3) as u64,
         ];
         for (column, value) in self.columns.iter_mut().zip(row) {
             column.push(value as i64);

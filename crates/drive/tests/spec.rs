@@ -65,8 +65,8 @@ fn keys_that_do_not_exist_name_the_nearest() {
     );
     one(
         "[gc]",
-        "[power]\nidle = 1\n[gc]",
-        &[(Some("[power]"), "power", "unknown section", "drive")],
+        "[lamp]\nbulb = 1\n[gc]",
+        &[(Some("[lamp]"), "lamp", "unknown section", "drive")],
     );
 }
 

@@ -133,7 +133,7 @@ impl Twin {
         let drive = &mut self.drive;
         let (outcome, verdict) = py.detach(|| {
             let start = drive.now();
-            drive.xray_mut().restart(start, Nanos(sample_ns));
+            drive.restart_xray(Nanos(sample_ns));
             let mut verdict = Verdict::Go;
             let mut tick = |progress: Progress| {
                 verdict = ask(&watch, progress.bytes, progress.elapsed);
@@ -163,7 +163,7 @@ impl Twin {
         watch: Py<PyAny>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let start = self.drive.now();
-        self.drive.xray_mut().restart(start, Nanos(sample_ns));
+        self.drive.restart_xray(Nanos(sample_ns));
         py.detach(|| self.pass(Nanos(ns), &watch)).into_result()?;
         let answer = Answer {
             start,
@@ -185,7 +185,7 @@ impl Twin {
         {
             return Err(PyValueError::new_err("the range ends past the drive"));
         }
-        self.drive.xray_mut().restart(Nanos::ZERO, Nanos::ZERO);
+        self.drive.restart_xray(Nanos::ZERO);
         // One command takes 32 bits of sectors: long ranges are several.
         let start = self.drive.now();
         let mut at = offset.div_ceil(SECTOR_BYTES);
@@ -204,13 +204,13 @@ impl Twin {
     }
 
     fn flush<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.drive.xray_mut().restart(Nanos::ZERO, Nanos::ZERO);
+        self.drive.restart_xray(Nanos::ZERO);
         let answer = self.single(Op::Flush, 0, 0);
         convert::answer(py, answer, self.drive.close_xray())
     }
 
     fn purge<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.drive.xray_mut().restart(Nanos::ZERO, Nanos::ZERO);
+        self.drive.restart_xray(Nanos::ZERO);
         let start = self.drive.now();
         self.drive.purge();
         let answer = Answer {

@@ -4,10 +4,11 @@
 use flashtwin_base::Nanos;
 use flashtwin_ftl::Policy;
 use flashtwin_ftl::policy::{CacheMode, Fold, FoldPath, Gc, Parity, SlcCache, WhenFull};
+use flashtwin_nand::DiePower;
 use flashtwin_nand::part::{Cell, Geometry, ModeTiming, Part, Program};
 
 use super::value::{Datum, Values};
-use crate::config::{Acknowledge, Config, Controller, Link};
+use crate::config::{Acknowledge, Config, Controller, Heat, IdleState, Link, PowerDraw, Throttle};
 
 /// A view of values that were checked: whatever is asked for is there and fits.
 struct Checked<'a>(&'a Values);
@@ -25,6 +26,14 @@ impl Checked<'_> {
 
     fn time(&self, key: &str) -> Nanos {
         Nanos(self.number(key))
+    }
+
+    /// A number; none for "never".
+    fn unless_never(&self, key: &str) -> Option<u64> {
+        match self.datum(key) {
+            Datum::Never => None,
+            _ => Some(self.number(key)),
+        }
     }
 
     fn flag(&self, key: &str) -> bool {
@@ -61,6 +70,8 @@ pub(super) fn config(id: &str, values: &Values) -> Config {
             bytes_per_s: checked.number("link.rate"),
             queue_depth: checked.count("link.queue_depth"),
         },
+        power: power(&checked),
+        heat: heat(&checked),
     }
 }
 
@@ -171,5 +182,54 @@ fn controller(checked: &Checked<'_>) -> Controller {
         read_priority: checked.flag("controller.read_priority"),
         read_ahead_streams: checked.count("controller.read_ahead_streams"),
         read_ahead_bytes: checked.number("controller.read_ahead"),
+    }
+}
+
+fn power(checked: &Checked<'_>) -> PowerDraw {
+    let state = |name: &str| {
+        let key = |what: &str| format!("power.{name}.{what}");
+        IdleState {
+            after: checked
+                .unless_never(&key("after"))
+                .map_or(Nanos::NEVER, Nanos),
+            power_uw: checked.number(&key("power")),
+            entry: checked.time(&key("entry")),
+            exit: checked.time(&key("exit")),
+        }
+    };
+    PowerDraw {
+        flash: DiePower {
+            read_uw: checked.number("power.flash_read"),
+            program_uw: checked.number("power.flash_program"),
+            erase_uw: checked.number("power.flash_erase"),
+            transfer_uw: checked.number("power.flash_transfer"),
+            standby_uw: checked.number("power.flash_standby"),
+        },
+        link_uw: checked.number("power.link"),
+        active_uw: checked.number("power.active"),
+        idle_uw: checked.number("power.idle"),
+        light: state("light"),
+        deep: state("deep"),
+    }
+}
+
+fn heat(checked: &Checked<'_>) -> Heat {
+    let step = |name: &str| {
+        let key = |what: &str| format!("thermal.{name}.{what}");
+        Throttle {
+            start_mc: checked.unless_never(&key("start")),
+            stop_mc: checked.number(&key("stop")),
+            speed_milli: checked.number(&key("speed")),
+        }
+    };
+    Heat {
+        ambient_mc: checked.number("thermal.ambient"),
+        resistance_mk_per_w: checked.number("thermal.resistance"),
+        capacity_mj_per_k: checked.number("thermal.capacity"),
+        fan_milli: checked.number("thermal.fan"),
+        warning_mc: checked.number("thermal.warning"),
+        critical_mc: checked.number("thermal.critical"),
+        throttle: step("throttle"),
+        heavy: step("heavy"),
     }
 }

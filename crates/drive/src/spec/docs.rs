@@ -21,6 +21,10 @@ fn definition(dimension: Dimension) -> &'static str {
         Dimension::Time => "time",
         Dimension::ByteRate => "rate",
         Dimension::TransferRate => "bus_rate",
+        Dimension::Power => "power",
+        Dimension::Temperature => "temperature",
+        Dimension::ThermalResistance => "thermal_resistance",
+        Dimension::HeatCapacity => "heat_capacity",
     }
 }
 
@@ -77,6 +81,10 @@ fn definitions() -> Value {
         Dimension::Time,
         Dimension::ByteRate,
         Dimension::TransferRate,
+        Dimension::Power,
+        Dimension::Temperature,
+        Dimension::ThermalResistance,
+        Dimension::HeatCapacity,
     ];
     let mut shared: Map<String, Value> = dimensions
         .iter()

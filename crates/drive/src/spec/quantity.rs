@@ -18,6 +18,14 @@ pub enum Dimension {
     ByteRate,
     /// Transfers a second on an 8-bit bus, so bytes a second.
     TransferRate,
+    /// Microwatts.
+    Power,
+    /// Thousandths of a degree Celsius.
+    Temperature,
+    /// Thousandths of a kelvin for a watt.
+    ThermalResistance,
+    /// Thousandths of a joule for a kelvin.
+    HeatCapacity,
 }
 
 impl Dimension {
@@ -54,6 +62,10 @@ impl Dimension {
                 ("GiB/s", 1 << 30),
             ],
             Dimension::TransferRate => &[("T/s", 1), ("MT/s", 1_000_000), ("GT/s", 1_000_000_000)],
+            Dimension::Power => &[("uW", 1), ("mW", 1_000), ("W", 1_000_000)],
+            Dimension::Temperature => &[("mC", 1), ("C", 1_000)],
+            Dimension::ThermalResistance => &[("mK/W", 1), ("K/W", 1_000)],
+            Dimension::HeatCapacity => &[("mJ/K", 1), ("J/K", 1_000)],
         }
     }
 
@@ -65,6 +77,10 @@ impl Dimension {
             Dimension::Time => "time",
             Dimension::ByteRate => "rate",
             Dimension::TransferRate => "bus rate",
+            Dimension::Power => "power",
+            Dimension::Temperature => "temperature",
+            Dimension::ThermalResistance => "thermal resistance",
+            Dimension::HeatCapacity => "heat capacity",
         }
     }
 
@@ -76,6 +92,10 @@ impl Dimension {
             Dimension::Time => "ns",
             Dimension::ByteRate => "bytes/s",
             Dimension::TransferRate => "transfers/s",
+            Dimension::Power => "uW",
+            Dimension::Temperature => "mC",
+            Dimension::ThermalResistance => "mK/W",
+            Dimension::HeatCapacity => "mJ/K",
         }
     }
 
@@ -83,6 +103,10 @@ impl Dimension {
     const fn limit(self) -> u128 {
         match self {
             Dimension::Size => 1_000_000_000_000_000_000,
+            Dimension::Temperature => 1_000_000,
+            Dimension::Power | Dimension::ThermalResistance | Dimension::HeatCapacity => {
+                1_000_000_000
+            }
             _ => 1_000_000_000_000_000,
         }
     }

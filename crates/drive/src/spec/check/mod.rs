@@ -4,6 +4,7 @@
 mod cache;
 mod firmware;
 mod flash;
+mod power;
 
 use super::error::{Fault, Place, SpecError};
 use super::value::Values;
@@ -33,5 +34,6 @@ pub(super) fn check(values: &Values, file: &str) -> Vec<SpecError> {
     flash::check(&mut findings);
     cache::check(&mut findings);
     firmware::check(&mut findings);
+    power::check(&mut findings);
     findings.errors
 }

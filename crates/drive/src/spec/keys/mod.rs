@@ -18,7 +18,9 @@ mod ftl;
 mod gc;
 mod link;
 mod nand;
+mod power;
 mod slc_cache;
+mod thermal;
 
 /// What a value has to look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,6 +96,14 @@ const fn quantity_or_zero(dimension: Dimension) -> Kind {
     }
 }
 
+const fn quantity_or_never(dimension: Dimension) -> Kind {
+    Kind::Quantity {
+        dimension,
+        zero: false,
+        never: true,
+    }
+}
+
 const fn fixed(
     name: &'static str,
     kind: Kind,
@@ -131,7 +141,7 @@ pub const SUPERBLOCKS_MIN: u32 = 8;
 
 /// Every key, in the order of a printed spec.
 pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
-    let sections: [&[Key]; 8] = [
+    let sections: [&[Key]; 10] = [
         drive::KEYS,
         nand::KEYS,
         ftl::KEYS,
@@ -140,6 +150,8 @@ pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
         gc::KEYS,
         controller::KEYS,
         link::KEYS,
+        power::KEYS,
+        thermal::KEYS,
     ];
     sections.concat()
 });

@@ -1,0 +1,279 @@
+//! What the drive has drawn: exact, and without an event of its own.
+//!
+//! Energy is linear in what has happened, so only durations and counts are kept: how long the
+//! drive served, worked and rested, operations by class and units over channels (in `flash`),
+//! bytes over the link. A sum of products makes energy of them when somebody asks, to the
+//! femtojoule. Which idle state a rest went through depends on its length alone and is reckoned
+//! when the rest ends. Invariant: the times of all states add up to the drive's clock.
+//!
+//! Work that the firmware begins by itself (folding after idle time) wakes the drive at once; only
+//! a command waits for a state to be left.
+
+use flashtwin_base::Nanos;
+use flashtwin_ftl::op::class;
+use flashtwin_nand::Part;
+use flashtwin_nand::energy::Work;
+
+use crate::config::{IdleState, PowerDraw};
+use crate::engine::Drive;
+use crate::flash::Flash;
+
+/// What the drive as a whole is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// A command is outstanding.
+    Serving,
+    /// None is, but the flash works.
+    Working,
+    /// Nothing is under way.
+    Resting,
+}
+
+/// A state that a drive draws power in, in the order of their depth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// A command is outstanding, or the flash works.
+    Active,
+    /// Ready.
+    Idle,
+    /// The first low-power state.
+    Light,
+    /// The second low-power state.
+    Deep,
+}
+
+/// Nanoseconds in each state since the drive was built.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StateTimes {
+    /// With a command outstanding.
+    pub serving: u64,
+    /// Without one, the flash at work.
+    pub working: u64,
+    /// Ready, entering a low-power state included.
+    pub idle: u64,
+    /// In the first low-power state.
+    pub light: u64,
+    /// In the second low-power state.
+    pub deep: u64,
+}
+
+impl StateTimes {
+    /// All of them: the drive's clock.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.serving + self.working + self.idle + self.light + self.deep
+    }
+}
+
+/// Keeps the times and turns them into energy.
+pub(crate) struct Power {
+    draw: PowerDraw,
+    pub(crate) phase: Phase,
+    since: Nanos,
+    /// Up to `since`.
+    times: StateTimes,
+    /// Rests shorter than this go through no low-power state.
+    shallow: Nanos,
+    /// Femtojoules of the array, by class of operation.
+    op_fj: [u64; class::COUNT],
+    /// Bytes that have crossed the host link, and what it can do in a second.
+    pub(crate) link_bytes: u64,
+    link_bytes_per_s: u64,
+    dies: u32,
+    unit_bytes: u64,
+    bus_bytes_per_s: u64,
+}
+
+impl Power {
+    pub(crate) fn new(
+        draw: &PowerDraw,
+        part: &Part,
+        flash: &Flash,
+        link_bytes_per_s: u64,
+    ) -> Power {
+        Power {
+            phase: Phase::Resting,
+            since: Nanos::ZERO,
+            times: StateTimes::default(),
+            shallow: draw.light.after.min(draw.deep.after),
+            op_fj: operations(draw, part, flash),
+            link_bytes: 0,
+            link_bytes_per_s,
+            dies: part.geometry.dies(),
+            unit_bytes: flash.unit_bytes(),
+            bus_bytes_per_s: part.bus_bytes_per_s,
+            draw: draw.clone(),
+        }
+    }
+
+    /// Begins another phase; the answer is how long a command has to wait for the drive to wake.
+    #[inline]
+    pub(crate) fn turn(&mut self, now: Nanos, phase: Phase) -> Nanos {
+        let span = now - self.since;
+        let mut wake = Nanos::ZERO;
+        match self.phase {
+            Phase::Serving => self.times.serving += span.0,
+            Phase::Working => self.times.working += span.0,
+            Phase::Resting if span < self.shallow => self.times.idle += span.0,
+            Phase::Resting => {
+                add_rest(&mut self.times, &self.draw, span);
+                wake = self.waking(span);
+            }
+        }
+        self.since = now;
+        self.phase = phase;
+        wake
+    }
+
+    /// How long waking takes after a rest: the rest of an entry, and the exit.
+    #[cold]
+    fn waking(&self, rest: Nanos) -> Nanos {
+        let state = self.entered(rest);
+        let entered = state.after + state.entry;
+        Nanos(entered.0.saturating_sub(rest.0)) + state.exit
+    }
+
+    /// The state that a rest of this length has begun to enter; it is long enough for one.
+    fn entered(&self, rest: Nanos) -> &IdleState {
+        if rest >= self.draw.deep.after {
+            &self.draw.deep
+        } else {
+            &self.draw.light
+        }
+    }
+
+    /// Since when the drive rests, if it does.
+    pub(crate) fn rests_since(&self) -> Option<Nanos> {
+        (self.phase == Phase::Resting).then_some(self.since)
+    }
+
+    /// Times up to `now`, which is not before the last turn.
+    pub(crate) fn times(&self, now: Nanos) -> StateTimes {
+        let mut times = self.times;
+        let span = now - self.since;
+        match self.phase {
+            Phase::Serving => times.serving += span.0,
+            Phase::Working => times.working += span.0,
+            Phase::Resting => add_rest(&mut times, &self.draw, span),
+        }
+        times
+    }
+
+    /// The state at `now`.
+    pub(crate) fn state(&self, now: Nanos) -> State {
+        let rest = now - self.since;
+        let in_it = |state: &IdleState| reached(state) <= rest;
+        match self.phase {
+            Phase::Serving | Phase::Working => State::Active,
+            Phase::Resting if in_it(&self.draw.deep) => State::Deep,
+            Phase::Resting if in_it(&self.draw.light) => State::Light,
+            Phase::Resting => State::Idle,
+        }
+    }
+
+    /// Femtojoules up to `now`: operations that have ended, and every state for its time.
+    pub(crate) fn energy_fj(&self, now: Nanos, flash: &Flash) -> u128 {
+        let times = self.times(now);
+        let product = |time: u64, uw: u64| u128::from(time) * u128::from(uw);
+        let states = product(times.serving + times.working, self.draw.active_uw)
+            + product(times.idle, self.draw.idle_uw)
+            + product(times.light, self.draw.light.power_uw)
+            + product(times.deep, self.draw.deep.power_uw);
+        let standby = product(now.0, self.draw.flash.standby_uw) * u128::from(self.dies);
+        let ended = flash.ended().iter().zip(&self.op_fj);
+        let arrays: u128 = ended.map(|(&count, &fj)| product(count, fj)).sum();
+        let moved = flash.units_moved() * self.unit_bytes;
+        let channels = self.draw.flash.transfer_fj(moved, self.bus_bytes_per_s);
+        let link = product(self.link_bytes, self.draw.link_uw) * 1_000_000_000
+            / u128::from(self.link_bytes_per_s);
+        states + standby + arrays + channels + link
+    }
+}
+
+/// When a rest has reached a state, counted from its beginning.
+fn reached(state: &IdleState) -> Nanos {
+    Nanos(state.after.0.saturating_add(state.entry.0))
+}
+
+/// Shares a rest out among the states that it went through.
+fn add_rest(times: &mut StateTimes, draw: &PowerDraw, rest: Nanos) {
+    let deep = reached(&draw.deep).0.min(rest.0);
+    let light = reached(&draw.light).0.min(deep);
+    times.idle += light;
+    times.light += deep - light;
+    times.deep += rest.0 - deep;
+}
+
+/// Femtojoules of the array for an operation of each class.
+fn operations(draw: &PowerDraw, part: &Part, flash: &Flash) -> [u64; class::COUNT] {
+    let planes = part.geometry.planes;
+    let array = |work, time| draw.flash.array_fj(work, planes, time);
+    std::array::from_fn(|index| {
+        let class = index as u8;
+        let time = flash.array_time(class);
+        if class == class::COPYBACK {
+            let senses =
+                Nanos(flash.array_time(class::SLC_READ).0 * u64::from(part.geometry.cell.bits()));
+            array(Work::Read, senses) + array(Work::Program, time - senses)
+        } else if class::is_read(class) {
+            array(Work::Read, time)
+        } else if class::is_program(class) {
+            array(Work::Program, time)
+        } else {
+            array(Work::Erase, time)
+        }
+    })
+}
+
+impl Drive {
+    /// A command has come while none was outstanding.
+    #[inline]
+    pub(crate) fn wake_for_command(&mut self) {
+        let rested = self.power.rests_since();
+        let wait = self.power.turn(self.now, Phase::Serving);
+        if rested.is_some() {
+            self.heat_after_rest();
+        }
+        if wait > Nanos::ZERO {
+            self.firmware_free = self.now.max(self.firmware_free) + wait;
+        }
+    }
+
+    /// The firmware begins work by itself.
+    #[cold]
+    pub(crate) fn wake_for_work(&mut self) {
+        self.power.turn(self.now, Phase::Working);
+        self.heat_after_rest();
+    }
+
+    /// The last command has been answered.
+    #[inline]
+    pub(crate) fn served(&mut self) {
+        let phase = if self.flash.is_busy() {
+            Phase::Working
+        } else {
+            Phase::Resting
+        };
+        self.power.turn(self.now, phase);
+    }
+
+    /// The flash has come to rest.
+    #[inline]
+    pub(crate) fn flash_rests(&mut self) {
+        if self.power.phase == Phase::Working {
+            self.power.turn(self.now, Phase::Resting);
+        }
+    }
+
+    /// How long the drive has been in each state.
+    #[must_use]
+    pub fn state_times(&self) -> StateTimes {
+        self.power.times(self.now)
+    }
+
+    /// Energy since the drive was built, in femtojoules (microwatts times nanoseconds).
+    #[must_use]
+    pub fn energy_fj(&self) -> u128 {
+        self.power.energy_fj(self.now, &self.flash)
+    }
+}

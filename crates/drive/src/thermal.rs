@@ -1,0 +1,197 @@
+//! How warm the drive is: one lump of heat capacity behind one thermal resistance.
+//!
+//! With power P, resistance R, capacity C and air at A the temperature goes to A + P R by
+//! e^(-t / RC). It is taken on a grid of ticks, the mean power of a tick from the energy at its
+//! ends, which is exact for constant power. The grid follows from the drive's own state, never
+//! from when somebody looks: a sample of the X-ray changes nothing. Throttling has two steps with
+//! hysteresis, decided at ticks; while one holds, the firmware leaves pauses between commands so
+//! that the host gets a share of the link's rate. e^x comes from `libm`, so every machine agrees.
+
+use flashtwin_base::Nanos;
+
+use crate::config::{Heat, Throttle};
+use crate::engine::Drive;
+
+/// Time constants of drives are tens of seconds: a tick is short beside them.
+const TICK: Nanos = Nanos::from_ms(100);
+/// In a long rest the power is constant and nothing depends on the temperature.
+const LONG_TICK: Nanos = Nanos::from_secs(60);
+/// Femtojoules in a nanosecond are microwatts; so many make a watt.
+const WATT_UW: f64 = 1e6;
+
+/// Temperature and what is done about it.
+pub(crate) struct Thermal {
+    ambient: f64,
+    /// Kelvins for a watt, the fan reckoned in.
+    resistance: f64,
+    /// Seconds.
+    time_constant: f64,
+    /// What is left of a difference after a tick.
+    decay: f64,
+    warning: f64,
+    critical: f64,
+    steps: [Step; 2],
+    /// Degrees at `at`.
+    celsius: f64,
+    at: Nanos,
+    energy_fj: u128,
+    pub(crate) due: Nanos,
+    /// Picoseconds that a byte takes while throttling holds; 0 = full speed.
+    pub(crate) hold_ps: u64,
+    times: ThermalTimes,
+}
+
+/// Time spent too warm, and how often throttling began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThermalTimes {
+    /// At or above the warning temperature and below the critical one.
+    pub warning: Nanos,
+    /// At or above the critical temperature.
+    pub critical: Nanos,
+    /// With a step of throttling on: the first, the second.
+    pub throttled: [Nanos; 2],
+    /// How often it began.
+    pub begun: [u32; 2],
+}
+
+/// A step of throttling.
+struct Step {
+    start: f64,
+    stop: f64,
+    hold_ps: u64,
+    on: bool,
+}
+
+impl Step {
+    fn new(config: &Throttle, link_bytes_per_s: u64) -> Step {
+        let rate = u128::from(link_bytes_per_s) * u128::from(config.speed_milli.max(1));
+        Step {
+            start: config.start_mc.map_or(f64::INFINITY, |mc| mc as f64 / 1e3),
+            stop: config.stop_mc as f64 / 1e3,
+            hold_ps: (1_000_000_000_000_000 / rate) as u64,
+            on: false,
+        }
+    }
+
+    /// Hysteresis; the answer is whether it has just begun.
+    fn feel(&mut self, celsius: f64) -> bool {
+        let was = self.on;
+        self.on = celsius >= self.start || (was && celsius > self.stop);
+        self.on && !was
+    }
+}
+
+impl Thermal {
+    pub(crate) fn new(heat: &Heat, link_bytes_per_s: u64) -> Thermal {
+        let resistance = heat.resistance_mk_per_w as f64 / heat.fan_milli as f64;
+        let time_constant = resistance * heat.capacity_mj_per_k as f64 / 1e3;
+        let ambient = heat.ambient_mc as f64 / 1e3;
+        Thermal {
+            ambient,
+            resistance,
+            time_constant,
+            decay: libm::exp(-TICK.as_secs_f64() / time_constant),
+            warning: heat.warning_mc as f64 / 1e3,
+            critical: heat.critical_mc as f64 / 1e3,
+            steps: [&heat.throttle, &heat.heavy].map(|step| Step::new(step, link_bytes_per_s)),
+            celsius: ambient,
+            at: Nanos::ZERO,
+            energy_fj: 0,
+            due: TICK,
+            hold_ps: 0,
+            times: ThermalTimes::default(),
+        }
+    }
+
+    /// Degrees at `at`, by when `energy_fj` has been drawn.
+    pub(crate) fn celsius(&self, at: Nanos, energy_fj: u128) -> f64 {
+        let span = at - self.at;
+        if span == Nanos::ZERO {
+            return self.celsius;
+        }
+        let power = (energy_fj - self.energy_fj) as f64 / span.0 as f64 / WATT_UW;
+        let decay = if span == TICK {
+            self.decay
+        } else {
+            libm::exp(-span.as_secs_f64() / self.time_constant)
+        };
+        let end = self.ambient + power * self.resistance;
+        end + (self.celsius - end) * decay
+    }
+
+    /// Goes on to `at`. `rested` is how long the drive has rested, if it does.
+    pub(crate) fn tick(&mut self, at: Nanos, energy_fj: u128, rested: Option<Nanos>) {
+        let span = at - self.at;
+        self.celsius = self.celsius(at, energy_fj);
+        self.at = at;
+        self.energy_fj = energy_fj;
+        self.count(span);
+        for (step, begun) in self.steps.iter_mut().zip(&mut self.times.begun) {
+            *begun += u32::from(step.feel(self.celsius));
+        }
+        let on = self.steps.iter().filter(|step| step.on);
+        self.hold_ps = on.map(|step| step.hold_ps).max().unwrap_or(0);
+        let calm = self.hold_ps == 0 && self.celsius < self.warning;
+        let long = calm && rested.is_some_and(|rested| rested >= LONG_TICK);
+        self.due = at + if long { LONG_TICK } else { TICK };
+    }
+
+    /// Books a tick where its end finds the drive.
+    fn count(&mut self, span: Nanos) {
+        if self.celsius >= self.critical {
+            self.times.critical += span;
+        } else if self.celsius >= self.warning {
+            self.times.warning += span;
+        }
+        for (step, time) in self.steps.iter().zip(&mut self.times.throttled) {
+            *time += if step.on { span } else { Nanos::ZERO };
+        }
+    }
+
+    /// How long the firmware holds a command of so many bytes back.
+    #[inline]
+    pub(crate) fn hold(&self, bytes: u64) -> Nanos {
+        Nanos(bytes.saturating_mul(self.hold_ps) / 1000)
+    }
+
+    pub(crate) fn times(&self) -> ThermalTimes {
+        self.times
+    }
+}
+
+impl Drive {
+    /// Takes the ticks that are due at or before `to`.
+    #[cold]
+    pub(crate) fn heat_to(&mut self, to: Nanos) {
+        while self.thermal.due <= to {
+            self.heat_at(self.thermal.due);
+        }
+    }
+
+    fn heat_at(&mut self, at: Nanos) {
+        let energy = self.power.energy_fj(at, &self.flash);
+        let rested = self.power.rests_since().map(|since| at - since);
+        self.thermal.tick(at, energy, rested);
+    }
+
+    /// A rest is over: its long ticks are, too.
+    #[inline]
+    pub(crate) fn heat_after_rest(&mut self) {
+        if self.thermal.due > self.now + TICK {
+            self.heat_at(self.now);
+            self.look_due = self.look_due.min(self.thermal.due);
+        }
+    }
+
+    /// Degrees Celsius now.
+    #[must_use]
+    pub fn celsius(&self) -> f64 {
+        self.thermal.celsius(self.now, self.energy_fj())
+    }
+
+    /// Time spent too warm or throttled.
+    #[must_use]
+    pub fn thermal_times(&self) -> ThermalTimes {
+        self.thermal.times()
+    }
+}
