@@ -81,7 +81,7 @@ impl Drive {
             link_free: Nanos::ZERO,
             background: Background::new(config.policy.fold.idle_after, c.gather_time),
             read_ahead: ahead,
-            xray: Xray::new(&config.part),
+            xray: Xray::new(),
             ops: Vec::with_capacity(256),
             woken: Vec::new(),
             done: Vec::with_capacity(64),

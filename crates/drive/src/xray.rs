@@ -2,7 +2,6 @@
 
 use flashtwin_base::Nanos;
 use flashtwin_ftl::Ftl;
-use flashtwin_nand::Part;
 use flashtwin_nand::energy::FJ_PER_UJ;
 
 use crate::flash::Flash;
@@ -10,12 +9,13 @@ use crate::power::Power;
 use crate::thermal::Thermal;
 
 /// How many columns there are.
-const WIDTH: usize = 18;
+const WIDTH: usize = 23;
 
 /// Names of the columns, in the order of [`Xray::columns`]. Bytes and erases are cumulative since
 /// the drive was built, and so is wear: the mean over all superblocks of cycles used over cycles
-/// rated, each mode's for itself, in millionths; energy is in microjoules. From `cache_bytes` on it
-/// is what was so at the end of the interval. The power state is 0 active, 1 idle, 2 and 3 the
+/// rated, each mode's for itself, in millionths; energy is in microjoules. From `wear_spread_ppm`
+/// on it is what was so at the end of the interval; the spread is between the most and the least
+/// worn superblock in use. The power state is 0 active, 1 idle, 2 and 3 the
 /// low-power states; the temperature is in thousandths of a degree Celsius.
 pub const COLUMNS: [&str; WIDTH] = [
     "t_ns",
@@ -24,12 +24,17 @@ pub const COLUMNS: [&str; WIDTH] = [
     "direct_bytes",
     "fold_bytes",
     "gc_bytes",
+    "wear_bytes",
+    "refresh_bytes",
+    "failure_bytes",
     "pad_bytes",
     "parity_bytes",
     "slc_erases",
     "native_erases",
     "wear_ppm",
     "energy_uj",
+    "wear_spread_ppm",
+    "retired_superblocks",
     "cache_bytes",
     "cache_valid_bytes",
     "free_superblocks",
@@ -49,28 +54,16 @@ pub(crate) struct Inside<'a> {
 
 /// Samples of the inside at a fixed interval.
 pub struct Xray {
-    rated: Rated,
     every: Nanos,
     next: Nanos,
     start: Nanos,
     columns: [Vec<i64>; WIDTH],
 }
 
-/// Program/erase cycles that a block is rated for, by mode.
-#[derive(Clone, Copy, Debug)]
-struct Rated {
-    slc: f64,
-    native: f64,
-}
-
 impl Xray {
-    /// Switched off, for the blocks of a part.
-    pub(crate) fn new(part: &Part) -> Xray {
+    /// Switched off.
+    pub(crate) fn new() -> Xray {
         Xray {
-            rated: Rated {
-                slc: f64::from(part.slc.endurance_cycles),
-                native: f64::from(part.native.endurance_cycles),
-            },
             every: Nanos::ZERO,
             next: Nanos::NEVER,
             start: Nanos::ZERO,
@@ -126,9 +119,7 @@ impl Xray {
         let unit = u64::from(ftl.layout.unit_bytes);
         let (cache_units, cache_valid) = ftl.cache_units();
         let free = u64::from(ftl.free_superblocks());
-        let cycles =
-            c.slc_erases as f64 / self.rated.slc + c.native_erases as f64 / self.rated.native;
-        let wear = cycles / f64::from(ftl.layout.superblocks) * 1e6;
+        let (least, most) = ftl.wear_range();
         let row = [
             at.0 - self.start.0,
             inside.host_bytes,
@@ -136,12 +127,17 @@ impl Xray {
             c.direct_units * unit,
             c.fold_units * unit,
             c.gc_units * unit,
+            c.wear_units * unit,
+            c.refresh_units * unit,
+            c.failure_units * unit,
             c.pad_units * unit,
             c.parity_units * unit,
             c.slc_erases,
             c.native_erases,
-            wear as u64,
+            (ftl.mean_wear() * 1e6) as u64,
             (energy / FJ_PER_UJ) as u64,
+            ((most - least) * 1e6) as u64,
+            ftl.retired_superblocks().into(),
             cache_units * unit,
             cache_valid * unit,
             free,

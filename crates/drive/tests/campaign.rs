@@ -205,12 +205,24 @@ fn controller(rng: &mut Rng, shape: &mut Shape) {
     ]);
 }
 
+/// How superblocks wear.
+fn health(rng: &mut Rng, shape: &mut Shape) {
+    shape.sets.extend([
+        format!(
+            "wear.dynamic={}",
+            pick(rng, &["none", "fifo", "least-worn"])
+        ),
+        format!("wear.static_threshold={}", pick(rng, &[0, 0, 1, 3, 10])),
+    ]);
+}
+
 /// A drive that the spec's checks accept, and the sets that make it of the base.
 fn drawn(base: &str, rng: &mut Rng) -> (Config, String) {
     for _ in 0..200 {
         let mut shape = shape(rng);
         policies(rng, &mut shape);
         controller(rng, &mut shape);
+        health(rng, &mut shape);
         if let Ok(spec) = spec::load(base, &[], &[], &shape.sets) {
             return (spec.config, shape.sets.join(" "));
         }

@@ -159,6 +159,8 @@ const OTHERS: &[(&str, &[&str])] = &[
     ("thermal.heavy.start", &["thermal.heavy.start=80 C"]),
     ("thermal.heavy.stop", &["thermal.heavy.stop=60 C"]),
     ("thermal.heavy.speed", &["thermal.heavy.speed=0.1"]),
+    ("wear.dynamic", &["wear.dynamic=none"]),
+    ("wear.static_threshold", &["wear.static_threshold=100"]),
 ];
 
 /// `gc.policy` has one word so far: it is there so that a spec says it, and any other is refused.

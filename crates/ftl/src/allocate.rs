@@ -216,7 +216,7 @@ impl Ftl {
             CACHE => &mut self.counters.slc_units,
             DIRECT => &mut self.counters.direct_units,
             FOLD => &mut self.counters.fold_units,
-            _ => &mut self.counters.gc_units,
+            _ => return self.count_moved(units),
         };
         *counter += u64::from(units);
     }
@@ -263,7 +263,7 @@ impl Ftl {
         let superblock = if stream == CACHE {
             self.take_cache_superblock()
         } else {
-            self.blocks.free.pop_front()
+            self.take_free(stream)
         };
         let Some(superblock) = superblock else {
             panic!(
@@ -355,14 +355,9 @@ impl Ftl {
             return;
         }
         let (cached, fixed) = (block.pool == Pool::Cache, block.fixed);
-        if block.mode == Mode::Slc {
-            block.slc_cycles += 1;
-            self.counters.slc_erases += 1;
-        } else {
-            block.native_cycles += 1;
-            self.counters.native_erases += 1;
-        }
+        block.wear_off(&mut self.counters);
         block.state = State::Free;
+        block.marked = false;
         block.mode = Mode::Native;
         block.pool = Pool::Data;
         block.written = 0;
@@ -376,5 +371,6 @@ impl Ftl {
         };
         queue.push_back(superblock);
         self.starved = false;
+        self.level(superblock);
     }
 }

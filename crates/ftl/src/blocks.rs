@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::counters::Counters;
 use crate::layout::Mode;
 
 /// What a superblock is doing.
@@ -19,6 +20,8 @@ pub enum State {
     Emptied,
     /// Being erased.
     Erasing,
+    /// Given up for good: bad blocks that no spare could replace.
+    Retired,
 }
 
 /// What a superblock is used for while it is not free.
@@ -41,6 +44,8 @@ pub struct Superblock {
     pub pool: Pool,
     /// Belongs to the static cache: never used natively.
     pub fixed: bool,
+    /// Its data is to be moved for another reason than space.
+    pub marked: bool,
     /// Valid units in it.
     pub valid: u32,
     /// Granules of it that are on their way to the flash.
@@ -55,7 +60,37 @@ pub struct Superblock {
     pub native_cycles: u32,
 }
 
-/// All superblocks and the queues of free ones. First freed, first used: that spreads wear.
+impl Superblock {
+    /// One that was never used.
+    pub(crate) fn fresh(fixed: bool) -> Superblock {
+        Superblock {
+            state: State::Free,
+            mode: Mode::Native,
+            pool: Pool::Data,
+            fixed,
+            marked: false,
+            valid: 0,
+            in_flight: 0,
+            written: 0,
+            erases_left: 0,
+            slc_cycles: 0,
+            native_cycles: 0,
+        }
+    }
+
+    /// Counts an erase after use in the present mode.
+    pub(crate) fn wear_off(&mut self, counters: &mut Counters) {
+        if self.mode == Mode::Slc {
+            self.slc_cycles += 1;
+            counters.slc_erases += 1;
+        } else {
+            self.native_cycles += 1;
+            counters.native_erases += 1;
+        }
+    }
+}
+
+/// All superblocks and the queues of free ones, in the order in which they were freed.
 pub(crate) struct Blocks {
     pub(crate) all: Vec<Superblock>,
     pub(crate) free: VecDeque<u32>,
@@ -67,20 +102,10 @@ pub(crate) struct Blocks {
 impl Blocks {
     /// `count` erased superblocks, the first `fixed` of them the static cache's.
     pub(crate) fn new(count: u32, fixed: u32) -> Blocks {
-        let fresh = |index: u32| Superblock {
-            state: State::Free,
-            mode: Mode::Native,
-            pool: Pool::Data,
-            fixed: index < fixed,
-            valid: 0,
-            in_flight: 0,
-            written: 0,
-            erases_left: 0,
-            slc_cycles: 0,
-            native_cycles: 0,
-        };
         Blocks {
-            all: (0..count).map(fresh).collect(),
+            all: (0..count)
+                .map(|index| Superblock::fresh(index < fixed))
+                .collect(),
             free: (fixed..count).collect(),
             free_fixed: (0..fixed).collect(),
             cache: VecDeque::with_capacity(count as usize),

@@ -41,7 +41,10 @@ impl Ftl {
             let base = self.layout.base(index as u32);
             let bits = self.map.count_valid(base, self.layout.native_units);
             assert_eq!(bits, block.valid, "valid count of superblock {index}");
-            if matches!(block.state, State::Free | State::Emptied | State::Erasing) {
+            if matches!(
+                block.state,
+                State::Free | State::Emptied | State::Erasing | State::Retired
+            ) {
                 assert_eq!(block.valid, 0, "superblock {index} is {:?}", block.state);
             }
             if block.mode == Mode::Slc {
@@ -128,6 +131,7 @@ impl Ftl {
             State::Source,
             State::Emptied,
             State::Erasing,
+            State::Retired,
         ];
         for state in states {
             let _ = write!(out, "{state:?} {}, ", count(state));

@@ -11,6 +11,7 @@ use crate::ftl::Ftl;
 use crate::layout::NONE;
 use crate::mover::Work;
 use crate::op::NandOp;
+use crate::wear::Cause;
 
 impl Ftl {
     /// Units to copy for each host unit, in thousandths.
@@ -30,7 +31,7 @@ impl Ftl {
             self.collect.active = false;
             self.collect.owe(0, 0);
         }
-        if !self.collect.active {
+        if !self.collect.active && !self.wear.busy {
             return;
         }
         loop {
@@ -39,6 +40,7 @@ impl Ftl {
                 if self.collect.waiting() && self.collect.outstanding == 0 {
                     self.pad(GC, ops);
                 }
+                self.wear.busy = self.wear.waiting() > 0;
                 return;
             }
             if self.collect.cursor >= self.layout.native_units {
@@ -54,15 +56,35 @@ impl Ftl {
         }
     }
 
-    /// Collection keeps ahead of what the host pays for, and goes all out when the host waits.
+    /// Collection keeps ahead of what the host pays for, and goes all out when the host waits or
+    /// when it moves data for another reason than space.
     #[inline]
     fn may_collect(&mut self) -> bool {
-        (self.starved || self.collect.is_behind()) && self.may_read(Work::Collect)
+        let urgent = self.starved || self.collect.cause != Cause::Space;
+        (urgent || self.collect.is_behind()) && self.may_read(Work::Collect)
+    }
+
+    /// Data that is moved for another reason than space goes first, and the host does not pay.
+    #[cold]
+    fn start_relocation(&mut self) -> bool {
+        let Some((superblock, cause)) = self.next_relocation() else {
+            return false;
+        };
+        self.collect.cause = cause;
+        self.collect_cost_milli = 0;
+        self.start_source(Work::Collect, superblock);
+        true
     }
 
     /// Chooses the closed native superblock with the fewest valid units, unless all are full or a
     /// cache superblock has fewer.
     fn next_victim(&mut self, ops: &mut Vec<NandOp>) -> bool {
+        if self.wear.busy && self.start_relocation() {
+            return true;
+        }
+        if !self.collect.active {
+            return false;
+        }
         if self.sequence < self.search_again && !self.starved {
             return false;
         }
@@ -91,6 +113,7 @@ impl Ftl {
             return false;
         }
         let freed = self.layout.native_units - valid;
+        self.collect.cause = Cause::Space;
         self.collect_cost_milli = i64::from(valid) * 1000 / i64::from(freed);
         self.start_source(Work::Collect, victim);
         true

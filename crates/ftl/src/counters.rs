@@ -13,6 +13,12 @@ pub struct Counters {
     pub fold_units: u64,
     /// Units programmed by garbage collection.
     pub gc_units: u64,
+    /// Units programmed to level wear.
+    pub wear_units: u64,
+    /// Units programmed because their data was at risk.
+    pub refresh_units: u64,
+    /// Units moved out of failing superblocks, and those programmed again after a failure.
+    pub failure_units: u64,
     /// Units programmed without data, because a granule could not wait to be full.
     pub pad_units: u64,
     /// Units programmed as parity of what is counted above.
@@ -27,7 +33,9 @@ impl Counters {
     /// Everything that was programmed.
     #[must_use]
     pub fn programmed_units(&self) -> u64 {
-        let data = self.slc_units + self.direct_units + self.fold_units + self.gc_units;
-        data + self.pad_units + self.parity_units
+        let host = self.slc_units + self.direct_units;
+        let moved = self.fold_units + self.gc_units + self.wear_units;
+        let healed = self.refresh_units + self.failure_units;
+        host + moved + healed + self.pad_units + self.parity_units
     }
 }

@@ -4,14 +4,15 @@ use flashtwin_base::rng::Rng;
 use flashtwin_nand::Part;
 
 use crate::allocate::{CACHE, DIRECT, STREAMS, Stream};
-use crate::blocks::{Blocks, Pool, State, Superblock};
+use crate::blocks::{Blocks, Superblock};
 use crate::counters::Counters;
-use crate::layout::{Layout, Mode, NONE};
+use crate::layout::{Layout, NONE};
 use crate::map::Map;
 use crate::mover::{Mover, Work};
 use crate::op::{NandOp, Token, class};
 use crate::policy::{CacheMode, Policy};
 use crate::slc_cache::Cache;
+use crate::wear::Wear;
 use crate::write_buffer::WriteBuffer;
 
 /// Where a logical unit's data is.
@@ -40,6 +41,7 @@ pub struct Ftl {
     pub(crate) cache: Cache,
     pub(crate) fold: Mover,
     pub(crate) collect: Mover,
+    pub(crate) wear: Wear,
     pub(crate) counters: Counters,
     pub(crate) sequence: u64,
     pub(crate) starved: bool,
@@ -76,6 +78,7 @@ impl Ftl {
             buffer: WriteBuffer::new((buffer_bytes / unit) as u32),
             fold: Mover::new(Work::Fold, &layout),
             collect: Mover::new(Work::Collect, &layout),
+            wear: Wear::new(part),
             counters: Counters::default(),
             sequence: 0,
             starved: false,
@@ -260,41 +263,19 @@ impl Ftl {
     pub fn purge(&mut self) {
         assert_eq!(self.buffer.in_flight(), 0, "purge with programs in flight");
         self.map.forget_all();
-        let fixed = self.cache.fixed_total;
         self.blocks.free.clear();
         self.blocks.free_fixed.clear();
         self.blocks.cache.clear();
         for (index, block) in self.blocks.all.iter_mut().enumerate() {
             if block.written > 0 {
-                let cycles = if block.mode == Mode::Slc {
-                    &mut block.slc_cycles
-                } else {
-                    &mut block.native_cycles
-                };
-                *cycles += 1;
-                let erases = if block.mode == Mode::Slc {
-                    &mut self.counters.slc_erases
-                } else {
-                    &mut self.counters.native_erases
-                };
-                *erases += 1;
+                block.wear_off(&mut self.counters);
             }
-            let (fixed, slc_cycles, native_cycles) = (
-                (index as u32) < fixed,
-                block.slc_cycles,
-                block.native_cycles,
-            );
+            let (slc_cycles, native_cycles) = (block.slc_cycles, block.native_cycles);
+            let fixed = block.fixed;
             *block = Superblock {
-                state: State::Free,
-                mode: Mode::Native,
-                pool: Pool::Data,
-                fixed,
-                valid: 0,
-                in_flight: 0,
-                written: 0,
-                erases_left: 0,
                 slc_cycles,
                 native_cycles,
+                ..Superblock::fresh(fixed)
             };
             let queue = if fixed {
                 &mut self.blocks.free_fixed
@@ -309,6 +290,7 @@ impl Ftl {
         self.cache = Cache::new(&self.policy, &self.layout);
         self.fold = Mover::new(Work::Fold, &self.layout);
         self.collect = Mover::new(Work::Collect, &self.layout);
+        self.wear.forget();
         self.starved = false;
     }
 }

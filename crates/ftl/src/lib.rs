@@ -24,6 +24,7 @@ pub mod op;
 pub mod policy;
 mod slc_cache;
 mod trim;
+pub mod wear;
 mod write_buffer;
 
 pub use counters::Counters;

@@ -14,6 +14,7 @@ use crate::blocks::State;
 use crate::ftl::Ftl;
 use crate::layout::{Layout, NONE};
 use crate::op::{NandOp, Token};
+use crate::wear::{CAUSES, Cause};
 
 /// Granules a die that a mover may have read or in programming.
 const GRANULES_AHEAD: u32 = 2;
@@ -54,6 +55,10 @@ pub(crate) struct Mover {
     pub(crate) active: bool,
     /// A free superblock is set aside for what is being read.
     pub(crate) pledged: bool,
+    /// Why the source is moved.
+    pub(crate) cause: Cause,
+    /// Units placed and not programmed yet, by cause.
+    pub(crate) placed: [u32; CAUSES],
     /// The host pays at present.
     pub(crate) pressed: bool,
     slack_milli: i64,
@@ -78,6 +83,8 @@ impl Mover {
             idle: false,
             active: false,
             pledged: false,
+            cause: Cause::Space,
+            placed: [0; CAUSES],
             pressed: false,
             slack_milli: slack * 1000,
             ahead_milli: i64::from(layout.dies) * i64::from(layout.native_granule) * 1000,
@@ -241,6 +248,9 @@ impl Ftl {
         let mover = self.mover(work);
         mover.outstanding -= 1;
         let stream = mover.stream();
+        if work == Work::Collect {
+            self.collect.placed[self.collect.cause as usize] += lpns.len() as u32;
+        }
         self.append_moved(stream, &lpns, ops);
         self.scratch = lpns;
     }

@@ -87,6 +87,37 @@ pub enum Parity {
     Stripe,
 }
 
+/// Which free superblock is written next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Levelling {
+    /// The last one freed: what is written often wears the same few superblocks.
+    None,
+    /// The first one freed.
+    Fifo,
+    /// The least worn one.
+    LeastWorn,
+}
+
+/// Wear levelling.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wear {
+    /// Which free superblock is taken.
+    pub dynamic: Levelling,
+    /// Resting data is moved when the least worn superblock is so many native cycles behind the
+    /// most worn one; 0 = never.
+    pub static_threshold: u32,
+}
+
+impl Default for Wear {
+    /// First freed, first used, and resting data rests.
+    fn default() -> Wear {
+        Wear {
+            dynamic: Levelling::Fifo,
+            static_threshold: 0,
+        }
+    }
+}
+
 /// All decisions of the firmware about data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
@@ -104,4 +135,6 @@ pub struct Policy {
     pub fold: Fold,
     /// Garbage collection.
     pub gc: Gc,
+    /// Wear levelling.
+    pub wear: Wear,
 }

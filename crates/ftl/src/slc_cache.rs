@@ -84,7 +84,7 @@ impl Ftl {
             return Some(fixed);
         }
         self.cache.borrowed += 1;
-        self.blocks.free.pop_front()
+        self.take_free(CACHE)
     }
 
     /// The stream that takes the next host unit.

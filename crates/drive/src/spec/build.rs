@@ -3,7 +3,9 @@
 
 use flashtwin_base::Nanos;
 use flashtwin_ftl::Policy;
-use flashtwin_ftl::policy::{CacheMode, Fold, FoldPath, Gc, Parity, SlcCache, WhenFull};
+use flashtwin_ftl::policy::{
+    CacheMode, Fold, FoldPath, Gc, Levelling, Parity, SlcCache, Wear, WhenFull,
+};
 use flashtwin_nand::DiePower;
 use flashtwin_nand::part::{Cell, Geometry, ModeTiming, Part, Program};
 
@@ -149,6 +151,7 @@ fn policy(checked: &Checked<'_>) -> Policy {
             high_superblocks: checked.count("gc.high"),
             reserve_superblocks: checked.count("gc.reserve"),
         },
+        wear: wear(checked),
     }
 }
 
@@ -165,6 +168,17 @@ fn fold(checked: &Checked<'_>) -> Fold {
             "copyback" => FoldPath::Copyback,
             _ => FoldPath::Controller,
         },
+    }
+}
+
+fn wear(checked: &Checked<'_>) -> Wear {
+    Wear {
+        dynamic: match checked.word("wear.dynamic") {
+            "none" => Levelling::None,
+            "fifo" => Levelling::Fifo,
+            _ => Levelling::LeastWorn,
+        },
+        static_threshold: checked.count("wear.static_threshold"),
     }
 }
 

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use flashtwin_base::Nanos;
 use flashtwin_base::rng::Rng;
-use flashtwin_ftl::policy::{CacheMode, Fold, FoldPath, Gc, Parity, SlcCache, WhenFull};
+use flashtwin_ftl::policy::{CacheMode, Fold, FoldPath, Gc, Parity, SlcCache, Wear, WhenFull};
 use flashtwin_ftl::{Ftl, NandOp, Policy, Token};
 use flashtwin_nand::{Cell, Geometry, ModeTiming, Part, Program};
 
@@ -74,6 +74,7 @@ pub fn policy() -> Policy {
             high_superblocks: 7,
             reserve_superblocks: 3,
         },
+        wear: Wear::default(),
     }
 }
 

@@ -21,6 +21,7 @@ mod nand;
 mod power;
 mod slc_cache;
 mod thermal;
+mod wear;
 
 /// What a value has to look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,13 +142,14 @@ pub const SUPERBLOCKS_MIN: u32 = 8;
 
 /// Every key, in the order of a printed spec.
 pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
-    let sections: [&[Key]; 10] = [
+    let sections: [&[Key]; 11] = [
         drive::KEYS,
         nand::KEYS,
         ftl::KEYS,
         slc_cache::KEYS,
         fold::KEYS,
         gc::KEYS,
+        wear::KEYS,
         controller::KEYS,
         link::KEYS,
         power::KEYS,

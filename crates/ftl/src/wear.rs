@@ -1,0 +1,261 @@
+//! Wear levelling, and the moving of a whole superblock's data for a reason other than space.
+//!
+//! *Dynamic* levelling is the choice of the free superblock that is written next. It cannot reach a
+//! superblock whose data never changes; *static* levelling does: when the most worn superblock is
+//! more than a threshold of cycles ahead of the least worn one that holds data, that data is moved
+//! into the most worn free superblock, where it will rest. What has to be refreshed, and what lies
+//! in a failing superblock, is moved in the same way.
+//!
+//! All of it goes through the mover of garbage collection, one superblock at a time, counted by its
+//! own cause; it begins only while two superblocks are to spare, so that it never takes the place
+//! that collection needs. The host does not pay for it by the unit: it waits for the same dies.
+//!
+//! Wear is counted in native cycles: a cycle in SLC mode is worth rated native cycles over rated SLC
+//! cycles of one.
+
+use std::collections::VecDeque;
+
+use flashtwin_nand::Part;
+
+use crate::allocate::GC;
+use crate::blocks::{Pool, State, Superblock};
+use crate::ftl::Ftl;
+use crate::layout::NONE;
+use crate::policy::Levelling;
+
+/// Superblocks that have to be to spare before data is moved for another reason than space.
+const SPARE_SUPERBLOCKS: u32 = 2;
+
+/// How many causes there are.
+pub(crate) const CAUSES: usize = 3;
+
+/// Why a superblock's data is moved by the mover of collection; the order is that of the counters
+/// in [`Ftl::count_moved`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// Its invalid part is wanted.
+    Space,
+    /// It is the least worn.
+    Wear,
+    /// Its data is at risk.
+    Refresh,
+}
+
+/// Program/erase cycles that a block is rated for, by mode.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rated {
+    slc: f64,
+    native: f64,
+}
+
+impl Rated {
+    /// What the part is rated for.
+    #[must_use]
+    pub fn new(part: &Part) -> Rated {
+        Rated {
+            slc: f64::from(part.slc.endurance_cycles),
+            native: f64::from(part.native.endurance_cycles),
+        }
+    }
+
+    /// Cycles used over cycles rated, each mode's for itself: 1 is the end of the rated life.
+    #[inline]
+    #[must_use]
+    pub fn wear(&self, slc_cycles: u64, native_cycles: u64) -> f64 {
+        slc_cycles as f64 / self.slc + native_cycles as f64 / self.native
+    }
+
+    /// The wear of one superblock.
+    #[inline]
+    #[must_use]
+    pub fn wear_of(&self, block: &Superblock) -> f64 {
+        self.wear(block.slc_cycles.into(), block.native_cycles.into())
+    }
+
+    /// The wear of one superblock in native cycles.
+    #[inline]
+    #[must_use]
+    pub fn cycles_of(&self, block: &Superblock) -> f64 {
+        self.wear_of(block) * self.native
+    }
+}
+
+/// What is to be moved, and what wear is measured against.
+pub(crate) struct Wear {
+    pub(crate) rated: Rated,
+    /// Something is to be moved or has just been: kept so that a look costs one comparison.
+    pub(crate) busy: bool,
+    /// The superblock that is being levelled, from the decision to its erase.
+    levelled: u32,
+    queue: VecDeque<(u32, Cause)>,
+}
+
+impl Wear {
+    pub(crate) fn new(part: &Part) -> Wear {
+        Wear {
+            rated: Rated::new(part),
+            busy: false,
+            levelled: NONE,
+            queue: VecDeque::new(),
+        }
+    }
+
+    /// Nothing holds data any more.
+    pub(crate) fn forget(&mut self) {
+        self.busy = false;
+        self.levelled = NONE;
+        self.queue.clear();
+    }
+
+    /// Superblocks that wait to be moved.
+    pub(crate) fn waiting(&self) -> usize {
+        self.queue.len()
+    }
+}
+
+impl Ftl {
+    /// Least and greatest wear of the superblocks in use, as shares of the rated life.
+    #[must_use]
+    pub fn wear_range(&self) -> (f64, f64) {
+        let used = self.blocks.all.iter().filter(|b| b.state != State::Retired);
+        used.map(|b| self.wear.rated.wear_of(b))
+            .fold(None, |range: Option<(f64, f64)>, wear| {
+                let (low, high) = range.unwrap_or((wear, wear));
+                Some((low.min(wear), high.max(wear)))
+            })
+            .unwrap_or((0.0, 0.0))
+    }
+
+    /// Superblocks that are given up for good.
+    #[must_use]
+    pub fn retired_superblocks(&self) -> u32 {
+        let retired = self.blocks.all.iter().filter(|b| b.state == State::Retired);
+        retired.count() as u32
+    }
+
+    /// The mean wear of all superblocks, as a share of the rated life.
+    #[must_use]
+    pub fn mean_wear(&self) -> f64 {
+        let (slc, native) = (self.counters.slc_erases, self.counters.native_erases);
+        self.wear.rated.wear(slc, native) / f64::from(self.layout.superblocks)
+    }
+
+    /// Takes a free superblock for a stream, by the policy of dynamic levelling. Data that is moved
+    /// because it rests goes where the cells are most worn.
+    pub(crate) fn take_free(&mut self, stream: usize) -> Option<u32> {
+        let rated = self.wear.rated;
+        let cycles = |blocks: &[Superblock], s: u32| rated.cycles_of(&blocks[s as usize]);
+        let blocks = &self.blocks;
+        let free = blocks.free.iter().enumerate();
+        let wear = free.map(|(at, &s)| (at, cycles(&blocks.all, s)));
+        let at = if stream == GC && self.collect.cause == Cause::Wear {
+            wear.max_by(|a, b| a.1.total_cmp(&b.1))?.0
+        } else {
+            match self.policy.wear.dynamic {
+                Levelling::Fifo => 0,
+                Levelling::None => blocks.free.len().checked_sub(1)?,
+                Levelling::LeastWorn => wear.min_by(|a, b| a.1.total_cmp(&b.1))?.0,
+            }
+        };
+        self.blocks.free.remove(at)
+    }
+
+    /// Moves a superblock's data elsewhere and erases it, because the data is at risk. Only a full
+    /// superblock is moved; the answer is whether this one will be.
+    pub fn refresh(&mut self, superblock: u32) -> bool {
+        let block = &self.blocks.all[superblock as usize];
+        block.state == State::Closed && block.valid > 0 && self.relocate(superblock, Cause::Refresh)
+    }
+
+    /// Notes that a superblock's data has to be moved; false when it was noted before.
+    pub(crate) fn relocate(&mut self, superblock: u32, cause: Cause) -> bool {
+        let block = &mut self.blocks.all[superblock as usize];
+        if block.marked {
+            return false;
+        }
+        block.marked = true;
+        self.wear.queue.push_back((superblock, cause));
+        self.wear.busy = true;
+        true
+    }
+
+    /// The next superblock to be moved for another reason than space; none while few are free.
+    pub(crate) fn next_relocation(&mut self) -> Option<(u32, Cause)> {
+        if self.starved || self.available_to_movers() < SPARE_SUPERBLOCKS {
+            return None;
+        }
+        let mut at = 0;
+        while let Some(&(superblock, cause)) = self.wear.queue.get(at) {
+            let block = &mut self.blocks.all[superblock as usize];
+            let holds = block.state == State::Closed && block.valid > 0;
+            if holds && block.in_flight > 0 {
+                at += 1;
+                continue;
+            }
+            self.wear.queue.remove(at);
+            if holds {
+                if block.pool == Pool::Cache {
+                    self.blocks.cache.retain(|&s| s != superblock);
+                }
+                return Some((superblock, cause));
+            }
+            // It was emptied in another way; its erase takes the mark away where it is not done.
+            block.marked = block.state != State::Free;
+            if self.wear.levelled == superblock {
+                self.wear.levelled = NONE;
+            }
+        }
+        None
+    }
+
+    /// A superblock has been erased: perhaps the spread of wear asks for the least worn one's data
+    /// to be moved. The erase of a levelled superblock does not lead to the next: one is moved for
+    /// each that other work has erased.
+    pub(crate) fn level(&mut self, erased: u32) {
+        let threshold = self.policy.wear.static_threshold;
+        if threshold == 0 {
+            return;
+        }
+        if self.wear.levelled == erased {
+            self.wear.levelled = NONE;
+            return;
+        }
+        if self.wear.levelled != NONE {
+            return;
+        }
+        let (mut most, mut least) = (0.0f64, (f64::INFINITY, NONE));
+        for (index, block) in self.blocks.all.iter().enumerate() {
+            if block.fixed || block.state == State::Retired {
+                continue;
+            }
+            let cycles = self.wear.rated.cycles_of(block);
+            most = most.max(cycles);
+            let rests = block.state == State::Closed && block.pool == Pool::Data && !block.marked;
+            if rests && cycles < least.0 {
+                least = (cycles, index as u32);
+            }
+        }
+        if least.1 != NONE && most - least.0 > f64::from(threshold) {
+            self.wear.levelled = least.1;
+            self.relocate(least.1, Cause::Wear);
+        }
+    }
+
+    /// Units that the mover of collection has placed are programmed; those that it placed last
+    /// may still wait in its granule.
+    pub(crate) fn count_moved(&mut self, programmed: u32) {
+        let placed = &mut self.collect.placed;
+        let last = self.collect.cause as usize;
+        let waiting = placed.iter().sum::<u32>() - programmed;
+        placed[last] -= waiting;
+        let counters = [
+            &mut self.counters.gc_units,
+            &mut self.counters.wear_units,
+            &mut self.counters.refresh_units,
+        ];
+        for (counter, units) in counters.into_iter().zip(placed.iter_mut()) {
+            *counter += u64::from(std::mem::take(units));
+        }
+        placed[last] = waiting;
+    }
+}
