@@ -161,7 +161,7 @@ impl Drive {
     }
 
     /// Secure erase: waits for what is under way, then erases every superblock that holds
-    /// anything, all dies side by side. The answer is the time it took.
+    /// anything, all groups of dies side by side. The answer is the time it took.
     pub fn purge(&mut self) -> Nanos {
         assert_eq!(self.commands.outstanding(), 0, "purge under host commands");
         let begun = self.now;
@@ -169,14 +169,21 @@ impl Drive {
         self.settle();
         let slc = self.flash.array_time(class::SLC_ERASE);
         let native = self.flash.array_time(class::NATIVE_ERASE);
-        let used = self.ftl.superblocks().iter().filter(|b| b.written > 0);
-        let (cached, all) = used.fold((0, 0), |(cached, all), b| {
-            (cached + u64::from(b.mode == Mode::Slc), all + 1)
-        });
-        let end = self.now + Nanos(cached * slc.0 + (all - cached) * native.0);
+        let mut times = vec![0; self.ftl.layout.groups as usize];
+        let (mut cached, mut all) = (0, 0);
+        for (index, block) in self.ftl.superblocks().iter().enumerate() {
+            if block.written > 0 {
+                let slc_mode = block.mode == Mode::Slc;
+                let group = self.ftl.layout.group_of(index as u32);
+                times[group as usize] += if slc_mode { slc.0 } else { native.0 };
+                cached += u64::from(slc_mode);
+                all += 1;
+            }
+        }
+        let end = self.now + Nanos(times.into_iter().max().unwrap_or(0));
         self.power.turn(self.now, Phase::Working);
         self.advance(end, &mut Vec::new());
-        let dies = u64::from(self.ftl.layout.dies);
+        let dies = u64::from(self.ftl.layout.group_dies);
         self.flash.book_erases(class::SLC_ERASE, cached * dies);
         self.flash
             .book_erases(class::NATIVE_ERASE, (all - cached) * dies);

@@ -54,6 +54,8 @@ struct Shape {
     /// Bytes of a mapping unit.
     unit: u64,
     parity: bool,
+    /// Groups of dies that superblocks are cut from.
+    groups: u64,
     sets: Vec<String>,
 }
 
@@ -74,7 +76,16 @@ fn shape(rng: &mut Rng) -> Shape {
     let one_shot = rng.chance(60);
     let unit = pick(rng, &[4u64, 4, 4, 8, 16, 32, 64]) << 10;
     let dies = channels * per_channel;
-    let parity = dies > 1 && rng.chance(40);
+    let group = match rng.below(3) {
+        0 => (1..=dies)
+            .filter(|d| dies % d == 0)
+            .nth(rng.below(2) as usize),
+        _ => None,
+    };
+    let groups = group.map_or(1, |group| dies / group);
+    let parity = dies / groups > 1 && rng.chance(40);
+    let blocks = superblocks.div_ceil(groups).max(8);
+    let superblocks = blocks * groups;
     let list = |texts: &[&str]| format!("[{}]", texts[..bits].join(","));
     let reads = list(&["\"45 us\"", "\"60 us\"", "\"75 us\"", "\"90 us\""]);
     let programs = list(&["\"500 us\"", "\"1 ms\"", "\"2 ms\"", "\"3 ms\""]);
@@ -85,7 +96,7 @@ fn shape(rng: &mut Rng) -> Shape {
         format!("nand.planes={planes}"),
         format!("nand.wordlines_per_block={wordlines}"),
         format!("nand.page_size={page} B"),
-        format!("nand.blocks_per_plane={superblocks}"),
+        format!("nand.blocks_per_plane={blocks}"),
         format!("nand.native.tr={reads}"),
         format!(
             "nand.native.tprog={}",
@@ -93,13 +104,15 @@ fn shape(rng: &mut Rng) -> Shape {
         ),
         format!("nand.cache_program={}", rng.chance(50)),
         format!("ftl.mapping_unit={unit} B"),
+        format!("ftl.superblock_dies={}", group.unwrap_or(0)),
         format!("ftl.parity={}", if parity { "stripe" } else { "none" }),
     ];
     Shape {
         bits: bits as u64,
         superblocks,
-        slc: (dies - u64::from(parity)) * planes * wordlines * page,
+        slc: (dies / groups - u64::from(parity)) * planes * wordlines * page,
         parity,
+        groups,
         granule: planes * page * if one_shot { bits as u64 } else { 1 },
         unit,
         sets,
@@ -149,7 +162,7 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
     let high = low + between(rng, 0, 3);
     // Each mover's open superblock may have room that the host cannot use, and one may be in erase.
     let movers = if mode == "none" { 1 } else { 2 };
-    let spare = high.max(held + 2 + movers);
+    let spare = high.max(held + 1 + (1 + movers) * shape.groups);
     let room = shape.superblocks.saturating_sub(system + own + spare);
     let capacity = room * native * between(rng, 50, 100) / 100 / 512 * 512;
     let rearm = pick(rng, &[1, 1, borrowed + own, (borrowed + own) / 2]).max(1);
@@ -474,7 +487,7 @@ impl Host {
             let used = ftl.superblocks().iter().filter(|b| b.written > 0);
             let most = erased + used.map(|b| of(b.mode)).sum::<u64>();
             let programmed = c.programmed_units() - c.parity_units;
-            let open = 4 * of(Mode::Native);
+            let open = 4 * u64::from(ftl.layout.groups) * of(Mode::Native);
             assert!(
                 programmed <= most && most <= programmed + open,
                 "{programmed} units programmed, {most} given out"

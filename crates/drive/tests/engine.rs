@@ -270,6 +270,45 @@ fn parity_costs_a_program_a_stripe_and_waits_for_nobody() {
 }
 
 #[test]
+fn superblocks_of_fewer_dies_keep_all_dies_busy_and_are_smaller() {
+    let sets = |dies| {
+        let shape = ["nand.channels=4", "nand.dies_per_channel=1"];
+        [&NO_CACHE[..], &shape, &[dies]].concat()
+    };
+    let whole = rate_of_writes(&sets("ftl.superblock_dies=0"));
+    for (dies, superblocks) in [
+        ("ftl.superblock_dies=1", 4),
+        ("ftl.superblock_dies=2", 2),
+        ("ftl.superblock_dies=4", 1),
+    ] {
+        let found = rate_of_writes(&sets(dies));
+        assert!(
+            (found / whole - 1.0).abs() < 0.01,
+            "{found} against {whole}"
+        );
+        let d = drive(&sets(dies));
+        let l = &d.ftl().layout;
+        assert_eq!(
+            160 * superblocks - l.superblocks,
+            system(l.native_bytes()),
+            "{dies}"
+        );
+    }
+    // A write of four granules is on four dies, whichever way.
+    for dies in ["ftl.superblock_dies=0", "ftl.superblock_dies=1"] {
+        let mut d = drive(&sets(dies));
+        single(&mut d, Op::Write, 0, 4 * 48 * 8);
+        let (time, _) = single(&mut d, Op::Flush, 0, 0);
+        assert!(time.0 < 2 * 4_300_000, "{time:?}");
+    }
+}
+
+/// Superblocks that 500 MB of system take.
+fn system(superblock: u64) -> u32 {
+    500_000_000_u64.div_ceil(superblock) as u32
+}
+
+#[test]
 fn read_ahead_hides_the_sense_of_a_sequential_stream_at_depth_one() {
     let read = |sets: &[&str]| {
         let mut d = drive(sets);

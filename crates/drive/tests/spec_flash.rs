@@ -19,7 +19,7 @@ fn parity_needs_a_second_die_its_capacity_and_data_in_the_controller() {
             Some("parity"),
             "ftl.parity",
             "on a single die",
-            "describe more dies",
+            "span more dies",
         )],
     );
     check(
@@ -39,6 +39,34 @@ fn parity_needs_a_second_die_its_capacity_and_data_in_the_controller() {
             "fold.path",
             "never meets the parity",
             "\"controller\"",
+        )],
+    );
+}
+
+#[test]
+fn superblocks_have_to_divide_the_dies() {
+    let dies = |text| ("system = \"500 MB\"", text);
+    check(
+        &edit(&[dies("system = \"500 MB\"\nsuperblock_dies = 1")]),
+        &[],
+    );
+    check(
+        &edit(&[dies("system = \"500 MB\"\nsuperblock_dies = 3")]),
+        &[(
+            Some("superblock_dies"),
+            "ftl.superblock_dies",
+            "3 dies a superblock do not divide the 2 of the drive",
+            "a divisor of 2",
+        )],
+    );
+    let both = dies("system = \"500 MB\"\nsuperblock_dies = 1\nparity = \"stripe\"");
+    check(
+        &edit(&[both]),
+        &[(
+            Some("parity"),
+            "ftl.parity",
+            "on a single die",
+            "span more dies",
         )],
     );
 }

@@ -79,6 +79,7 @@ const OTHERS: &[(&str, &[&str])] = &[
     ("nand.native.endurance", &["nand.native.endurance=3000"]),
     ("ftl.mapping_unit", &["ftl.mapping_unit=16 KiB"]),
     ("ftl.system", &["ftl.system=0"]),
+    ("ftl.superblock_dies", &["ftl.superblock_dies=1"]),
     (
         "ftl.parity",
         &[

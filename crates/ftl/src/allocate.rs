@@ -1,5 +1,5 @@
-//! Open superblocks: one a stream, filled from its beginning, a program issued as each granule is
-//! full.
+//! Open superblocks: one a stream (and die group, see [`crate::lanes`]), filled from its beginning,
+//! a program issued as each granule is full.
 //!
 //! The map changes when data is placed, before its program is issued; until the program ends the
 //! data is served from the buffer.
@@ -39,7 +39,7 @@ fn pool_of(stream: usize) -> Pool {
     }
 }
 
-/// One open superblock and how far it is filled.
+/// The open superblock whose turn it is, and how far it is filled.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stream {
     /// The open superblock, or none.
@@ -50,6 +50,12 @@ pub(crate) struct Stream {
     pub(crate) begun: u32,
     /// Offset at which the superblock is full.
     pub(crate) end: u32,
+    /// Offset at which another lane has its turn: the end where there is one lane.
+    pub(crate) stop: u32,
+    /// Die group of the lane that has its turn.
+    pub(crate) lane: u32,
+    /// Units that fit into the superblocks of the other lanes.
+    pub(crate) parked: u32,
     /// Units of a granule.
     pub(crate) granule: u32,
     /// Sequence number of the granule being filled.
@@ -66,6 +72,9 @@ impl Stream {
             next: 0,
             begun: 0,
             end: 0,
+            stop: 0,
+            lane: 0,
+            parked: 0,
             granule: layout.granule(mode),
             sequence: 0,
             mode,
@@ -75,7 +84,13 @@ impl Stream {
     /// Units that fit before a new superblock has to be opened.
     #[inline]
     pub(crate) fn left(&self) -> u32 {
-        self.end - self.next
+        self.end - self.next + self.parked
+    }
+
+    /// Units that fit before another lane has its turn.
+    #[inline]
+    pub(crate) fn here(&self) -> u32 {
+        self.stop - self.next
     }
 }
 
@@ -91,7 +106,7 @@ impl Ftl {
     ) -> u32 {
         self.ensure_open(stream);
         let s = self.streams[stream];
-        let taken = count.min(s.left());
+        let taken = count.min(s.here());
         let ppn = self.layout.base(s.superblock) + s.next;
         self.invalidate_run(lpn, taken);
         self.map.point(lpn, ppn, taken);
@@ -107,7 +122,7 @@ impl Ftl {
         while !rest.is_empty() {
             self.ensure_open(stream);
             let s = self.streams[stream];
-            let (now, later) = rest.split_at(rest.len().min(s.left() as usize));
+            let (now, later) = rest.split_at(rest.len().min(s.here() as usize));
             let ppn = self.layout.base(s.superblock) + s.next;
             let count = now.len() as u32;
             for (at, &lpn) in (ppn..).zip(now) {
@@ -136,8 +151,19 @@ impl Ftl {
             self.issue_program(stream, granule, granule, ops);
         }
         let s = self.streams[stream];
+        if s.next == s.stop {
+            self.end_turn(stream);
+        }
+    }
+
+    /// A lane is full, or its turn is over.
+    fn end_turn(&mut self, stream: usize) {
+        let s = self.streams[stream];
         if s.next == s.end {
             self.close(stream);
+        }
+        if self.layout.groups > 1 {
+            self.next_lane(stream);
         }
     }
 
@@ -207,8 +233,12 @@ impl Ftl {
         if !self.layout.parity {
             return 0;
         }
-        let units = |s: &Stream| s.begun % (s.granule * self.layout.stripe_granules());
-        self.streams.iter().map(|s| u64::from(units(s))).sum()
+        let units = |(index, s): (usize, &Stream)| {
+            let stripe = s.granule * self.layout.stripe_granules();
+            let parked = self.lanes.parked(index).map(|next| next % stripe);
+            u64::from(s.begun % stripe) + parked.map(u64::from).sum::<u64>()
+        };
+        self.streams.iter().enumerate().map(units).sum()
     }
 
     pub(crate) fn count_programmed(&mut self, stream: usize, units: u32) {
@@ -233,16 +263,16 @@ impl Ftl {
         let sent = filled.next_multiple_of(self.layout.page_units);
         self.streams[stream].next = s.begun + s.granule;
         self.issue_program(stream, filled, sent, ops);
-        if self.streams[stream].next == s.end {
-            self.close(stream);
+        if self.streams[stream].next == s.stop {
+            self.end_turn(stream);
         }
     }
 
-    /// Opens a superblock for a stream that has none with space left.
+    /// Makes sure that the lane of a stream that has its turn has space.
     #[inline]
     pub(crate) fn ensure_open(&mut self, stream: usize) {
-        if self.streams[stream].left() == 0 {
-            self.open(stream);
+        if self.streams[stream].here() == 0 {
+            self.find_space(stream);
         }
     }
 
@@ -252,18 +282,23 @@ impl Ftl {
         let s = &mut self.streams[stream];
         s.next += s.granule;
         s.begun = s.next;
+        if self.layout.groups > 1 {
+            s.stop = s.next + s.granule;
+        }
         if s.next == s.end {
             self.close(stream);
         }
     }
 
+    /// Opens a superblock in the lane that has its turn and has none.
     #[cold]
-    fn open(&mut self, stream: usize) {
+    pub(crate) fn open(&mut self, stream: usize) {
         let mode = mode_of(stream);
+        let group = self.streams[stream].lane;
         let superblock = if stream == CACHE {
-            self.take_cache_superblock()
+            self.take_cache_superblock(group)
         } else {
-            self.take_free(stream)
+            self.take_free(stream, group)
         };
         let Some(superblock) = superblock else {
             panic!(
@@ -294,6 +329,11 @@ impl Ftl {
         s.superblock = superblock;
         (s.next, s.begun) = (0, 0);
         s.end = self.layout.units(mode);
+        s.stop = if self.layout.groups > 1 {
+            s.granule
+        } else {
+            s.end
+        };
         block.written = s.end;
     }
 
@@ -301,7 +341,7 @@ impl Ftl {
         let superblock = self.streams[stream].superblock;
         let s = &mut self.streams[stream];
         s.superblock = NONE;
-        (s.next, s.begun, s.end) = (0, 0, 0);
+        (s.next, s.begun, s.end, s.stop) = (0, 0, 0, 0);
         self.blocks.all[superblock as usize].state = State::Closed;
         if stream == CACHE {
             self.blocks.cache.push_back(superblock);

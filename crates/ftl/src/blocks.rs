@@ -1,9 +1,9 @@
-//! Superblocks: one block of every plane of every die, erased and filled together.
+//! Superblocks: one block of every plane of every die of a group, erased and filled together.
 
 use std::collections::VecDeque;
 
 use crate::counters::Counters;
-use crate::layout::Mode;
+use crate::layout::{Layout, Mode};
 
 /// What a superblock is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,4 +117,25 @@ impl Blocks {
     pub(crate) fn free_count(&self) -> u32 {
         self.free.len() as u32
     }
+
+    /// Whether a group of dies has a free superblock.
+    pub(crate) fn has_free(&self, layout: &Layout, group: u32) -> bool {
+        first_of(&self.free, layout, group).is_some()
+    }
+
+    /// Whether a group of dies has a free superblock of the static cache.
+    pub(crate) fn has_fixed(&self, layout: &Layout, group: u32) -> bool {
+        first_of(&self.free_fixed, layout, group).is_some()
+    }
+
+    /// Takes the first freed superblock of a group for the static cache.
+    pub(crate) fn take_fixed(&mut self, layout: &Layout, group: u32) -> Option<u32> {
+        first_of(&self.free_fixed, layout, group).and_then(|at| self.free_fixed.remove(at))
+    }
+}
+
+/// Place of the first superblock of a group in a queue: the groups take turns, so it is near the
+/// front.
+fn first_of(queue: &VecDeque<u32>, layout: &Layout, group: u32) -> Option<usize> {
+    queue.iter().position(|&s| layout.group_of(s) == group)
 }

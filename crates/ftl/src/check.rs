@@ -11,6 +11,7 @@ impl Ftl {
     pub fn check(&self) {
         self.check_map();
         self.check_blocks();
+        self.check_lanes();
         self.check_counters();
     }
 

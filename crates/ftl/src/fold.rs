@@ -142,17 +142,29 @@ impl Ftl {
         if start == 0 && self.streams[FOLD].next > self.streams[FOLD].begun {
             self.pad(FOLD, ops);
         }
+        if self.streams[FOLD].next != self.streams[FOLD].begun {
+            return false;
+        }
+        self.switch_lane(FOLD, self.layout.group_of(self.fold.source));
         let s = self.streams[FOLD];
-        if s.next != s.begun || (s.left() < group && (s.left() > 0 || !self.fold_can_write())) {
+        let left = s.end - s.next;
+        if left < group && (left > 0 || !self.fold_may_open()) {
             return false;
         }
         self.copy_group(first, ops);
         true
     }
 
+    /// Whether folding may open a superblock in the lane that has its turn.
+    fn fold_may_open(&self) -> bool {
+        (self.fold.pledged || self.available_to_movers() > 1) && self.lane_has_free(FOLD)
+    }
+
     /// Issues one copyback a die for a group of fully valid rows.
     fn copy_group(&mut self, first: u32, ops: &mut Vec<NandOp>) {
-        self.ensure_open(FOLD);
+        if self.streams[FOLD].superblock == NONE {
+            self.open(FOLD);
+        }
         let (dies, row) = (self.layout.group_dies, self.layout.row_units);
         for _ in 0..dies {
             let s = self.streams[FOLD];

@@ -6,6 +6,7 @@ use flashtwin_nand::Part;
 use crate::allocate::{CACHE, DIRECT, STREAMS, Stream};
 use crate::blocks::{Blocks, Superblock};
 use crate::counters::Counters;
+use crate::lanes::Lanes;
 use crate::layout::{Layout, NONE};
 use crate::map::Map;
 use crate::mover::{Mover, Work};
@@ -37,6 +38,7 @@ pub struct Ftl {
     pub(crate) map: Map,
     pub(crate) blocks: Blocks,
     pub(crate) streams: [Stream; STREAMS],
+    pub(crate) lanes: Lanes,
     pub(crate) buffer: WriteBuffer,
     pub(crate) cache: Cache,
     pub(crate) fold: Mover,
@@ -75,6 +77,7 @@ impl Ftl {
             map: Map::new(logical, layout.physical_units()),
             blocks: Blocks::new(layout.superblocks, cache.fixed_total),
             streams: std::array::from_fn(|i| Stream::new(&layout, i)),
+            lanes: Lanes::new(&layout),
             buffer: WriteBuffer::new((buffer_bytes / unit) as u32),
             fold: Mover::new(Work::Fold, &layout),
             collect: Mover::new(Work::Collect, &layout),
@@ -286,6 +289,7 @@ impl Ftl {
         }
         self.parity_forgone += self.unprotected_units();
         self.streams = std::array::from_fn(|i| Stream::new(&self.layout, i));
+        self.lanes = Lanes::new(&self.layout);
         debug_assert_eq!(self.buffer.used_units, 0, "purge with host data");
         self.cache = Cache::new(&self.policy, &self.layout);
         self.fold = Mover::new(Work::Fold, &self.layout);

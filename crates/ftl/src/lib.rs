@@ -17,6 +17,7 @@ mod collect;
 pub mod counters;
 mod fold;
 mod ftl;
+mod lanes;
 pub mod layout;
 mod map;
 mod mover;

@@ -65,7 +65,12 @@ impl Cache {
 
 impl Ftl {
     /// Superblocks that the cache could open now.
-    fn cache_openable(&self) -> u32 {
+    pub(crate) fn cache_openable(&self) -> u32 {
+        self.blocks.free_fixed.len() as u32 + self.cache_lendable()
+    }
+
+    /// Free native superblocks that the cache could borrow now.
+    pub(crate) fn cache_lendable(&self) -> u32 {
         let gc = self.policy.gc.reserve_superblocks;
         let (limit, keep) = match self.policy.cache.when_full {
             WhenFull::Direct => (self.cache.limit, gc.max(self.cache.reserve)),
@@ -74,17 +79,17 @@ impl Ftl {
             WhenFull::Staged => (self.cache.limit + STAGING_SUPERBLOCKS, gc),
         };
         let lendable = self.available().saturating_sub(keep);
-        let borrow = limit.saturating_sub(self.cache.borrowed).min(lendable);
-        self.blocks.free_fixed.len() as u32 + borrow
+        limit.saturating_sub(self.cache.borrowed).min(lendable)
     }
 
-    /// Takes a superblock for the cache: a static one if there is one, else a borrowed one.
-    pub(crate) fn take_cache_superblock(&mut self) -> Option<u32> {
-        if let Some(fixed) = self.blocks.free_fixed.pop_front() {
+    /// Takes a superblock of a die group for the cache: a static one if there is one, else a
+    /// borrowed one.
+    pub(crate) fn take_cache_superblock(&mut self, group: u32) -> Option<u32> {
+        if let Some(fixed) = self.blocks.take_fixed(&self.layout, group) {
             return Some(fixed);
         }
         self.cache.borrowed += 1;
-        self.take_free(CACHE)
+        self.take_free(CACHE, group)
     }
 
     /// The stream that takes the next host unit.

@@ -140,20 +140,21 @@ impl Ftl {
         self.wear.rated.wear(slc, native) / f64::from(self.layout.superblocks)
     }
 
-    /// Takes a free superblock for a stream, by the policy of dynamic levelling. Data that is moved
-    /// because it rests goes where the cells are most worn.
-    pub(crate) fn take_free(&mut self, stream: usize) -> Option<u32> {
+    /// Takes a free superblock of a die group for a stream, by the policy of dynamic levelling. Data
+    /// that is moved because it rests goes where the cells are most worn.
+    pub(crate) fn take_free(&mut self, stream: usize, group: u32) -> Option<u32> {
         let rated = self.wear.rated;
         let cycles = |blocks: &[Superblock], s: u32| rated.cycles_of(&blocks[s as usize]);
         let blocks = &self.blocks;
         let free = blocks.free.iter().enumerate();
-        let wear = free.map(|(at, &s)| (at, cycles(&blocks.all, s)));
+        let mut free = free.filter(|&(_, &s)| self.layout.group_of(s) == group);
+        let wear = free.clone().map(|(at, &s)| (at, cycles(&blocks.all, s)));
         let at = if stream == GC && self.collect.cause == Cause::Wear {
             wear.max_by(|a, b| a.1.total_cmp(&b.1))?.0
         } else {
             match self.policy.wear.dynamic {
-                Levelling::Fifo => 0,
-                Levelling::None => blocks.free.len().checked_sub(1)?,
+                Levelling::Fifo => free.next()?.0,
+                Levelling::None => free.next_back()?.0,
                 Levelling::LeastWorn => wear.min_by(|a, b| a.1.total_cmp(&b.1))?.0,
             }
         };

@@ -123,6 +123,39 @@ fn parity_loses_nothing_and_takes_a_share_of_every_stripe() {
 }
 
 #[test]
+fn superblocks_of_some_dies_lose_nothing() {
+    for (channels, dies) in [(2, 1), (4, 1), (4, 2)] {
+        for mode in [
+            CacheMode::None,
+            CacheMode::Static,
+            CacheMode::Dynamic,
+            CacheMode::WholeDrive,
+        ] {
+            for when_full in [WhenFull::Direct, WhenFull::FoldFirst, WhenFull::Staged] {
+                let mut p = part(Cell::Tlc, true, 24);
+                p.geometry.channels = channels;
+                // The buffer has to fit into a superblock.
+                p.geometry.wordlines_per_block = 16;
+                let mut policy = policy();
+                if mode != CacheMode::None {
+                    policy = cached(mode, when_full, FoldPath::Copyback, 6);
+                } else if when_full != WhenFull::Direct {
+                    continue;
+                }
+                policy.superblock_dies = dies;
+                for parity in [Parity::None, Parity::Stripe] {
+                    policy.parity = parity;
+                    if dies > 1 || parity == Parity::None {
+                        let share = if parity == Parity::Stripe { 0.25 } else { 0.5 };
+                        torture(&p, policy.clone(), share, 17);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn trim_of_everything_gives_every_superblock_back() {
     let p = part(Cell::Tlc, true, 48);
     let policy = cached(

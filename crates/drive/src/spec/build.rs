@@ -127,7 +127,7 @@ fn policy(checked: &Checked<'_>) -> Policy {
             "stripe" => Parity::Stripe,
             _ => Parity::None,
         },
-        superblock_dies: 0,
+        superblock_dies: checked.count("ftl.superblock_dies"),
         cache: SlcCache {
             mode: match checked.word("slc_cache.mode") {
                 "none" => CacheMode::None,

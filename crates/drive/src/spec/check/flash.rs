@@ -6,8 +6,12 @@ use super::Findings;
 
 /// The layout in numbers wide enough for any product of them.
 pub(super) struct Flash {
-    pub dies: u128,
+    /// Dies of a superblock.
+    dies: u128,
+    /// Groups of dies that superblocks are cut from.
+    groups: u128,
     pub planes: u128,
+    /// Superblocks.
     pub blocks: u128,
     pub wordlines: u128,
     pub page: u128,
@@ -20,16 +24,18 @@ impl Flash {
     /// Nothing where a number is missing, or where no stripe can be cut, which is told elsewhere.
     pub fn read(values: &Values) -> Option<Flash> {
         let number = |key: &str| values.number(key).map(u128::from);
+        let (all, dies) = (dies(values)?, superblock_dies(values)?);
         let flash = Flash {
-            dies: dies(values)?,
+            dies,
+            groups: all / dies,
             planes: number("nand.planes")?,
-            blocks: number("nand.blocks_per_plane")?,
+            blocks: number("nand.blocks_per_plane")? * (all / dies),
             wordlines: number("nand.wordlines_per_block")?,
             page: number("nand.page_size")?,
             bits: bits(values)?,
             parity: u128::from(has_parity(values)?),
         };
-        (flash.dies > flash.parity).then_some(flash)
+        (all % dies == 0 && flash.dies > flash.parity).then_some(flash)
     }
 
     /// Bytes of data in a superblock in SLC mode.
@@ -87,6 +93,14 @@ fn dies(values: &Values) -> Option<u128> {
     Some(number("nand.channels")? * number("nand.dies_per_channel")?)
 }
 
+/// Dies that a superblock spans, as the key means them.
+fn superblock_dies(values: &Values) -> Option<u128> {
+    match values.number("ftl.superblock_dies")? {
+        0 => dies(values),
+        some => Some(some.into()),
+    }
+}
+
 fn has_parity(values: &Values) -> Option<bool> {
     Some(values.word("ftl.parity")? == "stripe")
 }
@@ -108,6 +122,7 @@ pub(super) fn check(found: &mut Findings<'_>) {
     mapping(found);
     units(found);
     sectors(found);
+    groups(found);
     parity(found);
     capacity(found);
 }
@@ -155,7 +170,10 @@ fn mapping(found: &mut Findings<'_>) -> Option<()> {
         return None;
     }
     let planes = found.values.number("nand.planes").unwrap_or(1);
-    let whole = |page: u64| page % unit == 0 || (unit % page == 0 && page * planes % unit == 0);
+    let whole = |page: u64| {
+        let spans = unit.is_multiple_of(page) && (page * planes).is_multiple_of(unit);
+        page.is_multiple_of(unit) || spans
+    };
     if let Some(page) = page.filter(|&page| !whole(page)) {
         let page = human(page.into());
         let message = format!(
@@ -177,11 +195,22 @@ fn mapping(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
+/// Every group of dies is as large as the others.
+fn groups(found: &mut Findings<'_>) -> Option<()> {
+    let (all, dies) = (dies(found.values)?, superblock_dies(found.values)?);
+    if all % dies != 0 {
+        let message = format!("{dies} dies a superblock do not divide the {all} of the drive");
+        let hint = format!("write a divisor of {all}, or 0 for all of them");
+        found.add("ftl.superblock_dies", message, hint);
+    }
+    Some(())
+}
+
 /// A stripe of one granule has nothing to be the parity of.
 fn parity(found: &mut Findings<'_>) -> Option<()> {
-    if has_parity(found.values)? && dies(found.values)? == 1 {
+    if has_parity(found.values)? && superblock_dies(found.values)? == 1 {
         let message = "`stripe` on a single die: each stripe has one granule";
-        let hint = "write `ftl.parity = \"none\"`, or describe more dies";
+        let hint = "write `ftl.parity = \"none\"`, or let superblocks span more dies";
         found.add("ftl.parity", message, hint);
     }
     Some(())
@@ -272,7 +301,9 @@ fn collectable(found: &mut Findings<'_>, flash: &Flash, capacity: u128) -> Optio
     let superblocks = flash.native_superblocks(found.values)?;
     let spare = superblocks.saturating_sub(capacity.div_ceil(flash.superblock()));
     let cached = found.values.word("slc_cache.mode")? != "none";
-    let at_work = u128::from(found.values.number("gc.reserve")?) + if cached { 4 } else { 3 };
+    // Each stream may have one open on every group of dies.
+    let open = flash.groups * if cached { 3 } else { 2 };
+    let at_work = u128::from(found.values.number("gc.reserve")?) + open + 1;
     if spare < at_work {
         let message = format!(
             "a full drive leaves {spare} superblocks of {} beside its data: open ones, one being \

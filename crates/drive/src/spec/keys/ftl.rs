@@ -1,6 +1,6 @@
 //! The map and what never holds user data.
 
-use super::{Key, Kind, fixed, quantity, quantity_or_zero};
+use super::{Key, Kind, count, fixed, quantity, quantity_or_zero};
 use crate::spec::quantity::Dimension::Size;
 
 pub(super) const KEYS: &[Key] = &[
@@ -26,4 +26,13 @@ pub(super) const KEYS: &[Key] = &[
          capacity and writes.",
     )
     .or("\"none\""),
+    fixed(
+        "ftl.superblock_dies",
+        count(0, 4096),
+        "4",
+        "Dies that a superblock spans, a divisor of all dies; 0 means all of them. With fewer there \
+         are more and smaller superblocks, and each stream keeps one open in each group of dies. \
+         Sizes in superblocks (`gc.low`, `gc.high`, `gc.reserve`) count these.",
+    )
+    .or("0"),
 ];
