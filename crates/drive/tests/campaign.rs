@@ -78,7 +78,7 @@ fn shape(rng: &mut Rng) -> Shape {
     let dies = channels * per_channel;
     let group = match rng.below(3) {
         0 => (1..=dies)
-            .filter(|d| dies % d == 0)
+            .filter(|d| dies.is_multiple_of(*d))
             .nth(rng.below(2) as usize),
         _ => None,
     };
