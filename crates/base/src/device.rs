@@ -91,4 +91,18 @@ pub trait Device {
 
     /// Lets everything happen that is due at or before `to`, in order; appends completions by time.
     fn advance(&mut self, to: Nanos, done: &mut Vec<Completion>);
+
+    /// Lets happen what is due at or before `limit`, up to the first moment that completes
+    /// anything: what completes then is appended, and the answer is that moment. Where nothing
+    /// completes, the answer is `limit`.
+    #[inline]
+    fn advance_until_done(&mut self, limit: Nanos, done: &mut Vec<Completion>) -> Nanos {
+        while let Some(due) = self.next_due().filter(|due| *due <= limit) {
+            self.advance(due, done);
+            if !done.is_empty() {
+                return due;
+            }
+        }
+        limit
+    }
 }

@@ -12,6 +12,9 @@ use crate::Nanos;
 /// tree of the hundred events of a busy drive four levels deep.
 const ARITY: usize = 4;
 
+/// A key that no event has.
+const NOTHING: u128 = u128::MAX;
+
 #[derive(Clone, Copy, Debug)]
 struct Entry<T> {
     /// Time in the upper half, number of the push in the lower: one comparison orders both.
@@ -19,10 +22,15 @@ struct Entry<T> {
     event: T,
 }
 
-/// Events waiting for their time: a heap ordered by (time, order of pushing).
+/// Lanes beside the heap, for kinds of events whose times mostly come in order.
+const LANES: usize = 2;
+
+/// Events waiting for their time, ordered by (time, order of pushing): a heap, and beside it lanes
+/// for events that are pushed in the order of their times, which need no sorting.
 #[derive(Clone, Debug)]
 pub struct EventQueue<T: Copy> {
     heap: Vec<Entry<T>>,
+    lanes: [VecDeque<Entry<T>>; LANES],
     pushed: u64,
 }
 
@@ -44,6 +52,7 @@ impl<T: Copy> EventQueue<T> {
     pub fn with_capacity(events: usize) -> EventQueue<T> {
         EventQueue {
             heap: Vec::with_capacity(events),
+            lanes: std::array::from_fn(|_| VecDeque::with_capacity(events)),
             pushed: 0,
         }
     }
@@ -51,31 +60,59 @@ impl<T: Copy> EventQueue<T> {
     /// How many events wait.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.heap.len()
+        self.heap.len() + self.lanes.iter().map(VecDeque::len).sum::<usize>()
     }
 
     /// Whether none waits.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.heap.is_empty() && self.lanes.iter().all(VecDeque::is_empty)
     }
 
     /// Forgets every event.
     pub fn clear(&mut self) {
         self.heap.clear();
+        self.lanes.iter_mut().for_each(VecDeque::clear);
     }
 
     /// Adds an event that is due at `at`.
     #[inline]
     pub fn push(&mut self, at: Nanos, event: T) {
+        let entry = self.entry(at, event);
+        self.raise(entry);
+    }
+
+    /// Adds an event of a kind whose times mostly come in order; each kind keeps to its own lane.
+    /// One that comes out of order goes to the heap, so that the order of all is the same as with
+    /// [`EventQueue::push`].
+    #[inline]
+    pub fn push_in_order(&mut self, lane: usize, at: Nanos, event: T) {
+        let entry = self.entry(at, event);
+        if self.lanes[lane]
+            .back()
+            .is_some_and(|last| last.key > entry.key)
+        {
+            self.raise(entry);
+        } else {
+            self.lanes[lane].push_back(entry);
+        }
+    }
+
+    #[inline]
+    fn entry(&mut self, at: Nanos, event: T) -> Entry<T> {
         let key = u128::from(at.0) << 64 | u128::from(self.pushed);
         self.pushed += 1;
-        let entry = Entry { key, event };
+        Entry { key, event }
+    }
+
+    /// Puts an entry into the heap, as high as it belongs.
+    #[inline]
+    fn raise(&mut self, entry: Entry<T>) {
         self.heap.push(entry);
         let mut hole = self.heap.len() - 1;
         while hole > 0 {
             let parent = (hole - 1) / ARITY;
-            if self.heap[parent].key <= key {
+            if self.heap[parent].key <= entry.key {
                 break;
             }
             self.heap[hole] = self.heap[parent];
@@ -84,16 +121,40 @@ impl<T: Copy> EventQueue<T> {
         self.heap[hole] = entry;
     }
 
+    /// Key of the earliest event and where it is: a lane, or the heap after all lanes.
+    #[inline]
+    fn earliest(&self) -> (u128, usize) {
+        let mut first = (self.heap.first().map_or(NOTHING, |entry| entry.key), LANES);
+        for (index, lane) in self.lanes.iter().enumerate() {
+            let key = lane.front().map_or(NOTHING, |entry| entry.key);
+            if key < first.0 {
+                first = (key, index);
+            }
+        }
+        first
+    }
+
     /// When the earliest event is due.
     #[inline]
     #[must_use]
     pub fn peek_at(&self) -> Option<Nanos> {
-        self.heap.first().map(|entry| time_of(entry.key))
+        let (key, _) = self.earliest();
+        (key != NOTHING).then(|| time_of(key))
     }
 
     /// Takes the earliest event.
     #[inline]
     pub fn pop(&mut self) -> Option<(Nanos, T)> {
+        let (_, place) = self.earliest();
+        self.take(place)
+    }
+
+    #[inline]
+    fn take(&mut self, place: usize) -> Option<(Nanos, T)> {
+        if let Some(lane) = self.lanes.get_mut(place) {
+            let entry = lane.pop_front()?;
+            return Some((time_of(entry.key), entry.event));
+        }
         let first = *self.heap.first()?;
         let last = self.heap.pop()?;
         if !self.heap.is_empty() {
@@ -105,8 +166,9 @@ impl<T: Copy> EventQueue<T> {
     /// Takes the earliest event if it is due at or before `to`.
     #[inline]
     pub fn pop_due(&mut self, to: Nanos) -> Option<(Nanos, T)> {
-        if self.peek_at()? <= to {
-            self.pop()
+        let (key, place) = self.earliest();
+        if key != NOTHING && time_of(key) <= to {
+            self.take(place)
         } else {
             None
         }
@@ -279,14 +341,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn heap_agrees_with_an_ordered_map(
-            steps in prop::collection::vec(prop::option::weighted(0.6, 0u64..40), 0..600),
+        fn heap_and_lanes_agree_with_an_ordered_map(
+            steps in prop::collection::vec(
+                prop::option::weighted(0.6, (0u64..40, 0..LANES + 1)),
+                0..600,
+            ),
         ) {
             let mut queue = EventQueue::new();
             let mut reference = BTreeMap::new();
             for (n, step) in steps.into_iter().enumerate() {
-                if let Some(at) = step {
-                    queue.push(Nanos(at), n);
+                if let Some((at, lane)) = step {
+                    if lane < LANES {
+                        queue.push_in_order(lane, Nanos(at), n);
+                    } else {
+                        queue.push(Nanos(at), n);
+                    }
                     reference.insert((Nanos(at), n), n);
                 } else {
                     let expected = reference.pop_first().map(|((at, _), n)| (at, n));

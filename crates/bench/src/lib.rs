@@ -7,7 +7,10 @@
 
 pub mod bare;
 pub mod bare_speed;
+pub mod growth;
 pub mod null;
+#[cfg(feature = "profile")]
+pub mod profile;
 pub mod stopwatch;
 pub mod twin;
 

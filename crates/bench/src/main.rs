@@ -2,18 +2,22 @@
 
 use std::process::ExitCode;
 
-use flashtwin_bench::{bare::Shape, bare_speed, twin};
+use flashtwin_bench::{bare::Shape, bare_speed, growth, twin};
 
 const USAGE: &str = "usage: flashtwin-bench [--json]
+       flashtwin-bench --profile FILE.svg
 
 Simulated I/O a second of the BX500 at full size beside the bare page map of the same size, each
-figure the best of three, on one core. It takes a few minutes.";
+figure the best of three, on one core. It takes a few minutes. With --profile, a flame graph of a fill,
+random writes and random reads instead.";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let json = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => false,
         ["--json"] => true,
+        #[cfg(feature = "profile")]
+        ["--profile", path] => return profile(std::path::Path::new(path)),
         ["-h" | "--help"] => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;
@@ -27,6 +31,8 @@ fn main() -> ExitCode {
     let mut figures = bare_speed::figures(Shape::BX500);
     eprintln!("measuring the simulated drive");
     figures.extend(twin::figures());
+    eprintln!("measuring growth to 4 TB");
+    figures.extend(growth::figures());
     if json {
         let object: serde_json::Map<_, _> = figures
             .into_iter()
@@ -39,4 +45,19 @@ fn main() -> ExitCode {
         }
     }
     ExitCode::SUCCESS
+}
+
+/// Writes the flame graph and says where.
+#[cfg(feature = "profile")]
+fn profile(path: &std::path::Path) -> ExitCode {
+    match flashtwin_bench::profile::write(path) {
+        Ok(()) => {
+            eprintln!("wrote {}", path.display());
+            ExitCode::SUCCESS
+        }
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::from(3)
+        }
+    }
 }

@@ -22,7 +22,7 @@ const SAMPLE: Nanos = Nanos::from_ms(10);
 const READS: u64 = 4_000_000;
 
 /// What turns the catalogue's drive into its geometry without SLC cache.
-const NO_CACHE: &[&str] = &[
+pub const NO_CACHE: &[&str] = &[
     "slc_cache.mode=none",
     "slc_cache.size=0",
     "slc_cache.when_full=direct",
@@ -86,12 +86,7 @@ pub fn measure(config: &Config) -> Speed {
     let mut seed = 0;
     let mut random = |drive: &mut Drive, rw, ios: u64| {
         seed += 1;
-        let job = RawJob {
-            io_bytes: Some(ios * UNIT_BYTES),
-            seed,
-            ..job(rw, UNIT_BYTES)
-        };
-        let (seconds, _) = timed(|| run_job(drive, job));
+        let (seconds, ()) = timed(|| run_random(drive, rw, ios, seed));
         ios as f64 / seconds
     };
     let units = config.capacity_bytes as f64 / UNIT_BYTES as f64;
@@ -152,6 +147,25 @@ pub fn host_loop_ns() -> f64 {
         timed(|| run(&mut device, Nanos::ZERO, &phase, &mut |_| Flow::Continue)).0
     };
     (0..ROUNDS).map(once).fold(f64::INFINITY, f64::min) * 1e9 / READS as f64
+}
+
+/// So many random requests of a unit over the whole drive, at a depth of 32.
+pub fn run_random(drive: &mut Drive, rw: ReadWrite, requests: u64, seed: u64) {
+    let job = RawJob {
+        io_bytes: Some(requests * UNIT_BYTES),
+        seed,
+        ..job(rw, UNIT_BYTES)
+    };
+    run_job(drive, job);
+}
+
+/// The measured parts once each, for a profiler.
+pub fn once_through(config: &Config) {
+    let mut drive = Drive::new(config, 1);
+    fill(&mut drive);
+    let units = config.capacity_bytes / UNIT_BYTES;
+    run_random(&mut drive, ReadWrite::RandWrite, units, 1);
+    run_random(&mut drive, ReadWrite::RandRead, READS, 2);
 }
 
 /// The figures of the geometry without SLC cache, then of the drive as it is.

@@ -15,7 +15,7 @@ use flashtwin_ftl::{Found, NandOp, Token};
 
 use crate::config::Acknowledge;
 use crate::engine::{Drive, READ_AHEAD};
-use crate::event::Event;
+use crate::event::{Event, lane};
 use crate::read_ahead::Hit;
 
 /// Bytes of a sector.
@@ -86,10 +86,14 @@ pub(crate) struct Commands {
     programming: bool,
     /// Taking turns: what has been received and not yet placed.
     received: Vec<Piece>,
+    /// A sector's number, shifted right by so much, is its unit's: units are powers of two.
+    unit_shift: u32,
+    /// Most units that come over the link before the buffer is looked at again.
+    burst_units: u32,
 }
 
 impl Commands {
-    pub(crate) fn new(queue_depth: u32, overlap: bool) -> Commands {
+    pub(crate) fn new(queue_depth: u32, overlap: bool, unit_bytes: u32) -> Commands {
         Commands {
             slots: Vec::with_capacity(queue_depth as usize),
             vacant: Vec::with_capacity(queue_depth as usize),
@@ -100,6 +104,8 @@ impl Commands {
             takes_turns: !overlap,
             programming: false,
             received: Vec::new(),
+            unit_shift: unit_bytes.trailing_zeros() - SECTOR_BYTES.trailing_zeros(),
+            burst_units: BURST_BYTES / unit_bytes,
         }
     }
 
@@ -118,19 +124,19 @@ impl Commands {
     }
 
     #[inline]
-    pub(crate) fn take(&mut self, request: Request, unit_bytes: u32, in_range: bool) -> u32 {
-        let unit_sectors = u64::from(unit_bytes) / SECTOR_BYTES;
+    pub(crate) fn take(&mut self, request: Request, in_range: bool) -> u32 {
+        let shift = self.unit_shift;
         let end = request.lba.saturating_add(u64::from(request.sectors));
-        let lpn = request.lba / unit_sectors;
+        let lpn = request.lba >> shift;
         let command = Command {
             tag: request.tag,
             op: request.op,
             lba: request.lba,
             lpn: lpn as u32,
-            units: (end.div_ceil(unit_sectors) - lpn) as u32,
+            units: (end.saturating_add((1 << shift) - 1) >> shift).saturating_sub(lpn) as u32,
             sent: 0,
             bytes: u64::from(request.sectors) * SECTOR_BYTES,
-            whole_units: (request.lba | end).is_multiple_of(unit_sectors),
+            whole_units: (request.lba | end) & ((1 << shift) - 1) == 0,
             in_range,
             pending: 0,
             crossed: Nanos::ZERO,
@@ -238,6 +244,7 @@ impl Drive {
         {
             self.read_rest(slot, last);
         }
+        self.ftl.expect_overwrite(command.lpn);
         self.commands.incoming.push_back(slot);
         self.admit();
     }
@@ -286,7 +293,7 @@ impl Drive {
             return;
         }
         let unit_bytes = self.ftl.layout.unit_bytes;
-        let burst = (command.units - command.sent).min(BURST_BYTES / unit_bytes);
+        let burst = (command.units - command.sent).min(self.commands.burst_units);
         let room = self.ftl.room();
         self.issue_pumped();
         if room == 0 || (room < burst && self.waits_for_whole(burst)) {
@@ -298,10 +305,8 @@ impl Drive {
         self.ftl.reserve(units);
         self.commands.crossing = units;
         let arrives = self.send(command.bytes_of(command.sent, units, unit_bytes));
-        self.events.push(arrives, Event::Arrived);
-        if let Some(&next) = self.commands.incoming.get(1) {
-            self.ftl.expect_overwrite(self.commands.first_unit(next));
-        }
+        self.events
+            .push_in_order(lane::LINK, arrives, Event::Arrived);
     }
 
     /// Whether a burst is better sent for whole, once the programs under way have made room. Not so
@@ -513,7 +518,8 @@ impl Drive {
         let command = &self.commands.slots[slot as usize];
         if command.pending == 0 {
             let at = command.crossed;
-            self.events.push(at.max(self.now), Event::Answer(slot));
+            self.events
+                .push_in_order(lane::LINK, at.max(self.now), Event::Answer(slot));
         }
     }
 

@@ -13,7 +13,7 @@ use flashtwin_ftl::{Counters, Ftl, NandOp, Token};
 use crate::background::Background;
 use crate::command::{Commands, SECTOR_BYTES};
 use crate::config::{Config, Controller, Link};
-use crate::event::Event;
+use crate::event::{Event, lane};
 use crate::flash::Flash;
 use crate::power::{Phase, Power};
 use crate::read_ahead::ReadAhead;
@@ -46,6 +46,8 @@ pub struct Drive {
     pub(crate) thermal: Thermal,
     /// The next sample of the X-ray or tick of the temperature.
     pub(crate) look_due: Nanos,
+    /// Bytes of the last transfer over the link and their time: most are of one size.
+    last_sent: (u64, Nanos),
 }
 
 impl Drive {
@@ -77,7 +79,7 @@ impl Drive {
             flash,
             events: EventQueue::with_capacity(256),
             now: Nanos::ZERO,
-            commands: Commands::new(config.link.queue_depth, c.overlap),
+            commands: Commands::new(config.link.queue_depth, c.overlap, ftl.layout.unit_bytes),
             link_free: Nanos::ZERO,
             background: Background::new(config.policy.fold.idle_after, c.gather_time),
             read_ahead: ahead,
@@ -87,6 +89,7 @@ impl Drive {
             done: Vec::with_capacity(64),
             host_bytes: 0,
             firmware_free: Nanos::ZERO,
+            last_sent: (0, Nanos::ZERO),
             ftl,
             controller: c.clone(),
             link: config.link.clone(),
@@ -237,12 +240,15 @@ impl Drive {
         self.power.link_bytes += bytes;
         // A read of what was never written goes out whole, and may be past the 18 GB at which the
         // product of 64 bits overflows.
-        let rate = self.link.bytes_per_s;
-        let time = bytes.checked_mul(1_000_000_000).map_or_else(
-            || (u128::from(bytes) * 1_000_000_000 / u128::from(rate)) as u64,
-            |product| product / rate,
-        );
-        self.link_free = self.now.max(self.link_free) + Nanos(time);
+        if bytes != self.last_sent.0 {
+            let rate = self.link.bytes_per_s;
+            let time = bytes.checked_mul(1_000_000_000).map_or_else(
+                || (u128::from(bytes) * 1_000_000_000 / u128::from(rate)) as u64,
+                |product| product / rate,
+            );
+            self.last_sent = (bytes, Nanos(time));
+        }
+        self.link_free = self.now.max(self.link_free) + self.last_sent.1;
         self.link_free
     }
 
@@ -336,15 +342,15 @@ impl Device for Drive {
         if request.op == Op::Write && in_range {
             self.host_bytes += u64::from(request.sectors) * SECTOR_BYTES;
         }
-        let unit_bytes = self.ftl.layout.unit_bytes;
-        let slot = self.commands.take(request, unit_bytes, in_range);
+        let slot = self.commands.take(request, in_range);
         self.ftl.expect(self.commands.first_unit(slot));
         self.firmware_free = now.max(self.firmware_free) + self.controller.command;
         if self.thermal.hold_ps > 0 && matches!(request.op, Op::Read | Op::Write) {
             let bytes = u64::from(request.sectors) * SECTOR_BYTES;
             self.firmware_free += self.thermal.hold(bytes);
         }
-        self.events.push(self.firmware_free, Event::Command(slot));
+        self.events
+            .push_in_order(lane::FIRMWARE, self.firmware_free, Event::Command(slot));
     }
 
     #[inline]

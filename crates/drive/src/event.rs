@@ -1,5 +1,13 @@
 //! What can be due in a drive: the words between the engine, which owns the queue, and its parts.
 
+/// Kinds of events that are pushed in the order of their times, or nearly so.
+pub(crate) mod lane {
+    /// Commands that the firmware looks at, one after another.
+    pub(crate) const FIRMWARE: usize = 0;
+    /// Ends of transfers over the link.
+    pub(crate) const LINK: usize = 1;
+}
+
 /// What can be due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {

@@ -114,8 +114,8 @@ pub fn run<D: Device>(
     let mut now = start;
     host.run_due(device, now);
     while !host.is_finished() {
-        let due = device.next_due().unwrap_or(Nanos::NEVER);
-        let next = due.min(host.events.peek_at().unwrap_or(Nanos::NEVER));
+        let limit = host.events.peek_at().unwrap_or(Nanos::NEVER);
+        let next = device.advance_until_done(limit, &mut done);
         assert_ne!(
             next,
             Nanos::NEVER,
@@ -123,8 +123,7 @@ pub fn run<D: Device>(
             host.outstanding
         );
         now = now.max(next);
-        if due <= now {
-            device.advance(now, &mut done);
+        if !done.is_empty() {
             for completion in done.drain(..) {
                 host.complete(device, now, completion);
                 if host.completions.is_multiple_of(TICK) && tick(host.progress(now)) == Flow::Stop {

@@ -57,8 +57,10 @@ impl Series {
     }
 }
 
-/// What several completions come to.
+/// What several completions come to. On a cache line of its own: two of its numbers are added at a
+/// time, and over the edge of a line that waits for the sum before.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(crate) struct Sum {
     pub ios: u64,
     pub bytes: u64,
