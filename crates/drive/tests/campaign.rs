@@ -24,6 +24,15 @@ const TWICE: u64 = 8;
 /// A command that is not answered after so long in a busy drive counts as stuck.
 const PATIENCE: Nanos = Nanos::from_secs(600);
 
+const VICTIMS: [&str; 6] = [
+    "greedy",
+    "greedy",
+    "cost-benefit",
+    "fifo",
+    "d-choices",
+    "random",
+];
+
 /// Says which seed and which drive, should the test fail.
 struct Culprit(u64, String);
 
@@ -178,6 +187,8 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
         format!("fold.path={path}"),
         format!("ftl.system={} B", system * native),
         format!("gc.reserve={held}"),
+        format!("gc.policy={}", pick(rng, &VICTIMS)),
+        format!("gc.choices={}", between(rng, 1, 12)),
         format!("gc.low={low}"),
         format!("gc.high={high}"),
         format!("drive.capacity={capacity} B"),

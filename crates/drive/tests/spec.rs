@@ -47,7 +47,7 @@ fn keys_that_do_not_exist_name_the_nearest() {
             moved,
         )],
     );
-    let list = "there are: gc.policy, gc.low, gc.high, gc.reserve";
+    let list = "there are: gc.policy, gc.choices, gc.low";
     one(
         "low = 4",
         "low = 4\ncolour = 1",

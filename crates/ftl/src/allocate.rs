@@ -115,9 +115,15 @@ impl Ftl {
         taken
     }
 
-    /// Places units that were moved from elsewhere, given by their LPNs; their old copies are
-    /// already marked invalid.
-    pub(crate) fn append_moved(&mut self, stream: usize, lpns: &[u32], ops: &mut Vec<NandOp>) {
+    /// Places units that were moved from elsewhere, given by their LPNs; their old copies, which
+    /// the host wrote at `written` or before, are already marked invalid.
+    pub(crate) fn append_moved(
+        &mut self,
+        stream: usize,
+        lpns: &[u32],
+        written: u64,
+        ops: &mut Vec<NandOp>,
+    ) {
         let mut rest = lpns;
         while !rest.is_empty() {
             self.ensure_open(stream);
@@ -131,6 +137,7 @@ impl Ftl {
             self.map.logical[ppn as usize..(ppn + count) as usize].copy_from_slice(now);
             self.map.set_valid_run(ppn, count);
             self.gain_valid(s.superblock, count);
+            self.victims.received(s.superblock, written);
             self.advance_stream(stream, count, ops);
             rest = later;
         }
@@ -325,6 +332,12 @@ impl Ftl {
         block.state = State::Open;
         block.mode = mode;
         block.pool = pool_of(stream);
+        let written = if stream <= DIRECT {
+            self.counters.host_units
+        } else {
+            0
+        };
+        self.victims.opened(superblock, 0, written);
         let s = &mut self.streams[stream];
         s.superblock = superblock;
         (s.next, s.begun) = (0, 0);
@@ -342,9 +355,15 @@ impl Ftl {
         let s = &mut self.streams[stream];
         s.superblock = NONE;
         (s.next, s.begun, s.end, s.stop) = (0, 0, 0, 0);
-        self.blocks.all[superblock as usize].state = State::Closed;
-        if stream == CACHE {
+        let block = &mut self.blocks.all[superblock as usize];
+        block.state = State::Closed;
+        if block.pool == Pool::Cache {
             self.blocks.cache.push_back(superblock);
+        } else {
+            self.victims.add(superblock, block.valid);
+        }
+        if stream <= DIRECT {
+            self.victims.received(superblock, self.counters.host_units);
         }
     }
 
@@ -375,6 +394,9 @@ impl Ftl {
         );
         assert_eq!(block.in_flight, 0, "erase under a program");
         block.state = State::Erasing;
+        if self.victims.holds(superblock) {
+            self.victims.remove(superblock);
+        }
         block.erases_left = self.layout.group_dies;
         let class = class::erase(block.mode);
         for die in self.layout.dies_of(superblock) {

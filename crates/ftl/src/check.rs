@@ -54,6 +54,9 @@ impl Ftl {
                 assert_eq!(past, 0, "data past the SLC pages of superblock {index}");
             }
             assert!(!block.fixed || block.mode == Mode::Slc || block.state == State::Free);
+            let candidate = block.state == State::Closed && block.pool != Pool::Cache;
+            self.victims
+                .check(index as u32, candidate.then_some(block.valid));
             in_flight += block.in_flight as usize;
         }
         assert_eq!(in_flight, self.buffer.in_flight(), "granules in flight");

@@ -23,6 +23,8 @@ pub struct Counters {
     pub pad_units: u64,
     /// Units programmed as parity of what is counted above.
     pub parity_units: u64,
+    /// Superblocks chosen for collection; `gc_units` over this is what each still held.
+    pub gc_victims: u64,
     /// Superblocks erased after SLC use.
     pub slc_erases: u64,
     /// Superblocks erased after native use.

@@ -216,6 +216,7 @@ impl Ftl {
         }
         self.lose_valid(origin, moved);
         self.gain_valid(target, moved);
+        self.victims.received(target, self.victims.written(origin));
         self.count_programmed(FOLD, self.layout.native_granule);
         self.fold.copying -= 1;
         self.granule_programmed(place, ops);

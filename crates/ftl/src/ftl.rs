@@ -5,6 +5,7 @@ use flashtwin_nand::Part;
 
 use crate::allocate::{CACHE, DIRECT, STREAMS, Stream};
 use crate::blocks::{Blocks, Superblock};
+use crate::collect::Collection;
 use crate::counters::Counters;
 use crate::lanes::Lanes;
 use crate::layout::{Layout, NONE};
@@ -13,6 +14,7 @@ use crate::mover::{Mover, Work};
 use crate::op::{NandOp, Token, class};
 use crate::policy::{CacheMode, Policy};
 use crate::slc_cache::Cache;
+use crate::victims::Victims;
 use crate::wear::Wear;
 use crate::write_buffer::WriteBuffer;
 
@@ -37,6 +39,7 @@ pub struct Ftl {
     pub(crate) policy: Policy,
     pub(crate) map: Map,
     pub(crate) blocks: Blocks,
+    pub(crate) victims: Victims,
     pub(crate) streams: [Stream; STREAMS],
     pub(crate) lanes: Lanes,
     pub(crate) buffer: WriteBuffer,
@@ -49,10 +52,7 @@ pub struct Ftl {
     pub(crate) starved: bool,
     /// Units of stripes that a purge cut short, which never got their parity.
     pub(crate) parity_forgone: u64,
-    /// Copies that the present victim costs for each unit that it frees, in thousandths.
-    pub(crate) collect_cost_milli: i64,
-    /// No victim was worth its copies; not looked for again before this sequence number.
-    pub(crate) search_again: u64,
+    pub(crate) collection: Collection,
     pub(crate) scratch: Vec<u32>,
     /// What the policies leave to chance.
     pub(crate) chance: Rng,
@@ -76,6 +76,7 @@ impl Ftl {
         Ftl {
             map: Map::new(logical, layout.physical_units()),
             blocks: Blocks::new(layout.superblocks, cache.fixed_total),
+            victims: Victims::new(layout.superblocks, layout.native_units),
             streams: std::array::from_fn(|i| Stream::new(&layout, i)),
             lanes: Lanes::new(&layout),
             buffer: WriteBuffer::new((buffer_bytes / unit) as u32),
@@ -86,8 +87,7 @@ impl Ftl {
             sequence: 0,
             starved: false,
             parity_forgone: 0,
-            collect_cost_milli: 0,
-            search_again: 0,
+            collection: Collection::default(),
             scratch: Vec::with_capacity(4096),
             chance: Rng::new(seed, CHANCE),
             cache,
@@ -295,6 +295,8 @@ impl Ftl {
         self.fold = Mover::new(Work::Fold, &self.layout);
         self.collect = Mover::new(Work::Collect, &self.layout);
         self.wear.forget();
+        self.victims = Victims::new(self.layout.superblocks, self.layout.native_units);
+        self.collection = Collection::default();
         self.starved = false;
     }
 }

@@ -19,12 +19,14 @@ mod fold;
 mod ftl;
 mod lanes;
 pub mod layout;
+mod lists;
 mod map;
 mod mover;
 pub mod op;
 pub mod policy;
 mod slc_cache;
 mod trim;
+mod victims;
 pub mod wear;
 mod write_buffer;
 

@@ -175,6 +175,9 @@ impl Ftl {
             "source {superblock}"
         );
         block.state = State::Source;
+        if self.victims.holds(superblock) {
+            self.victims.remove(superblock);
+        }
         let mover = self.mover(work);
         mover.source = superblock;
         mover.cursor = 0;
@@ -245,13 +248,14 @@ impl Ftl {
         self.map.clear_valid_run(first, row_units);
         let superblock = self.layout.superblock_of(first);
         self.lose_valid(superblock, lpns.len() as u32);
+        let written = self.victims.written(superblock);
         let mover = self.mover(work);
         mover.outstanding -= 1;
         let stream = mover.stream();
         if work == Work::Collect {
             self.collect.placed[self.collect.cause as usize] += lpns.len() as u32;
         }
-        self.append_moved(stream, &lpns, ops);
+        self.append_moved(stream, &lpns, written, ops);
         self.scratch = lpns;
     }
 

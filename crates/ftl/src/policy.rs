@@ -67,9 +67,26 @@ pub struct Fold {
     pub path: FoldPath,
 }
 
-/// Garbage collection of native superblocks: greedy, by superblock, in free superblocks.
+/// Which superblock is collected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Victim {
+    /// The one with the fewest valid units.
+    Greedy,
+    /// The one with the most benefit for its cost: free share × age ÷ valid share.
+    CostBenefit,
+    /// The one that was filled first.
+    Fifo,
+    /// The one with the fewest valid units of so many drawn at random.
+    Choices(u32),
+    /// Any.
+    Random,
+}
+
+/// Garbage collection of native superblocks, in free superblocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gc {
+    /// Which superblock is collected.
+    pub victim: Victim,
     /// Starts when fewer superblocks are free.
     pub low_superblocks: u32,
     /// Stops when so many are free.

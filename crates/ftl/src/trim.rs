@@ -75,9 +75,12 @@ impl Ftl {
     #[inline]
     pub(crate) fn lose_valid(&mut self, superblock: u32, count: u32) {
         let block = &mut self.blocks.all[superblock as usize];
+        let before = block.valid;
         block.valid -= count;
         if block.pool == Pool::Cache {
             self.cache.valid_units -= count;
+        } else if self.victims.crosses(before, block.valid) {
+            self.restep(superblock);
         }
     }
 
@@ -85,9 +88,20 @@ impl Ftl {
     #[inline]
     pub(crate) fn gain_valid(&mut self, superblock: u32, count: u32) {
         let block = &mut self.blocks.all[superblock as usize];
+        let before = block.valid;
         block.valid += count;
         if block.pool == Pool::Cache {
             self.cache.valid_units += count;
+        } else if self.victims.crosses(before, block.valid) {
+            self.restep(superblock);
+        }
+    }
+
+    /// A valid count has crossed a step of those that the choice of a victim tells apart.
+    fn restep(&mut self, superblock: u32) {
+        let block = &self.blocks.all[superblock as usize];
+        if block.state == State::Closed {
+            self.victims.restep(superblock, block.valid);
         }
     }
 

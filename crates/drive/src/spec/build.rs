@@ -4,7 +4,7 @@
 use flashtwin_base::Nanos;
 use flashtwin_ftl::Policy;
 use flashtwin_ftl::policy::{
-    CacheMode, Fold, FoldPath, Gc, Levelling, Parity, SlcCache, Wear, WhenFull,
+    CacheMode, Fold, FoldPath, Gc, Levelling, Parity, SlcCache, Victim, Wear, WhenFull,
 };
 use flashtwin_nand::DiePower;
 use flashtwin_nand::part::{Cell, Geometry, ModeTiming, Part, Program};
@@ -146,12 +146,23 @@ fn policy(checked: &Checked<'_>) -> Policy {
             rearm_bytes: checked.number("slc_cache.rearm"),
         },
         fold: fold(checked),
-        gc: Gc {
-            low_superblocks: checked.count("gc.low"),
-            high_superblocks: checked.count("gc.high"),
-            reserve_superblocks: checked.count("gc.reserve"),
-        },
+        gc: gc(checked),
         wear: wear(checked),
+    }
+}
+
+fn gc(checked: &Checked<'_>) -> Gc {
+    Gc {
+        victim: match checked.word("gc.policy") {
+            "greedy" => Victim::Greedy,
+            "cost-benefit" => Victim::CostBenefit,
+            "fifo" => Victim::Fifo,
+            "d-choices" => Victim::Choices(checked.count("gc.choices")),
+            _ => Victim::Random,
+        },
+        low_superblocks: checked.count("gc.low"),
+        high_superblocks: checked.count("gc.high"),
+        reserve_superblocks: checked.count("gc.reserve"),
     }
 }
 

@@ -11,7 +11,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use flashtwin_base::Nanos;
 use flashtwin_base::rng::Rng;
-use flashtwin_ftl::policy::{CacheMode, Fold, FoldPath, Gc, Parity, SlcCache, Wear, WhenFull};
+use flashtwin_ftl::policy::{
+    CacheMode, Fold, FoldPath, Gc, Parity, SlcCache, Victim, Wear, WhenFull,
+};
 use flashtwin_ftl::{Ftl, NandOp, Policy, Token};
 use flashtwin_nand::{Cell, Geometry, ModeTiming, Part, Program};
 
@@ -70,6 +72,7 @@ pub fn policy() -> Policy {
             path: FoldPath::Controller,
         },
         gc: Gc {
+            victim: Victim::Greedy,
             low_superblocks: 5,
             high_superblocks: 7,
             reserve_superblocks: 3,

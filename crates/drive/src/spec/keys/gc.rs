@@ -5,11 +5,20 @@ use super::{Key, Kind, count, policy};
 pub(super) const KEYS: &[Key] = &[
     policy(
         "gc.policy",
-        Kind::Word(&["greedy"]),
+        Kind::Word(&["greedy", "cost-benefit", "fifo", "d-choices", "random"]),
         "\"greedy\"",
-        "Which superblock is collected: the one with the least valid data.",
+        "Which superblock is collected: the one with the least valid data, with the best of free \
+         share times age over valid share, the one that was filled first, the one with the least \
+         of `gc.choices` drawn at random, or any.",
     )
     .or("\"greedy\""),
+    policy(
+        "gc.choices",
+        count(1, 1000),
+        "10",
+        "Superblocks that `d-choices` draws for each victim.",
+    )
+    .or("10"),
     policy(
         "gc.low",
         count(1, 1_000_000),

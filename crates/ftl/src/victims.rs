@@ -1,0 +1,257 @@
+//! The superblocks that may be collected, in the orders that the policies ask for: by valid units,
+//! by age, and in no order at all.
+//!
+//! Each is found without a pass over the drive. By valid units there is a list for each step of a
+//! thousandth of a superblock or so; a superblock changes lists only when its count crosses a
+//! step, so that most overwrites cost one comparison, and the fewest of all is in the first list
+//! that is not empty. By age there is one list in the order of closing. For a random one there is
+//! an array without gaps.
+//!
+//! The only pass is that of the cost-benefit policy, whose order changes as time goes by.
+//!
+//! Invariant: a superblock is in here while it is closed and serves native data, and stands where
+//! its valid count belongs (`Ftl::check`).
+//!
+//! Two pools (hot and cold) are kept apart where the host tells them apart; else all is in one.
+
+use flashtwin_base::rng::Rng;
+
+use crate::blocks::Superblock;
+use crate::layout::NONE;
+use crate::lists::Lists;
+
+/// Steps of valid units that are told apart, at most.
+const STEPS: u32 = 1024;
+/// Pools that are collected by themselves.
+pub(crate) const POOLS: usize = 2;
+/// Draws before a random choice gives up: closed superblocks whose last programs still run are few.
+const DRAWS: u32 = 16;
+
+/// Candidates of one pool.
+#[derive(Clone, Debug)]
+struct Candidates {
+    by_valid: Lists,
+    /// A bit for each list of `by_valid` that is not empty.
+    filled: Vec<u64>,
+    by_age: Lists,
+    members: Vec<u32>,
+}
+
+/// All candidates, and what the policies know of each superblock.
+#[derive(Clone, Debug)]
+pub(crate) struct Victims {
+    pools: [Candidates; POOLS],
+    /// Units of a step of valid counts, as a power of two.
+    shift: u32,
+    /// Place of a candidate among its pool's members.
+    seats: Vec<u32>,
+    /// Pool that a superblock belongs to while it is not free.
+    pool: Vec<u8>,
+    /// Host units written when the youngest data of a superblock came from the host.
+    written: Vec<u64>,
+}
+
+/// A closed superblock whose programs have all ended.
+fn is_ready(all: &[Superblock], superblock: u32) -> bool {
+    all[superblock as usize].in_flight == 0
+}
+
+impl Candidates {
+    fn new(steps: u32, superblocks: u32) -> Candidates {
+        Candidates {
+            by_valid: Lists::new(steps, superblocks),
+            filled: vec![0; steps.div_ceil(64) as usize],
+            by_age: Lists::new(1, superblocks),
+            members: Vec::with_capacity(superblocks as usize),
+        }
+    }
+
+    fn put(&mut self, step: u32, superblock: u32) {
+        self.by_valid.push(step, superblock);
+        self.filled[(step >> 6) as usize] |= 1 << (step & 63);
+    }
+
+    fn take(&mut self, superblock: u32) {
+        let step = self.by_valid.list_of(superblock);
+        self.by_valid.remove(superblock);
+        if self.by_valid.is_empty(step) {
+            self.filled[(step >> 6) as usize] &= !(1 << (step & 63));
+        }
+    }
+
+    /// The lists that are not empty, fewest valid units first.
+    fn steps(&self) -> impl Iterator<Item = u32> + '_ {
+        (0u32..).zip(&self.filled).flat_map(|(word, &bits)| {
+            let mut bits = bits;
+            std::iter::from_fn(move || {
+                let bit = bits.trailing_zeros();
+                bits &= bits.wrapping_sub(1);
+                (bit < 64).then_some(word * 64 + bit)
+            })
+        })
+    }
+}
+
+impl Victims {
+    /// No candidates yet among `superblocks`, which hold up to `units` each.
+    pub(crate) fn new(superblocks: u32, units: u32) -> Victims {
+        let mut shift = 0;
+        while units >> shift >= STEPS {
+            shift += 1;
+        }
+        let pool = Candidates::new((units >> shift) + 1, superblocks);
+        Victims {
+            pools: [pool.clone(), pool],
+            shift,
+            seats: vec![NONE; superblocks as usize],
+            pool: vec![0; superblocks as usize],
+            written: vec![0; superblocks as usize],
+        }
+    }
+
+    /// Whether a superblock is a candidate.
+    pub(crate) fn holds(&self, superblock: u32) -> bool {
+        self.seats[superblock as usize] != NONE
+    }
+
+    /// The pool that a superblock belongs to.
+    pub(crate) fn pool_of(&self, superblock: u32) -> usize {
+        usize::from(self.pool[superblock as usize])
+    }
+
+    /// A superblock is opened for a pool; what it holds is younger than anything else.
+    pub(crate) fn opened(&mut self, superblock: u32, pool: usize, written: u64) {
+        self.pool[superblock as usize] = pool as u8;
+        self.written[superblock as usize] = written;
+    }
+
+    /// Host units written when the youngest data of a superblock came from the host.
+    #[inline]
+    pub(crate) fn written(&self, superblock: u32) -> u64 {
+        self.written[superblock as usize]
+    }
+
+    /// Data that the host wrote at `written` has come to a superblock.
+    #[inline]
+    pub(crate) fn received(&mut self, superblock: u32, written: u64) {
+        let youngest = &mut self.written[superblock as usize];
+        *youngest = (*youngest).max(written);
+    }
+
+    /// A superblock has been closed: it may be collected.
+    pub(crate) fn add(&mut self, superblock: u32, valid: u32) {
+        let step = valid >> self.shift;
+        let pool = &mut self.pools[usize::from(self.pool[superblock as usize])];
+        pool.put(step, superblock);
+        pool.by_age.push(0, superblock);
+        self.seats[superblock as usize] = pool.members.len() as u32;
+        pool.members.push(superblock);
+    }
+
+    /// A superblock is being collected or erased: it is no candidate any more.
+    pub(crate) fn remove(&mut self, superblock: u32) {
+        let seat = std::mem::replace(&mut self.seats[superblock as usize], NONE);
+        assert_ne!(seat, NONE, "superblock {superblock} is no candidate");
+        let pool = &mut self.pools[usize::from(self.pool[superblock as usize])];
+        pool.take(superblock);
+        pool.by_age.remove(superblock);
+        pool.members.swap_remove(seat as usize);
+        if let Some(&moved) = pool.members.get(seat as usize) {
+            self.seats[moved as usize] = seat;
+        }
+    }
+
+    /// Whether a change of a count crosses a step, so that [`Victims::restep`] has to be told.
+    #[inline]
+    pub(crate) fn crosses(&self, before: u32, after: u32) -> bool {
+        (before ^ after) >> self.shift != 0
+    }
+
+    /// A candidate's valid count is another.
+    pub(crate) fn restep(&mut self, superblock: u32, valid: u32) {
+        let step = valid >> self.shift;
+        let pool = &mut self.pools[usize::from(self.pool[superblock as usize])];
+        pool.take(superblock);
+        pool.put(step, superblock);
+    }
+
+    /// The ready candidate with the fewest valid units, the first one of equals.
+    pub(crate) fn emptiest(&self, pool: usize, all: &[Superblock]) -> Option<u32> {
+        let pool = &self.pools[pool];
+        let fewest = |step| {
+            let ready = pool.by_valid.members(step).filter(|&s| is_ready(all, s));
+            ready.min_by_key(|&s| (all[s as usize].valid, s))
+        };
+        pool.steps().find_map(fewest)
+    }
+
+    /// The ready candidate that was closed first.
+    pub(crate) fn oldest(&self, pool: usize, all: &[Superblock]) -> Option<u32> {
+        let mut members = self.pools[pool].by_age.members(0);
+        members.find(|&s| is_ready(all, s))
+    }
+
+    /// Any ready candidate, each as likely as the others.
+    pub(crate) fn any(&self, pool: usize, all: &[Superblock], chance: &mut Rng) -> Option<u32> {
+        let members = &self.pools[pool].members;
+        let draw = |_| members.get(chance.below(members.len() as u64) as usize);
+        (0..DRAWS)
+            .filter_map(draw)
+            .copied()
+            .find(|&s| is_ready(all, s))
+    }
+
+    /// Of `choices` draws the ready candidate with the fewest valid units.
+    pub(crate) fn best_of(
+        &self,
+        pool: usize,
+        choices: u32,
+        all: &[Superblock],
+        chance: &mut Rng,
+    ) -> Option<u32> {
+        let draws = (0..choices).filter_map(|_| self.any(pool, all, chance));
+        draws.min_by_key(|&s| all[s as usize].valid)
+    }
+
+    /// The ready candidate with the most benefit for its cost, `(1 − u) / 2u × age` with u the
+    /// share that is valid and the age in host units since its youngest data was written
+    /// (Kawaguchi, Nishioka and Motoda 1995, after Rosenblum and Ousterhout 1992).
+    pub(crate) fn worthiest(
+        &self,
+        pool: usize,
+        units: u32,
+        now: u64,
+        all: &[Superblock],
+    ) -> Option<u32> {
+        let (mut best, mut best_benefit, mut best_cost) = (None, 0, 1);
+        for &superblock in &self.pools[pool].members {
+            let valid = all[superblock as usize].valid;
+            let age = now - self.written[superblock as usize] + 1;
+            let benefit = u128::from(units - valid) * u128::from(age);
+            let cost = u128::from(2 * valid.max(1));
+            if benefit * best_cost > best_benefit * cost && is_ready(all, superblock) {
+                (best, best_benefit, best_cost) = (Some(superblock), benefit, cost);
+            }
+        }
+        best
+    }
+
+    /// Panics unless a superblock stands where it belongs; `valid` is none where it must not be a
+    /// candidate.
+    pub(crate) fn check(&self, superblock: u32, valid: Option<u32>) {
+        let Some(valid) = valid else {
+            assert!(!self.holds(superblock), "{superblock} is no candidate");
+            return;
+        };
+        let seat = self.seats[superblock as usize];
+        let pool = &self.pools[self.pool_of(superblock)];
+        assert_ne!(seat, NONE, "superblock {superblock} is not a candidate");
+        assert_eq!(
+            pool.members[seat as usize], superblock,
+            "a candidate's seat"
+        );
+        let step = pool.by_valid.list_of(superblock);
+        assert_eq!(step, valid >> self.shift, "step of superblock {superblock}");
+        assert!(pool.steps().any(|filled| filled == step), "step {step}");
+    }
+}
