@@ -11,7 +11,7 @@
 use std::collections::VecDeque;
 
 use flashtwin_base::{Completion, Nanos, Op, Request, Status};
-use flashtwin_ftl::{Found, NandOp, Token};
+use flashtwin_ftl::{Found, NandOp, Route, Token};
 
 use crate::config::Acknowledge;
 use crate::engine::{Drive, READ_AHEAD};
@@ -37,6 +37,8 @@ pub(crate) struct Command {
     bytes: u64,
     /// It covers its units from the first byte to the last.
     whole_units: bool,
+    /// Of a write: whether the cache may take it.
+    route: Route,
     /// It ends within the drive; else nothing of the above means anything.
     in_range: bool,
     /// Flash reads that have not come back.
@@ -64,6 +66,7 @@ impl Command {
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     slot: u32,
+    route: Route,
     lpn: u32,
     units: u32,
     /// The command has no more data to come.
@@ -137,6 +140,7 @@ impl Commands {
             sent: 0,
             bytes: u64::from(request.sectors) * SECTOR_BYTES,
             whole_units: (request.lba | end) & ((1 << shift) - 1) == 0,
+            route: Route::Cache,
             in_range,
             pending: 0,
             crossed: Nanos::ZERO,
@@ -233,8 +237,11 @@ impl Drive {
         if !self.read_ahead.is_empty() {
             self.read_ahead.invalidate(command.lpn, command.units);
         }
+        let (lba, bytes) = (command.lba, command.bytes);
+        let run = || self.runs.note(lba, bytes / SECTOR_BYTES, bytes);
+        self.commands.slots[slot as usize].route = self.ftl.route(bytes, run);
         let unit = u64::from(self.ftl.layout.unit_bytes);
-        let begin = command.lba * SECTOR_BYTES;
+        let begin = lba * SECTOR_BYTES;
         if !begin.is_multiple_of(unit) {
             self.read_rest(slot, command.lpn);
         }
@@ -294,7 +301,7 @@ impl Drive {
         }
         let unit_bytes = self.ftl.layout.unit_bytes;
         let burst = (command.units - command.sent).min(self.commands.burst_units);
-        let room = self.ftl.room();
+        let room = self.ftl.room(command.route);
         self.issue_pumped();
         if room == 0 || (room < burst && self.waits_for_whole(burst)) {
             self.stop_receiving();
@@ -302,7 +309,7 @@ impl Drive {
             return;
         }
         let units = burst.min(room);
-        self.ftl.reserve(units);
+        self.ftl.reserve(command.route, units);
         self.commands.crossing = units;
         let arrives = self.send(command.bytes_of(command.sent, units, unit_bytes));
         self.events
@@ -348,6 +355,7 @@ impl Drive {
         command.sent += units;
         let piece = Piece {
             slot,
+            route: command.route,
             lpn,
             units,
             last: command.sent == command.units,
@@ -373,7 +381,10 @@ impl Drive {
     /// that were begun for it are.
     #[inline]
     fn place(&mut self, piece: Piece) {
-        self.ftl.append_host(piece.lpn, piece.units, &mut self.ops);
+        let Piece {
+            route, lpn, units, ..
+        } = piece;
+        self.ftl.append_host(route, lpn, units, &mut self.ops);
         self.issue();
         if !piece.last {
             return;

@@ -17,6 +17,7 @@ use crate::event::{Event, lane};
 use crate::flash::Flash;
 use crate::power::{Phase, Power};
 use crate::read_ahead::ReadAhead;
+use crate::runs::Runs;
 use crate::thermal::Thermal;
 use crate::xray::{Inside, Xray};
 
@@ -36,6 +37,7 @@ pub struct Drive {
     pub(crate) link_free: Nanos,
     pub(crate) background: Background,
     pub(crate) read_ahead: ReadAhead,
+    pub(crate) runs: Runs,
     pub(crate) xray: Xray,
     pub(crate) ops: Vec<NandOp>,
     pub(crate) woken: Vec<(u32, u32)>,
@@ -83,6 +85,7 @@ impl Drive {
             link_free: Nanos::ZERO,
             background: Background::new(config.policy.fold.idle_after, c.gather_time),
             read_ahead: ahead,
+            runs: Runs::new(),
             xray: Xray::new(),
             ops: Vec::with_capacity(256),
             woken: Vec::new(),

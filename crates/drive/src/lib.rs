@@ -8,6 +8,7 @@ mod event;
 mod flash;
 pub mod power;
 mod read_ahead;
+mod runs;
 pub mod spec;
 pub mod thermal;
 pub mod xray;

@@ -145,10 +145,10 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
     let rule = if mode == "none" {
         "direct"
     } else {
-        pick(rng, &["direct", "fold-first", "staged"])
+        pick(rng, &["direct", "fold-first", "staged", "mixed"])
     };
     let pace = match (mode, rule) {
-        (_, "staged") => pick(rng, &["1", "1.5", "3"]),
+        (_, "staged" | "mixed") => pick(rng, &["1", "1.5", "3"]),
         ("none", _) | ("static", "direct") => "0",
         ("static", _) => pick(rng, &["0", "0.5", "1.5"]),
         _ => pick(rng, &["0.1", "0.5", "1", "2"]),
@@ -175,9 +175,9 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
     let room = shape.superblocks.saturating_sub(system + own + spare);
     let capacity = room * native * between(rng, 50, 100) / 100 / 512 * 512;
     let rearm = pick(rng, &[1, 1, borrowed + own, (borrowed + own) / 2]).max(1);
+    choices(rng, shape, (mode, rule), borrowed);
     shape.sets.extend([
         format!("slc_cache.mode={mode}"),
-        format!("slc_cache.size={} B", borrowed * shape.slc),
         format!("slc_cache.static_size={} B", own * shape.slc),
         format!("slc_cache.when_full={rule}"),
         format!("slc_cache.rearm={} B", rearm * shape.slc),
@@ -192,6 +192,37 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
         format!("gc.low={low}"),
         format!("gc.high={high}"),
         format!("drive.capacity={capacity} B"),
+    ]);
+}
+
+/// Size, entry and what happens past the cache.
+fn choices(rng: &mut Rng, shape: &mut Shape, (mode, rule): (&str, &str), borrowed: u64) {
+    let tabled = matches!(mode, "dynamic" | "hybrid") && rng.chance(30);
+    if tabled {
+        let last = between(rng, 0, borrowed) * shape.slc;
+        let most = borrowed * shape.slc;
+        let knee = between(rng, 30, 100);
+        shape.sets.push(format!(
+            "slc_cache.size_by_fill=[\"5 %: {most} B\", \"{knee} %: {last} B\"]"
+        ));
+    }
+    let size = if tabled { 0 } else { borrowed * shape.slc };
+    let refill = if rule == "direct" && mode != "none" {
+        pick(rng, &["0", "0.2", "1", "3"])
+    } else {
+        "0"
+    };
+    let share = pick(rng, &["0.1", "0.5", "0.9"]);
+    let admit = pick(rng, &["all", "all", "small", "random"]);
+    let limit = pick(rng, &["4 KiB", "64 KiB", "256 KiB"]);
+    let reclaim = pick(rng, &["0", "0", "0.2", "0.5", "0.95"]);
+    shape.sets.extend([
+        format!("slc_cache.size={size} B"),
+        format!("slc_cache.direct_share={share}"),
+        format!("slc_cache.admit={admit}"),
+        format!("slc_cache.admit_limit={limit}"),
+        format!("slc_cache.reclaim={reclaim}"),
+        format!("fold.rearm_pace={refill}"),
     ]);
 }
 

@@ -98,10 +98,28 @@ const OTHERS: &[(&str, &[&str])] = &[
         &["slc_cache.mode=hybrid", "slc_cache.static_size=200 MB"],
     ),
     ("slc_cache.when_full", &["slc_cache.when_full=fold-first"]),
+    (
+        "slc_cache.size_by_fill",
+        &[
+            "slc_cache.size_by_fill=[\"0 %: 4 GB\", \"75 %: 500 MB\"]",
+            "slc_cache.size=0",
+        ],
+    ),
+    ("slc_cache.direct_share", &["slc_cache.direct_share=0.4"]),
+    ("slc_cache.admit", &["slc_cache.admit=small"]),
+    (
+        "slc_cache.admit_limit",
+        &["slc_cache.admit_limit=4 KiB", "slc_cache.admit=random"],
+    ),
+    ("slc_cache.reclaim", &["slc_cache.reclaim=0.5"]),
     ("slc_cache.rearm", &["slc_cache.rearm=1 GB"]),
     ("fold.idle_after", &["fold.idle_after=never"]),
     ("fold.reserve", &["fold.reserve=0"]),
     ("fold.pace", &["fold.pace=2"]),
+    (
+        "fold.rearm_pace",
+        &["fold.rearm_pace=0.5", "slc_cache.when_full=direct"],
+    ),
     ("fold.path", &["fold.path=copyback"]),
     ("gc.policy", &["gc.policy=fifo"]),
     ("gc.choices", &["gc.policy=d-choices", "gc.choices=3"]),

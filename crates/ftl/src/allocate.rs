@@ -307,6 +307,7 @@ impl Ftl {
         } else {
             self.take_free(stream, group)
         };
+        self.look_at_cache();
         let Some(superblock) = superblock else {
             panic!(
                 "no superblock left for stream {stream}\n{}",
@@ -316,7 +317,7 @@ impl Ftl {
         match stream {
             FOLD => self.fold.pledged = false,
             GC => self.collect.pledged = false,
-            _ => self.buffer.promised = false,
+            _ => self.keep_promise(stream),
         }
         let pledged = u32::from(self.fold.pledged) + u32::from(self.collect.pledged);
         assert!(

@@ -10,6 +10,7 @@
 //! rhythm in each mode.
 
 use crate::allocate::FOLD;
+use crate::blocks::Superblock;
 use crate::ftl::Ftl;
 use crate::layout::{Mode, NONE};
 use crate::mover::Work;
@@ -37,15 +38,31 @@ impl Ftl {
         if self.blocks.cache.is_empty() && self.fold.source == NONE {
             return 0;
         }
+        let pace = self.pressure_pace_milli();
+        match (self.cache.bypass, self.cache.reclaiming) {
+            (false, false) => pace,
+            (true, false) => pace.max(i64::from(self.policy.fold.rearm_pace_milli)),
+            (_, true) => pace.max(1000),
+        }
+    }
+
+    /// The pace that the size of the cache and the free reserve ask for.
+    #[inline]
+    fn pressure_pace_milli(&self) -> i64 {
         let reserve = self.cache.reserve.max(self.policy.gc.low_superblocks);
         let free = self.blocks.free_count();
-        let staged = self.policy.cache.when_full == WhenFull::Staged;
-        let keeps_up = staged && (self.cache_is_full() || free < reserve + NEAR_SUPERBLOCKS);
+        let keep_up = match self.policy.cache.when_full {
+            WhenFull::Staged => 1000,
+            WhenFull::Mixed => 1000 - i64::from(self.policy.cache.direct_milli),
+            WhenFull::Direct | WhenFull::FoldFirst => 0,
+        };
+        let near = || self.cache_is_full() || free < reserve + NEAR_SUPERBLOCKS;
+        let keeps_up = keep_up > 0 && near();
         let pace = i64::from(self.policy.fold.pace_milli);
         match (keeps_up, free < reserve) {
             (_, true) if self.blocks.cache.is_empty() => pace.min(1000),
-            (true, true) => pace.max(1000),
-            (true, false) => 1000,
+            (true, true) => pace.max(keep_up),
+            (true, false) => keep_up,
             (false, true) => pace,
             (false, false) => 0,
         }
@@ -53,7 +70,7 @@ impl Ftl {
 
     /// The borrowed part has passed its size, or, without one, the static part is all in use.
     #[inline]
-    fn cache_is_full(&self) -> bool {
+    pub(crate) fn cache_is_full(&self) -> bool {
         if self.cache.limit == 0 {
             return self.blocks.free_fixed.is_empty();
         }
@@ -102,16 +119,13 @@ impl Ftl {
         }
     }
 
-    /// Takes the oldest closed cache superblock whose programs have all ended as source. With
-    /// nothing to spare only a borrowed one gives room back: the cache's own wait while there are
-    /// any.
+    /// Takes a closed cache superblock whose programs have all ended as source: the emptiest while
+    /// there are some worth reclaiming, else the oldest.
     fn next_fold_source(&mut self, ops: &mut Vec<NandOp>) -> bool {
         self.erase_dead(ops);
-        let block = |s: &u32| &self.blocks.all[*s as usize];
-        let short = self.available() <= self.policy.gc.reserve_superblocks
-            && self.blocks.cache.iter().any(|s| !block(s).fixed);
-        let ready = |s: &u32| block(s).in_flight == 0 && !(short && block(s).fixed);
-        let Some(at) = self.blocks.cache.iter().position(ready) else {
+        let emptiest = self.emptiest();
+        self.cache.reclaiming = emptiest.is_some() && self.reclaims_on();
+        let Some(at) = emptiest.or_else(|| self.oldest_fold_source()) else {
             return false;
         };
         let Some(superblock) = self.blocks.cache.remove(at) else {
@@ -119,6 +133,34 @@ impl Ftl {
         };
         self.start_source(Work::Fold, superblock);
         true
+    }
+
+    /// Place in the queue of the oldest source that is ready. Reclaiming alone is no reason to fold
+    /// one that is mostly valid.
+    fn oldest_fold_source(&self) -> Option<usize> {
+        let asked = self.fold.idle || self.starved || self.cache.reclaim_most.is_none();
+        if !asked && self.pressure_pace_milli() == 0 && !self.rearms() {
+            return None;
+        }
+        let ready = |s: &u32| self.may_fold(&self.blocks.all[*s as usize]);
+        self.blocks.cache.iter().position(ready)
+    }
+
+    /// Whether a closed cache superblock may be folded now. With nothing to spare only a borrowed
+    /// one gives room back: the cache's own wait while there are any.
+    pub(crate) fn may_fold(&self, block: &Superblock) -> bool {
+        let short = || {
+            let borrowed = |s: &u32| !self.blocks.all[*s as usize].fixed;
+            self.available() <= self.policy.gc.reserve_superblocks
+                && self.blocks.cache.iter().any(borrowed)
+        };
+        block.in_flight == 0 && !(block.fixed && short())
+    }
+
+    /// The cache is folded while the host goes direct, so as to take data again.
+    #[inline]
+    fn rearms(&self) -> bool {
+        self.cache.bypass && self.policy.fold.rearm_pace_milli > 0
     }
 
     /// Folds one wordline of each of the next `bits` rows of a die inside the die, if all of it is

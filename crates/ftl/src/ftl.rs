@@ -13,7 +13,7 @@ use crate::map::Map;
 use crate::mover::{Mover, Work};
 use crate::op::{NandOp, Token, class};
 use crate::policy::{CacheMode, Policy};
-use crate::slc_cache::Cache;
+use crate::slc_cache::{Cache, Route};
 use crate::victims::Victims;
 use crate::wear::Wear;
 use crate::write_buffer::WriteBuffer;
@@ -197,17 +197,19 @@ impl Ftl {
 
     /// Takes units from the host into the stream that the policy chooses. The caller has asked
     /// [`Ftl::room`] and reserved the buffer with [`Ftl::reserve`].
-    pub fn append_host(&mut self, lpn: u32, count: u32, ops: &mut Vec<NandOp>) {
+    pub fn append_host(&mut self, route: Route, lpn: u32, count: u32, ops: &mut Vec<NandOp>) {
         self.counters.host_units += u64::from(count);
-        self.buffer.coming_units -= count;
+        self.buffer.coming[route as usize] -= count;
         let (mut lpn, mut left) = (lpn, count);
+        let mut stream = DIRECT;
         while left > 0 {
-            let stream = self.host_stream();
+            stream = self.host_stream(route);
             let taken = self.append(stream, lpn, left, ops);
             lpn += taken;
             left -= taken;
         }
-        self.buffer.promised &= self.buffer.coming_units > 0;
+        self.buffer.promised[route as usize] &= self.buffer.coming[route as usize] > 0;
+        self.placed(stream, count);
         self.owe(count);
         self.erase_dead(ops);
         self.pump(ops);
@@ -243,7 +245,7 @@ impl Ftl {
     /// Pads what the host streams hold and issues it, so that nothing waits for more data. Not
     /// with data reserved for and not handed over, whose place it would take.
     pub fn pad_host(&mut self, ops: &mut Vec<NandOp>) {
-        debug_assert_eq!(self.buffer.coming_units, 0, "padding under data to come");
+        debug_assert_eq!(self.buffer.coming_units(), 0, "padding under data to come");
         self.pad(CACHE, ops);
         self.pad(DIRECT, ops);
     }

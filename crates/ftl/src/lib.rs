@@ -35,3 +35,4 @@ pub use ftl::{Found, Ftl};
 pub use layout::Layout;
 pub use op::{NandOp, Token};
 pub use policy::Policy;
+pub use slc_cache::Route;

@@ -159,11 +159,10 @@ impl Ftl {
         self.blocks.free_count().saturating_sub(pledged)
     }
 
-    /// The same without the one that the host has been promised.
+    /// The same without those that the host has been promised.
     #[inline]
     pub(crate) fn available_to_movers(&self) -> u32 {
-        self.available()
-            .saturating_sub(u32::from(self.buffer.promised))
+        self.available().saturating_sub(self.promised())
     }
 
     /// Makes a superblock a mover's source.

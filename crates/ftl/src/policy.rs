@@ -26,6 +26,28 @@ pub enum WhenFull {
     FoldFirst,
     /// Every byte still passes through SLC, folded out at the pace at which it comes in.
     Staged,
+    /// A share of it goes straight to native blocks, the rest through SLC as it is folded out.
+    Mixed,
+}
+
+/// Which host writes may go through the cache; the others go straight to native blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admit {
+    /// Every write.
+    All,
+    /// Commands up to so many bytes.
+    Small(u64),
+    /// Writes that do not continue a sequential run of more than so many bytes.
+    Random(u64),
+}
+
+/// A point of a table of cache sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SizeAt {
+    /// Share of the logical units that hold data, in thousandths of a percent.
+    pub fill_milli_percent: u32,
+    /// Largest borrowed part there.
+    pub bytes: u64,
 }
 
 /// How folded data travels.
@@ -45,12 +67,22 @@ pub struct SlcCache {
     pub mode: CacheMode,
     /// Largest borrowed (dynamic) part; 0 for none, static and whole-drive.
     pub size_bytes: u64,
+    /// Largest borrowed part as the drive fills: straight lines between the points, in rising
+    /// order of fill. Empty: `size_bytes` throughout.
+    pub size_by_fill: Vec<SizeAt>,
     /// Static part; 0 for none, dynamic and whole-drive.
     pub static_bytes: u64,
     /// When no cache superblock can be opened.
     pub when_full: WhenFull,
     /// After `Direct` took over, the cache is used again once this much of it can be opened.
     pub rearm_bytes: u64,
+    /// With `Mixed`: share of the host data that goes direct, in thousandths.
+    pub direct_milli: u32,
+    /// Which writes enter.
+    pub admit: Admit,
+    /// A full cache first has its emptiest superblock folded where at most so much of it is valid,
+    /// in thousandths; 0 = never.
+    pub reclaim_milli: u32,
 }
 
 /// Folding: from SLC superblocks to native ones.
@@ -63,6 +95,9 @@ pub struct Fold {
     pub reserve_bytes: u64,
     /// Under pressure: cache bytes folded a host byte, in thousandths (1500 = 1.5).
     pub pace_milli: u32,
+    /// While host data goes direct past a full cache: cache bytes folded a host byte, in
+    /// thousandths, so that the cache takes data again in mid-fill.
+    pub rearm_pace_milli: u32,
     /// How the data travels.
     pub path: FoldPath,
 }

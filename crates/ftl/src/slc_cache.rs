@@ -5,14 +5,32 @@
 //! its size, and never those that folding and collection need to finish. While host data is
 //! staged, two superblocks more than the size may be open or in the middle of an erase: the pace
 //! of folding, not this bound, is what holds the cache at its size.
+//!
+//! Where a write goes is asked three times (how much room, set it aside, place it), and between the
+//! questions the answer may change only to a stream that can take the data as well.
 
 use crate::allocate::{CACHE, DIRECT};
 use crate::ftl::Ftl;
-use crate::layout::Layout;
-use crate::policy::{CacheMode, Policy, WhenFull};
+use crate::layout::{Layout, NONE};
+use crate::policy::{Admit, CacheMode, Policy, SizeAt, WhenFull};
 
 /// Superblocks that staging may hold beyond the cache's size: one being filled, one being erased.
 const STAGING_SUPERBLOCKS: u32 = 2;
+
+/// Granules a die after which a cache that was found worth nothing is looked at again.
+const LOOK_AGAIN_GRANULES: u64 = 8;
+
+/// Whether the cache may take a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// It may, where there is one with room.
+    Cache,
+    /// It goes straight to native blocks.
+    Direct,
+}
+
+/// How many routes there are.
+pub(crate) const ROUTES: usize = 2;
 
 /// State of the cache.
 pub(crate) struct Cache {
@@ -31,6 +49,16 @@ pub(crate) struct Cache {
     pub(crate) dead: Vec<u32>,
     /// Native superblocks free at which folding under pressure begins.
     pub(crate) reserve: u32,
+    /// Cache superblocks with little valid data are folded to make room.
+    pub(crate) reclaiming: bool,
+    /// Most valid units of a superblock that is reclaimed; none where nothing is.
+    pub(crate) reclaim_most: Option<u32>,
+    /// Nothing worth reclaiming was found; not looked for again before this sequence number.
+    look_again: u64,
+    /// With a mixed cache: the next data goes direct.
+    direct_next: bool,
+    /// Direct units beyond their share, in thousandths.
+    direct_ahead_milli: i64,
     rearm: u32,
 }
 
@@ -39,14 +67,15 @@ impl Cache {
         let cache = &policy.cache;
         let superblocks = |bytes: u64| bytes.div_ceil(layout.slc_bytes()) as u32;
         let nearest = |bytes: u64| ((bytes + layout.slc_bytes() / 2) / layout.slc_bytes()) as u32;
+        let size = cache
+            .size_by_fill
+            .first()
+            .map_or(cache.size_bytes, |at| at.bytes);
         let (fixed, limit) = match cache.mode {
             CacheMode::None => (0, 0),
             CacheMode::Static => (nearest(cache.static_bytes).max(1), 0),
-            CacheMode::Dynamic => (0, nearest(cache.size_bytes).max(1)),
-            CacheMode::Hybrid => (
-                nearest(cache.static_bytes).max(1),
-                nearest(cache.size_bytes),
-            ),
+            CacheMode::Dynamic => (0, nearest(size).max(1)),
+            CacheMode::Hybrid => (nearest(cache.static_bytes).max(1), nearest(size)),
             CacheMode::WholeDrive => (0, layout.superblocks),
         };
         Cache {
@@ -57,8 +86,33 @@ impl Cache {
             valid_units: 0,
             bypass: false,
             dead: Vec::new(),
+            reclaiming: false,
+            reclaim_most: (cache.reclaim_milli > 0).then(|| {
+                let most = u64::from(layout.slc_units) * u64::from(cache.reclaim_milli) / 1000;
+                most as u32
+            }),
+            look_again: 0,
+            direct_next: false,
+            direct_ahead_milli: 0,
             reserve: policy.fold.reserve_bytes.div_ceil(layout.native_bytes()) as u32,
             rearm: superblocks(cache.rearm_bytes).max(1),
+        }
+    }
+}
+
+/// The size that a table gives at a fill, in bytes: straight lines between its points, level
+/// before the first and after the last. Fill in thousandths of a percent.
+fn size_at(table: &[SizeAt], fill: u32) -> u64 {
+    let after = table.iter().position(|at| at.fill_milli_percent > fill);
+    match after {
+        Some(0) => table[0].bytes,
+        None => table.last().map_or(0, |at| at.bytes),
+        Some(next) => {
+            let (a, b) = (table[next - 1], table[next]);
+            let span = i128::from(b.fill_milli_percent - a.fill_milli_percent);
+            let step = i128::from(fill - a.fill_milli_percent);
+            let rise = i128::from(b.bytes) - i128::from(a.bytes);
+            (i128::from(a.bytes) + rise * step / span) as u64
         }
     }
 }
@@ -75,9 +129,10 @@ impl Ftl {
         let (limit, keep) = match self.policy.cache.when_full {
             WhenFull::Direct => (self.cache.limit, gc.max(self.cache.reserve)),
             WhenFull::FoldFirst => (self.cache.limit, gc),
-            WhenFull::Staged if self.cache.limit == 0 => (0, gc),
-            WhenFull::Staged => (self.cache.limit + STAGING_SUPERBLOCKS, gc),
+            WhenFull::Staged | WhenFull::Mixed if self.cache.limit == 0 => (0, gc),
+            WhenFull::Staged | WhenFull::Mixed => (self.cache.limit + STAGING_SUPERBLOCKS, gc),
         };
+        let keep = keep + u32::from(self.buffer.promised[Route::Direct as usize]);
         let lendable = self.available().saturating_sub(keep);
         limit.saturating_sub(self.cache.borrowed).min(lendable)
     }
@@ -92,53 +147,218 @@ impl Ftl {
         self.take_free(CACHE, group)
     }
 
-    /// The stream that takes the next host unit.
-    pub(crate) fn host_stream(&mut self) -> usize {
-        if self.cache.mode == CacheMode::None {
+    /// The stream that takes the next host unit of a route.
+    pub(crate) fn host_stream(&mut self, route: Route) -> usize {
+        if self.cache.mode == CacheMode::None || route == Route::Direct {
             return DIRECT;
         }
         if self.cache.bypass {
             if self.cache_openable() < self.cache.rearm {
+                self.look_for_reclaim();
                 return DIRECT;
             }
             self.cache.bypass = false;
         }
+        if self.policy.cache.when_full == WhenFull::Mixed {
+            return self.mixed_stream();
+        }
         if self.streams[CACHE].left() > 0 || self.cache_openable() > 0 {
             return CACHE;
         }
-        if self.policy.cache.when_full == WhenFull::Direct {
+        if self.policy.cache.when_full == WhenFull::Direct && !self.room_is_coming() {
             self.cache.bypass = true;
+            return DIRECT;
+        }
+        if self.cache.limit == 0 && self.cache.fixed_total == 0 {
             return DIRECT;
         }
         CACHE
     }
 
-    /// Units that the host may hand over now; 0 when it has to wait for a program, a fold or a
-    /// collection. The units have to be reserved before they are handed over.
-    pub fn room(&mut self) -> u32 {
+    /// The stream whose turn it is in a mixed cache, or the other one where it has no room.
+    fn mixed_stream(&self) -> usize {
+        let cache = self.streams[CACHE].left() > 0 || self.cache_openable() > 0;
+        let native = self.streams[DIRECT].left() > 0 || self.direct_openable(Route::Cache);
+        match (self.cache.direct_next, cache, native) {
+            (true, true, false) | (false, true, _) | (false, _, false) => CACHE,
+            _ => DIRECT,
+        }
+    }
+
+    /// Host data has been placed: a full mixed cache decides where the next goes, so that each
+    /// stream gets its share. Not while data is on its way to the place that was decided.
+    #[inline]
+    pub(crate) fn placed(&mut self, stream: usize, units: u32) {
+        if self.policy.cache.when_full != WhenFull::Mixed {
+            return;
+        }
+        let share = i64::from(self.policy.cache.direct_milli);
+        let gone = if stream == DIRECT { 1000 } else { 0 };
+        let ahead = self.cache.direct_ahead_milli + i64::from(units) * (gone - share);
+        let full = self.cache_is_full();
+        self.cache.direct_ahead_milli = if full { ahead } else { 0 };
+        if self.buffer.coming_units() == 0 {
+            self.cache.direct_next = full && ahead < 0;
+        }
+    }
+
+    /// Whether a full cache is about to get room back by folding little.
+    fn room_is_coming(&mut self) -> bool {
+        let Some(most) = self.cache.reclaim_most else {
+            return false;
+        };
+        let source = self.fold.source;
+        let block = |s: u32| &self.blocks.all[s as usize];
+        let folded = source != NONE && block(source).valid <= most;
+        let fixed = self.cache.fixed_total - self.blocks.free_fixed.len() as u32;
+        let used = self.cache.borrowed + fixed;
+        let at_work = used - self.blocks.cache.len() as u32 - u32::from(source != NONE);
+        if folded || at_work > 0 {
+            return true;
+        }
+        self.look_for_reclaim();
+        self.cache.reclaiming
+    }
+
+    /// Looks whether a cache superblock is empty enough to be reclaimed, every few granules.
+    fn look_for_reclaim(&mut self) {
+        if self.cache.reclaiming || self.sequence < self.cache.look_again {
+            return;
+        }
+        self.cache.reclaiming = self.emptiest().is_some();
+        if !self.cache.reclaiming {
+            self.cache.look_again =
+                self.sequence + LOOK_AGAIN_GRANULES * u64::from(self.layout.dies);
+        }
+    }
+
+    /// Place in the queue of the cache superblock with the least valid data, where that is little
+    /// enough to be reclaimed.
+    pub(crate) fn emptiest(&self) -> Option<usize> {
+        let most = self.cache.reclaim_most?;
+        let candidates = self.blocks.cache.iter().enumerate();
+        candidates
+            .map(|(at, &s)| (at, &self.blocks.all[s as usize]))
+            .filter(|(_, block)| block.valid <= most && self.may_fold(block))
+            .min_by_key(|(_, block)| block.valid)
+            .map(|(at, _)| at)
+    }
+
+    /// A superblock was taken: the size follows the fill, and a cache that runs out of superblocks
+    /// looks for one that is worth reclaiming.
+    pub(crate) fn look_at_cache(&mut self) {
+        if !self.policy.cache.size_by_fill.is_empty() {
+            self.follow_fill();
+        }
+        if self.cache.reclaim_most.is_some() && !self.cache.reclaiming {
+            self.cache.reclaiming = self.cache_openable() <= 1 && self.emptiest().is_some();
+        }
+    }
+
+    /// Whether reclaiming goes on: until two superblocks can be opened, and in a bypass until
+    /// enough can for the cache to be used again.
+    pub(crate) fn reclaims_on(&self) -> bool {
+        let enough = if self.cache.bypass {
+            self.cache.rearm
+        } else {
+            2
+        };
+        self.cache.reclaiming && self.cache_openable() < enough
+    }
+
+    /// The borrowed part may be as large as the table says at the present fill.
+    pub(crate) fn follow_fill(&mut self) {
+        let valid: u64 = self.blocks.all.iter().map(|b| u64::from(b.valid)).sum();
+        let fill = valid * 100_000 / u64::from(self.logical_units());
+        let bytes = size_at(&self.policy.cache.size_by_fill, fill as u32);
+        let slc = self.layout.slc_bytes();
+        self.cache.limit = ((bytes + slc / 2) / slc) as u32;
+    }
+
+    /// Whether a superblock may be opened for direct data of a route.
+    fn direct_openable(&self, route: Route) -> bool {
+        let other = self.buffer.promised[1 - route as usize];
+        self.available() > self.policy.gc.reserve_superblocks + u32::from(other)
+    }
+
+    /// Whether the other route's data goes to a stream too.
+    fn shares(&mut self, stream: usize, route: Route) -> bool {
+        let other = match route {
+            Route::Cache => Route::Direct,
+            Route::Direct => Route::Cache,
+        };
+        self.buffer.coming[other as usize] > 0 && self.host_stream(other) == stream
+    }
+
+    /// Units on their way to a stream, and whether a superblock is set aside for it.
+    fn awaited(&mut self, stream: usize, route: Route) -> (u32, bool) {
+        let (mut coming, mut promised) = (
+            self.buffer.coming[route as usize],
+            self.buffer.promised[route as usize],
+        );
+        if self.shares(stream, route) {
+            coming += self.buffer.coming[1 - route as usize];
+            promised |= self.buffer.promised[1 - route as usize];
+        }
+        (coming, promised)
+    }
+
+    /// Units of a route that the host may hand over now; 0 when it has to wait for a program, a
+    /// fold or a collection. The units have to be reserved before they are handed over.
+    pub fn room(&mut self, route: Route) -> u32 {
         let buffer = self.buffer.capacity_units - self.buffer.used_units;
         if buffer == 0 || self.fold.holds_host() || self.collect.holds_host() {
             return 0;
         }
-        let stream = self.host_stream();
+        let stream = self.host_stream(route);
+        let (coming, promised) = self.awaited(stream, route);
         let can_open = match stream {
-            _ if self.buffer.promised => true,
+            _ if promised => true,
             CACHE => self.cache_openable() > 0,
-            _ => self.available() > self.policy.gc.reserve_superblocks,
+            _ => self.direct_openable(route),
         };
-        let left = self.streams[stream].left();
-        let left = left.saturating_sub(self.buffer.coming_units);
+        let left = self.streams[stream].left().saturating_sub(coming);
         self.starved = !can_open && left == 0;
         if can_open { buffer } else { buffer.min(left) }
     }
 
     /// Sets buffer aside for units that the host is sending, and a free superblock where they do
     /// not fit into the open one: no mover takes it before they arrive.
-    pub fn reserve(&mut self, units: u32) {
-        let stream = self.host_stream();
+    pub fn reserve(&mut self, route: Route, units: u32) {
+        let stream = self.host_stream(route);
         self.buffer.used_units += units;
-        self.buffer.coming_units += units;
-        self.buffer.promised |= self.buffer.coming_units > self.streams[stream].left();
+        self.buffer.coming[route as usize] += units;
+        let (coming, promised) = self.awaited(stream, route);
+        self.buffer.promised[route as usize] |= !promised && coming > self.streams[stream].left();
+    }
+
+    /// A host stream has opened a superblock: the one that was set aside for it is taken.
+    pub(crate) fn keep_promise(&mut self, stream: usize) {
+        let promised = &mut self.buffer.promised;
+        if stream == CACHE || !promised[Route::Direct as usize] {
+            promised[Route::Cache as usize] = false;
+        } else {
+            promised[Route::Direct as usize] = false;
+        }
+    }
+
+    /// Superblocks that are set aside for the host.
+    #[inline]
+    pub(crate) fn promised(&self) -> u32 {
+        self.buffer.promised.iter().map(|&p| u32::from(p)).sum()
+    }
+
+    /// The route of a write of so many bytes; `run_bytes` says how long the sequential run is
+    /// that it continues, itself included.
+    #[inline]
+    #[must_use]
+    pub fn route(&self, bytes: u64, run_bytes: impl FnOnce() -> u64) -> Route {
+        let direct = match self.policy.cache.admit {
+            Admit::All => false,
+            Admit::Small(most) => bytes > most,
+            Admit::Random(most) => run_bytes() > most,
+        };
+        if direct { Route::Direct } else { Route::Cache }
     }
 
     /// Units of buffer that are not taken.
@@ -151,6 +371,6 @@ impl Ftl {
     #[must_use]
     pub fn buffer_programming(&self) -> u32 {
         let waiting = [CACHE, DIRECT].map(|s| self.streams[s].next - self.streams[s].begun);
-        self.buffer.used_units - self.buffer.coming_units - waiting[0] - waiting[1]
+        self.buffer.used_units - self.buffer.coming_units() - waiting[0] - waiting[1]
     }
 }

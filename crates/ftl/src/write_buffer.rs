@@ -7,6 +7,7 @@
 use crate::allocate::STREAMS;
 use crate::ftl::Ftl;
 use crate::layout::NONE;
+use crate::slc_cache::ROUTES;
 
 /// In place of a stream: parity, which belongs to none and which nobody waits for.
 pub(crate) const PARITY: usize = STREAMS;
@@ -33,10 +34,10 @@ pub(crate) struct Flight {
 pub(crate) struct WriteBuffer {
     pub(crate) capacity_units: u32,
     pub(crate) used_units: u32,
-    /// Units that are reserved and not handed over yet.
-    pub(crate) coming_units: u32,
+    /// Units that are reserved and not handed over yet, by [`Route`](crate::slc_cache::Route).
+    pub(crate) coming: [u32; ROUTES],
     /// They need a superblock, which is set aside for the host.
-    pub(crate) promised: bool,
+    pub(crate) promised: [bool; ROUTES],
     pub(crate) flights: Vec<Flight>,
     vacant: Vec<u32>,
     /// How many of each stream are in flight, and how many of parity.
@@ -48,8 +49,8 @@ impl WriteBuffer {
         WriteBuffer {
             capacity_units,
             used_units: 0,
-            coming_units: 0,
-            promised: false,
+            coming: [0; ROUTES],
+            promised: [false; ROUTES],
             flights: Vec::new(),
             vacant: Vec::new(),
             by_stream: [0; STREAMS + 1],
@@ -78,6 +79,12 @@ impl WriteBuffer {
         self.by_stream[flight.stream] -= 1;
         self.used_units -= flight.host_units;
         flight
+    }
+
+    /// Units that are reserved and not handed over yet.
+    #[inline]
+    pub(crate) fn coming_units(&self) -> u32 {
+        self.coming.iter().sum()
     }
 
     pub(crate) fn in_flight(&self) -> usize {

@@ -3,12 +3,13 @@
 mod common;
 
 use common::{Bench, part, policy};
-use flashtwin_ftl::Policy;
-use flashtwin_ftl::policy::{CacheMode, FoldPath, Parity, WhenFull};
+use flashtwin_ftl::policy::{Admit, CacheMode, FoldPath, Parity, SizeAt, WhenFull};
+use flashtwin_ftl::{Policy, Route};
 use flashtwin_nand::{Cell, Part};
 
 /// Writes, trims and rests at random for a while, verifying as it goes.
 fn torture(part: &Part, policy: Policy, share: f64, seed: u64) -> Bench {
+    let routes = policy.cache.admit != Admit::All;
     let raw = part.geometry.raw_bytes() / u64::from(common::UNIT);
     let units = (raw as f64 * share) as u32;
     let mut bench = Bench::new(part, policy, units, seed);
@@ -26,6 +27,7 @@ fn torture(part: &Part, policy: Policy, share: f64, seed: u64) -> Bench {
                 bench.idle(false);
             }
             2 => bench.pad(),
+            3 | 4 if routes => bench.write_by(Route::Direct, at, count),
             _ => bench.write(at, count),
         }
         if round % 50 == 0 {
@@ -50,10 +52,10 @@ fn cached(mode: CacheMode, when_full: WhenFull, path: FoldPath, superblocks: u64
         policy.cache.static_bytes = superblocks * slc;
     }
     policy.fold.path = path;
-    policy.fold.pace_milli = if when_full == WhenFull::Staged {
-        1500
-    } else {
-        500
+    policy.cache.direct_milli = 400;
+    policy.fold.pace_milli = match when_full {
+        WhenFull::Staged | WhenFull::Mixed => 1500,
+        WhenFull::Direct | WhenFull::FoldFirst => 500,
     };
     policy
 }
@@ -150,6 +152,45 @@ fn superblocks_of_some_dies_lose_nothing() {
                         torture(&p, policy.clone(), share, 17);
                     }
                 }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_choice_of_the_cache_keeps_every_unit() {
+    let table = |points: &[(u32, u64)]| {
+        let at = |&(fill_milli_percent, superblocks): &(u32, u64)| SizeAt {
+            fill_milli_percent,
+            bytes: superblocks * 8 * 2 * 2 * 8192,
+        };
+        points.iter().map(at).collect::<Vec<_>>()
+    };
+    let modes = [CacheMode::Static, CacheMode::Dynamic, CacheMode::Hybrid];
+    let rules = [
+        WhenFull::Direct,
+        WhenFull::FoldFirst,
+        WhenFull::Staged,
+        WhenFull::Mixed,
+    ];
+    for mode in modes {
+        for (at, when_full) in rules.into_iter().enumerate() {
+            for seed in 0..6 {
+                let p = part(Cell::Tlc, seed % 2 == 0, 48);
+                let mut policy = cached(mode, when_full, FoldPath::Controller, 4);
+                if seed % 3 > 0 {
+                    policy.cache.admit = Admit::Small(4096);
+                }
+                policy.cache.reclaim_milli = [0, 300, 900][seed as usize / 2];
+                if when_full == WhenFull::Direct {
+                    policy.fold.rearm_pace_milli = [0, 700, 2000][at.max(seed as usize % 3)];
+                }
+                if mode != CacheMode::Static && seed > 2 {
+                    policy.cache.size_by_fill = table(&[(10_000, 7), (60_000, 4), (95_000, 0)]);
+                }
+                let bench = torture(&p, policy, 0.6, seed);
+                let c = bench.ftl.counters();
+                assert!(c.slc_units > 0, "{mode:?} {when_full:?}: cache unused");
             }
         }
     }

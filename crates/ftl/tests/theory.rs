@@ -9,7 +9,7 @@ mod common;
 use common::{UNIT, part, policy};
 use flashtwin_base::rng::Rng;
 use flashtwin_ftl::policy::Victim;
-use flashtwin_ftl::{Ftl, NandOp};
+use flashtwin_ftl::{Ftl, NandOp, Route};
 use flashtwin_nand::Cell;
 
 /// The firmware with dies that end everything at once.
@@ -31,13 +31,13 @@ impl Instant {
     }
 
     fn write(&mut self, lpn: u32) {
-        while self.ftl.room() == 0 {
+        while self.ftl.room(Route::Cache) == 0 {
             self.ftl.pump(&mut self.ops);
             assert!(!self.ops.is_empty(), "stuck\n{}", self.ftl.describe());
             self.settle();
         }
-        self.ftl.reserve(1);
-        self.ftl.append_host(lpn, 1, &mut self.ops);
+        self.ftl.reserve(Route::Cache, 1);
+        self.ftl.append_host(Route::Cache, lpn, 1, &mut self.ops);
         self.settle();
     }
 }

@@ -4,7 +4,8 @@
 use flashtwin_base::Nanos;
 use flashtwin_ftl::Policy;
 use flashtwin_ftl::policy::{
-    CacheMode, Fold, FoldPath, Gc, Levelling, Parity, SlcCache, Victim, Wear, WhenFull,
+    Admit, CacheMode, Fold, FoldPath, Gc, Levelling, Parity, SizeAt, SlcCache, Victim, Wear,
+    WhenFull,
 };
 use flashtwin_nand::DiePower;
 use flashtwin_nand::part::{Cell, Geometry, ModeTiming, Part, Program};
@@ -48,6 +49,13 @@ impl Checked<'_> {
         self.0
             .word(key)
             .unwrap_or_else(|| panic!("{key} was checked"))
+    }
+
+    fn points(&self, key: &str) -> &[(u32, u64)] {
+        match self.datum(key) {
+            Datum::SizeByFill(points) => points,
+            _ => panic!("{key} was checked"),
+        }
     }
 
     fn datum(&self, key: &str) -> &Datum {
@@ -128,23 +136,7 @@ fn policy(checked: &Checked<'_>) -> Policy {
             _ => Parity::None,
         },
         superblock_dies: checked.count("ftl.superblock_dies"),
-        cache: SlcCache {
-            mode: match checked.word("slc_cache.mode") {
-                "none" => CacheMode::None,
-                "static" => CacheMode::Static,
-                "dynamic" => CacheMode::Dynamic,
-                "hybrid" => CacheMode::Hybrid,
-                _ => CacheMode::WholeDrive,
-            },
-            size_bytes: checked.number("slc_cache.size"),
-            static_bytes: checked.number("slc_cache.static_size"),
-            when_full: match checked.word("slc_cache.when_full") {
-                "direct" => WhenFull::Direct,
-                "fold-first" => WhenFull::FoldFirst,
-                _ => WhenFull::Staged,
-            },
-            rearm_bytes: checked.number("slc_cache.rearm"),
-        },
+        cache: cache(checked),
         fold: fold(checked),
         gc: gc(checked),
         wear: wear(checked),
@@ -166,6 +158,43 @@ fn gc(checked: &Checked<'_>) -> Gc {
     }
 }
 
+fn cache(checked: &Checked<'_>) -> SlcCache {
+    let limit = checked.number("slc_cache.admit_limit");
+    SlcCache {
+        mode: match checked.word("slc_cache.mode") {
+            "none" => CacheMode::None,
+            "static" => CacheMode::Static,
+            "dynamic" => CacheMode::Dynamic,
+            "hybrid" => CacheMode::Hybrid,
+            _ => CacheMode::WholeDrive,
+        },
+        size_bytes: checked.number("slc_cache.size"),
+        size_by_fill: checked
+            .points("slc_cache.size_by_fill")
+            .iter()
+            .map(|&(fill_milli_percent, bytes)| SizeAt {
+                fill_milli_percent,
+                bytes,
+            })
+            .collect(),
+        static_bytes: checked.number("slc_cache.static_size"),
+        when_full: match checked.word("slc_cache.when_full") {
+            "direct" => WhenFull::Direct,
+            "fold-first" => WhenFull::FoldFirst,
+            "staged" => WhenFull::Staged,
+            _ => WhenFull::Mixed,
+        },
+        rearm_bytes: checked.number("slc_cache.rearm"),
+        direct_milli: checked.count("slc_cache.direct_share"),
+        admit: match checked.word("slc_cache.admit") {
+            "all" => Admit::All,
+            "small" => Admit::Small(limit),
+            _ => Admit::Random(limit),
+        },
+        reclaim_milli: checked.count("slc_cache.reclaim"),
+    }
+}
+
 fn fold(checked: &Checked<'_>) -> Fold {
     let idle_after = match checked.datum("fold.idle_after") {
         Datum::Never => None,
@@ -175,6 +204,7 @@ fn fold(checked: &Checked<'_>) -> Fold {
         idle_after,
         reserve_bytes: checked.number("fold.reserve"),
         pace_milli: checked.count("fold.pace"),
+        rearm_pace_milli: checked.count("fold.rearm_pace"),
         path: match checked.word("fold.path") {
             "copyback" => FoldPath::Copyback,
             _ => FoldPath::Controller,

@@ -52,6 +52,7 @@ fn bare(kind: Kind) -> Value {
             json!({ "anyOf": forms })
         }
         Kind::PageTimes => reference("page_times"),
+        Kind::SizeByFill => json!({ "type": "array", "items": reference("size_at_fill") }),
         Kind::Factor => json!({ "type": "number", "minimum": 0, "maximum": 1000 }),
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Word(words) => json!({ "enum": words }),
@@ -101,6 +102,18 @@ fn definitions() -> Value {
     shared.insert(
         "page_times".to_owned(),
         json!({ "anyOf": [reference("time"), list] }),
+    );
+    let units: Vec<&str> = Dimension::Size
+        .units()
+        .iter()
+        .map(|(unit, _)| *unit)
+        .collect();
+    let number = "[0-9]+(\\.[0-9]+)?";
+    let size = format!("(0|{number}\\s*({}))", units.join("|"));
+    let pattern = format!("^\\s*{number}\\s*%\\s*:\\s*{size}\\s*$");
+    shared.insert(
+        "size_at_fill".to_owned(),
+        json!({ "type": "string", "pattern": pattern }),
     );
     shared.insert("origin".to_owned(), json!({ "enum": origins }));
     shared.insert(

@@ -19,6 +19,7 @@ mod print;
 mod quantity;
 mod resolve;
 mod suggest;
+mod table;
 mod value;
 
 use std::path::PathBuf;

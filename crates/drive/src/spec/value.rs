@@ -5,7 +5,7 @@ use toml::de::DeValue;
 use super::error::{Fault, Place};
 use super::keys::{KEYS, Key, Kind};
 use super::quantity::{self, Dimension};
-use super::suggest;
+use super::{suggest, table};
 
 /// A value in base units.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub(super) enum Datum {
     Never,
     Times(Vec<u64>),
     Milli(u64),
+    /// Shares in thousandths of a percent, and bytes.
+    SizeByFill(Vec<(u32, u64)>),
     Flag(bool),
     Word(&'static str),
 }
@@ -64,6 +66,10 @@ pub(super) fn wanted(kind: Kind) -> String {
             )
         }
         Kind::Factor => "a number with at most three decimals".to_owned(),
+        Kind::SizeByFill => {
+            let units = Dimension::Size.accepted();
+            format!("a list of sizes in {units} at shares in %, the shares rising")
+        }
         Kind::Flag => "true or false".to_owned(),
         Kind::Word(words) => format!("one of {}", words.join(", ")),
     }
@@ -128,6 +134,14 @@ pub(super) fn read(key: &Key, value: &DeValue<'_>) -> Result<Datum, Fault> {
         (Kind::Factor, DeValue::Integer(_) | DeValue::Float(_)) => {
             let text = typed(value).ok_or_else(|| wrong_type(key, value))?;
             Ok(Datum::Milli(read_factor(text)?))
+        }
+        (Kind::SizeByFill, DeValue::Array(list)) => {
+            let points = list.iter().map(|item| {
+                let text = typed(item.get_ref()).ok_or_else(|| wrong_type(key, item.get_ref()))?;
+                table::point(text)
+            });
+            let points = points.collect::<Result<Vec<_>, Fault>>()?;
+            Ok(Datum::SizeByFill(table::rising(points)?))
         }
         (Kind::Flag, DeValue::Boolean(flag)) => Ok(Datum::Flag(*flag)),
         (Kind::Word(words), DeValue::String(text)) => read_word(text, words),
@@ -234,6 +248,8 @@ impl Datum {
                 .collect::<Vec<_>>()
                 .join(", "),
             Datum::Milli(milli) => quantity::milli_text(*milli),
+            Datum::SizeByFill(points) if points.is_empty() => "none".to_owned(),
+            Datum::SizeByFill(points) => table::text(points),
             Datum::Flag(flag) => flag.to_string(),
             Datum::Word(word) => (*word).to_owned(),
         }
@@ -258,7 +274,10 @@ impl Datum {
                 self.text()
             }
             Datum::Quantity(..) | Datum::Never | Datum::Word(_) => format!("\"{}\"", self.text()),
-            Datum::Times(_) => format!("[\"{}\"]", self.text().replace(", ", "\", \"")),
+            Datum::SizeByFill(points) if points.is_empty() => "[]".to_owned(),
+            Datum::Times(_) | Datum::SizeByFill(_) => {
+                format!("[\"{}\"]", self.text().replace(", ", "\", \""))
+            }
         }
     }
 }

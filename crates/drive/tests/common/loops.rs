@@ -48,11 +48,13 @@ pub fn rate_between(outcome: &Outcome, from: f64, to: f64) -> f64 {
     bytes / time
 }
 
-/// Bytes written when the rate falls for good under `level`, looked for past `from`.
+/// Bytes written when the rate falls for good under `level`, looked for past `from`. The last
+/// interval ends with the job and says nothing.
 pub fn falls_under(outcome: &Outcome, from: f64, level: f64) -> f64 {
     let series = &outcome.series;
     let (mut at, mut fell) = (0.0, None);
-    for (&written, &span) in series.bytes.iter().zip(&series.dt_ns) {
+    let whole = series.bytes.len() - 1;
+    for (&written, &span) in series.bytes.iter().zip(&series.dt_ns).take(whole) {
         let slow = written as f64 / (span as f64 / 1e9) < level;
         if at >= from {
             fell = if slow { fell.or(Some(at)) } else { None };
@@ -67,4 +69,21 @@ pub fn breaks_at(outcome: &Outcome, span: (f64, f64), rates: (f64, f64)) -> f64 
     let time = (span.1 - span.0) / rate_between(outcome, span.0, span.1);
     let (fast, slow) = (1.0 / rates.0, 1.0 / rates.1);
     (span.1 * slow - span.0 * fast - time) / (slow - fast)
+}
+
+/// How often the rate comes from below half of a level to above it.
+pub fn rises_above(outcome: &Outcome, level: f64) -> usize {
+    let series = &outcome.series;
+    let rates = series.bytes.iter().zip(&series.dt_ns);
+    let (mut above, mut rises) = (true, 0);
+    for (&written, &span) in rates {
+        let rate = written as f64 / (span as f64 / 1e9);
+        if above && rate < level / 2.0 {
+            above = false;
+        } else if !above && rate > level {
+            above = true;
+            rises += 1;
+        }
+    }
+    rises
 }

@@ -12,9 +12,9 @@ use std::collections::{BTreeMap, VecDeque};
 use flashtwin_base::Nanos;
 use flashtwin_base::rng::Rng;
 use flashtwin_ftl::policy::{
-    CacheMode, Fold, FoldPath, Gc, Parity, SlcCache, Victim, Wear, WhenFull,
+    Admit, CacheMode, Fold, FoldPath, Gc, Parity, SlcCache, Victim, Wear, WhenFull,
 };
-use flashtwin_ftl::{Ftl, NandOp, Policy, Token};
+use flashtwin_ftl::{Ftl, NandOp, Policy, Route, Token};
 use flashtwin_nand::{Cell, Geometry, ModeTiming, Part, Program};
 
 pub const UNIT: u32 = 4096;
@@ -61,14 +61,19 @@ pub fn policy() -> Policy {
         cache: SlcCache {
             mode: CacheMode::None,
             size_bytes: 0,
+            size_by_fill: Vec::new(),
             static_bytes: 0,
             when_full: WhenFull::Direct,
             rearm_bytes: 0,
+            direct_milli: 0,
+            admit: Admit::All,
+            reclaim_milli: 0,
         },
         fold: Fold {
             idle_after: None,
             reserve_bytes: 0,
             pace_milli: 500,
+            rearm_pace_milli: 0,
             path: FoldPath::Controller,
         },
         gc: Gc {
@@ -163,9 +168,14 @@ impl Bench {
 
     /// Writes a run, ending operations for as long as the firmware has no room.
     pub fn write(&mut self, lpn: u32, count: u32) {
+        self.write_by(Route::Cache, lpn, count);
+    }
+
+    /// The same with a word on whether the cache may take it.
+    pub fn write_by(&mut self, route: Route, lpn: u32, count: u32) {
         let (mut lpn, mut left) = (lpn, count);
         while left > 0 {
-            let room = self.ftl.room();
+            let room = self.ftl.room(route);
             self.pump();
             if room == 0 {
                 if !self.is_busy() {
@@ -181,8 +191,8 @@ impl Bench {
                 continue;
             }
             let now = room.min(left);
-            self.ftl.reserve(now);
-            self.ftl.append_host(lpn, now, &mut self.ops);
+            self.ftl.reserve(route, now);
+            self.ftl.append_host(route, lpn, now, &mut self.ops);
             self.queue();
             for unit in lpn..lpn + now {
                 self.clock += 1;

@@ -11,11 +11,14 @@ use super::flash::Flash;
 
 pub(super) fn check(found: &mut Findings<'_>) {
     sizes(found);
+    by_fill(found);
     fits(found);
     holds_a_superblock(found);
     cell(found);
     rearm(found);
     when_full(found);
+    shares(found);
+    refill(found);
     fold(found);
     copyback(found);
     emptied(found);
@@ -36,9 +39,16 @@ fn sizes(found: &mut Findings<'_>) -> Option<()> {
             "static or hybrid",
         ),
     ];
+    let table = table(found);
     for (key, asked, modes) in parts {
+        let told = key == "slc_cache.size" && !table.is_empty();
         match found.values.number(key) {
-            Some(0) if asked => {
+            Some(size) if told && size > 0 => {
+                let message = format!("{} beside a table of sizes", human(size.into()));
+                let hint = "write `slc_cache.size = 0`, or empty `slc_cache.size_by_fill`";
+                found.add(key, message, hint);
+            }
+            Some(0) if asked && !told => {
                 let message = format!("0, but a cache of mode `{mode}` has such a part");
                 found.add(
                     key,
@@ -63,15 +73,59 @@ fn sizes(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
+/// The points of the table of sizes; none where there is no table.
+fn table(found: &Findings<'_>) -> Vec<(u32, u64)> {
+    match found
+        .values
+        .entry("slc_cache.size_by_fill")
+        .map(|e| &e.datum)
+    {
+        Some(Datum::SizeByFill(points)) => points.clone(),
+        _ => Vec::new(),
+    }
+}
+
+/// The largest borrowed part, and the key that says it.
+fn borrowed(found: &Findings<'_>) -> (Option<u64>, &'static str) {
+    match table(found).iter().map(|(_, bytes)| *bytes).max() {
+        Some(largest) => (Some(largest), "slc_cache.size_by_fill"),
+        None => (found.values.number("slc_cache.size"), "slc_cache.size"),
+    }
+}
+
+/// A table is for a part that borrows, and says at least once that there is one.
+fn by_fill(found: &mut Findings<'_>) -> Option<()> {
+    let points = table(found);
+    let largest = points.iter().map(|(_, bytes)| *bytes).max()?;
+    let mode = found.values.word("slc_cache.mode")?;
+    let key = "slc_cache.size_by_fill";
+    if !matches!(mode, "dynamic" | "hybrid") {
+        let message = format!("a table of sizes with mode `{mode}`, which has no such part");
+        found.add(
+            key,
+            message,
+            "write `slc_cache.size_by_fill = []`, or mode dynamic or hybrid",
+        );
+    } else if largest == 0 {
+        found.add(
+            key,
+            "0 at every fill",
+            "write a size for at least one point",
+        );
+    }
+    Some(())
+}
+
 /// User bytes of a cache take as many native bytes as the cell has bits.
 fn fits(found: &mut Findings<'_>) -> Option<()> {
     let flash = Flash::read(found.values)?;
     let system = flash.system(found.values)?;
-    let sizes = ["slc_cache.size", "slc_cache.static_size"].map(|key| found.values.number(key));
+    let (largest, key) = borrowed(found);
+    let sizes = [largest, found.values.number("slc_cache.static_size")];
     let total: u128 = sizes.iter().flatten().map(|size| u128::from(*size)).sum();
     let room = flash.blocks.saturating_sub(system) * flash.superblock();
     let larger = if sizes[0] >= sizes[1] {
-        "slc_cache.size"
+        key
     } else {
         "slc_cache.static_size"
     };
@@ -127,16 +181,15 @@ fn cell(found: &mut Findings<'_>) -> Option<()> {
 fn rearm(found: &mut Findings<'_>) -> Option<()> {
     let flash = Flash::read(found.values)?;
     let rearm = u128::from(found.values.number("slc_cache.rearm")?);
-    let size = |key: &str| {
-        found
-            .values
-            .number(key)
-            .map(|size| flash.slc_superblocks(size))
-    };
+    let parts = [
+        borrowed(found).0,
+        found.values.number("slc_cache.static_size"),
+    ];
+    let [lent, own] = parts.map(|size| size.map(|size| flash.slc_superblocks(size)));
     let largest = match found.values.word("slc_cache.mode")? {
         "none" => return None,
         "whole-drive" => flash.blocks,
-        _ => size("slc_cache.size")? + size("slc_cache.static_size")?,
+        _ => lent? + own?,
     };
     if largest > 0 && rearm.div_ceil(flash.slc_superblock()) > largest {
         let (least, most) = (human(rearm), human(largest * flash.slc_superblock()));
@@ -161,6 +214,20 @@ fn when_full(found: &mut Findings<'_>) -> Option<()> {
         );
     }
     let pace = found.values.number("fold.pace")?;
+    let staged = match rule {
+        "staged" => 1000,
+        "mixed" => 1000_u64.saturating_sub(found.values.number("slc_cache.direct_share")?),
+        _ => 0,
+    };
+    if mode != "none" && rule == "mixed" && pace < staged {
+        let message = format!(
+            "{} staged bytes leave the cache a host byte, and {} come in",
+            milli_text(pace),
+            milli_text(staged)
+        );
+        let hint = format!("write at least {}", milli_text(staged));
+        found.add("fold.pace", message, hint);
+    }
     if mode != "none" && rule == "staged" && pace < 1000 {
         let message = format!(
             "{} staged bytes leave the cache a host byte, and one comes in",
@@ -171,6 +238,41 @@ fn when_full(found: &mut Findings<'_>) -> Option<()> {
             message,
             "write at least 1; what comes back needs more, like 1.5",
         );
+    }
+    Some(())
+}
+
+/// Shares lie between none and all.
+fn shares(found: &mut Findings<'_>) -> Option<()> {
+    let share = found.values.number("slc_cache.direct_share")?;
+    let mixed = found.values.word("slc_cache.when_full")? == "mixed";
+    if mixed && !(1..1000).contains(&share) {
+        let message = format!("{} of the host data direct is no mix", milli_text(share));
+        let hint = "write a share between 0 and 1, or `slc_cache.when_full` direct or staged";
+        found.add("slc_cache.direct_share", message, hint);
+    }
+    let reclaim = found.values.number("slc_cache.reclaim")?;
+    if reclaim >= 1000 {
+        let message = format!(
+            "{} of a superblock valid leaves nothing to gain",
+            milli_text(reclaim)
+        );
+        found.add("slc_cache.reclaim", message, "write less than 1, like 0.5");
+    }
+    Some(())
+}
+
+/// Folding in mid-fill is for a cache that host data passes by.
+fn refill(found: &mut Findings<'_>) -> Option<()> {
+    let (mode, rule) = (
+        found.values.word("slc_cache.mode")?,
+        found.values.word("slc_cache.when_full")?,
+    );
+    let pace = found.values.number("fold.rearm_pace")?;
+    if pace > 0 && mode != "none" && rule != "direct" {
+        let message = format!("folding while data goes direct, with `{rule}`");
+        let hint = "write `fold.rearm_pace = 0`, or `slc_cache.when_full = \"direct\"`";
+        found.add("fold.rearm_pace", message, hint);
     }
     Some(())
 }
@@ -199,7 +301,7 @@ fn fold(found: &mut Findings<'_>) -> Option<()> {
         let message = format!("folding under pressure with mode `{mode}`: {why}");
         found.add("fold.pace", message, "write `fold.pace = 0`");
     }
-    if pace == Some(0) && borrows && rule != "staged" {
+    if pace == Some(0) && borrows && !matches!(rule, "staged" | "mixed") {
         let message = "0, but borrowed blocks have to come back before the drive is full";
         found.add(
             "fold.pace",
@@ -252,7 +354,8 @@ fn emptied(found: &mut Findings<'_>) -> Option<()> {
             hint,
         );
     }
-    if mode == "static" && rule == "direct" && never {
+    let rearms = found.values.number("fold.rearm_pace")? > 0;
+    if mode == "static" && rule == "direct" && never && !rearms {
         let hint = "write a time like \"30 s\", or `slc_cache.when_full` fold-first";
         found.add(
             "fold.idle_after",

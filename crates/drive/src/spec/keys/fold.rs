@@ -29,6 +29,14 @@ pub(super) const KEYS: &[Key] = &[
          nothing folds under pressure.",
     ),
     policy(
+        "fold.rearm_pace",
+        Kind::Factor,
+        "0.5",
+        "Cache bytes folded a host byte while host data goes direct past a full cache, so that it \
+         takes data again in mid-fill; 0 = not.",
+    )
+    .or("0"),
+    policy(
         "fold.path",
         Kind::Word(&["copyback", "controller"]),
         "\"controller\"",

@@ -46,6 +46,8 @@ pub enum Kind {
     PageTimes,
     /// A plain number with at most three decimals.
     Factor,
+    /// A list of sizes at rising shares of the capacity.
+    SizeByFill,
     /// true or false.
     Flag,
     /// One of these words.

@@ -1,6 +1,6 @@
 //! The SLC cache.
 
-use super::{Key, Kind, policy, quantity_or_zero};
+use super::{Key, Kind, policy, quantity, quantity_or_zero};
 use crate::spec::quantity::Dimension::Size;
 
 pub(super) const KEYS: &[Key] = &[
@@ -15,8 +15,17 @@ pub(super) const KEYS: &[Key] = &[
         "slc_cache.size",
         quantity_or_zero(Size),
         "\"24 GB\"",
-        "User data in borrowed blocks at most; 0 for none, static and whole-drive.",
+        "User data in borrowed blocks at most; 0 for none, static and whole-drive, and where \
+         `slc_cache.size_by_fill` says it.",
     ),
+    policy(
+        "slc_cache.size_by_fill",
+        Kind::SizeByFill,
+        "[\"0 %: 140 GB\", \"75 %: 12 GB\"]",
+        "User data in borrowed blocks at most, as the drive fills: straight lines between points \
+         of the share of the capacity that holds data. Empty: `slc_cache.size` throughout.",
+    )
+    .or("[]"),
     policy(
         "slc_cache.static_size",
         quantity_or_zero(Size),
@@ -25,11 +34,45 @@ pub(super) const KEYS: &[Key] = &[
     ),
     policy(
         "slc_cache.when_full",
-        Kind::Word(&["direct", "fold-first", "staged"]),
+        Kind::Word(&["direct", "fold-first", "staged", "mixed"]),
         "\"staged\"",
         "Host data past the cache: straight to native blocks, held until a superblock is folded, \
-         or through SLC all the same while as much is folded out.",
+         through SLC all the same while as much is folded out, or a share of it direct and the \
+         rest staged.",
     ),
+    policy(
+        "slc_cache.direct_share",
+        Kind::Factor,
+        "0.5",
+        "With `slc_cache.when_full` mixed: share of the host data that goes straight to native \
+         blocks, between 0 and 1.",
+    )
+    .or("0.5"),
+    policy(
+        "slc_cache.admit",
+        Kind::Word(&["all", "small", "random"]),
+        "\"random\"",
+        "Which writes enter the cache: all, commands up to `slc_cache.admit_limit`, or those that \
+         do not continue a sequential run longer than that. The others go straight to native \
+         blocks.",
+    )
+    .or("\"all\""),
+    policy(
+        "slc_cache.admit_limit",
+        quantity(Size),
+        "\"64 KiB\"",
+        "With `slc_cache.admit` small: the largest command that enters; with random: the longest \
+         sequential run.",
+    )
+    .or("\"64 KiB\""),
+    policy(
+        "slc_cache.reclaim",
+        Kind::Factor,
+        "0.5",
+        "Once full, the cache has its emptiest superblock folded before anything else, where at \
+         most this share of it is valid; 0 = never.",
+    )
+    .or("0"),
     policy(
         "slc_cache.rearm",
         quantity_or_zero(Size),

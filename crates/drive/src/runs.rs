@@ -1,0 +1,74 @@
+//! Sequential runs of writes: how many bytes lie in a row before a command, as a firmware sees it
+//! that keeps random writes in the cache and lets long runs pass it.
+//!
+//! A few runs are followed at once; a command that continues none of them begins one in the place
+//! of the run that has waited longest.
+
+/// Runs that are followed at once: as many as a firmware usually tells apart.
+const RUNS: usize = 8;
+
+/// One run.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    /// Sector at which the next command of the run begins.
+    next: u64,
+    /// Bytes so far.
+    bytes: u64,
+    /// When it was last continued, counted in commands.
+    used: u64,
+}
+
+/// The runs that are followed.
+pub(crate) struct Runs {
+    all: [Run; RUNS],
+    clock: u64,
+}
+
+impl Runs {
+    pub(crate) fn new() -> Runs {
+        let none = Run {
+            next: u64::MAX,
+            bytes: 0,
+            used: 0,
+        };
+        Runs {
+            all: [none; RUNS],
+            clock: 0,
+        }
+    }
+
+    /// Notes a write; the answer is the length of the run that it continues, itself included.
+    pub(crate) fn note(&mut self, lba: u64, sectors: u64, bytes: u64) -> u64 {
+        self.clock += 1;
+        let at = self.all.iter().position(|run| run.next == lba);
+        let oldest = || (0..RUNS).min_by_key(|&i| self.all[i].used).unwrap_or(0);
+        let known = at.is_some();
+        let run = &mut self.all[at.unwrap_or_else(oldest)];
+        *run = Run {
+            next: lba + sectors,
+            bytes: if known { run.bytes + bytes } else { bytes },
+            used: self.clock,
+        };
+        run.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_between_each_other_are_told_apart_and_the_oldest_is_forgotten() {
+        let mut runs = Runs::new();
+        for round in 1..5 {
+            for base in [0, 1 << 20, 1 << 30] {
+                let lba = base + (round - 1) * 8;
+                assert_eq!(runs.note(lba, 8, 4096), round * 4096);
+            }
+        }
+        for other in 0..RUNS as u64 {
+            assert_eq!(runs.note((1 << 40) + other * 1000, 8, 4096), 4096);
+        }
+        assert_eq!(runs.note(32, 8, 4096), 4096, "forgotten");
+    }
+}

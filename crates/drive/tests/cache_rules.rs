@@ -1,0 +1,216 @@
+//! What a host sees of each rule of the SLC cache: which writes enter, how large it is, what
+//! happens past it, and how it comes back.
+
+mod common;
+#[path = "common/loops.rs"]
+mod loops;
+
+use common::load_with;
+use flashtwin_drive::Drive;
+use flashtwin_ftl::Counters;
+use flashtwin_host::Outcome;
+use flashtwin_workload::ReadWrite;
+use loops::{falls_under, go, job, rate_between};
+
+const GB: f64 = 1e9;
+const UNIT: f64 = 4096.0;
+
+/// A static cache of 2 GB that data passes by when it is full.
+const STATIC: &[&str] = &[
+    "slc_cache.mode=static",
+    "slc_cache.size=0",
+    "slc_cache.static_size=2 GB",
+    "slc_cache.when_full=direct",
+    "slc_cache.rearm=400 MB",
+    "drive.capacity=32 GB",
+    "fold.reserve=0",
+    "fold.pace=0",
+];
+
+fn drive(sets: &[&[&str]]) -> Drive {
+    Drive::new(&load_with(common::BASE, &[], &sets.concat()).config, 1)
+}
+
+fn write(drive: &mut Drive, rw: ReadWrite, block: u64, bytes: u64) -> (Outcome, Counters) {
+    write_within(drive, rw, block, bytes, None)
+}
+
+/// Writes so many bytes, random ones within a file at the beginning of the drive.
+fn write_within(
+    drive: &mut Drive,
+    rw: ReadWrite,
+    block: u64,
+    bytes: u64,
+    file: Option<u64>,
+) -> (Outcome, Counters) {
+    let before = *drive.counters();
+    let mut job = job(rw, block, 32);
+    job.io_bytes = Some(bytes);
+    job.size = file;
+    let outcome = go(drive, job);
+    drive.ftl().check();
+    (outcome, since(&before, drive.counters()))
+}
+
+fn since(before: &Counters, now: &Counters) -> Counters {
+    Counters {
+        slc_units: now.slc_units - before.slc_units,
+        direct_units: now.direct_units - before.direct_units,
+        fold_units: now.fold_units - before.fold_units,
+        ..*now
+    }
+}
+
+#[test]
+fn a_small_file_lives_in_a_cache_that_reclaims_its_emptiest_superblock() {
+    let file = Some(1 << 30);
+    let run = |reclaim: &str| {
+        let mut d = drive(&[STATIC, &[reclaim]]);
+        write_within(&mut d, ReadWrite::RandWrite, 4096, 12_000_000_000, file)
+    };
+    let (without, c) = run("slc_cache.reclaim=0");
+    assert!(
+        c.direct_units > c.slc_units,
+        "the cache filled up and stayed full"
+    );
+    let (with, c) = run("slc_cache.reclaim=0.5");
+    assert_eq!(c.direct_units, 0, "room in the cache at all times");
+    let folded = c.fold_units as f64 / c.slc_units as f64;
+    // A cache of twice the file: greedy collection would copy 0.26 a write and keep it in the
+    // cache; what is folded out leaves it, so it is less.
+    assert!((0.01..0.26).contains(&folded), "{folded} folded a write");
+    let rate = |o: &Outcome| rate_between(o, 6.0 * GB, 12.0 * GB);
+    assert!(rate(&with) > 1.5 * rate(&without));
+}
+
+#[test]
+fn mostly_valid_superblocks_are_not_reclaimed() {
+    let mut d = drive(&[STATIC, &["slc_cache.reclaim=0.5"]]);
+    let (outcome, c) = write(&mut d, ReadWrite::Write, 128 << 10, 20_000_000_000);
+    assert_eq!(c.fold_units, 0);
+    let cached = c.slc_units as f64 * UNIT;
+    assert!(
+        (cached / (2.0 * GB) - 1.0).abs() < 0.03,
+        "{cached} bytes in the cache"
+    );
+    let level = rate_between(&outcome, 0.2 * GB, 1.8 * GB) * 0.8;
+    let end = falls_under(&outcome, 0.2 * GB, level);
+    assert!((end / cached - 1.0).abs() < 0.03, "{end} against {cached}");
+}
+
+#[test]
+fn writes_enter_by_size_or_unless_they_go_on_in_a_row() {
+    let cases = [
+        ("all", "64 KiB", ReadWrite::Write, 128 << 10, 1.0),
+        ("small", "64 KiB", ReadWrite::Write, 64 << 10, 1.0),
+        ("small", "64 KiB", ReadWrite::Write, 68 << 10, 0.0),
+        ("small", "64 KiB", ReadWrite::RandWrite, 128 << 10, 0.0),
+        ("random", "64 KiB", ReadWrite::RandWrite, 4096, 1.0),
+        // Of a run only the beginning enters: sixteen commands of the 25,000.
+        ("random", "64 KiB", ReadWrite::Write, 4096, 16.0 / 25_000.0),
+        (
+            "random",
+            "256 KiB",
+            ReadWrite::Write,
+            128 << 10,
+            2.0 / 782.0,
+        ),
+    ];
+    for (admit, limit, rw, block, expected) in cases {
+        let sets = [
+            format!("slc_cache.admit={admit}"),
+            format!("slc_cache.admit_limit={limit}"),
+        ];
+        let mut d = drive(&[STATIC, &[&sets[0], &sets[1]]]);
+        let (_, c) = write(&mut d, rw, block, 102_400_000);
+        let total = (c.slc_units + c.direct_units) as f64;
+        let share = c.slc_units as f64 / total;
+        assert!(
+            (share - expected).abs() < 0.001,
+            "{admit} {limit} {rw:?} {block}: {share}, not {expected}"
+        );
+    }
+}
+
+#[test]
+fn the_size_follows_the_fill() {
+    let sets = [
+        "slc_cache.size=0",
+        "slc_cache.size_by_fill=[\"0 %: 6 GB\", \"75 %: 1.5 GB\"]",
+        "slc_cache.when_full=direct",
+        "slc_cache.rearm=92 MB",
+        "drive.capacity=36 GB",
+        "fold.idle_after=10 ms",
+    ];
+    let mut d = drive(&[&sets]);
+    let (outcome, _) = write(&mut d, ReadWrite::Write, 128 << 10, 16_000_000_000);
+    let level = rate_between(&outcome, GB, 4.0 * GB) * 0.8;
+    let end = falls_under(&outcome, GB, level);
+    // The cache fills and shrinks at once: x = 6 GB - x (6 - 1.5 GB) / (0.75 of 36 GB).
+    let expected = 6.0 * GB / (1.0 + 4.5 / 27.0);
+    assert!((end / expected - 1.0).abs() < 0.03, "{end}, not {expected}");
+    // Refilled from two thirds of the drive on, the cache empty again.
+    write(&mut d, ReadWrite::Write, 128 << 10, 24_000_000_000);
+    loops::rest(&mut d, flashtwin_base::Nanos::from_secs(600));
+    assert_eq!(d.ftl().cache_units().1, 0, "emptied in idle time");
+    let mut more = job(ReadWrite::Write, 128 << 10, 32);
+    more.offset = 24_000_000_000 / 131_072 * 131_072;
+    more.io_bytes = Some(8_000_000_000);
+    let outcome = go(&mut d, more);
+    let end = falls_under(&outcome, 0.3 * GB, level);
+    let left = 6.0 - 4.5 * 24.0 / 27.0;
+    let expected = left * GB / (1.0 + 4.5 / 27.0);
+    assert!((end / expected - 1.0).abs() < 0.08, "{end}, not {expected}");
+}
+
+/// Room for many programs a die: with two streams and few, one die can wait while the buffer holds
+/// the other's.
+const BUFFER: &str = "controller.write_buffer=12 MiB";
+
+#[test]
+fn a_mixed_cache_pays_for_each_share_what_it_costs() {
+    let sets = |share: &'static str| [share, "slc_cache.when_full=mixed", "fold.pace=1.5", BUFFER];
+    let alone = |when: &str| {
+        let mut d = drive(&[&[when, "fold.pace=1.5", BUFFER]]);
+        let (outcome, _) = write(&mut d, ReadWrite::Write, 128 << 10, 14_000_000_000);
+        rate_between(&outcome, 6.0 * GB, 13.0 * GB)
+    };
+    let direct = alone("slc_cache.when_full=direct");
+    let staged = alone("slc_cache.when_full=staged");
+    for (text, share) in [("0.3", 0.3), ("0.5", 0.5), ("0.8", 0.8)] {
+        let key: &'static str = format!("slc_cache.direct_share={text}").leak();
+        let mut d = drive(&[&sets(key)]);
+        let (outcome, c) = write(&mut d, ReadWrite::Write, 128 << 10, 14_000_000_000);
+        let rate = rate_between(&outcome, 6.0 * GB, 13.0 * GB);
+        let expected = 1.0 / (share / direct + (1.0 - share) / staged);
+        assert!(
+            (rate / expected - 1.0).abs() < 0.02,
+            "{share}: {rate}, not {expected}"
+        );
+        let past = 14.0 * GB - 4.0 * GB;
+        let found = c.direct_units as f64 * UNIT / past;
+        assert!((found - share).abs() < 0.02, "{found} direct, not {share}");
+    }
+}
+
+#[test]
+fn a_cache_that_is_folded_in_mid_fill_is_used_again_and_again() {
+    let sets = [
+        "slc_cache.mode=dynamic",
+        "slc_cache.when_full=direct",
+        "slc_cache.rearm=1 GB",
+        "fold.rearm_pace=0.5",
+        "fold.reserve=0",
+    ];
+    let mut d = drive(&[&sets]);
+    let (outcome, c) = write(&mut d, ReadWrite::Write, 128 << 10, 22_000_000_000);
+    // 4 GB at first; then 1 GB in the cache for each 2 GB direct, which fold 1 GB.
+    let expected = 4.0 * GB + 18.0 * GB / 3.0;
+    let cached = c.slc_units as f64 * UNIT;
+    assert!(
+        (cached / expected - 1.0).abs() < 0.05,
+        "{cached}, not {expected}"
+    );
+    // (22 - 4) GB in teeth of 3.
+    assert_eq!(loops::rises_above(&outcome, 200e6), 6);
+}
