@@ -45,6 +45,7 @@ XRAY = {
     "native_erases",
     "wear_ppm",
     "energy_uj",
+    "suspends",
     "wear_spread_ppm",
     "retired_superblocks",
     "cache_bytes",

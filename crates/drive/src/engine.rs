@@ -258,6 +258,7 @@ impl Drive {
     #[inline]
     fn handle(&mut self, event: Event) {
         match event {
+            Event::Done(die) if self.flash.is_void(die, self.now) => {}
             Event::Done(die) => {
                 let op = self.flash.done(die, self.now, &mut self.events);
                 self.operation_ended(op);
@@ -270,6 +271,7 @@ impl Drive {
             Event::Answer(slot) => self.answer(slot, Status::Ok),
             Event::Sensed(die) => self.flash.sensed(die, self.now, &mut self.events),
             Event::RegisterFree(die) => self.flash.register_free(die, self.now),
+            Event::Suspended(die) => self.flash.suspended(die, self.now, &mut self.events),
             Event::GatherTimer => self.gather_timer(),
             Event::IdleTimer => self.idle_timer(),
         }

@@ -21,6 +21,8 @@ pub(crate) enum Event {
     RegisterFree(u16),
     /// A die has ended its operation.
     Done(u16),
+    /// A die has suspended its operation: the array is free for reads.
+    Suspended(u16),
     /// The host sees the end of a command.
     Answer(u32),
     /// A partly filled granule may have waited long enough.

@@ -11,31 +11,36 @@ use flashtwin_base::Nanos;
 use flashtwin_base::queue::EventQueue;
 use flashtwin_ftl::op::class;
 use flashtwin_ftl::{Layout, NandOp, Token};
-use flashtwin_nand::{ModeTiming, Part, Program};
+use flashtwin_nand::{ModeTiming, Part, Program, Suspend};
 
 use crate::event::Event;
+use crate::suspend::Pause;
 
 /// One die and what waits for it.
-struct Die {
+pub(crate) struct Die {
     channel: u16,
     /// Reads for the host that overtake everything else.
-    urgent: VecDeque<NandOp>,
+    pub(crate) urgent: VecDeque<NandOp>,
     queue: VecDeque<NandOp>,
-    running: Option<NandOp>,
+    pub(crate) running: Option<NandOp>,
     /// With cache program: the next program, and when its data has been taken.
     loaded: Option<(NandOp, Nanos)>,
     /// The page register is free: the next program's data may be taken.
     may_load: bool,
+    pub(crate) pause: Pause,
 }
 
 /// All dies, channels and their times.
 pub(crate) struct Flash {
-    dies: Vec<Die>,
+    pub(crate) dies: Vec<Die>,
     channel_free: Vec<Nanos>,
     array_time: [Nanos; class::COUNT],
     transfer_time: Vec<Nanos>,
     cache_program: bool,
     read_priority: bool,
+    /// None where nothing is ever suspended.
+    pub(crate) suspend: Option<Suspend>,
+    pub(crate) suspensions: u64,
     /// A die has its channel to itself, so that a read's end is known when it starts.
     lone: bool,
     busy: u32,
@@ -93,6 +98,7 @@ impl Flash {
             running: None,
             loaded: None,
             may_load: false,
+            pause: Pause::default(),
         };
         Flash {
             dies: (0..layout.dies).map(die).collect(),
@@ -103,6 +109,8 @@ impl Flash {
                 .collect(),
             cache_program: part.cache_program,
             read_priority,
+            suspend: part.suspend.any().then(|| part.suspend.clone()),
+            suspensions: 0,
             lone: g.dies_per_channel == 1,
             busy: 0,
             ended: [0; class::COUNT],
@@ -141,6 +149,16 @@ impl Flash {
         self.array_time[class as usize]
     }
 
+    /// Dies take the data of the next program while they program.
+    pub(crate) fn takes_ahead(&self) -> bool {
+        self.cache_program
+    }
+
+    /// Times that a read has suspended a program or an erase.
+    pub(crate) fn suspensions(&self) -> u64 {
+        self.suspensions
+    }
+
     /// Queues an operation and starts it when its die is idle.
     #[inline]
     pub(crate) fn push(&mut self, op: NandOp, now: Nanos, events: &mut EventQueue<Event>) {
@@ -154,6 +172,8 @@ impl Flash {
         }
         if die.running.is_none() {
             self.start_next(op.die, now, events);
+        } else if urgent && self.suspend.is_some() {
+            self.ask_suspend(op.die, now, events);
         } else if self.cache_program && die.may_load {
             self.load_next(op.die, now);
         }
@@ -161,12 +181,18 @@ impl Flash {
 
     /// Starts what waits for an idle die.
     #[inline]
-    fn start_next(&mut self, index: u16, now: Nanos, events: &mut EventQueue<Event>) {
+    pub(crate) fn start_next(&mut self, index: u16, now: Nanos, events: &mut EventQueue<Event>) {
         let die = &mut self.dies[index as usize];
-        if let Some((op, taken)) = die.loaded.take() {
+        if self.suspend.is_some() && die.pause.holds() {
+            if !self.serves_read(index) {
+                self.resume(index, now, events);
+                return;
+            }
+        } else if let Some((op, taken)) = die.loaded.take() {
             self.start_array(op, index, now.max(taken), events);
             return;
         }
+        let die = &mut self.dies[index as usize];
         let Some(op) = die.urgent.pop_front().or_else(|| die.queue.pop_front()) else {
             return;
         };
@@ -181,6 +207,7 @@ impl Flash {
         } else if class::is_read(op.class) {
             events.push(now + array, Event::Sensed(index));
         } else {
+            self.note_array(index, now, now + array);
             events.push(now + array, Event::Done(index));
         }
     }
@@ -189,7 +216,9 @@ impl Flash {
     #[inline]
     fn start_array(&mut self, op: NandOp, index: u16, at: Nanos, events: &mut EventQueue<Event>) {
         self.dies[index as usize].running = Some(op);
-        events.push(at + self.array_time[op.class as usize], Event::Done(index));
+        let ends = at + self.array_time[op.class as usize];
+        self.note_array(index, at, ends);
+        events.push(ends, Event::Done(index));
         if self.cache_program {
             events.push(at, Event::RegisterFree(index));
         }

@@ -10,6 +10,7 @@ pub mod power;
 mod read_ahead;
 mod runs;
 pub mod spec;
+mod suspend;
 pub mod thermal;
 pub mod xray;
 

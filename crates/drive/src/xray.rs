@@ -9,10 +9,10 @@ use crate::power::Power;
 use crate::thermal::Thermal;
 
 /// How many columns there are.
-const WIDTH: usize = 23;
+const WIDTH: usize = 24;
 
-/// Names of the columns, in the order of [`Xray::columns`]. Bytes and erases are cumulative since
-/// the drive was built, and so is wear: the mean over all superblocks of cycles used over cycles
+/// Names of the columns, in the order of [`Xray::columns`]. Bytes, erases and suspensions are
+/// cumulative since the drive was built, and so is wear: the mean over all superblocks of cycles used over cycles
 /// rated, each mode's for itself, in millionths; energy is in microjoules. From `wear_spread_ppm`
 /// on it is what was so at the end of the interval; the spread is between the most and the least
 /// worn superblock in use. The power state is 0 active, 1 idle, 2 and 3 the
@@ -33,6 +33,7 @@ pub const COLUMNS: [&str; WIDTH] = [
     "native_erases",
     "wear_ppm",
     "energy_uj",
+    "suspends",
     "wear_spread_ppm",
     "retired_superblocks",
     "cache_bytes",
@@ -136,6 +137,7 @@ impl Xray {
             c.native_erases,
             (ftl.mean_wear() * 1e6) as u64,
             (energy / FJ_PER_UJ) as u64,
+            inside.flash.suspensions(),
             ((most - least) * 1e6) as u64,
             ftl.retired_superblocks().into(),
             cache_units * unit,

@@ -235,6 +235,7 @@ fn controller(rng: &mut Rng, shape: &mut Shape) {
         _ => most.min(1 << 20),
     };
     let through = rng.chance(40);
+    let priority = rng.chance(50);
     shape.sets.extend([
         format!("controller.write_buffer={} B", buffer.min(most)),
         format!(
@@ -251,7 +252,13 @@ fn controller(rng: &mut Rng, shape: &mut Shape) {
             pick(rng, &["1 ms", "100 ms", "5 s"])
         ),
         format!("controller.overlap={}", rng.chance(60)),
-        format!("controller.read_priority={}", rng.chance(50)),
+        format!("controller.read_priority={priority}"),
+        format!("nand.suspend.program={}", priority && rng.chance(50)),
+        format!("nand.suspend.erase={}", priority && rng.chance(50)),
+        format!("nand.suspend.entry={}", pick(rng, &["0", "20 us", "5 ms"])),
+        format!("nand.suspend.penalty={}", pick(rng, &["0", "50 us"])),
+        format!("nand.suspend.most={}", pick(rng, &[1, 2, 8])),
+        format!("nand.suspend.reads={}", pick(rng, &[1, 4, 32])),
         format!("controller.read_ahead_streams={}", pick(rng, &[0, 1, 2, 4])),
         format!(
             "controller.read_ahead={}",

@@ -70,3 +70,19 @@ fn superblocks_have_to_divide_the_dies() {
         )],
     );
 }
+
+#[test]
+fn suspension_is_for_reads_that_overtake() {
+    let both = "read_priority = true";
+    let suspend = ("[nand.slc]", "[nand.suspend]\nprogram = true\n\n[nand.slc]");
+    check(&edit(&[suspend]), &[]);
+    check(
+        &edit(&[suspend, (both, "read_priority = false")]),
+        &[(
+            Some("program = true"),
+            "nand.suspend.program",
+            "wait for their turn",
+            "controller.read_priority = true",
+        )],
+    );
+}

@@ -49,6 +49,13 @@ pub mod class {
         class < SLC_PROGRAM
     }
 
+    /// Whether the operation erases a block of every plane.
+    #[inline]
+    #[must_use]
+    pub fn is_erase(class: u8) -> bool {
+        class == SLC_ERASE || class == NATIVE_ERASE
+    }
+
     /// Whether the operation takes data over the channel and then programs it.
     #[inline]
     #[must_use]

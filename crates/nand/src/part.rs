@@ -98,6 +98,31 @@ pub struct ModeTiming {
     pub endurance_cycles: u32,
 }
 
+/// What a die may interrupt for a read, and what that costs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suspend {
+    /// Programs may be suspended.
+    pub program: bool,
+    /// Erases may be suspended.
+    pub erase: bool,
+    /// From the command to an array that can read.
+    pub entry: Nanos,
+    /// Time that the operation takes more for each resumption.
+    pub penalty: Nanos,
+    /// Most suspensions of one operation.
+    pub most: u32,
+    /// Most reads in one suspension.
+    pub reads: u32,
+}
+
+impl Suspend {
+    /// Anything may be suspended.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        self.program || self.erase
+    }
+}
+
 /// A flash part with its bus.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
@@ -111,4 +136,6 @@ pub struct Part {
     pub bus_bytes_per_s: u64,
     /// Data of the next program is transferred while the array programs.
     pub cache_program: bool,
+    /// Suspension of programs and erases.
+    pub suspend: Suspend,
 }

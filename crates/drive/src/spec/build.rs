@@ -8,7 +8,7 @@ use flashtwin_ftl::policy::{
     WhenFull,
 };
 use flashtwin_nand::DiePower;
-use flashtwin_nand::part::{Cell, Geometry, ModeTiming, Part, Program};
+use flashtwin_nand::part::{Cell, Geometry, ModeTiming, Part, Program, Suspend};
 
 use super::value::{Datum, Values};
 use crate::config::{Acknowledge, Config, Controller, Heat, IdleState, Link, PowerDraw, Throttle};
@@ -106,6 +106,14 @@ fn part(checked: &Checked<'_>) -> Part {
         native: mode(checked, "nand.native", cell.bits()),
         bus_bytes_per_s: checked.number("nand.bus_rate"),
         cache_program: checked.flag("nand.cache_program"),
+        suspend: Suspend {
+            program: checked.flag("nand.suspend.program"),
+            erase: checked.flag("nand.suspend.erase"),
+            entry: checked.time("nand.suspend.entry"),
+            penalty: checked.time("nand.suspend.penalty"),
+            most: checked.count("nand.suspend.most"),
+            reads: checked.count("nand.suspend.reads"),
+        },
     }
 }
 

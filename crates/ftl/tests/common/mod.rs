@@ -15,7 +15,7 @@ use flashtwin_ftl::policy::{
     Admit, CacheMode, Fold, FoldPath, Gc, Parity, SlcCache, Victim, Wear, WhenFull,
 };
 use flashtwin_ftl::{Ftl, NandOp, Policy, Route, Token};
-use flashtwin_nand::{Cell, Geometry, ModeTiming, Part, Program};
+use flashtwin_nand::{Cell, Geometry, ModeTiming, Part, Program, Suspend};
 
 pub const UNIT: u32 = 4096;
 
@@ -48,6 +48,14 @@ pub fn part(cell: Cell, one_shot: bool, blocks: u32) -> Part {
         native: mode(bits, program),
         bus_bytes_per_s: 400_000_000,
         cache_program: false,
+        suspend: Suspend {
+            program: false,
+            erase: false,
+            entry: time,
+            penalty: time,
+            most: 1,
+            reads: 1,
+        },
     }
 }
 

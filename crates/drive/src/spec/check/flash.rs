@@ -124,6 +124,7 @@ pub(super) fn check(found: &mut Findings<'_>) {
     sectors(found);
     groups(found);
     parity(found);
+    suspend(found);
     capacity(found);
 }
 
@@ -212,6 +213,21 @@ fn parity(found: &mut Findings<'_>) -> Option<()> {
         let message = "`stripe` on a single die: each stripe has one granule";
         let hint = "write `ftl.parity = \"none\"`, or let superblocks span more dies";
         found.add("ftl.parity", message, hint);
+    }
+    Some(())
+}
+
+/// A read that waits in the queue never gets to see a suspended array.
+fn suspend(found: &mut Findings<'_>) -> Option<()> {
+    if found.values.flag("controller.read_priority")? {
+        return None;
+    }
+    for key in ["nand.suspend.program", "nand.suspend.erase"] {
+        if found.values.flag(key) == Some(true) {
+            let message = "nothing is suspended for reads that wait for their turn";
+            let hint = format!("write `controller.read_priority = true`, or `{key} = false`");
+            found.add(key, message, hint);
+        }
     }
     Some(())
 }

@@ -20,6 +20,7 @@ mod link;
 mod nand;
 mod power;
 mod slc_cache;
+mod suspend;
 mod thermal;
 mod wear;
 
@@ -144,9 +145,10 @@ pub const SUPERBLOCKS_MIN: u32 = 8;
 
 /// Every key, in the order of a printed spec.
 pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
-    let sections: [&[Key]; 11] = [
+    let sections: [&[Key]; 12] = [
         drive::KEYS,
         nand::KEYS,
+        suspend::KEYS,
         ftl::KEYS,
         slc_cache::KEYS,
         fold::KEYS,
