@@ -69,6 +69,7 @@ rate=4375,1875
 thinktime=2
 buffer_compress_percentage=50
 refill_buffers=1
+sync=1
 write_lat_log=job1
 log_entries=1024
 """
@@ -99,6 +100,7 @@ def test_golden() -> None:
         think_ns=1001,
         rate_bytes_s=100_000,
         compress_percent=50,
+        sync=True,
         seed=7,
     )
     file = text(WRITE, mixed)

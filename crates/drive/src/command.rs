@@ -16,7 +16,9 @@ use flashtwin_ftl::{Found, NandOp, Route, Token};
 use crate::config::Acknowledge;
 use crate::engine::{Drive, READ_AHEAD};
 use crate::event::{Event, lane};
+use crate::link::Way;
 use crate::read_ahead::Hit;
+use crate::trim::Alone;
 
 /// Bytes of a sector.
 pub(crate) const SECTOR_BYTES: u64 = 512;
@@ -45,6 +47,10 @@ pub(crate) struct Command {
     pending: u32,
     /// When the last byte so far has crossed the link.
     crossed: Nanos,
+    /// Done only when it is on flash.
+    fua: bool,
+    /// How it ends, as far as is known.
+    status: Status,
 }
 
 impl Command {
@@ -93,6 +99,7 @@ pub(crate) struct Commands {
     unit_shift: u32,
     /// Most units that come over the link before the buffer is looked at again.
     burst_units: u32,
+    pub(crate) alone: Alone,
 }
 
 impl Commands {
@@ -109,6 +116,7 @@ impl Commands {
             received: Vec::new(),
             unit_shift: unit_bytes.trailing_zeros() - SECTOR_BYTES.trailing_zeros(),
             burst_units: BURST_BYTES / unit_bytes,
+            alone: Alone::default(),
         }
     }
 
@@ -144,6 +152,8 @@ impl Commands {
             in_range,
             pending: 0,
             crossed: Nanos::ZERO,
+            fua: request.fua,
+            status: Status::Ok,
         };
         if let Some(slot) = self.vacant.pop() {
             self.slots[slot as usize] = command;
@@ -158,6 +168,21 @@ impl Commands {
         self.slots[slot as usize].lpn
     }
 
+    #[inline]
+    pub(crate) fn status(&self, slot: u32) -> Status {
+        self.slots[slot as usize].status
+    }
+
+    #[inline]
+    pub(crate) fn is_trim(&self, slot: u32) -> bool {
+        let command = &self.slots[slot as usize];
+        command.op == Op::Trim && command.in_range
+    }
+
+    pub(crate) fn sectors(&self, slot: u32) -> u32 {
+        (self.slots[slot as usize].bytes / SECTOR_BYTES) as u32
+    }
+
     pub(crate) fn describe(&self) -> String {
         format!(
             "writes waiting {:?}, {} units crossing, durable {:?}, programming {}\n{:?}\n",
@@ -168,7 +193,16 @@ impl Commands {
 
 impl Drive {
     /// The firmware has understood a command.
+    #[inline]
     pub(crate) fn begin_command(&mut self, slot: u32) {
+        if self.controller.trim.alone && self.holds_back(slot) {
+            return;
+        }
+        self.begin(slot);
+    }
+
+    /// A command begins its work in the drive.
+    pub(crate) fn begin(&mut self, slot: u32) {
         let command = self.commands.slots[slot as usize];
         if !command.in_range {
             self.answer(slot, Status::OutOfRange);
@@ -185,7 +219,22 @@ impl Drive {
 
     #[inline]
     pub(crate) fn answer(&mut self, slot: u32, status: Status) {
-        let tag = self.commands.slots[slot as usize].tag;
+        if self.controller.trim.alone {
+            self.ended(slot);
+        }
+        self.commands.slots[slot as usize].status = status;
+        if self.link.complete_time() == Nanos::ZERO {
+            self.seen(slot);
+        } else {
+            let at = self.now + self.link.complete_time();
+            self.events.push(at, Event::Seen(slot));
+        }
+    }
+
+    /// The host hears of a command's end.
+    #[inline]
+    pub(crate) fn seen(&mut self, slot: u32) {
+        let Command { tag, status, .. } = self.commands.slots[slot as usize];
         self.commands.vacant.push(slot);
         self.done.push(Completion {
             tag,
@@ -197,7 +246,7 @@ impl Drive {
         }
     }
 
-    fn begin_trim(&mut self, slot: u32) {
+    pub(crate) fn begin_trim(&mut self, slot: u32) {
         let command = self.commands.slots[slot as usize];
         let unit_sectors = u64::from(self.ftl.layout.unit_bytes) / SECTOR_BYTES;
         let first = command.lba.div_ceil(unit_sectors);
@@ -311,7 +360,9 @@ impl Drive {
         let units = burst.min(room);
         self.ftl.reserve(command.route, units);
         self.commands.crossing = units;
-        let arrives = self.send(command.bytes_of(command.sent, units, unit_bytes));
+        let bytes = command.bytes_of(command.sent, units, unit_bytes);
+        let first = command.sent == 0;
+        let arrives = self.send(bytes, Way::In, first);
         self.events
             .push_in_order(lane::LINK, arrives, Event::Arrived);
     }
@@ -353,6 +404,7 @@ impl Drive {
         let command = &mut self.commands.slots[slot as usize];
         let lpn = command.lpn + command.sent;
         command.sent += units;
+        let forced = command.fua && command.sent == command.units;
         let piece = Piece {
             slot,
             route: command.route,
@@ -371,7 +423,7 @@ impl Drive {
         if self.commands.incoming.is_empty() {
             self.nothing_queued();
         }
-        if std::mem::take(&mut self.commands.pad_on_arrival) {
+        if std::mem::take(&mut self.commands.pad_on_arrival) || forced {
             self.pad_all();
         }
         self.admit();
@@ -389,12 +441,12 @@ impl Drive {
         if !piece.last {
             return;
         }
-        match self.controller.acknowledge {
-            Acknowledge::WriteBack => self.answer(piece.slot, Status::Ok),
-            Acknowledge::WriteThrough => {
-                let programs = self.ftl.next_sequence();
-                self.commands.durable.push_back((programs, piece.slot));
-            }
+        let fua = self.commands.slots[piece.slot as usize].fua;
+        if fua || self.controller.acknowledge == Acknowledge::WriteThrough {
+            let programs = self.ftl.next_sequence();
+            self.commands.durable.push_back((programs, piece.slot));
+        } else {
+            self.answer(piece.slot, Status::Ok);
         }
     }
 
@@ -453,6 +505,7 @@ impl Drive {
 
     fn begin_read(&mut self, slot: u32) {
         let command = self.commands.slots[slot as usize];
+        self.commands.slots[slot as usize].status = self.path.pass();
         let end = command.lpn + command.units;
         let sectors = command.lba..command.lba + command.bytes / SECTOR_BYTES;
         let unit_sectors = u64::from(self.ftl.layout.unit_bytes) / SECTOR_BYTES;
@@ -520,8 +573,9 @@ impl Drive {
     fn hand_out(&mut self, slot: u32, units: u32) {
         let command = &mut self.commands.slots[slot as usize];
         let bytes = command.bytes_of(command.sent, units, self.ftl.layout.unit_bytes);
+        let first = command.sent == 0;
         command.sent += units;
-        self.commands.slots[slot as usize].crossed = self.send(bytes);
+        self.commands.slots[slot as usize].crossed = self.send(bytes, Way::Out, first);
     }
 
     #[inline]

@@ -34,15 +34,60 @@ pub struct Controller {
     pub read_ahead_streams: u32,
     /// Bytes read ahead of a sequential stream.
     pub read_ahead_bytes: u64,
+    /// Cores that understand commands, each one at a time.
+    pub cores: u32,
+    /// What a TRIM costs.
+    pub trim: Trim,
+    /// What a secure erase does.
+    pub secure_erase: SecureErase,
+    /// Check data travels with every sector from link to flash.
+    pub end_to_end: bool,
 }
 
-/// The host link: SATA with NCQ.
+/// The firmware's time for a TRIM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trim {
+    /// Whatever its length.
+    pub command: Nanos,
+    /// For each GB (10^9 bytes) that it covers.
+    pub per_gb: Nanos,
+    /// It runs with nothing beside it.
+    pub alone: bool,
+}
+
+/// What a secure erase does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecureErase {
+    /// Erases every used block before it is done.
+    Block,
+    /// Throws the keys away; blocks are erased later.
+    Crypto,
+}
+
+/// Which host link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkKind {
+    /// One direction at a time, one queue of 32 commands.
+    Sata,
+    /// Both directions at once, many queues.
+    Nvme,
+}
+
+/// The host link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// Payload bytes a second, after encoding and framing, one direction at a time.
+    /// Which.
+    pub kind: LinkKind,
+    /// Payload bytes a second in one direction, after encoding and framing.
     pub bytes_per_s: u64,
-    /// Commands that the drive takes at once (NCQ: 32).
+    /// Commands that the drive takes at once, in all its queues.
     pub queue_depth: u32,
+    /// From the host's doorbell until the firmware can see a command.
+    pub submit: Nanos,
+    /// From the end of a command until the host sees it.
+    pub complete: Nanos,
+    /// Link time a read or write takes beside its data.
+    pub frame: Nanos,
 }
 
 /// A drive that can be built.

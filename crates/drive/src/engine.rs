@@ -5,17 +5,17 @@
 //! command is outstanding some event is due; a drive that is stuck prints its state.
 
 use flashtwin_base::queue::EventQueue;
-use flashtwin_base::{Completion, Device, Nanos, Op, Request, Status};
-use flashtwin_ftl::layout::Mode;
-use flashtwin_ftl::op::class;
+use flashtwin_base::{Completion, Device, Nanos, Op, Request};
 use flashtwin_ftl::{Counters, Ftl, NandOp, Token};
 
 use crate::background::Background;
 use crate::command::{Commands, SECTOR_BYTES};
-use crate::config::{Config, Controller, Link};
+use crate::config::{Config, Controller};
 use crate::event::{Event, lane};
 use crate::flash::Flash;
+use crate::link::{Cores, HostLink};
 use crate::power::{Phase, Power};
+use crate::protection::{Damage, Path};
 use crate::read_ahead::ReadAhead;
 use crate::runs::Runs;
 use crate::thermal::Thermal;
@@ -28,13 +28,13 @@ pub(crate) const READ_AHEAD: u32 = 1 << 31;
 pub struct Drive {
     pub(crate) capacity_bytes: u64,
     pub(crate) controller: Controller,
-    pub(crate) link: Link,
+    pub(crate) link: HostLink,
+    pub(crate) path: Path,
     pub(crate) ftl: Ftl,
     pub(crate) flash: Flash,
     pub(crate) events: EventQueue<Event>,
     pub(crate) now: Nanos,
     pub(crate) commands: Commands,
-    pub(crate) link_free: Nanos,
     pub(crate) background: Background,
     pub(crate) read_ahead: ReadAhead,
     pub(crate) runs: Runs,
@@ -43,13 +43,11 @@ pub struct Drive {
     pub(crate) woken: Vec<(u32, u32)>,
     pub(crate) done: Vec<Completion>,
     pub(crate) host_bytes: u64,
-    pub(crate) firmware_free: Nanos,
+    pub(crate) cores: Cores,
     pub(crate) power: Power,
     pub(crate) thermal: Thermal,
     /// The next sample of the X-ray or tick of the temperature.
     pub(crate) look_due: Nanos,
-    /// Bytes of the last transfer over the link and their time: most are of one size.
-    last_sent: (u64, Nanos),
 }
 
 impl Drive {
@@ -65,7 +63,7 @@ impl Drive {
             c.buffer_bytes,
             seed,
         );
-        let flash = Flash::new(&config.part, &ftl.layout, c.read_priority);
+        let flash = Flash::new(&config.part, &ftl.layout, c);
         let ahead = ReadAhead::new(
             c.read_ahead_streams,
             c.read_ahead_bytes,
@@ -82,7 +80,6 @@ impl Drive {
             events: EventQueue::with_capacity(256),
             now: Nanos::ZERO,
             commands: Commands::new(config.link.queue_depth, c.overlap, ftl.layout.unit_bytes),
-            link_free: Nanos::ZERO,
             background: Background::new(config.policy.fold.idle_after, c.gather_time),
             read_ahead: ahead,
             runs: Runs::new(),
@@ -91,11 +88,11 @@ impl Drive {
             woken: Vec::new(),
             done: Vec::with_capacity(64),
             host_bytes: 0,
-            firmware_free: Nanos::ZERO,
-            last_sent: (0, Nanos::ZERO),
+            cores: Cores::new(c.cores),
+            link: HostLink::new(&config.link),
+            path: Path::new(c.end_to_end, seed),
             ftl,
             controller: c.clone(),
-            link: config.link.clone(),
         }
     }
 
@@ -128,6 +125,18 @@ impl Drive {
     pub fn restart_xray(&mut self, every: Nanos) {
         self.xray.restart(self.now, every);
         self.look_due = self.thermal.due.min(self.xray.due());
+    }
+
+    /// Damages one in so many reads from now on, drawn at random, between the flash and the link;
+    /// 0 ends it. See [`Drive::damage`].
+    pub fn inject_corruption(&mut self, one_in: u64) {
+        self.path.inject(one_in);
+    }
+
+    /// What became of the reads that were damaged.
+    #[must_use]
+    pub fn damage(&self) -> Damage {
+        self.path.damage()
     }
 
     /// The X-ray's samples up to now, the last interval's included.
@@ -166,55 +175,6 @@ impl Drive {
         }
     }
 
-    /// Secure erase: waits for what is under way, then erases every superblock that holds
-    /// anything, all groups of dies side by side. The answer is the time it took.
-    pub fn purge(&mut self) -> Nanos {
-        assert_eq!(self.commands.outstanding(), 0, "purge under host commands");
-        let begun = self.now;
-        self.background.purging = true;
-        self.settle();
-        let slc = self.flash.array_time(class::SLC_ERASE);
-        let native = self.flash.array_time(class::NATIVE_ERASE);
-        let mut times = vec![0; self.ftl.layout.groups as usize];
-        let (mut cached, mut all) = (0, 0);
-        for (index, block) in self.ftl.superblocks().iter().enumerate() {
-            if block.written > 0 {
-                let slc_mode = block.mode == Mode::Slc;
-                let group = self.ftl.layout.group_of(index as u32);
-                times[group as usize] += if slc_mode { slc.0 } else { native.0 };
-                cached += u64::from(slc_mode);
-                all += 1;
-            }
-        }
-        let end = self.now + Nanos(times.into_iter().max().unwrap_or(0));
-        self.power.turn(self.now, Phase::Working);
-        self.advance(end, &mut Vec::new());
-        let dies = u64::from(self.ftl.layout.group_dies);
-        self.flash.book_erases(class::SLC_ERASE, cached * dies);
-        self.flash
-            .book_erases(class::NATIVE_ERASE, (all - cached) * dies);
-        self.power.turn(self.now, Phase::Resting);
-        self.ftl.purge();
-        self.read_ahead.invalidate(0, self.ftl.logical_units());
-        self.commands.restart_turns();
-        self.background.purging = false;
-        self.now - begun
-    }
-
-    /// Stops background work and lets the flash come to rest.
-    fn settle(&mut self) {
-        self.background.idle = false;
-        self.ftl.offer(false, &mut self.ops);
-        self.ftl.pad_host(&mut self.ops);
-        self.issue();
-        while self.flash.is_busy() {
-            let Some(due) = self.events.peek_at() else {
-                panic!("busy flash without an event\n{}", self.describe());
-            };
-            self.advance(due, &mut Vec::new());
-        }
-    }
-
     /// Whether a request ends within the drive.
     #[inline]
     pub(crate) fn is_in_range(&self, request: &Request) -> bool {
@@ -237,24 +197,6 @@ impl Drive {
         self.ops.clear();
     }
 
-    /// Sends bytes over the link, after what is being sent; the answer is when they have arrived.
-    #[inline]
-    pub(crate) fn send(&mut self, bytes: u64) -> Nanos {
-        self.power.link_bytes += bytes;
-        // A read of what was never written goes out whole, and may be past the 18 GB at which the
-        // product of 64 bits overflows.
-        if bytes != self.last_sent.0 {
-            let rate = self.link.bytes_per_s;
-            let time = bytes.checked_mul(1_000_000_000).map_or_else(
-                || (u128::from(bytes) * 1_000_000_000 / u128::from(rate)) as u64,
-                |product| product / rate,
-            );
-            self.last_sent = (bytes, Nanos(time));
-        }
-        self.link_free = self.now.max(self.link_free) + self.last_sent.1;
-        self.link_free
-    }
-
     #[inline]
     fn handle(&mut self, event: Event) {
         match event {
@@ -268,7 +210,10 @@ impl Drive {
             }
             Event::Arrived => self.arrived(),
             Event::Command(slot) => self.begin_command(slot),
-            Event::Answer(slot) => self.answer(slot, Status::Ok),
+            Event::Answer(slot) => self.answer(slot, self.commands.status(slot)),
+            Event::Seen(slot) => self.seen(slot),
+            Event::Trimmed(slot) => self.begin_trim(slot),
+            Event::Release => self.release(),
             Event::Sensed(die) => self.flash.sensed(die, self.now, &mut self.events),
             Event::RegisterFree(die) => self.flash.register_free(die, self.now),
             Event::Suspended(die) => self.flash.suspended(die, self.now, &mut self.events),
@@ -321,7 +266,7 @@ impl Drive {
 
 impl Device for Drive {
     fn queue_depth(&self) -> u32 {
-        self.link.queue_depth
+        self.link.queue_depth()
     }
 
     fn capacity_bytes(&self) -> u64 {
@@ -349,13 +294,19 @@ impl Device for Drive {
         }
         let slot = self.commands.take(request, in_range);
         self.ftl.expect(self.commands.first_unit(slot));
-        self.firmware_free = now.max(self.firmware_free) + self.controller.command;
-        if self.thermal.hold_ps > 0 && matches!(request.op, Op::Read | Op::Write) {
-            let bytes = u64::from(request.sectors) * SECTOR_BYTES;
-            self.firmware_free += self.thermal.hold(bytes);
+        let mut time = self.controller.command;
+        if request.op == Op::Trim && in_range && !self.controller.trim.alone {
+            time += self.trim_time(request.sectors);
         }
+        let seen = now + self.link.submit_time();
+        let understood = if self.thermal.hold_ps > 0 && matches!(request.op, Op::Read | Op::Write) {
+            let bytes = u64::from(request.sectors) * SECTOR_BYTES;
+            self.cores.take_all(seen, time + self.thermal.hold(bytes))
+        } else {
+            self.cores.take(seen, time)
+        };
         self.events
-            .push_in_order(lane::FIRMWARE, self.firmware_free, Event::Command(slot));
+            .push_in_order(lane::FIRMWARE, understood, Event::Command(slot));
     }
 
     #[inline]

@@ -23,8 +23,14 @@ pub(crate) enum Event {
     Done(u16),
     /// A die has suspended its operation: the array is free for reads.
     Suspended(u16),
-    /// The host sees the end of a command.
+    /// A command has ended in the drive.
     Answer(u32),
+    /// The host hears of the end of a command.
+    Seen(u32),
+    /// A TRIM that runs alone has had its time.
+    Trimmed(u32),
+    /// Commands that were held back may begin.
+    Release,
     /// A partly filled granule may have waited long enough.
     GatherTimer,
     /// The drive may have been idle long enough.

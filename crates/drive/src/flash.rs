@@ -13,8 +13,13 @@ use flashtwin_ftl::op::class;
 use flashtwin_ftl::{Layout, NandOp, Token};
 use flashtwin_nand::{ModeTiming, Part, Program, Suspend};
 
+use crate::command::SECTOR_BYTES;
+use crate::config::Controller;
 use crate::event::Event;
 use crate::suspend::Pause;
+
+/// Check data of a sector with end-to-end protection (T10 PI).
+const CHECK_BYTES: u64 = 8;
 
 /// One die and what waits for it.
 pub(crate) struct Die {
@@ -66,7 +71,7 @@ fn fill_times(times: &mut [Nanos], mode: &ModeTiming, read: u8, program: u8, era
 }
 
 impl Flash {
-    pub(crate) fn new(part: &Part, layout: &Layout, read_priority: bool) -> Flash {
+    pub(crate) fn new(part: &Part, layout: &Layout, controller: &Controller) -> Flash {
         let mut array_time = [Nanos::ZERO; class::COUNT];
         fill_times(
             &mut array_time,
@@ -86,8 +91,13 @@ impl Flash {
         let program = array_time[class::NATIVE_PROGRAM as usize].0;
         array_time[class::COPYBACK as usize] = Nanos(senses + program);
         let unit = u64::from(layout.unit_bytes);
+        let check_bytes = if controller.end_to_end {
+            unit / SECTOR_BYTES * CHECK_BYTES
+        } else {
+            0
+        };
         let transfer = |units: u64| {
-            let bytes = u128::from(units * unit);
+            let bytes = u128::from(units * (unit + check_bytes));
             Nanos((bytes * 1_000_000_000 / u128::from(part.bus_bytes_per_s)) as u64)
         };
         let g = &part.geometry;
@@ -108,7 +118,7 @@ impl Flash {
                 .map(transfer)
                 .collect(),
             cache_program: part.cache_program,
-            read_priority,
+            read_priority: controller.read_priority,
             suspend: part.suspend.any().then(|| part.suspend.clone()),
             suspensions: 0,
             lone: g.dies_per_channel == 1,

@@ -6,13 +6,18 @@ pub mod config;
 pub mod engine;
 mod event;
 mod flash;
+mod link;
 pub mod power;
+mod protection;
+mod purge;
 mod read_ahead;
 mod runs;
 pub mod spec;
 mod suspend;
 pub mod thermal;
+mod trim;
 pub mod xray;
 
 pub use config::{Config, Controller, Link};
 pub use engine::Drive;
+pub use protection::Damage;

@@ -235,7 +235,7 @@ impl Drive {
             self.heat_after_rest();
         }
         if wait > Nanos::ZERO {
-            self.firmware_free = self.now.max(self.firmware_free) + wait;
+            self.cores.take_all(self.now, wait);
         }
     }
 

@@ -278,6 +278,33 @@ fn health(rng: &mut Rng, shape: &mut Shape) {
     ]);
 }
 
+/// The link, the firmware's time for commands, and how a purge is done.
+fn link(rng: &mut Rng, shape: &mut Shape) {
+    let kind = pick(rng, &["sata", "sata", "nvme"]);
+    let depth = if kind == "nvme" { 64 } else { 32 };
+    let time = |rng: &mut Rng| pick(rng, &["0", "0", "700 ns", "20 us"]);
+    shape.sets.extend([
+        format!("link.kind={kind}"),
+        format!("link.rate={}", pick(rng, &["0", "200 MB/s", "545 MB/s"])),
+        format!("link.queue_depth={depth}"),
+        format!("link.submit_time={}", time(rng)),
+        format!("link.complete_time={}", time(rng)),
+        format!("link.frame_time={}", time(rng)),
+        format!("controller.cores={}", pick(rng, &[1, 1, 2, 5])),
+        format!("controller.trim_time={}", time(rng)),
+        format!(
+            "controller.trim_gb_time={}",
+            pick(rng, &["0", "5 ms", "300 ms"])
+        ),
+        format!("controller.trim_alone={}", rng.chance(30)),
+        format!("controller.end_to_end={}", rng.chance(30)),
+        format!(
+            "controller.secure_erase={}",
+            pick(rng, &["block", "crypto"])
+        ),
+    ]);
+}
+
 /// A drive that the spec's checks accept, and the sets that make it of the base.
 fn drawn(base: &str, rng: &mut Rng) -> (Config, String) {
     for _ in 0..200 {
@@ -285,6 +312,7 @@ fn drawn(base: &str, rng: &mut Rng) -> (Config, String) {
         policies(rng, &mut shape);
         controller(rng, &mut shape);
         health(rng, &mut shape);
+        link(rng, &mut shape);
         if let Ok(spec) = spec::load(base, &[], &[], &shape.sets) {
             return (spec.config, shape.sets.join(" "));
         }
@@ -358,7 +386,8 @@ impl Host {
     }
 
     fn submit(&mut self, op: Op, lba: u64, sectors: u32) {
-        let request = Request::new(self.tag, op, lba, sectors);
+        let mut request = Request::new(self.tag, op, lba, sectors);
+        request.fua = op == Op::Write && self.rng.chance(5);
         self.tag += 1;
         let end = lba.checked_add(u64::from(sectors));
         let in_range = end.is_some_and(|end| end <= self.sectors);

@@ -300,8 +300,8 @@ fn nothing_is_zero_that_cannot_be() {
         &[(
             Some("queue"),
             "link.queue_depth",
-            "33 is above 32",
-            "from 1 to 32",
+            "33 is above 32, all that NCQ numbers",
+            "at most 32",
         )],
     );
     one(
@@ -315,13 +315,13 @@ fn nothing_is_zero_that_cannot_be() {
         )],
     );
     one(
-        "rate = \"545 MB/s\"",
-        "rate = 0",
+        "bus_rate = \"400 MT/s\"",
+        "bus_rate = 0",
         &[(
-            Some("rate = 0"),
-            "link.rate",
-            "a rate of zero",
-            "like \"545 MB/s\"",
+            Some("bus_rate = 0"),
+            "nand.bus_rate",
+            "a bus rate of zero",
+            "like \"400 MT/s\"",
         )],
     );
 }

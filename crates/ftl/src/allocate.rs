@@ -395,6 +395,7 @@ impl Ftl {
         );
         assert_eq!(block.in_flight, 0, "erase under a program");
         block.state = State::Erasing;
+        self.blocks.erasing += 1;
         if self.victims.holds(superblock) {
             self.victims.remove(superblock);
         }
@@ -417,6 +418,7 @@ impl Ftl {
         if block.erases_left > 0 {
             return;
         }
+        self.blocks.erasing -= 1;
         let (cached, fixed) = (block.pool == Pool::Cache, block.fixed);
         block.wear_off(&mut self.counters);
         block.state = State::Free;

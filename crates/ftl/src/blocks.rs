@@ -97,6 +97,10 @@ pub(crate) struct Blocks {
     pub(crate) free_fixed: VecDeque<u32>,
     /// Closed cache superblocks, oldest first.
     pub(crate) cache: VecDeque<u32>,
+    /// Left by a crypto erase, to be erased before they are used.
+    pub(crate) stale: VecDeque<u32>,
+    /// How many are being erased.
+    pub(crate) erasing: u32,
 }
 
 impl Blocks {
@@ -109,6 +113,8 @@ impl Blocks {
             free: (fixed..count).collect(),
             free_fixed: (0..fixed).collect(),
             cache: VecDeque::with_capacity(count as usize),
+            stale: VecDeque::new(),
+            erasing: 0,
         }
     }
 

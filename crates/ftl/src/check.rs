@@ -60,6 +60,12 @@ impl Ftl {
             in_flight += block.in_flight as usize;
         }
         assert_eq!(in_flight, self.buffer.in_flight(), "granules in flight");
+        let erasing = self.blocks.all.iter().filter(|b| b.state == State::Erasing);
+        assert_eq!(erasing.count(), self.blocks.erasing as usize, "erases");
+        for &stale in &self.blocks.stale {
+            let state = self.blocks.all[stale as usize].state;
+            assert_eq!(state, State::Emptied, "stale superblock {stale}");
+        }
         let free = self
             .blocks
             .all

@@ -234,6 +234,9 @@ impl Ftl {
             self.pump_fold(ops);
         }
         self.pump_collect(ops);
+        if !self.blocks.stale.is_empty() {
+            self.erase_stale(ops);
+        }
     }
 
     /// The drive offers idle time, or takes the offer back.
@@ -267,10 +270,8 @@ impl Ftl {
     /// Back to the never-written state; wear and counters stay. Only with nothing in flight.
     pub fn purge(&mut self) {
         assert_eq!(self.buffer.in_flight(), 0, "purge with programs in flight");
-        self.map.forget_all();
         self.blocks.free.clear();
         self.blocks.free_fixed.clear();
-        self.blocks.cache.clear();
         for (index, block) in self.blocks.all.iter_mut().enumerate() {
             if block.written > 0 {
                 block.wear_off(&mut self.counters);
@@ -289,10 +290,18 @@ impl Ftl {
             };
             queue.push_back(index as u32);
         }
+        self.start_over();
+    }
+
+    /// Forgets where everything is and what was under way, the superblocks themselves excepted.
+    pub(crate) fn start_over(&mut self) {
+        self.map.forget_all();
+        self.blocks.cache.clear();
+        self.blocks.stale.clear();
         self.parity_forgone += self.unprotected_units();
         self.streams = std::array::from_fn(|i| Stream::new(&self.layout, i));
         self.lanes = Lanes::new(&self.layout);
-        debug_assert_eq!(self.buffer.used_units, 0, "purge with host data");
+        debug_assert_eq!(self.buffer.used_units, 0, "erase with host data");
         self.cache = Cache::new(&self.policy, &self.layout);
         self.fold = Mover::new(Work::Fold, &self.layout);
         self.collect = Mover::new(Work::Collect, &self.layout);

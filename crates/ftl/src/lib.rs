@@ -16,6 +16,7 @@ pub mod check;
 mod collect;
 pub mod counters;
 mod fold;
+mod forget;
 mod ftl;
 mod lanes;
 pub mod layout;

@@ -49,6 +49,8 @@ struct Slot {
     sectors: u32,
     thread: u32,
     direction: Direction,
+    fua: bool,
+    compressible_percent: u8,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -251,6 +253,8 @@ impl<'a> Host<'a> {
             sectors,
             thread: index,
             direction,
+            fua: running.job.sync && direction == Direction::Write,
+            compressible_percent: running.job.compress_percent as u8,
         };
         running.tally.begin(now);
         self.outstanding += 1;
@@ -274,9 +278,22 @@ impl<'a> Host<'a> {
             lba,
             sectors,
             direction,
+            fua,
+            compressible_percent,
             ..
         } = self.slots[tag as usize];
-        device.submit(now, Request::new(tag, direction.op(), lba, sectors));
+        let op = direction.op();
+        device.submit(
+            now,
+            Request {
+                tag,
+                op,
+                lba,
+                sectors,
+                fua,
+                compressible_percent,
+            },
+        );
     }
 
     #[inline]
@@ -319,7 +336,7 @@ impl<'a> Host<'a> {
                 self.hist[direction as usize].record(latency.0);
             }
         } else {
-            running.tally.add_error();
+            running.tally.add_error(status);
         }
         thread
             .free
@@ -407,6 +424,8 @@ impl Thread {
                 sectors: 0,
                 thread,
                 direction,
+                fua: false,
+                compressible_percent: 0,
             });
         }
         Thread {

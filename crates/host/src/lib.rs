@@ -10,6 +10,6 @@ mod phase;
 mod series;
 
 pub use closed_loop::{Flow, Progress, TICK, run};
-pub use outcome::{JobTotals, Outcome};
+pub use outcome::{Errors, JobTotals, Outcome};
 pub use phase::{MAX_OUTSTANDING, Phase, PhaseError};
 pub use series::Series;

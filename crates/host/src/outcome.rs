@@ -1,6 +1,6 @@
 //! What a phase comes to, and the tally of a job while it runs.
 
-use flashtwin_base::{Histogram, Nanos};
+use flashtwin_base::{Histogram, Nanos, Status};
 use flashtwin_workload::{Direction, Job};
 
 use crate::series::{Series, Sum};
@@ -26,8 +26,40 @@ pub struct JobTotals {
     /// Requests outstanding, a mean over time, integrated from starts and ends and not from
     /// latencies.
     pub mean_depth: f64,
-    /// Requests that the device refused.
-    pub errors: u64,
+    /// Requests that failed, by how.
+    pub errors: Errors,
+}
+
+/// Requests that failed, by how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Errors {
+    /// Past the end of the device.
+    pub out_of_range: u64,
+    /// Data that the device could not read.
+    pub unreadable: u64,
+    /// Writes to a device that can only be read.
+    pub read_only: u64,
+    /// Data that is not what was sent, and the device knows it.
+    pub corrupt: u64,
+}
+
+impl Errors {
+    /// All of them.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.out_of_range + self.unreadable + self.read_only + self.corrupt
+    }
+
+    /// Each kind with its name in results.
+    #[must_use]
+    pub fn by_name(&self) -> [(&'static str, u64); 4] {
+        [
+            ("out_of_range", self.out_of_range),
+            ("unreadable", self.unreadable),
+            ("read_only", self.read_only),
+            ("corrupt", self.corrupt),
+        ]
+    }
 }
 
 /// What the host saw of a phase.
@@ -52,7 +84,7 @@ pub struct Outcome {
 pub(crate) struct Tally {
     counted_from: Nanos,
     sum: Sum,
-    errors: u64,
+    errors: Errors,
     outstanding: u64,
     /// Requests times nanoseconds, up to `integrated_to`. That begins at the end of the ramp: what
     /// changes before only changes `outstanding`.
@@ -66,7 +98,7 @@ impl Tally {
         Tally {
             counted_from: start + ramp,
             sum: Sum::NOTHING,
-            errors: 0,
+            errors: Errors::default(),
             outstanding: 0,
             area: 0,
             integrated_to: start + ramp,
@@ -107,8 +139,15 @@ impl Tally {
     }
 
     #[cold]
-    pub fn add_error(&mut self) {
-        self.errors += 1;
+    pub fn add_error(&mut self, status: Status) {
+        let count = match status {
+            Status::Ok => return,
+            Status::OutOfRange => &mut self.errors.out_of_range,
+            Status::Unreadable => &mut self.errors.unreadable,
+            Status::ReadOnly => &mut self.errors.read_only,
+            Status::Corrupt => &mut self.errors.corrupt,
+        };
+        *count += 1;
     }
 
     pub fn last_end(&self) -> Nanos {

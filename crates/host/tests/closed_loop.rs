@@ -87,7 +87,7 @@ fn rates_are_the_closed_forms() {
 fn a_pass_is_exact() {
     let totals = totals_of(&mut Toy::new(1, 1_000), job());
     assert_eq!(
-        (totals.ios, totals.bytes, totals.errors),
+        (totals.ios, totals.bytes, totals.errors.total()),
         (256, CAPACITY, 0)
     );
     assert_eq!((totals.duration, totals.mean_depth), (Nanos(256_000), 1.0));
@@ -344,7 +344,9 @@ fn what_the_device_refuses_is_an_error_and_not_an_io() {
         ..job()
     };
     let outcome = run_jobs(&mut Toy::new(1, 1_000), vec![outside]);
-    assert_eq!((outcome.jobs[0].ios, outcome.jobs[0].errors), (1, 1));
+    let errors = outcome.jobs[0].errors;
+    assert_eq!((outcome.jobs[0].ios, errors.total()), (1, 1));
+    assert_eq!(errors.out_of_range, 1);
     assert_eq!(outcome.series.ios.iter().sum::<i64>(), 1);
 }
 

@@ -59,7 +59,7 @@ fn jobs<'py>(py: Python<'py>, outcome: Option<&Outcome>) -> PyResult<Bound<'py, 
         row.set_item("latency_min_ns", job.latency_min.0)?;
         row.set_item("latency_max_ns", job.latency_max.0)?;
         row.set_item("mean_depth", job.mean_depth)?;
-        row.set_item("errors", job.errors)?;
+        row.set_item("errors", job.errors.total())?;
         list.append(row)?;
     }
     Ok(list)

@@ -162,6 +162,8 @@ pub struct RawJob {
     pub shared_stream: bool,
     #[serde(default)]
     pub compress_percent: u32,
+    #[serde(default)]
+    pub sync: bool,
     #[serde(default = "first_seed")]
     pub seed: u64,
 }
@@ -260,6 +262,8 @@ pub struct Job {
     pub shared_stream: bool,
     /// How far a compressing controller could shrink the data.
     pub compress_percent: u32,
+    /// Each write counts as done only when it is on flash (fio's `sync=1`: force unit access).
+    pub sync: bool,
     /// Decides every random choice.
     pub seed: u64,
 }
@@ -285,6 +289,7 @@ impl RawJob {
             rate_bytes_s: None,
             shared_stream: false,
             compress_percent: 0,
+            sync: false,
             seed: first_seed(),
         }
     }
@@ -317,6 +322,7 @@ impl RawJob {
             rate_bytes_s: self.rate_bytes_s,
             shared_stream: self.shared_stream,
             compress_percent: self.compress_percent,
+            sync: self.sync,
             seed: self.seed,
         })
     }

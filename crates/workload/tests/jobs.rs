@@ -34,8 +34,8 @@ fn defaults_are_the_battery_s() {
         (Nanos::ZERO, Nanos::ZERO, Nanos::ZERO)
     );
     assert_eq!(
-        (job.shared_stream, job.compress_percent, job.seed),
-        (false, 0, 1)
+        (job.shared_stream, job.compress_percent, job.sync, job.seed),
+        (false, 0, false, 1)
     );
 }
 
@@ -45,7 +45,7 @@ fn every_field_arrives() {
         r#"{"name": "mix", "rw": "rw", "block_bytes": 512, "depth": 8, "threads": 4, "offset": 1024,
             "size": 65536, "io_bytes": 4096, "runtime_ns": 7, "ramp_ns": 6, "read_percent": 70,
             "host_ns": 5, "think_ns": 4, "rate_bytes_s": 3, "shared_stream": true,
-            "compress_percent": 20, "seed": 9}"#,
+            "compress_percent": 20, "sync": true, "seed": 9}"#,
     )
     .unwrap();
     assert_eq!((job.order, job.mix), (Order::Sequential, Mix::Reads(70)));
@@ -60,8 +60,8 @@ fn every_field_arrives() {
         (Nanos(5), Nanos(4), Some(3))
     );
     assert_eq!(
-        (job.shared_stream, job.compress_percent, job.seed),
-        (true, 20, 9)
+        (job.shared_stream, job.compress_percent, job.sync, job.seed),
+        (true, 20, true, 9)
     );
 }
 

@@ -27,6 +27,7 @@ class Job:
     up.
     `host_ns` is what the host's software takes for one command, serial in a thread.
     `shared_stream`: the threads of a sequential job share one position, instead of one each.
+    `sync`: each write counts as done only when it is on flash (force unit access).
     """
 
     name: str
@@ -45,6 +46,7 @@ class Job:
     rate_bytes_s: int | None = None
     shared_stream: bool = False
     compress_percent: int = 0
+    sync: bool = False
     seed: int = 1
 
 

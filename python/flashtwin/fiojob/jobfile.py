@@ -230,6 +230,8 @@ def _pace(section: Section) -> list[str]:
         lines.append(f"thinktime={-(-job.think_ns // 1000)}")
     if job.compress_percent:
         lines += [f"buffer_compress_percentage={job.compress_percent}", "refill_buffers=1"]
+    if job.sync:
+        lines.append("sync=1")
     return lines
 
 

@@ -11,7 +11,10 @@ use flashtwin_nand::DiePower;
 use flashtwin_nand::part::{Cell, Geometry, ModeTiming, Part, Program, Suspend};
 
 use super::value::{Datum, Values};
-use crate::config::{Acknowledge, Config, Controller, Heat, IdleState, Link, PowerDraw, Throttle};
+use crate::config::{
+    Acknowledge, Config, Controller, Heat, IdleState, Link, LinkKind, PowerDraw, SecureErase,
+    Throttle, Trim,
+};
 
 /// A view of values that were checked: whatever is asked for is there and fits.
 struct Checked<'a>(&'a Values);
@@ -76,10 +79,7 @@ pub(super) fn config(id: &str, values: &Values) -> Config {
         part: part(&checked),
         policy: policy(&checked),
         controller: controller(&checked),
-        link: Link {
-            bytes_per_s: checked.number("link.rate"),
-            queue_depth: checked.count("link.queue_depth"),
-        },
+        link: link(&checked),
         power: power(&checked),
         heat: heat(&checked),
     }
@@ -245,6 +245,35 @@ fn controller(checked: &Checked<'_>) -> Controller {
         read_priority: checked.flag("controller.read_priority"),
         read_ahead_streams: checked.count("controller.read_ahead_streams"),
         read_ahead_bytes: checked.number("controller.read_ahead"),
+        cores: checked.count("controller.cores"),
+        trim: Trim {
+            command: checked.time("controller.trim_time"),
+            per_gb: checked.time("controller.trim_gb_time"),
+            alone: checked.flag("controller.trim_alone"),
+        },
+        secure_erase: match checked.word("controller.secure_erase") {
+            "block" => SecureErase::Block,
+            _ => SecureErase::Crypto,
+        },
+        end_to_end: checked.flag("controller.end_to_end"),
+    }
+}
+
+fn link(checked: &Checked<'_>) -> Link {
+    let raw = super::check::link::RawLink::read(checked.0).expect("the link was checked");
+    Link {
+        kind: match checked.word("link.kind") {
+            "sata" => LinkKind::Sata,
+            _ => LinkKind::Nvme,
+        },
+        bytes_per_s: match checked.number("link.rate") {
+            0 => raw.payload(),
+            rate => rate,
+        },
+        queue_depth: checked.count("link.queues") * checked.count("link.queue_depth"),
+        submit: checked.time("link.submit_time"),
+        complete: checked.time("link.complete_time"),
+        frame: checked.time("link.frame_time"),
     }
 }
 

@@ -239,7 +239,7 @@ fn missing(target: &Document, values: &Values, attempted: &BTreeSet<usize>) -> V
     let mut errors = Vec::new();
     for section in keys::sections() {
         let inside: Vec<usize> = (0..KEYS.len())
-            .filter(|at| keys::section_of(KEYS[*at].name) == section)
+            .filter(|at| needed(at) && keys::section_of(KEYS[*at].name) == section)
             .collect();
         let gaps: Vec<usize> = inside.iter().copied().filter(absent).collect();
         if gaps.is_empty() {

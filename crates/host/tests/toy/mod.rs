@@ -112,6 +112,7 @@ pub fn job() -> Job {
         rate_bytes_s: None,
         shared_stream: false,
         compress_percent: 0,
+        sync: false,
         seed: 1,
     }
 }

@@ -4,6 +4,7 @@
 mod cache;
 mod firmware;
 mod flash;
+pub(super) mod link;
 mod power;
 
 use super::error::{Fault, Place, SpecError};
@@ -34,6 +35,7 @@ pub(super) fn check(values: &Values, file: &str) -> Vec<SpecError> {
     flash::check(&mut findings);
     cache::check(&mut findings);
     firmware::check(&mut findings);
+    link::check(&mut findings);
     power::check(&mut findings);
     findings.errors
 }

@@ -60,4 +60,49 @@ pub(super) const KEYS: &[Key] = &[
         "\"512 KiB\"",
         "Bytes read ahead of a stream; whole mapping units; waits while `read_ahead_streams` is 0.",
     ),
+    fixed(
+        "controller.cores",
+        count(1, 64),
+        "4",
+        "Firmware cores: so many commands are understood side by side, `command_time` each.",
+    )
+    .or("1"),
+    fixed(
+        "controller.trim_time",
+        quantity_or_zero(Time),
+        "\"50 us\"",
+        "Firmware time of a TRIM beside `command_time`, whatever its length.",
+    )
+    .or("0"),
+    fixed(
+        "controller.trim_gb_time",
+        quantity_or_zero(Time),
+        "\"500 us\"",
+        "Firmware time of a TRIM for each GB (10^9 bytes) that it covers.",
+    )
+    .or("0"),
+    policy(
+        "controller.trim_alone",
+        Kind::Flag,
+        "true",
+        "A TRIM waits until all commands before it are done, and those after it wait for it \
+         (SATA's unqueued TRIM); otherwise it takes one core's time beside them.",
+    )
+    .or("false"),
+    policy(
+        "controller.secure_erase",
+        Kind::Word(&["block", "crypto"]),
+        "\"crypto\"",
+        "A secure erase erases every used block at once, or throws the keys away and erases blocks \
+         as they are needed or the drive is idle.",
+    )
+    .or("\"block\""),
+    fixed(
+        "controller.end_to_end",
+        Kind::Flag,
+        "true",
+        "8 B of check data go with every 512 B sector from link to flash: 1.6 % more on the \
+         channels, and damage on the way is told instead of handed out.",
+    )
+    .or("false"),
 ];

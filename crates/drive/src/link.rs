@@ -1,0 +1,125 @@
+//! The host link and the firmware's look at commands: what a command waits for before and after the
+//! drive's own work.
+//!
+//! A link has a direction in and one out. SATA is half duplex, so that both share one time; NVMe
+//! sends in both at once. Data is sent for in bursts, first come first served in a direction; a
+//! read or write takes `frame` of link time beside its data. The latencies of submission and
+//! completion are the same for every command and occupy nothing: commands overlap in them.
+
+use flashtwin_base::Nanos;
+
+use crate::config::{Link, LinkKind};
+use crate::engine::Drive;
+
+/// Which way data crosses the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// From the host: writes.
+    In = 0,
+    /// To the host: reads.
+    Out = 1,
+}
+
+/// A link and when each direction is free.
+pub(crate) struct HostLink {
+    config: Link,
+    free: [Nanos; 2],
+    /// Place of the outward direction in `free`: that of the inward one where they share it.
+    out: usize,
+    /// Bytes of the last transfer and their time: most are of one size.
+    last_sent: (u64, Nanos),
+}
+
+impl HostLink {
+    pub(crate) fn new(config: &Link) -> HostLink {
+        HostLink {
+            config: config.clone(),
+            free: [Nanos::ZERO; 2],
+            out: usize::from(config.kind == LinkKind::Nvme),
+            last_sent: (0, Nanos::ZERO),
+        }
+    }
+
+    /// Commands that the drive takes at once.
+    pub(crate) fn queue_depth(&self) -> u32 {
+        self.config.queue_depth
+    }
+
+    /// From the host's doorbell until the firmware can see a command.
+    #[inline]
+    pub(crate) fn submit_time(&self) -> Nanos {
+        self.config.submit
+    }
+
+    /// From the end of a command until the host sees it.
+    #[inline]
+    pub(crate) fn complete_time(&self) -> Nanos {
+        self.config.complete
+    }
+
+    /// Sends bytes one way, after what is being sent there; the answer is when they have arrived.
+    /// The first bytes of a command bring its frames along.
+    #[inline]
+    fn send(&mut self, now: Nanos, bytes: u64, way: Way, first: bool) -> Nanos {
+        // A read of what was never written goes out whole, and may be past the 18 GB at which the
+        // product of 64 bits overflows.
+        if bytes != self.last_sent.0 {
+            let rate = self.config.bytes_per_s;
+            let time = bytes.checked_mul(1_000_000_000).map_or_else(
+                || (u128::from(bytes) * 1_000_000_000 / u128::from(rate)) as u64,
+                |product| product / rate,
+            );
+            self.last_sent = (bytes, Nanos(time));
+        }
+        let frame = if first {
+            self.config.frame
+        } else {
+            Nanos::ZERO
+        };
+        let free = &mut self.free[way as usize & self.out];
+        *free = now.max(*free) + self.last_sent.1 + frame;
+        *free
+    }
+}
+
+/// The firmware's cores, which understand commands one at a time each.
+pub(crate) struct Cores(Vec<Nanos>);
+
+impl Cores {
+    pub(crate) fn new(count: u32) -> Cores {
+        Cores(vec![Nanos::ZERO; count as usize])
+    }
+
+    /// Has the core that is free first work for `time`, from `from` on at the earliest; the answer
+    /// is when it is done.
+    #[inline]
+    pub(crate) fn take(&mut self, from: Nanos, time: Nanos) -> Nanos {
+        let (mut first, rest) = self.0.split_first_mut().expect("a core");
+        for core in rest {
+            if *core < *first {
+                first = core;
+            }
+        }
+        *first = from.max(*first) + time;
+        *first
+    }
+
+    /// The same with all cores at a standstill: the drive wakes, or is throttled.
+    #[cold]
+    pub(crate) fn take_all(&mut self, from: Nanos, time: Nanos) -> Nanos {
+        let done = self.take(from, time);
+        for core in &mut self.0 {
+            *core = done.max(*core);
+        }
+        done
+    }
+}
+
+impl Drive {
+    /// Sends bytes over the link, see [`HostLink::send`].
+    #[inline]
+    pub(crate) fn send(&mut self, bytes: u64, way: Way, first: bool) -> Nanos {
+        self.power.link_bytes += bytes;
+        self.link.send(self.now, bytes, way, first)
+    }
+}

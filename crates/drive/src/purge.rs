@@ -1,0 +1,83 @@
+//! Secure erase: by erasing blocks, or by throwing the keys away.
+//!
+//! A block erase takes as long as the erases, all groups of dies side by side. A crypto erase takes
+//! a command: the drive encrypts what it stores, and without the keys nothing of it is left; its blocks are
+//! erased as superblocks run short, or in idle time (see [`flashtwin_ftl::Ftl::forget`]).
+
+use flashtwin_base::{Device, Nanos};
+use flashtwin_ftl::layout::Mode;
+use flashtwin_ftl::op::class;
+
+use crate::config::SecureErase;
+use crate::engine::Drive;
+use crate::power::Phase;
+
+impl Drive {
+    /// Secure erase, of the kind that the spec says, after what is under way. The answer is the
+    /// time it took.
+    pub fn purge(&mut self) -> Nanos {
+        assert_eq!(self.commands.outstanding(), 0, "purge under host commands");
+        let begun = self.now;
+        self.background.purging = true;
+        self.settle();
+        match self.controller.secure_erase {
+            SecureErase::Block => {
+                self.erase_all();
+                self.ftl.purge();
+            }
+            SecureErase::Crypto => {
+                self.pass(self.controller.command);
+                self.ftl.forget();
+                self.ftl.pump(&mut self.ops);
+                self.issue();
+                self.fell_idle();
+            }
+        }
+        self.read_ahead.invalidate(0, self.ftl.logical_units());
+        self.commands.restart_turns();
+        self.background.purging = false;
+        self.now - begun
+    }
+
+    fn pass(&mut self, time: Nanos) {
+        self.advance(self.now + time, &mut Vec::new());
+    }
+
+    /// Lets the time pass that it takes to erase every superblock that holds anything.
+    fn erase_all(&mut self) {
+        let slc = self.flash.array_time(class::SLC_ERASE);
+        let native = self.flash.array_time(class::NATIVE_ERASE);
+        let mut times = vec![0; self.ftl.layout.groups as usize];
+        let (mut cached, mut all) = (0, 0);
+        for (index, block) in self.ftl.superblocks().iter().enumerate() {
+            if block.written > 0 {
+                let slc_mode = block.mode == Mode::Slc;
+                let group = self.ftl.layout.group_of(index as u32);
+                times[group as usize] += if slc_mode { slc.0 } else { native.0 };
+                cached += u64::from(slc_mode);
+                all += 1;
+            }
+        }
+        self.power.turn(self.now, Phase::Working);
+        self.pass(Nanos(times.into_iter().max().unwrap_or(0)));
+        let dies = u64::from(self.ftl.layout.group_dies);
+        self.flash.book_erases(class::SLC_ERASE, cached * dies);
+        self.flash
+            .book_erases(class::NATIVE_ERASE, (all - cached) * dies);
+        self.power.turn(self.now, Phase::Resting);
+    }
+
+    /// Stops background work and lets the flash come to rest.
+    fn settle(&mut self) {
+        self.background.idle = false;
+        self.ftl.offer(false, &mut self.ops);
+        self.ftl.pad_host(&mut self.ops);
+        self.issue();
+        while self.flash.is_busy() {
+            let Some(due) = self.events.peek_at() else {
+                panic!("busy flash without an event\n{}", self.describe());
+            };
+            self.advance(due, &mut Vec::new());
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Whether the host link is one that exists, and what it carries at most.
+//!
+//! Sources: Serial ATA 3.x (8b/10b, frames of at most 8 KiB of data, two ALIGN primitives every 256
+//! words); PCI Express Base (encodings by generation, packet framing). Drives show less than a SATA
+//! link carries, 540 to 560 of 591 MB/s, because of pauses between frames and commands: a measured
+//! `link.rate` has them in it.
+
+use super::super::quantity::{Dimension, text};
+use super::super::value::Values;
+use super::Findings;
+
+/// Commands that NCQ numbers.
+const NCQ: u64 = 32;
+/// Commands that may be outstanding in all queues together: more than any host keeps.
+const OUTSTANDING_MAX: u64 = 65_535;
+/// Data of a SATA frame; and what goes with it: start, header, checksum and end (16 B), and the
+/// handshake before and after (10 primitives of 4 B).
+const FRAME_BYTES: u64 = 8192;
+const FRAME_EXTRA_BYTES: u64 = 16 + 40;
+/// Of 256 words of a SATA link two are ALIGN primitives.
+const ALIGN: (u64, u64) = (254, 256);
+/// What a PCIe packet has beside its data: framing and number 4 B, header with a 64-bit address
+/// 16 B, checksum 4 B.
+const PACKET_EXTRA_BYTES: u64 = 24;
+/// Million transfers a second of a PCIe lane, by generation.
+const PCIE_MT: [u64; 5] = [2_500, 5_000, 8_000, 16_000, 32_000];
+
+/// A host link before anything is framed on it.
+pub(in super::super) enum RawLink {
+    Sata {
+        megabits: u64,
+    },
+    Pcie {
+        generation: u64,
+        lanes: u64,
+        max_payload: u64,
+    },
+}
+
+impl RawLink {
+    pub fn read(values: &Values) -> Option<RawLink> {
+        if values.word("link.kind")? == "sata" {
+            let megabits = match values.word("link.sata_rate")? {
+                "1.5 Gb/s" => 1_500,
+                "3 Gb/s" => 3_000,
+                _ => 6_000,
+            };
+            return Some(RawLink::Sata { megabits });
+        }
+        Some(RawLink::Pcie {
+            generation: values.number("link.pcie_generation")?,
+            lanes: values.number("link.pcie_lanes")?,
+            max_payload: values.number("link.max_payload")?,
+        })
+    }
+
+    /// Bytes a second in one direction after the encoding.
+    pub fn encoded(&self) -> u64 {
+        match self {
+            RawLink::Sata { megabits } => megabits * 1_000_000 / 10,
+            RawLink::Pcie {
+                generation, lanes, ..
+            } => {
+                let bits = PCIE_MT[*generation as usize - 1] * 1_000_000 * lanes;
+                if *generation <= 2 {
+                    bits / 10
+                } else {
+                    bits * 128 / 130 / 8
+                }
+            }
+        }
+    }
+
+    /// Bytes a second of data in full frames or packets.
+    pub fn payload(&self) -> u64 {
+        let encoded = u128::from(self.encoded());
+        let (part, whole) = match self {
+            RawLink::Sata { .. } => (
+                FRAME_BYTES * ALIGN.0,
+                (FRAME_BYTES + FRAME_EXTRA_BYTES) * ALIGN.1,
+            ),
+            RawLink::Pcie { max_payload, .. } => (*max_payload, max_payload + PACKET_EXTRA_BYTES),
+        };
+        (encoded * u128::from(part) / u128::from(whole)) as u64
+    }
+}
+
+pub(super) fn check(found: &mut Findings<'_>) {
+    depth(found);
+    lanes(found);
+    packet(found);
+    rate(found);
+}
+
+fn depth(found: &mut Findings<'_>) -> Option<()> {
+    let (queues, depth) = (
+        found.values.number("link.queues")?,
+        found.values.number("link.queue_depth")?,
+    );
+    if found.values.word("link.kind")? == "sata" {
+        let hint = "write `link.kind = \"nvme\"`, or";
+        if depth > NCQ {
+            let message = format!("{depth} is above {NCQ}, all that NCQ numbers");
+            found.add("link.queue_depth", message, format!("{hint} at most {NCQ}"));
+        }
+        if queues > 1 {
+            let message = format!("{queues} queues, and SATA has one");
+            found.add("link.queues", message, format!("{hint} 1"));
+        }
+    } else if queues * depth > OUTSTANDING_MAX {
+        let message = format!(
+            "{queues} queues of {depth} are {} commands, above {OUTSTANDING_MAX}",
+            queues * depth
+        );
+        let hint = format!("write at most {}", OUTSTANDING_MAX / queues);
+        found.add("link.queue_depth", message, hint);
+    }
+    Some(())
+}
+
+fn lanes(found: &mut Findings<'_>) -> Option<()> {
+    let lanes = found.values.number("link.pcie_lanes")?;
+    if !lanes.is_power_of_two() {
+        let message = format!("no PCIe link has {lanes} lanes");
+        found.add("link.pcie_lanes", message, "write 1, 2, 4, 8 or 16");
+    }
+    Some(())
+}
+
+fn packet(found: &mut Findings<'_>) -> Option<()> {
+    let bytes = found.values.number("link.max_payload")?;
+    if !bytes.is_power_of_two() || !(128..=4096).contains(&bytes) {
+        let size = text(bytes, Dimension::Size);
+        let message = format!("{size} is not a power of two from 128 B to 4 KiB");
+        found.add("link.max_payload", message, "write \"256 B\"");
+    }
+    Some(())
+}
+
+/// A link carries no more than its line rate leaves.
+fn rate(found: &mut Findings<'_>) -> Option<()> {
+    let rate = found.values.number("link.rate")?;
+    let most = RawLink::read(found.values)?.encoded();
+    if rate > most {
+        let human = |rate| text(rate, Dimension::ByteRate);
+        let message = format!(
+            "{} is more than the {} that the line carries",
+            human(rate),
+            human(most)
+        );
+        let hint = "lower it, or write another `link.kind`, rate or number of lanes";
+        found.add("link.rate", message, hint);
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn payload_rates_are_those_of_the_standards() {
+        let pcie = |generation, lanes, max_payload| RawLink::Pcie {
+            generation,
+            lanes,
+            max_payload,
+        };
+        let table = [
+            (RawLink::Sata { megabits: 6_000 }, 600_000_000, 591_270_611),
+            (RawLink::Sata { megabits: 1_500 }, 150_000_000, 147_817_652),
+            // 250 MB/s a lane and 256 / 280 of it.
+            (pcie(1, 1, 256), 250_000_000, 228_571_428),
+            // 4 x 8 GT/s x 128/130 / 8.
+            (pcie(3, 4, 256), 3_938_461_538, 3_600_879_120),
+            (pcie(3, 4, 128), 3_938_461_538, 3_316_599_189),
+            (pcie(5, 4, 512), 15_753_846_153, 15_048_450_056),
+        ];
+        for (link, encoded, payload) in table {
+            assert_eq!((link.encoded(), link.payload()), (encoded, payload));
+        }
+    }
+}

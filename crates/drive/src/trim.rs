@@ -1,0 +1,96 @@
+//! What a TRIM costs the host: firmware time for the command and for what it covers, and, where the
+//! drive runs it alone, the queue.
+//!
+//! A TRIM beside other commands takes its time on one firmware core: with one core the commands
+//! that come after it wait, with several the others go on. A TRIM that runs alone (SATA's TRIM before
+//! its queued form) waits until the drive holds no other command, takes its time, and what came
+//! meanwhile begins after it, in order. What it covers is gone from the map at its end.
+
+use std::collections::VecDeque;
+
+use flashtwin_base::Nanos;
+
+use crate::command::SECTOR_BYTES;
+use crate::engine::Drive;
+use crate::event::Event;
+
+/// What a GB is to `controller.trim_gb_time`.
+const GB: u128 = 1_000_000_000;
+
+/// Commands around TRIMs that run alone; at rest where there are none such.
+#[derive(Debug, Default)]
+pub(crate) struct Alone {
+    /// Commands that have begun and not ended.
+    begun: u32,
+    /// A TRIM runs.
+    running: bool,
+    /// Commands that wait for one, or are one that waits.
+    held: VecDeque<u32>,
+    /// They have been told to begin.
+    releasing: bool,
+}
+
+impl Drive {
+    /// Firmware time of a TRIM beside that of any command.
+    #[cold]
+    pub(crate) fn trim_time(&self, sectors: u32) -> Nanos {
+        let trim = &self.controller.trim;
+        let bytes = u128::from(u64::from(sectors) * SECTOR_BYTES);
+        trim.command + Nanos((bytes * u128::from(trim.per_gb.0) / GB) as u64)
+    }
+
+    /// Whether a command has to wait, or is a TRIM that now runs alone.
+    #[cold]
+    pub(crate) fn holds_back(&mut self, slot: u32) -> bool {
+        let trim = self.commands.is_trim(slot);
+        let alone = &mut self.commands.alone;
+        if alone.running || !alone.held.is_empty() || (trim && alone.begun > 0) {
+            alone.held.push_back(slot);
+            return true;
+        }
+        alone.begun += 1;
+        if trim {
+            self.run_alone(slot);
+        }
+        trim
+    }
+
+    fn run_alone(&mut self, slot: u32) {
+        self.commands.alone.running = true;
+        let at = self.now + self.trim_time(self.commands.sectors(slot));
+        self.events.push(at, Event::Trimmed(slot));
+    }
+
+    /// A command has ended: with it the last one that a TRIM waited for, or the TRIM.
+    #[cold]
+    pub(crate) fn ended(&mut self, slot: u32) {
+        let trim = self.commands.is_trim(slot);
+        let alone = &mut self.commands.alone;
+        alone.begun -= 1;
+        alone.running &= !trim;
+        if alone.begun == 0 && !alone.held.is_empty() && !alone.releasing {
+            alone.releasing = true;
+            self.events.push(self.now, Event::Release);
+        }
+    }
+
+    /// Begins what was held back, up to the next TRIM.
+    pub(crate) fn release(&mut self) {
+        self.commands.alone.releasing = false;
+        if self.commands.alone.running {
+            return;
+        }
+        while let Some(&slot) = self.commands.alone.held.front() {
+            let trim = self.commands.is_trim(slot);
+            if trim && self.commands.alone.begun > 0 {
+                return;
+            }
+            self.commands.alone.held.pop_front();
+            self.commands.alone.begun += 1;
+            if trim {
+                return self.run_alone(slot);
+            }
+            self.begin(slot);
+        }
+    }
+}
