@@ -90,6 +90,36 @@ pub struct Link {
     pub frame: Nanos,
 }
 
+/// Whose SMART data a drive has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Nobody's.
+    None,
+    /// The health log of the NVMe standard.
+    Nvme,
+    /// ATA attributes of Micron and Crucial.
+    Micron,
+    /// ATA attributes of Intel.
+    Intel,
+    /// ATA attributes of Samsung.
+    Samsung,
+    /// ATA attributes of SandForce controllers.
+    SandForce,
+    /// ATA attributes of Western Digital.
+    Wd,
+}
+
+/// What the maker promises and what the drive says about itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// Host bytes vouched for; 0 = not said.
+    pub rated_tbw_bytes: u64,
+    /// Years of warranty; 0 = not said.
+    pub warranty_years: u32,
+    /// Whose SMART data it has.
+    pub family: Family,
+}
+
 /// A drive that can be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -105,6 +135,8 @@ pub struct Config {
     pub controller: Controller,
     /// The host link.
     pub link: Link,
+    /// What its maker says.
+    pub label: Label,
     /// What it draws.
     pub power: PowerDraw,
     /// How warm it gets.

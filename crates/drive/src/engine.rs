@@ -18,7 +18,9 @@ use crate::power::{Phase, Power};
 use crate::protection::{Damage, Path};
 use crate::read_ahead::ReadAhead;
 use crate::runs::Runs;
+use crate::smart::Nameplate;
 use crate::thermal::Thermal;
+use crate::totals::Totals;
 use crate::xray::{Inside, Xray};
 
 /// Tokens of host reads from here on are chunks of read-ahead, those below are commands.
@@ -42,8 +44,9 @@ pub struct Drive {
     pub(crate) ops: Vec<NandOp>,
     pub(crate) woken: Vec<(u32, u32)>,
     pub(crate) done: Vec<Completion>,
-    pub(crate) host_bytes: u64,
     pub(crate) cores: Cores,
+    pub(crate) totals: Totals,
+    pub(crate) nameplate: Nameplate,
     pub(crate) power: Power,
     pub(crate) thermal: Thermal,
     /// The next sample of the X-ray or tick of the temperature.
@@ -87,10 +90,11 @@ impl Drive {
             ops: Vec::with_capacity(256),
             woken: Vec::new(),
             done: Vec::with_capacity(64),
-            host_bytes: 0,
             cores: Cores::new(c.cores),
             link: HostLink::new(&config.link),
             path: Path::new(c.end_to_end, seed),
+            totals: Totals::default(),
+            nameplate: Nameplate::new(config),
             ftl,
             controller: c.clone(),
         }
@@ -112,6 +116,12 @@ impl Drive {
     #[must_use]
     pub fn counters(&self) -> &Counters {
         self.ftl.counters()
+    }
+
+    /// What the host has asked for so far.
+    #[must_use]
+    pub fn totals(&self) -> &Totals {
+        &self.totals
     }
 
     /// Bytes of state for each mapping unit that the host can address.
@@ -144,7 +154,7 @@ impl Drive {
         self.look(self.now);
         let inside = Inside {
             ftl: &self.ftl,
-            host_bytes: self.host_bytes,
+            host_bytes: self.totals.bytes(Op::Write),
             flash: &self.flash,
             power: &self.power,
             thermal: &self.thermal,
@@ -166,7 +176,7 @@ impl Drive {
             self.heat_to(next);
             let inside = Inside {
                 ftl: &self.ftl,
-                host_bytes: self.host_bytes,
+                host_bytes: self.totals.bytes(Op::Write),
                 flash: &self.flash,
                 power: &self.power,
                 thermal: &self.thermal,
@@ -289,8 +299,9 @@ impl Device for Drive {
             self.issue();
         }
         let in_range = self.is_in_range(&request);
-        if request.op == Op::Write && in_range {
-            self.host_bytes += u64::from(request.sectors) * SECTOR_BYTES;
+        if in_range {
+            let bytes = u64::from(request.sectors) * SECTOR_BYTES;
+            self.totals.count(request.op, bytes);
         }
         let slot = self.commands.take(request, in_range);
         self.ftl.expect(self.commands.first_unit(slot));

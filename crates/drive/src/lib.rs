@@ -12,12 +12,15 @@ mod protection;
 mod purge;
 mod read_ahead;
 mod runs;
+mod smart;
 pub mod spec;
 mod suspend;
 pub mod thermal;
+mod totals;
 mod trim;
 pub mod xray;
 
 pub use config::{Config, Controller, Link};
 pub use engine::Drive;
 pub use protection::Damage;
+pub use totals::Totals;

@@ -154,6 +154,11 @@ impl Thermal {
         Nanos(bytes.saturating_mul(self.hold_ps) / 1000)
     }
 
+    /// From here on the drive warns.
+    pub(crate) fn warning_celsius(&self) -> f64 {
+        self.warning
+    }
+
     pub(crate) fn times(&self) -> ThermalTimes {
         self.times
     }

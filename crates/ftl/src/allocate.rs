@@ -190,6 +190,7 @@ impl Ftl {
         });
         self.blocks.all[s.superblock as usize].in_flight += 1;
         self.count_programmed(stream, filled);
+        self.count_cells(s.mode, s.granule);
         let token = Token::Program(place);
         ops.push(NandOp {
             die: die as u16,
@@ -227,6 +228,7 @@ impl Ftl {
         });
         self.blocks.all[s.superblock as usize].in_flight += 1;
         self.counters.parity_units += u64::from(s.granule);
+        self.count_cells(s.mode, s.granule);
         ops.push(NandOp {
             die: die as u16,
             class: self.layout.program_class(s.mode, page),
@@ -246,6 +248,13 @@ impl Ftl {
             u64::from(s.begun % stripe) + parked.map(u64::from).sum::<u64>()
         };
         self.streams.iter().enumerate().map(units).sum()
+    }
+
+    #[inline]
+    fn count_cells(&mut self, mode: Mode, units: u32) {
+        if mode == Mode::Slc {
+            self.counters.slc_mode_units += u64::from(units);
+        }
     }
 
     pub(crate) fn count_programmed(&mut self, stream: usize, units: u32) {

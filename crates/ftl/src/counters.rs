@@ -25,6 +25,8 @@ pub struct Counters {
     pub parity_units: u64,
     /// Superblocks chosen for collection; `gc_units` over this is what each still held.
     pub gc_victims: u64,
+    /// Those of all these units that went into cells in SLC mode.
+    pub slc_mode_units: u64,
     /// Superblocks erased after SLC use.
     pub slc_erases: u64,
     /// Superblocks erased after native use.
@@ -32,12 +34,25 @@ pub struct Counters {
 }
 
 impl Counters {
+    /// Programmed units by what caused them: write amplification in its parts.
+    #[must_use]
+    pub fn by_cause(&self) -> [(&'static str, u64); 9] {
+        [
+            ("slc", self.slc_units),
+            ("direct", self.direct_units),
+            ("fold", self.fold_units),
+            ("gc", self.gc_units),
+            ("wear", self.wear_units),
+            ("refresh", self.refresh_units),
+            ("failure", self.failure_units),
+            ("pad", self.pad_units),
+            ("parity", self.parity_units),
+        ]
+    }
+
     /// Everything that was programmed.
     #[must_use]
     pub fn programmed_units(&self) -> u64 {
-        let host = self.slc_units + self.direct_units;
-        let moved = self.fold_units + self.gc_units + self.wear_units;
-        let healed = self.refresh_units + self.failure_units;
-        host + moved + healed + self.pad_units + self.parity_units
+        self.by_cause().iter().map(|&(_, units)| units).sum()
     }
 }

@@ -5,7 +5,8 @@ use flashtwin_drive::xray::{COLUMNS, Xray};
 use flashtwin_host::Outcome;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBool, PyDict, PyList};
+use serde_json::Value;
 
 /// What a step comes to, before it crosses over.
 pub struct Answer {
@@ -28,6 +29,38 @@ pub fn answer<'py>(py: Python<'py>, answer: Answer, xray: &Xray) -> PyResult<Bou
     }
     result.set_item("xray", columns)?;
     Ok(result)
+}
+
+/// A JSON value as Python's own: objects become dictionaries, lists lists.
+pub fn json<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        Value::Null => py.None().into_bound(py),
+        Value::Bool(flag) => PyBool::new(py, *flag).to_owned().into_any(),
+        Value::Number(number) => {
+            if let Some(whole) = number.as_u64() {
+                whole.into_pyobject(py)?.into_any()
+            } else if let Some(whole) = number.as_i64() {
+                whole.into_pyobject(py)?.into_any()
+            } else {
+                number.as_f64().into_pyobject(py)?.into_any()
+            }
+        }
+        Value::String(text) => text.into_pyobject(py)?.into_any(),
+        Value::Array(items) => {
+            let list = PyList::empty(py);
+            for item in items {
+                list.append(json(py, item)?)?;
+            }
+            list.into_any()
+        }
+        Value::Object(items) => {
+            let object = PyDict::new(py);
+            for (name, item) in items {
+                object.set_item(name, json(py, item)?)?;
+            }
+            object.into_any()
+        }
+    })
 }
 
 fn series<'py>(py: Python<'py>, outcome: Option<Outcome>) -> PyResult<Bound<'py, PyDict>> {

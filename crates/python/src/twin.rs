@@ -203,6 +203,10 @@ impl Twin {
         convert::answer(py, answer, self.drive.close_xray())
     }
 
+    fn smart<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::json(py, &self.drive.smart())
+    }
+
     fn flush<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.drive.restart_xray(Nanos::ZERO);
         let answer = self.single(Op::Flush, 0, 0);

@@ -12,8 +12,8 @@ use flashtwin_nand::part::{Cell, Geometry, ModeTiming, Part, Program, Suspend};
 
 use super::value::{Datum, Values};
 use crate::config::{
-    Acknowledge, Config, Controller, Heat, IdleState, Link, LinkKind, PowerDraw, SecureErase,
-    Throttle, Trim,
+    Acknowledge, Config, Controller, Family, Heat, IdleState, Label, Link, LinkKind, PowerDraw,
+    SecureErase, Throttle, Trim,
 };
 
 /// A view of values that were checked: whatever is asked for is there and fits.
@@ -80,6 +80,7 @@ pub(super) fn config(id: &str, values: &Values) -> Config {
         policy: policy(&checked),
         controller: controller(&checked),
         link: link(&checked),
+        label: label(&checked),
         power: power(&checked),
         heat: heat(&checked),
     }
@@ -274,6 +275,22 @@ fn link(checked: &Checked<'_>) -> Link {
         submit: checked.time("link.submit_time"),
         complete: checked.time("link.complete_time"),
         frame: checked.time("link.frame_time"),
+    }
+}
+
+fn label(checked: &Checked<'_>) -> Label {
+    Label {
+        rated_tbw_bytes: checked.number("drive.rated_tbw"),
+        warranty_years: checked.count("drive.warranty_years"),
+        family: match checked.word("smart.family") {
+            "nvme" => Family::Nvme,
+            "micron" => Family::Micron,
+            "intel" => Family::Intel,
+            "samsung" => Family::Samsung,
+            "sandforce" => Family::SandForce,
+            "wd" => Family::Wd,
+            _ => Family::None,
+        },
     }
 }
 

@@ -20,6 +20,7 @@ mod link;
 mod nand;
 mod power;
 mod slc_cache;
+mod smart;
 mod suspend;
 mod thermal;
 mod wear;
@@ -145,7 +146,7 @@ pub const SUPERBLOCKS_MIN: u32 = 8;
 
 /// Every key, in the order of a printed spec.
 pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
-    let sections: [&[Key]; 12] = [
+    let sections: [&[Key]; 13] = [
         drive::KEYS,
         nand::KEYS,
         suspend::KEYS,
@@ -158,6 +159,7 @@ pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
         link::KEYS,
         power::KEYS,
         thermal::KEYS,
+        smart::KEYS,
     ];
     sections.concat()
 });

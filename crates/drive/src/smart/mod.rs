@@ -1,0 +1,180 @@
+//! What the drive says about itself: the health log of NVMe and the attributes of ATA, each family
+//! with its own numbers, names and units, in the JSON that `smartctl --json` makes of a real drive.
+//!
+//! Every number comes from what the simulation counts ([`Facts`]); nothing is kept for SMART alone.
+//! Beside smartctl's names stands one object of ours, `flashtwin`, with what no drive tells: WAF by
+//! cause, what endurance follows from it, energy. A real tool that reads the rest sees a drive.
+
+mod ata;
+mod endurance;
+mod nvme;
+
+use flashtwin_base::Op;
+use flashtwin_ftl::Counters;
+use flashtwin_ftl::layout::Mode;
+use serde_json::{Map, Value, json};
+
+use crate::config::{Config, Family, Label};
+use crate::engine::Drive;
+use crate::power::StateTimes;
+use crate::thermal::ThermalTimes;
+use crate::totals::Totals;
+
+const HOUR_NS: u64 = 3_600_000_000_000;
+const MINUTE_NS: u64 = 60_000_000_000;
+const SECTOR_BYTES: u64 = 512;
+
+/// What does not change about a drive.
+pub(crate) struct Nameplate {
+    id: String,
+    label: Label,
+    page_bytes: u32,
+    slc_cycles: u32,
+    native_cycles: u32,
+}
+
+impl Nameplate {
+    pub(crate) fn new(config: &Config) -> Nameplate {
+        Nameplate {
+            id: config.id.clone(),
+            label: config.label,
+            page_bytes: config.part.geometry.page_bytes,
+            slc_cycles: config.part.slc.endurance_cycles,
+            native_cycles: config.part.native.endurance_cycles,
+        }
+    }
+}
+
+/// What is known of a drive at one moment, and all that its SMART data is made from.
+pub(crate) struct Facts<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) capacity_bytes: u64,
+    pub(crate) label: Label,
+    pub(crate) now_ns: u64,
+    pub(crate) host: Totals,
+    pub(crate) counters: Counters,
+    pub(crate) unit_bytes: u64,
+    pub(crate) page_bytes: u64,
+    pub(crate) superblocks: u64,
+    /// Bytes of a superblock in SLC mode and natively.
+    pub(crate) slc_bytes: u64,
+    pub(crate) native_bytes: u64,
+    /// Rated cycles in SLC mode and natively.
+    pub(crate) slc_cycles: u64,
+    pub(crate) native_cycles: u64,
+    pub(crate) celsius: f64,
+    pub(crate) warning_celsius: f64,
+    pub(crate) states: StateTimes,
+    pub(crate) heat: ThermalTimes,
+    pub(crate) energy_fj: u128,
+}
+
+impl Facts<'_> {
+    pub(crate) fn read_bytes(&self) -> u64 {
+        self.host.bytes(Op::Read)
+    }
+
+    pub(crate) fn written_bytes(&self) -> u64 {
+        self.host.bytes(Op::Write)
+    }
+
+    /// Life used: cycles used over cycles rated, each mode's for itself, the mean over all
+    /// superblocks. Beyond 1 the drive outlives its rating.
+    pub(crate) fn worn(&self) -> f64 {
+        let c = &self.counters;
+        let slc = c.slc_erases as f64 / self.slc_cycles as f64;
+        let native = c.native_erases as f64 / self.native_cycles as f64;
+        (slc + native) / self.superblocks as f64
+    }
+
+    /// The same in whole percent, rounded down; more than 100 is possible.
+    pub(crate) fn percent_used(&self) -> u64 {
+        let (slc, native) = (u128::from(self.slc_cycles), u128::from(self.native_cycles));
+        let c = &self.counters;
+        let used = u128::from(c.slc_erases) * native + u128::from(c.native_erases) * slc;
+        (used * 100 / (slc * native * u128::from(self.superblocks))) as u64
+    }
+
+    /// What is left of 100, never below `least`.
+    pub(crate) fn percent_left(&self, least: u64) -> u64 {
+        100_u64.saturating_sub(self.percent_used()).max(least)
+    }
+
+    /// Times that a block was erased on average, in whatever mode.
+    pub(crate) fn erases_mean(&self) -> u64 {
+        (self.counters.slc_erases + self.counters.native_erases) / self.superblocks
+    }
+
+    pub(crate) fn hours(&self) -> u64 {
+        self.now_ns / HOUR_NS
+    }
+
+    /// Whole degrees, as sensors report them.
+    pub(crate) fn degrees(&self) -> i64 {
+        libm::floor(self.celsius) as i64
+    }
+}
+
+impl Drive {
+    /// The drive's SMART data as `smartctl --json` prints it, and what a twin knows beyond it.
+    #[must_use]
+    pub fn smart(&self) -> Value {
+        let facts = self.facts();
+        let mut answer = general(&facts);
+        match facts.label.family {
+            Family::None => {}
+            Family::Nvme => nvme::add(&mut answer, &facts),
+            _ => ata::add(&mut answer, &facts),
+        }
+        answer.insert("flashtwin".to_owned(), endurance::section(&facts));
+        Value::Object(answer)
+    }
+
+    fn facts(&self) -> Facts<'_> {
+        let layout = &self.ftl.layout;
+        let mode_bytes = |mode| u64::from(layout.units(mode)) * u64::from(layout.unit_bytes);
+        Facts {
+            id: &self.nameplate.id,
+            capacity_bytes: self.capacity_bytes,
+            label: self.nameplate.label,
+            now_ns: self.now.0,
+            host: self.totals,
+            counters: *self.ftl.counters(),
+            unit_bytes: u64::from(layout.unit_bytes),
+            page_bytes: u64::from(self.nameplate.page_bytes),
+            superblocks: u64::from(layout.superblocks),
+            slc_bytes: mode_bytes(Mode::Slc),
+            native_bytes: mode_bytes(Mode::Native),
+            slc_cycles: u64::from(self.nameplate.slc_cycles),
+            native_cycles: u64::from(self.nameplate.native_cycles),
+            celsius: self.celsius(),
+            warning_celsius: self.thermal.warning_celsius(),
+            states: self.state_times(),
+            heat: self.thermal_times(),
+            energy_fj: self.energy_fj(),
+        }
+    }
+}
+
+/// What smartctl says of any drive.
+fn general(facts: &Facts<'_>) -> Map<String, Value> {
+    let protocol = if facts.label.family == Family::Nvme {
+        json!({ "protocol": "NVMe", "type": "nvme" })
+    } else {
+        json!({ "protocol": "ATA", "type": "sat" })
+    };
+    let blocks = facts.capacity_bytes / SECTOR_BYTES;
+    let all = json!({
+        "device": protocol,
+        "model_name": facts.id,
+        "user_capacity": { "blocks": blocks, "bytes": facts.capacity_bytes },
+        "logical_block_size": SECTOR_BYTES,
+        "power_on_time": { "hours": facts.hours() },
+        "power_cycle_count": 1,
+        "temperature": { "current": facts.degrees() },
+    });
+    match all {
+        Value::Object(map) => map,
+        _ => unreachable!("it was written as an object"),
+    }
+}

@@ -1,0 +1,69 @@
+//! The health information log of NVMe (log page 02h), under smartctl's names.
+//!
+//! Data units are thousands of 512 bytes, rounded up; the percentage used may pass 100 and stops at
+//! 255; the composite temperature is in kelvins in the log and in degrees Celsius in smartctl's
+//! JSON, so both are there.
+
+use flashtwin_base::Op;
+use serde_json::{Map, Value, json};
+
+use super::{Facts, MINUTE_NS};
+
+/// Bytes of a data unit.
+const DATA_UNIT_BYTES: u64 = 512_000;
+const PERCENT_USED_MAX: u64 = 255;
+/// Spare below this percentage raises a warning.
+const SPARE_THRESHOLD: u64 = 10;
+const KELVIN: i64 = 273;
+/// Bit of the critical warning: the temperature is over its threshold.
+const WARNS_TEMPERATURE: u64 = 1 << 1;
+
+fn data_units(bytes: u64) -> u64 {
+    bytes.div_ceil(DATA_UNIT_BYTES)
+}
+
+fn critical_warning(facts: &Facts<'_>) -> u64 {
+    if facts.celsius >= facts.warning_celsius {
+        WARNS_TEMPERATURE
+    } else {
+        0
+    }
+}
+
+pub(super) fn add(answer: &mut Map<String, Value>, facts: &Facts<'_>) {
+    let warning = critical_warning(facts);
+    let passed = json!({ "passed": warning == 0, "nvme": { "value": warning } });
+    answer.insert("smart_status".to_owned(), passed);
+    answer.insert(
+        "nvme_smart_health_information_log".to_owned(),
+        log(facts, warning),
+    );
+}
+
+fn log(facts: &Facts<'_>, warning: u64) -> Value {
+    let [light, heavy] = facts.heat.throttled.map(|time| time.0 / 1_000_000_000);
+    json!({
+        "critical_warning": warning,
+        "temperature": facts.degrees(),
+        "composite_temperature_k": facts.degrees() + KELVIN,
+        "available_spare": 100,
+        "available_spare_threshold": SPARE_THRESHOLD,
+        "percentage_used": facts.percent_used().min(PERCENT_USED_MAX),
+        "data_units_read": data_units(facts.read_bytes()),
+        "data_units_written": data_units(facts.written_bytes()),
+        "host_reads": facts.host.commands(Op::Read),
+        "host_writes": facts.host.commands(Op::Write),
+        "controller_busy_time": facts.states.serving / MINUTE_NS,
+        "power_cycles": 1,
+        "power_on_hours": facts.hours(),
+        "unsafe_shutdowns": 0,
+        "media_errors": 0,
+        "num_err_log_entries": 0,
+        "warning_temp_time": facts.heat.warning.0 / MINUTE_NS,
+        "critical_comp_time": facts.heat.critical.0 / MINUTE_NS,
+        "thm_temp1_trans_count": facts.heat.begun[0],
+        "thm_temp2_trans_count": facts.heat.begun[1],
+        "thm_temp1_total_time": light,
+        "thm_temp2_total_time": heavy,
+    })
+}
