@@ -4,33 +4,48 @@
 //! Both timers are lazy: one event is pending at most, and when it comes too early it is set anew.
 
 use flashtwin_base::Nanos;
+use flashtwin_ftl::{Load, Policy};
 
 use crate::engine::Drive;
 use crate::event::Event;
 
+/// Work that idle time is offered for, in the order of [`Background::idle_after`].
+const LOADS: [Load; 2] = [Load::Fold, Load::Collect];
+
 /// Timers and what they watch.
 pub(crate) struct Background {
-    idle_after: Option<Nanos>,
-    gather_time: Nanos,
-    /// Idle time is being offered to the firmware.
+    /// Quiet after which each load is offered, or never.
+    idle_after: [Option<Nanos>; LOADS.len()],
+    /// The shortest of them.
+    first_after: Option<Nanos>,
+    /// What is being offered to the firmware.
+    offered: [bool; LOADS.len()],
+    /// Something is.
     pub(crate) idle: bool,
     /// The drive is being purged: there is nothing to offer.
     pub(crate) purging: bool,
     idle_since: Nanos,
     idle_pending: bool,
+    gather_time: Nanos,
     wrote_at: Nanos,
     gather_pending: bool,
 }
 
 impl Background {
-    pub(crate) fn new(idle_after: Option<Nanos>, gather_time: Nanos) -> Background {
+    pub(crate) fn new(policy: &Policy, gather_time: Nanos) -> Background {
+        let idle_after = LOADS.map(|load| match load {
+            Load::Fold => policy.fold.idle_after,
+            Load::Collect => policy.gc.idle_after,
+        });
         Background {
             idle_after,
-            gather_time,
+            first_after: idle_after.into_iter().flatten().min(),
+            offered: Default::default(),
             idle: false,
             purging: false,
             idle_since: Nanos::ZERO,
             idle_pending: false,
+            gather_time,
             wrote_at: Nanos::ZERO,
             gather_pending: false,
         }
@@ -43,29 +58,51 @@ impl Drive {
     pub(crate) fn fell_idle(&mut self) {
         self.background.idle_since = self.now;
         self.served();
-        if let (Some(after), false) = (self.background.idle_after, self.background.idle_pending) {
+        if let (Some(after), false) = (self.background.first_after, self.background.idle_pending) {
             self.background.idle_pending = true;
             self.events.push(self.now + after, Event::IdleTimer);
         }
     }
 
+    /// Offers what the quiet has lasted long enough for, and sets the timer for what comes next.
     pub(crate) fn idle_timer(&mut self) {
         self.background.idle_pending = false;
-        let Some(after) = self.background.idle_after else {
-            return;
-        };
         if self.commands.outstanding() > 0 || self.background.purging {
             return;
         }
-        let due = self.background.idle_since + after;
-        if due > self.now {
-            self.background.idle_pending = true;
-            self.events.push(due, Event::IdleTimer);
-            return;
+        let mut next = Nanos::NEVER;
+        for (index, load) in LOADS.into_iter().enumerate() {
+            let (Some(after), false) = (
+                self.background.idle_after[index],
+                self.background.offered[index],
+            ) else {
+                continue;
+            };
+            let due = self.background.idle_since + after;
+            if due > self.now {
+                next = next.min(due);
+                continue;
+            }
+            self.background.offered[index] = true;
+            self.background.idle = true;
+            self.ftl.offer(load, true, &mut self.ops);
+            self.issue();
         }
-        self.background.idle = true;
-        self.ftl.offer(true, &mut self.ops);
-        self.issue();
+        if next < Nanos::NEVER {
+            self.background.idle_pending = true;
+            self.events.push(next, Event::IdleTimer);
+        }
+    }
+
+    /// The host is back: every offer is withdrawn, and what has begun ends.
+    #[cold]
+    pub(crate) fn withdraw_offers(&mut self) {
+        self.background.idle = false;
+        for (index, load) in LOADS.into_iter().enumerate() {
+            if std::mem::take(&mut self.background.offered[index]) {
+                self.ftl.offer(load, false, &mut self.ops);
+            }
+        }
     }
 
     /// A granule is partly filled and nothing more is queued.

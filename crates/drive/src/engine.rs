@@ -83,7 +83,7 @@ impl Drive {
             events: EventQueue::with_capacity(256),
             now: Nanos::ZERO,
             commands: Commands::new(config.link.queue_depth, c.overlap, ftl.layout.unit_bytes),
-            background: Background::new(config.policy.fold.idle_after, c.gather_time),
+            background: Background::new(&config.policy, c.gather_time),
             read_ahead: ahead,
             runs: Runs::new(),
             xray: Xray::new(),
@@ -294,8 +294,7 @@ impl Device for Drive {
             self.wake_for_command();
         }
         if self.background.idle {
-            self.background.idle = false;
-            self.ftl.offer(false, &mut self.ops);
+            self.withdraw_offers();
             self.issue();
         }
         let in_range = self.is_in_range(&request);

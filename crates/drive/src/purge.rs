@@ -69,8 +69,7 @@ impl Drive {
 
     /// Stops background work and lets the flash come to rest.
     fn settle(&mut self) {
-        self.background.idle = false;
-        self.ftl.offer(false, &mut self.ops);
+        self.withdraw_offers();
         self.ftl.pad_host(&mut self.ops);
         self.issue();
         while self.flash.is_busy() {

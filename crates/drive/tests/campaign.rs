@@ -187,6 +187,16 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
         format!("fold.path={path}"),
         format!("ftl.system={} B", system * native),
         format!("gc.reserve={held}"),
+        format!(
+            "gc.pace={}",
+            pick(rng, &["paced", "paced", "stop-the-world"])
+        ),
+        format!(
+            "gc.idle_after={}",
+            pick(rng, &["never", "never", "10 ms", "1 s"])
+        ),
+        format!("gc.idle_target={}", high + between(rng, 1, 12)),
+        format!("gc.recycler={}", pick(rng, &["none", "none", "settled"])),
         format!("gc.policy={}", pick(rng, &VICTIMS)),
         format!("gc.choices={}", between(rng, 1, 12)),
         format!("gc.low={low}"),

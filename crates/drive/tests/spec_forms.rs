@@ -132,6 +132,10 @@ const OTHERS: &[(&str, &[&str])] = &[
     ("gc.low", &["gc.low=5"]),
     ("gc.high", &["gc.high=8"]),
     ("gc.reserve", &["gc.reserve=2"]),
+    ("gc.pace", &["gc.pace=stop-the-world"]),
+    ("gc.idle_after", &["gc.idle_after=1 s", "gc.idle_target=20"]),
+    ("gc.idle_target", &["gc.idle_target=20"]),
+    ("gc.recycler", &["gc.recycler=settled"]),
     ("controller.command_time", &["controller.command_time=0"]),
     (
         "controller.write_buffer",

@@ -348,6 +348,7 @@ impl Ftl {
             0
         };
         self.victims.opened(superblock, 0, written);
+        self.collection.opened(superblock);
         let s = &mut self.streams[stream];
         s.superblock = superblock;
         (s.next, s.begun) = (0, 0);

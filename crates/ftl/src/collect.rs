@@ -1,25 +1,35 @@
 //! Garbage collection: empties native superblocks, in the order that the policy chooses.
 //!
-//! It starts when few superblocks are free and stops when enough are; while it runs, the host pays
-//! for each unit what the victims cost: valid ÷ (size − valid) copies. Where a cache superblock
+//! It starts when few superblocks are free and stops when enough are. While it runs the host pays
+//! for each unit what the victims cost, valid ÷ (size − valid) copies, or waits altogether. In idle
+//! time it goes on beyond that, as far as something is to be gained.
+//!
+//! The recycler of a settled drive works by the same mover: once every superblock has been written,
+//! each host unit is accompanied by a copy from the superblock whose turn it is.
+//! Where a cache superblock
 //! holds less valid data than the best native victim, folding is the cheaper way to free space and
 //! goes first.
 
 use crate::allocate::GC;
 use crate::ftl::Ftl;
-use crate::layout::NONE;
+use crate::layout::{Layout, NONE};
 use crate::mover::Work;
 use crate::op::NandOp;
-use crate::policy::Victim;
+use crate::policy::{Pace, Recycler, Victim};
 use crate::wear::Cause;
 
 /// Victims without anything to gain that a policy may choose one after another, before the emptiest
 /// is taken instead: a drive that is short of space must not go round in circles.
 const FULL_IN_TURN: u32 = 16;
+/// In idle time a superblock is collected when this part of it, and two granules at the least, is
+/// invalid: collecting may end with a padded granule, and what gains less would never end.
+const IDLE_GAIN: u32 = 16;
 
 /// What collection remembers from victim to victim.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Collection {
+    /// The host waits until collection ends.
+    pub(crate) halts_host: bool,
     /// Copies that collection costs for each unit that it frees, in thousandths.
     cost_milli: i64,
     /// No victim was worth its copies; not looked for again before this sequence number.
@@ -28,9 +38,31 @@ pub(crate) struct Collection {
     full_in_turn: u32,
     /// Valid and invalid units of the last victims, the older ones fading out.
     recent: (u64, u64),
+    /// Superblocks that have not been written since the drive was new or purged.
+    untouched: Vec<bool>,
+    untouched_count: u32,
 }
 
 impl Collection {
+    /// Nothing has been written yet; the cache's own superblocks do not count.
+    pub(crate) fn new(layout: &Layout, fixed: u32) -> Collection {
+        Collection {
+            halts_host: false,
+            cost_milli: 0,
+            search_again: 0,
+            full_in_turn: 0,
+            recent: (0, 0),
+            untouched: (0..layout.superblocks).map(|s| s >= fixed).collect(),
+            untouched_count: layout.superblocks - fixed,
+        }
+    }
+
+    /// A superblock is going to be written.
+    pub(crate) fn opened(&mut self, superblock: u32) {
+        let first = std::mem::take(&mut self.untouched[superblock as usize]);
+        self.untouched_count -= u32::from(first);
+    }
+
     /// Notes a victim and sets what its copies cost. A policy that takes the emptiest knows the
     /// cost of each; where victims come as they come, the host pays the mean of the last eight or
     /// so: one without anything to gain would ask for its whole price at once.
@@ -51,10 +83,43 @@ impl Ftl {
     /// Units to copy for each host unit, in thousandths.
     #[inline]
     pub(crate) fn collect_pace_milli(&self) -> i64 {
-        if !self.collect.active || self.collect.source == NONE {
+        if self.collect.source == NONE {
             return 0;
         }
-        self.collection.cost_milli
+        let space = if self.collect.active {
+            self.collection.cost_milli
+        } else {
+            0
+        };
+        if self.is_settled() {
+            space.max(1000)
+        } else {
+            space
+        }
+    }
+
+    /// Whether the recycler accompanies the host: no superblock is left that was never written.
+    #[inline]
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.collection.untouched_count == 0 && self.policy.gc.recycler == Recycler::Settled
+    }
+
+    /// Free superblocks, and those that become free without more copies.
+    fn free_soon(&self) -> u32 {
+        let emptied = self.collect.emptied() + self.fold.emptied();
+        self.blocks.free_count() + self.blocks.erasing + emptied
+    }
+
+    /// Whether idle time is offered and its goal is not reached.
+    fn collects_idle(&self) -> bool {
+        self.collect.idle && self.free_soon() < self.policy.gc.idle_superblocks
+    }
+
+    /// Whether the host waits until collection ends.
+    #[inline]
+    fn stops_the_world(&self) -> bool {
+        self.collect.active && self.policy.gc.pace == Pace::StopTheWorld
     }
 
     pub(crate) fn pump_collect(&mut self, ops: &mut Vec<NandOp>) {
@@ -65,9 +130,18 @@ impl Ftl {
             self.collect.active = false;
             self.collect.owe(0, 0);
         }
-        if !self.collect.active && !self.wear.busy {
-            return;
+        if self.collect.active || self.wear.busy || self.collect.idle || self.is_settled() {
+            self.collect(ops);
         }
+        self.collection.halts_host = self.stops_the_world() && self.makes_space();
+    }
+
+    /// Something is under way that ends with a free superblock.
+    fn makes_space(&self) -> bool {
+        self.collect.source != NONE || self.blocks.erasing > 0 || self.collect.waiting()
+    }
+
+    fn collect(&mut self, ops: &mut Vec<NandOp>) {
         loop {
             if self.collect.source == NONE && !self.next_victim(ops) {
                 self.collect.owe(0, 0);
@@ -90,12 +164,13 @@ impl Ftl {
         }
     }
 
-    /// Collection keeps ahead of what the host pays for, and goes all out when the host waits or
-    /// when it moves data for another reason than space.
+    /// Collection keeps ahead of what the host pays for, and goes all out when the host waits, in
+    /// idle time, or when it moves data for another reason than space.
     #[inline]
     fn may_collect(&mut self) -> bool {
         let urgent = self.starved || self.collect.cause != Cause::Space;
-        (urgent || self.collect.is_behind()) && self.may_read(Work::Collect)
+        let goes = urgent || self.collect.is_behind() || self.stops_the_world();
+        (goes || self.collects_idle()) && self.may_read(Work::Collect)
     }
 
     /// Data that is moved for another reason than space goes first, and the host does not pay.
@@ -110,36 +185,65 @@ impl Ftl {
         true
     }
 
-    /// Makes the superblock that the policy chooses the source, unless all are full or a cache
-    /// superblock costs less.
+    /// Makes a superblock the source: the one that the policy chooses while space is wanted, unless
+    /// all are full or a cache superblock costs less; else the one whose turn it is, in a settled
+    /// drive.
     fn next_victim(&mut self, ops: &mut Vec<NandOp>) -> bool {
         if self.wear.busy && self.start_relocation() {
             return true;
         }
-        if !self.collect.active {
-            return false;
+        let enough = self.policy.gc.high_superblocks;
+        if self.collect.active && self.blocks.free_count() >= enough {
+            self.collect.active = false;
         }
-        if self.sequence < self.collection.search_again && !self.starved {
-            return false;
-        }
-        self.erase_dead(ops);
-        if self.blocks.free_count() >= self.policy.gc.high_superblocks {
-            return false;
-        }
-        let Some((victim, valid)) = self.choose(0) else {
-            self.collection.search_again = self.sequence + 8 * u64::from(self.layout.dies);
+        let coming = self.stops_the_world() && self.free_soon() >= enough;
+        let victim = if self.collect.active {
+            self.erase_dead(ops);
+            self.victim_for_space(coming)
+        } else if self.collects_idle() {
+            self.erase_dead(ops);
+            self.victim_for_idle()
+        } else if self.is_settled() {
+            self.victims.oldest(0, &self.blocks.all)
+        } else {
+            None
+        };
+        let Some(victim) = victim else {
             return false;
         };
+        let valid = self.blocks.all[victim as usize].valid;
+        let units = self.layout.native_units;
         self.collect.cause = Cause::Space;
-        self.collection
-            .chosen(self.policy.gc.victim, valid, self.layout.native_units);
+        self.collection.chosen(self.policy.gc.victim, valid, units);
         self.counters.gc_victims += 1;
         self.start_source(Work::Collect, victim);
         true
     }
 
-    /// The next victim of a pool and its valid units: none where nothing is to be gained.
-    fn choose(&mut self, pool: usize) -> Option<(u32, u32)> {
+    /// The victim of the policy, unless enough is `coming` anyway.
+    fn victim_for_space(&mut self, coming: bool) -> Option<u32> {
+        if coming || (self.sequence < self.collection.search_again && !self.starved) {
+            return None;
+        }
+        let victim = self.choose(0);
+        if victim.is_none() {
+            self.collection.search_again = self.sequence + 8 * u64::from(self.layout.dies);
+        }
+        victim
+    }
+
+    /// The victim of the policy in idle time, or the emptiest where that one gains too little.
+    fn victim_for_idle(&mut self) -> Option<u32> {
+        let units = self.layout.native_units;
+        let least = (units / IDLE_GAIN).max(2 * self.layout.native_granule);
+        let chosen = self.choose(0)?;
+        let emptiest = self.victims.emptiest(0, &self.blocks.all);
+        let gain = |s: &u32| units - self.blocks.all[*s as usize].valid >= least;
+        Some(chosen).filter(gain).or(emptiest.filter(gain))
+    }
+
+    /// The next victim of a pool: none where nothing is to be gained.
+    fn choose(&mut self, pool: usize) -> Option<u32> {
         let (all, units) = (&self.blocks.all, self.layout.native_units);
         let valid = |superblock: u32| all[superblock as usize].valid;
         let emptiest = self.victims.emptiest(pool, all)?;
@@ -158,6 +262,6 @@ impl Ftl {
         let oldest_cached = self.blocks.cache.front().map(|&s| valid(s));
         let cheaper_fold =
             oldest_cached.is_some_and(|cached| cached <= valid(chosen)) && self.fold_can_write();
-        (valid(emptiest) < units && !cheaper_fold).then_some((chosen, valid(chosen)))
+        (valid(emptiest) < units && !cheaper_fold).then_some(chosen)
     }
 }

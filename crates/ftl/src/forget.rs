@@ -51,7 +51,7 @@ impl Ftl {
             return Some(at);
         }
         let short = blocks.free_count() + blocks.erasing < self.policy.gc.high_superblocks + AHEAD;
-        let idle = self.fold.idle && blocks.erasing == 0;
+        let idle = (self.fold.idle || self.collect.idle) && blocks.erasing == 0;
         if short && let Some(at) = blocks.stale.iter().position(|s| !is_fixed(s)) {
             return Some(at);
         }

@@ -29,6 +29,15 @@ pub enum Found {
     Flash(u32),
 }
 
+/// Work that the drive offers idle time for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Load {
+    /// Folding the SLC cache.
+    Fold,
+    /// Collecting superblocks ahead of need.
+    Collect,
+}
+
 /// Number of the stream of chance in the drive's seed.
 const CHANCE: u64 = 0x4654_4c00;
 
@@ -87,7 +96,7 @@ impl Ftl {
             sequence: 0,
             starved: false,
             parity_forgone: 0,
-            collection: Collection::default(),
+            collection: Collection::new(&layout, cache.fixed_total),
             scratch: Vec::with_capacity(4096),
             chance: Rng::new(seed, CHANCE),
             cache,
@@ -239,9 +248,13 @@ impl Ftl {
         }
     }
 
-    /// The drive offers idle time, or takes the offer back.
-    pub fn offer(&mut self, idle: bool, ops: &mut Vec<NandOp>) {
-        self.fold.idle = idle;
+    /// The drive offers idle time for some work, or takes the offer back: what is under way ends,
+    /// and nothing more is begun.
+    pub fn offer(&mut self, load: Load, idle: bool, ops: &mut Vec<NandOp>) {
+        match load {
+            Load::Fold => self.fold.idle = idle,
+            Load::Collect => self.collect.idle = idle,
+        }
         self.pump(ops);
     }
 
@@ -307,7 +320,7 @@ impl Ftl {
         self.collect = Mover::new(Work::Collect, &self.layout);
         self.wear.forget();
         self.victims = Victims::new(self.layout.superblocks, self.layout.native_units);
-        self.collection = Collection::default();
+        self.collection = Collection::new(&self.layout, self.cache.fixed_total);
         self.starved = false;
     }
 }

@@ -32,7 +32,7 @@ pub mod wear;
 mod write_buffer;
 
 pub use counters::Counters;
-pub use ftl::{Found, Ftl};
+pub use ftl::{Found, Ftl, Load};
 pub use layout::Layout;
 pub use op::{NandOp, Token};
 pub use policy::Policy;

@@ -129,6 +129,11 @@ impl Mover {
     pub(crate) fn waiting(&self) -> bool {
         !self.emptied.is_empty()
     }
+
+    /// How many sources wait for their copies.
+    pub(crate) fn emptied(&self) -> u32 {
+        self.emptied.len() as u32
+    }
 }
 
 /// Free superblocks that a mover leaves: the last one is collection's.

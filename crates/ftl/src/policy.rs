@@ -117,6 +117,25 @@ pub enum Victim {
     Random,
 }
 
+/// How the host waits for garbage collection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// Each host unit is accompanied by the copies that it costs.
+    Paced,
+    /// Once collection has begun the host waits until it ends.
+    StopTheWorld,
+}
+
+/// What else goes on in a drive that has been written all over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recycler {
+    /// Nothing.
+    None,
+    /// Once no superblock is left that was never written, each host unit is accompanied by a copy,
+    /// whether space is wanted or not, until a purge.
+    Settled,
+}
+
 /// Garbage collection of native superblocks, in free superblocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gc {
@@ -128,6 +147,14 @@ pub struct Gc {
     pub high_superblocks: u32,
     /// The host never takes the last ones: GC and folding need them to finish.
     pub reserve_superblocks: u32,
+    /// How the host waits.
+    pub pace: Pace,
+    /// Begins after so long without a host command, whatever is free; never when none.
+    pub idle_after: Option<Nanos>,
+    /// In idle time it stops when so many are free.
+    pub idle_superblocks: u32,
+    /// What else goes on once the drive has been written all over.
+    pub recycler: Recycler,
 }
 
 /// Whether superblocks can lose a die.

@@ -307,7 +307,8 @@ impl Ftl {
     /// fold or a collection. The units have to be reserved before they are handed over.
     pub fn room(&mut self, route: Route) -> u32 {
         let buffer = self.buffer.capacity_units - self.buffer.used_units;
-        if buffer == 0 || self.fold.holds_host() || self.collect.holds_host() {
+        let held = self.fold.holds_host() || self.collect.holds_host();
+        if buffer == 0 || held || self.collection.halts_host {
             return 0;
         }
         let stream = self.host_stream(route);

@@ -1,11 +1,12 @@
 //! From checked values to the config that the drive is built from: every field from a key, no
 //! defaults.
 
+mod gc;
+
 use flashtwin_base::Nanos;
 use flashtwin_ftl::Policy;
 use flashtwin_ftl::policy::{
-    Admit, CacheMode, Fold, FoldPath, Gc, Levelling, Parity, SizeAt, SlcCache, Victim, Wear,
-    WhenFull,
+    Admit, CacheMode, Fold, FoldPath, Levelling, Parity, SizeAt, SlcCache, Wear, WhenFull,
 };
 use flashtwin_nand::DiePower;
 use flashtwin_nand::part::{Cell, Geometry, ModeTiming, Part, Program, Suspend};
@@ -39,6 +40,13 @@ impl Checked<'_> {
         match self.datum(key) {
             Datum::Never => None,
             _ => Some(self.number(key)),
+        }
+    }
+
+    fn time_or_never(&self, key: &str) -> Option<Nanos> {
+        match self.datum(key) {
+            Datum::Never => None,
+            _ => Some(self.time(key)),
         }
     }
 
@@ -147,23 +155,8 @@ fn policy(checked: &Checked<'_>) -> Policy {
         superblock_dies: checked.count("ftl.superblock_dies"),
         cache: cache(checked),
         fold: fold(checked),
-        gc: gc(checked),
+        gc: gc::policy(checked),
         wear: wear(checked),
-    }
-}
-
-fn gc(checked: &Checked<'_>) -> Gc {
-    Gc {
-        victim: match checked.word("gc.policy") {
-            "greedy" => Victim::Greedy,
-            "cost-benefit" => Victim::CostBenefit,
-            "fifo" => Victim::Fifo,
-            "d-choices" => Victim::Choices(checked.count("gc.choices")),
-            _ => Victim::Random,
-        },
-        low_superblocks: checked.count("gc.low"),
-        high_superblocks: checked.count("gc.high"),
-        reserve_superblocks: checked.count("gc.reserve"),
     }
 }
 
@@ -205,12 +198,8 @@ fn cache(checked: &Checked<'_>) -> SlcCache {
 }
 
 fn fold(checked: &Checked<'_>) -> Fold {
-    let idle_after = match checked.datum("fold.idle_after") {
-        Datum::Never => None,
-        _ => Some(checked.time("fold.idle_after")),
-    };
     Fold {
-        idle_after,
+        idle_after: checked.time_or_never("fold.idle_after"),
         reserve_bytes: checked.number("fold.reserve"),
         pace_milli: checked.count("fold.pace"),
         rearm_pace_milli: checked.count("fold.rearm_pace"),

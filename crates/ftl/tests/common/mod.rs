@@ -12,9 +12,9 @@ use std::collections::{BTreeMap, VecDeque};
 use flashtwin_base::Nanos;
 use flashtwin_base::rng::Rng;
 use flashtwin_ftl::policy::{
-    Admit, CacheMode, Fold, FoldPath, Gc, Parity, SlcCache, Victim, Wear, WhenFull,
+    Admit, CacheMode, Fold, FoldPath, Gc, Pace, Parity, Recycler, SlcCache, Victim, Wear, WhenFull,
 };
-use flashtwin_ftl::{Ftl, NandOp, Policy, Route, Token};
+use flashtwin_ftl::{Ftl, Load, NandOp, Policy, Route, Token};
 use flashtwin_nand::{Cell, Geometry, ModeTiming, Part, Program, Suspend};
 
 pub const UNIT: u32 = 4096;
@@ -89,6 +89,10 @@ pub fn policy() -> Policy {
             low_superblocks: 5,
             high_superblocks: 7,
             reserve_superblocks: 3,
+            pace: Pace::Paced,
+            idle_after: None,
+            idle_superblocks: 0,
+            recycler: Recycler::None,
         },
         wear: Wear::default(),
     }
@@ -234,7 +238,9 @@ impl Bench {
     }
 
     pub fn idle(&mut self, idle: bool) {
-        self.ftl.offer(idle, &mut self.ops);
+        for load in [Load::Fold, Load::Collect] {
+            self.ftl.offer(load, idle, &mut self.ops);
+        }
         self.queue();
     }
 

@@ -7,6 +7,7 @@ use super::flash::Flash;
 
 pub(super) fn check(found: &mut Findings<'_>) {
     collection(found);
+    idle_collection(found);
     gathering(found);
     read_ahead(found);
     buffer(found);
@@ -30,6 +31,27 @@ fn collection(found: &mut Findings<'_>) -> Option<()> {
     if high < low {
         let message = format!("collection ends at {high} free superblocks but begins below {low}");
         found.add("gc.high", message, format!("write at least {low}"));
+    }
+    Some(())
+}
+
+/// Idle collection that stops where ordinary collection does would do nothing.
+fn idle_collection(found: &mut Findings<'_>) -> Option<()> {
+    let (high, target) = (
+        found.values.number("gc.high")?,
+        found.values.number("gc.idle_target")?,
+    );
+    let never = found.values.entry("gc.idle_after")?.datum == Datum::Never;
+    if !never && target <= high {
+        let message = format!(
+            "collection in idle time ends at {target} free superblocks, and {high} are kept free \
+             anyway"
+        );
+        found.add(
+            "gc.idle_target",
+            message,
+            format!("write more than {high}, or `gc.idle_after = \"never\"`"),
+        );
     }
     Some(())
 }

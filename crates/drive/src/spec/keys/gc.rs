@@ -1,6 +1,7 @@
 //! Garbage collection.
 
 use super::{Key, Kind, count, policy};
+use crate::spec::quantity::Dimension::Time;
 
 pub(super) const KEYS: &[Key] = &[
     policy(
@@ -37,4 +38,38 @@ pub(super) const KEYS: &[Key] = &[
         "3",
         "Superblocks that the host never gets: collection and folding need them to finish.",
     ),
+    policy(
+        "gc.pace",
+        Kind::Word(&["paced", "stop-the-world"]),
+        "\"paced\"",
+        "Each host write waits for the copies that it costs, or every write waits from `gc.low` \
+         until `gc.high` is reached.",
+    )
+    .or("\"paced\""),
+    policy(
+        "gc.idle_after",
+        Kind::Quantity {
+            dimension: Time,
+            zero: false,
+            never: true,
+        },
+        "\"5 s\"",
+        "Collection goes on ahead of need after so long without a host command, or \"never\".",
+    )
+    .or("\"never\""),
+    policy(
+        "gc.idle_target",
+        count(0, 1_000_000),
+        "40",
+        "Collection in idle time ends when so many superblocks are free.",
+    )
+    .or("0"),
+    policy(
+        "gc.recycler",
+        Kind::Word(&["none", "settled"]),
+        "\"none\"",
+        "`settled`: once no superblock is left that was never written, a unit is copied for each \
+         that the host writes, whether space is wanted or not, until a secure erase.",
+    )
+    .or("\"none\""),
 ];

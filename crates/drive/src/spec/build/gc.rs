@@ -1,0 +1,30 @@
+//! Garbage collection.
+
+use flashtwin_ftl::policy::{Gc, Pace, Recycler, Victim};
+
+use super::Checked;
+
+pub(super) fn policy(checked: &Checked<'_>) -> Gc {
+    Gc {
+        victim: match checked.word("gc.policy") {
+            "greedy" => Victim::Greedy,
+            "cost-benefit" => Victim::CostBenefit,
+            "fifo" => Victim::Fifo,
+            "d-choices" => Victim::Choices(checked.count("gc.choices")),
+            _ => Victim::Random,
+        },
+        low_superblocks: checked.count("gc.low"),
+        high_superblocks: checked.count("gc.high"),
+        reserve_superblocks: checked.count("gc.reserve"),
+        pace: match checked.word("gc.pace") {
+            "paced" => Pace::Paced,
+            _ => Pace::StopTheWorld,
+        },
+        idle_after: checked.time_or_never("gc.idle_after"),
+        idle_superblocks: checked.count("gc.idle_target"),
+        recycler: match checked.word("gc.recycler") {
+            "none" => Recycler::None,
+            _ => Recycler::Settled,
+        },
+    }
+}
