@@ -1,0 +1,193 @@
+//! Garbage collection as the host sees it: how it waits, what a rest brings back, and what only a
+//! secure erase does.
+
+mod common;
+#[path = "common/loops.rs"]
+mod loops;
+
+use common::load_with;
+use flashtwin_base::{Device, Nanos, Op, Request};
+use flashtwin_drive::Drive;
+use flashtwin_host::Outcome;
+use flashtwin_workload::ReadWrite;
+use loops::{go, job, rate, rest};
+
+const MB: u64 = 1_000_000;
+
+/// A drive of 2 GB without a cache: 160 superblocks of 12.6 MB.
+fn drive(sets: &[&str]) -> Drive {
+    let small = [
+        "nand.wordlines_per_block=32",
+        "ftl.system=0",
+        "drive.capacity=1.6 GB",
+    ];
+    Drive::new(
+        &load_with(common::BASE, &["slc-off"], &[&small, sets].concat()).config,
+        1,
+    )
+}
+
+fn fill(drive: &mut Drive) {
+    go(drive, job(ReadWrite::Write, 128 << 10, 32));
+}
+
+/// Random 4 KiB writes over the whole drive, to other addresses each time.
+fn random(drive: &mut Drive, bytes: u64) -> Outcome {
+    let mut write = job(ReadWrite::RandWrite, 4096, 32);
+    write.seed = drive.counters().host_units;
+    write.io_bytes = Some(bytes / 4096 * 4096);
+    go(drive, write)
+}
+
+fn trim_all(drive: &mut Drive) {
+    let sectors = (drive.capacity_bytes() / 512) as u32;
+    drive.submit(drive.now(), Request::new(0, Op::Trim, 0, sectors));
+    rest(drive, Nanos::from_secs(1));
+}
+
+/// Bytes that collection programmed during a run, for each byte of the host.
+fn copies(drive: &mut Drive, run: impl FnOnce(&mut Drive)) -> f64 {
+    let before = *drive.counters();
+    run(drive);
+    let after = drive.counters();
+    (after.gc_units - before.gc_units) as f64 / (after.host_units - before.host_units) as f64
+}
+
+#[test]
+fn a_host_that_pays_as_it_goes_never_stalls_and_one_that_waits_does() {
+    let mut found = [("paced", 0, 0.0), ("stop-the-world", 0, 0.0)];
+    for (pace, stalls, copied) in &mut found {
+        let mut d = drive(&[&format!("gc.pace={pace}"), "gc.high=12"]);
+        fill(&mut d);
+        random(&mut d, 1500 * MB);
+        *copied = copies(&mut d, |d| {
+            let outcome = random(d, 400 * MB);
+            let (longest, bytes) = (50_000_000, &outcome.series.bytes);
+            assert!(outcome.series.dt_ns.iter().all(|&t| t <= longest));
+            *stalls = bytes.iter().filter(|&&b| b == 0).count();
+        });
+        d.ftl().check();
+    }
+    let [(_, paced, a), (_, stopped, b)] = found;
+    assert_eq!(paced, 0, "intervals of 50 ms without a completed write");
+    assert!(stopped > 10, "{stopped} stalls where the world stops");
+    // More superblocks free on average is less over-provisioning, no more.
+    assert!((b / a - 1.0).abs() < 0.25, "{b} copies a unit after {a}");
+}
+
+#[test]
+fn idle_time_brings_free_superblocks_up_to_the_target_and_the_fresh_rate_back() {
+    let spare = ["gc.idle_after=5 s", "gc.idle_target=20"];
+    let rates = [&spare[..], &[]].map(|sets| {
+        let mut d = drive(sets);
+        let fresh = rate(&random(&mut d, 100 * MB));
+        fill(&mut d);
+        random(&mut d, 1500 * MB);
+        let dirty = rate(&random(&mut d, 100 * MB));
+        rest(&mut d, Nanos::from_secs(1));
+        let (before, copied) = (d.ftl().free_superblocks(), d.counters().gc_units);
+        rest(&mut d, Nanos::from_secs(3));
+        assert_eq!(d.counters().gc_units, copied, "too early");
+        rest(&mut d, Nanos::from_secs(60));
+        let free = d.ftl().free_superblocks();
+        let expected = if sets.is_empty() { before } else { 20 };
+        assert!((expected..expected + 3).contains(&free), "{free} free");
+        let copied = copies(&mut d, |d| {
+            let rested = rate(&random(d, 100 * MB));
+            let back = (rested - dirty) / (fresh - dirty);
+            assert_eq!(
+                back > 0.9,
+                !sets.is_empty(),
+                "{back} of the fresh rate back"
+            );
+        });
+        d.ftl().check();
+        (dirty / fresh, copied)
+    });
+    let [(_, rested), (dirty, never)] = rates;
+    assert!(dirty < 0.6, "{dirty} of the fresh rate when dirty");
+    assert!(rested < 0.05 && never > 1.0, "{rested} and {never} copies");
+}
+
+#[test]
+fn idle_collection_stops_when_the_host_comes_back() {
+    let mut d = drive(&["gc.idle_after=1 s", "gc.idle_target=60"]);
+    fill(&mut d);
+    random(&mut d, 800 * MB);
+    rest(&mut d, Nanos::from_ms(1200));
+    let busy = d.counters().gc_units;
+    d.submit(d.now(), Request::new(0, Op::Read, 0, 8));
+    rest(&mut d, Nanos::from_ms(900));
+    // What was being read when the host came: two granules a die, and one that was being filled.
+    let granules = 2 * 2 + 1;
+    let more = d.counters().gc_units - busy;
+    assert!(
+        more <= granules * 4 * 4 * 3,
+        "{more} units copied under the host"
+    );
+    let stopped = d.counters().gc_units;
+    rest(&mut d, Nanos::from_ms(400));
+    assert!(
+        d.counters().gc_units > stopped,
+        "it goes on when idle again"
+    );
+    d.ftl().check();
+}
+
+#[test]
+fn a_settled_recycler_halves_the_rate_for_good_and_only_a_purge_ends_it() {
+    // Much is spare, so that the recycler's pace and not the lack of space sets the rate.
+    let sets = [
+        "drive.capacity=1.2 GB",
+        "gc.idle_after=5 s",
+        "gc.idle_target=20",
+    ];
+    let settled = [&sets[..], &["gc.recycler=settled"]].concat();
+    let mut d = drive(&settled);
+    let fresh = rate(&random(&mut d, 150 * MB));
+    assert!(!d.ftl().is_settled(), "settled before all has been written");
+    fill(&mut d);
+    fill(&mut d);
+    assert!(d.ftl().is_settled(), "two fills write every superblock");
+    let measure = |d: &mut Drive| rate(&random(d, 300 * MB)) / fresh;
+    let dirty = measure(&mut d);
+    rest(&mut d, Nanos::from_secs(1800));
+    let rested = measure(&mut d);
+    trim_all(&mut d);
+    let mut trimmed = 0.0;
+    let copied = copies(&mut d, |d| trimmed = measure(d));
+    d.ftl().check();
+    assert!((0.4..0.56).contains(&dirty), "dirty {dirty}");
+    assert!((rested - dirty) / (1.0 - dirty) < 0.25, "rested {rested}");
+    assert!((0.42..0.56).contains(&trimmed), "trimmed {trimmed}");
+    assert!((0.85..1.0).contains(&copied), "{copied} copies a unit");
+    d.purge();
+    assert!(!d.ftl().is_settled());
+    let purged = measure(&mut d);
+    assert!((0.98..1.02).contains(&purged), "purged {purged}");
+
+    // The same drive without it.
+    let mut d = drive(&sets);
+    fill(&mut d);
+    fill(&mut d);
+    trim_all(&mut d);
+    let trimmed = measure(&mut d);
+    assert!((0.98..1.02).contains(&trimmed), "without it {trimmed}");
+}
+
+#[test]
+fn chance_in_the_choice_of_victims_comes_from_the_seed() {
+    for policy in ["gc.policy=random", "gc.policy=d-choices"] {
+        let run = |seed: u64| {
+            let sets = ["drive.capacity=800 MB", "nand.blocks_per_plane=80", policy];
+            let sets = [&["nand.wordlines_per_block=32", "ftl.system=0"], &sets[..]].concat();
+            let mut d = Drive::new(&load_with(common::BASE, &["slc-off"], &sets).config, seed);
+            fill(&mut d);
+            random(&mut d, 600 * MB);
+            (*d.counters(), d.now())
+        };
+        let first = run(1);
+        assert_eq!(first, run(1), "{policy}: the same seed, another life");
+        assert_ne!(first, run(2), "{policy}: another seed, the same life");
+    }
+}
