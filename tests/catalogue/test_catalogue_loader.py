@@ -33,7 +33,12 @@ class FakeCore:
         self._failing = failing or {}
 
     def load_spec(
-        self, target: str, search: list[str], firmware: list[str], sets: list[str]
+        self,
+        target: str,
+        search: list[str],
+        firmware: list[str],
+        sets: list[str],
+        scale: str | None = None,
     ) -> Any:
         self.asked.append((target, firmware, sets))
         for profile in firmware or [""]:

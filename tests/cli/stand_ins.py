@@ -53,7 +53,13 @@ def fake_spec(target: str) -> Any:
     )
 
 
-def load(target: str, *, firmware: Sequence[str] = (), sets: Sequence[str] = ()) -> Any:
+def load(
+    target: str,
+    *,
+    firmware: Sequence[str] = (),
+    sets: Sequence[str] = (),
+    scale: str | None = None,
+) -> Any:
     """Any spec file and every drive of the catalogue is fine, but for the value bad=1."""
     if not target.endswith(".toml") and target not in loader.drive_ids():
         raise loader.unknown_drive(target)

@@ -8,8 +8,8 @@ const USAGE: &str = "usage: flashtwin-bench [--json]
        flashtwin-bench --profile FILE.svg
 
 Simulated I/O a second of the BX500 at full size beside the bare page map of the same size, each
-figure the best of three, on one core. It takes a few minutes. With --profile, a flame graph of a fill,
-random writes and random reads instead.";
+figure the best of three, on one core. It takes a few minutes. With --profile, a flame graph of a
+fill, random writes and random reads instead.";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

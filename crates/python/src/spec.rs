@@ -87,16 +87,18 @@ fn mistakes(py: Python<'_>, errors: &[spec::SpecError]) -> PyErr {
     build().unwrap_or_else(|failure| failure)
 }
 
-/// Loads a drive by catalogue id or path.
+/// Loads a drive by catalogue id or path, made smaller by `scale`.
 #[pyfunction]
+#[pyo3(signature = (target, search, firmware, sets, scale=None))]
 pub fn load_spec(
     py: Python<'_>,
     target: &str,
     search: Vec<PathBuf>,
     firmware: Vec<String>,
     sets: Vec<String>,
+    scale: Option<&str>,
 ) -> PyResult<Spec> {
-    match spec::load(target, &search, &firmware, &sets) {
+    match spec::load_scaled(target, &search, &firmware, &sets, scale) {
         Ok(inner) => Ok(Spec { inner }),
         Err(errors) => Err(mistakes(py, &errors)),
     }

@@ -88,8 +88,17 @@ def _extension() -> ModuleType:
         ) from error
 
 
-def load(target: str, *, firmware: Sequence[str] = (), sets: Sequence[str] = ()) -> Spec:
-    """The checked spec of a catalogue drive or of a spec file (a path that ends in .toml)."""
+def load(
+    target: str,
+    *,
+    firmware: Sequence[str] = (),
+    sets: Sequence[str] = (),
+    scale: str | None = None,
+) -> Spec:
+    """The checked spec of a catalogue drive or of a spec file (a path that ends in .toml).
+
+    `scale` ("1/16") makes it a smaller drive with the same dies, planes and ratios.
+    """
     core = _extension()
     if target.endswith(".toml"):
         if not Path(target).is_file():
@@ -99,23 +108,29 @@ def load(target: str, *, firmware: Sequence[str] = (), sets: Sequence[str] = ())
     elif target not in drive_ids():
         raise unknown_drive(target)
     try:
-        spec: Spec = core.load_spec(target, [str(DIRECTORY)], list(firmware), list(sets))
+        spec: Spec = core.load_spec(target, [str(DIRECTORY)], list(firmware), list(sets), scale)
         return spec
     except core.SpecError as error:
         raise BadSpecError(target, [SpecIssue(**issue) for issue in error.errors]) from error
 
 
-def check(target: str, *, firmware: Sequence[str] = (), sets: Sequence[str] = ()) -> Spec:
+def check(
+    target: str,
+    *,
+    firmware: Sequence[str] = (),
+    sets: Sequence[str] = (),
+    scale: str | None = None,
+) -> Spec:
     """As `load`, and each of the spec's firmware profiles is switched on once as well.
 
     An error that several of these find is told once.
     """
-    spec = load(target, firmware=firmware, sets=sets)
+    spec = load(target, firmware=firmware, sets=sets, scale=scale)
     issues: dict[SpecIssue, None] = {}
     for profile in spec.firmware_profiles:
         if profile not in firmware:
             try:
-                load(target, firmware=[*firmware, profile], sets=sets)
+                load(target, firmware=[*firmware, profile], sets=sets, scale=scale)
             except BadSpecError as error:
                 issues |= dict.fromkeys(error.issues)
     if issues:

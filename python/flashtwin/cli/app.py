@@ -19,6 +19,7 @@ from flashtwin import __version__
 from flashtwin.cli import (
     batteries,
     check,
+    diff,
     drives,
     explain,
     report,
@@ -163,5 +164,5 @@ def app() -> None:
     """
 
 
-for _command in (drives, show, check, batteries, test, report, explain, validate):
+for _command in (drives, show, check, diff, batteries, test, report, explain, validate):
     app.add_command(_command.command)

@@ -18,6 +18,7 @@ from flashtwin.errors import DONE, USAGE
 @click.argument("spec")
 @options.firmware
 @options.sets
+@options.scale
 @options.as_json
 @click.pass_context
 def command(
@@ -25,6 +26,7 @@ def command(
     spec: str,
     firmware: tuple[str, ...],
     sets: tuple[str, ...],
+    scale: str | None,
     as_json: bool,
 ) -> None:
     """Check SPEC, a file that ends in .toml or an id of the catalogue, and its firmware profiles.
@@ -34,12 +36,12 @@ def command(
     from flashtwin.catalogue.loader import BadSpecError, check
 
     if not as_json:
-        good = check(spec, firmware=firmware, sets=sets)
+        good = check(spec, firmware=firmware, sets=sets, scale=scale)
         size = terminal.size(good.capacity_bytes)
         click.echo(f"{spec}: a drive, {good.name}, {size}, spec {good.hash[:12]}")
         return
     try:
-        check(spec, firmware=firmware, sets=sets)
+        check(spec, firmware=firmware, sets=sets, scale=scale)
         issues = []
     except BadSpecError as error:
         issues = [issue.to_json() for issue in error.issues]

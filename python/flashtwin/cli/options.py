@@ -23,6 +23,11 @@ sets: Decorator = click.option(
     metavar="KEY=VALUE",
     help="Change a value of the spec, with its unit; may be given several times.",
 )
+scale: Decorator = click.option(
+    "--scale",
+    metavar="1/N",
+    help="A smaller drive with the same dies, planes and ratios, for a quick look.",
+)
 as_json: Decorator = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else."
 )

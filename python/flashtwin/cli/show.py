@@ -24,8 +24,15 @@ if TYPE_CHECKING:
 @click.argument("drive")
 @options.firmware
 @options.sets
+@options.scale
 @options.as_json
-def command(drive: str, firmware: tuple[str, ...], sets: tuple[str, ...], as_json: bool) -> None:
+def command(
+    drive: str,
+    firmware: tuple[str, ...],
+    sets: tuple[str, ...],
+    scale: str | None,
+    as_json: bool,
+) -> None:
     """Show every value of DRIVE with its origin and source.
 
     DRIVE is an id of the catalogue or a spec file that ends in .toml.
@@ -33,7 +40,7 @@ def command(drive: str, firmware: tuple[str, ...], sets: tuple[str, ...], as_jso
     from flashtwin.catalogue.loader import load
     from flashtwin.catalogue.summary import describe, grouped
 
-    spec = load(drive, firmware=firmware, sets=sets)
+    spec = load(drive, firmware=firmware, sets=sets, scale=scale)
     if as_json:
         terminal.print_json(describe(spec))
         return

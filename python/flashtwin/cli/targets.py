@@ -34,6 +34,7 @@ class Wishes:
     size: int | None = None
     firmware: tuple[str, ...] = ()
     sets: tuple[str, ...] = ()
+    scale: str | None = None
     seed: int = 1
     quiet: bool = False
 
@@ -60,9 +61,14 @@ def _twin(word: str, wishes: Wishes) -> Chosen:
     from flashtwin.catalogue.loader import load
     from flashtwin.runner.together import twin_target
 
-    spec = load(word, firmware=wishes.firmware, sets=wishes.sets)
+    spec = load(word, firmware=wishes.firmware, sets=wishes.sets, scale=wishes.scale)
     target = twin_target(
-        word, firmware=wishes.firmware, sets=wishes.sets, seed=wishes.seed, name=spec.id
+        word,
+        firmware=wishes.firmware,
+        sets=wishes.sets,
+        scale=wishes.scale,
+        seed=wishes.seed,
+        name=spec.id,
     )
     return Chosen(word=Path(word).name, twin=True, target=target)
 
@@ -76,9 +82,9 @@ def _file(word: str, wishes: Wishes) -> Chosen:
     path = Path(word).expanduser()
     if not _looks_like_path(word, path) and (wishes.size is None or nearest_ids(word)):
         raise unknown_drive(word)
-    if wishes.firmware or wishes.sets:
+    if wishes.firmware or wishes.sets or wishes.scale:
         raise FlashtwinError(
-            f"--firmware and --set change simulated drives; {word} is a file",
+            f"--firmware, --set and --scale change simulated drives; {word} is a file",
             hint="test the file and the drives apart",
             exit_code=USAGE,
         )

@@ -25,6 +25,7 @@ DEFAULT = "fill,crystaldiskmark"
     epilog=options.examples(
         "flashtwin test bx500-240 bx500-240-nocache",
         "flashtwin test bx500-240 --battery fill:patterns=1m-q1 --seed 7",
+        "flashtwin test bx500-240 --scale 1/16",
         "flashtwin test ./probe.bin --size 4GB --battery fill,crystaldiskmark",
     ),
 )
@@ -41,6 +42,7 @@ DEFAULT = "fill,crystaldiskmark"
 @options.seed
 @options.sets
 @options.firmware
+@options.scale
 @options.as_json
 @options.quiet
 def command(
@@ -51,6 +53,7 @@ def command(
     seed: int,
     sets: tuple[str, ...],
     firmware: tuple[str, ...],
+    scale: str | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -68,7 +71,9 @@ def command(
 
     text = ",".join(batteries) or DEFAULT
     requests = registry.parse(text)
-    wishes = Wishes(size=_bytes(size), firmware=firmware, sets=sets, seed=seed, quiet=quiet)
+    wishes = Wishes(
+        size=_bytes(size), firmware=firmware, sets=sets, scale=scale, seed=seed, quiet=quiet
+    )
     chosen = resolve(targets, wishes)
     names = [one.target.name for one in chosen]
     where = out if out is not None else default_out(names, datetime.now())
@@ -143,4 +148,5 @@ def _command(
     words += ["--size", size] if size is not None else []
     words += [part for name in wishes.firmware for part in ("--firmware", name)]
     words += [part for one in wishes.sets for part in ("--set", one)]
+    words += ["--scale", wishes.scale] if wishes.scale is not None else []
     return [*words, "--seed", str(wishes.seed)]

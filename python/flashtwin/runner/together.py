@@ -69,19 +69,22 @@ def twin_target(
     *,
     firmware: Sequence[str] = (),
     sets: Sequence[str] = (),
+    scale: str | None = None,
     seed: int = 1,
     name: str | None = None,
 ) -> Target:
     """A twin to be, of a catalogue drive or a spec file; picklable."""
-    make = partial(_make_twin, spec, tuple(firmware), tuple(sets), seed)
+    make = partial(_make_twin, spec, tuple(firmware), tuple(sets), scale, seed)
     return Target(name=name or spec, make=make)
 
 
-def _make_twin(spec: str, firmware: Sequence[str], sets: Sequence[str], seed: int) -> Drive:
+def _make_twin(
+    spec: str, firmware: Sequence[str], sets: Sequence[str], scale: str | None, seed: int
+) -> Drive:
     from flashtwin.catalogue.loader import load
     from flashtwin.drives.twin import Twin
 
-    return Twin(load(spec, firmware=firmware, sets=sets), seed=seed)
+    return Twin(load(spec, firmware=firmware, sets=sets, scale=scale), seed=seed)
 
 
 def run_tasks(

@@ -18,6 +18,7 @@ mod locate;
 mod print;
 mod quantity;
 mod resolve;
+mod scale;
 mod suggest;
 mod table;
 mod value;
@@ -88,13 +89,30 @@ pub fn load(
     firmware: &[String],
     sets: &[String],
 ) -> Result<Spec, Vec<SpecError>> {
+    load_scaled(target, search, firmware, sets, None)
+}
+
+/// As [`load`], and made smaller by `scale` ("1/16"), after everything else.
+///
+/// # Errors
+/// As [`load`], and a scale that this drive cannot have.
+pub fn load_scaled(
+    target: &str,
+    search: &[PathBuf],
+    firmware: &[String],
+    sets: &[String],
+    scale: Option<&str>,
+) -> Result<Spec, Vec<SpecError>> {
     let Resolved {
         target,
         written,
-        values,
+        mut values,
         profiles,
         mut errors,
     } = resolve::resolve(target, search, firmware, sets).map_err(error::in_order)?;
+    if let Some(scale) = scale {
+        errors.extend(scale::apply(scale, &mut values).err());
+    }
     errors.extend(check::check(&values, &target.file));
     let own = target
         .profiles

@@ -9,14 +9,16 @@ pub(super) const KEYS: &[Key] = &[
         quantity(Size),
         "\"240 GB\"",
         "Bytes that the host sees; whole sectors of 512 B.",
-    ),
+    )
+    .scaled(),
     fixed(
         "drive.rated_tbw",
         quantity_or_zero(Size),
         "\"80 TB\"",
         "Host bytes that the maker vouches for; 0 where the label says nothing.",
     )
-    .or("0"),
+    .or("0")
+    .scaled(),
     fixed(
         "drive.warranty_years",
         count(0, 20),

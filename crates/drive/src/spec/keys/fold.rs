@@ -20,7 +20,8 @@ pub(super) const KEYS: &[Key] = &[
         "\"30 GB\"",
         "Native bytes still free at which folding under pressure begins; 0 = only when nothing \
          else is left.",
-    ),
+    )
+    .scaled(),
     policy(
         "fold.pace",
         Kind::Factor,

@@ -16,7 +16,8 @@ pub(super) const KEYS: &[Key] = &[
         "\"2 GB\"",
         "Flash that never holds user data: system area, spares, bad blocks; counted in native \
          mode. Parity too, where `ftl.parity` does not count it.",
-    ),
+    )
+    .scaled(),
     fixed(
         "ftl.parity",
         Kind::Word(&["none", "stripe"]),

@@ -71,12 +71,20 @@ pub struct Key {
     pub meaning: &'static str,
     /// What holds where no spec of the chain says anything, in TOML; none where one has to.
     pub default: Option<&'static str>,
+    /// A share of the flash: `--scale` divides it.
+    pub scaled: bool,
 }
 
 impl Key {
     /// The same key with a value that holds where a spec is silent.
     const fn or(mut self, default: &'static str) -> Key {
         self.default = Some(default);
+        self
+    }
+
+    /// The same key as a share of the flash, which a smaller drive has less of.
+    const fn scaled(mut self) -> Key {
+        self.scaled = true;
         self
     }
 }
@@ -122,6 +130,7 @@ const fn fixed(
         example,
         meaning,
         default: None,
+        scaled: false,
     }
 }
 
@@ -138,6 +147,7 @@ const fn policy(
         example,
         meaning,
         default: None,
+        scaled: false,
     }
 }
 

@@ -17,7 +17,8 @@ pub(super) const KEYS: &[Key] = &[
         "\"24 GB\"",
         "User data in borrowed blocks at most; 0 for none, static and whole-drive, and where \
          `slc_cache.size_by_fill` says it.",
-    ),
+    )
+    .scaled(),
     policy(
         "slc_cache.size_by_fill",
         Kind::SizeByFill,
@@ -25,13 +26,15 @@ pub(super) const KEYS: &[Key] = &[
         "User data in borrowed blocks at most, as the drive fills: straight lines between points \
          of the share of the capacity that holds data. Empty: `slc_cache.size` throughout.",
     )
-    .or("[]"),
+    .or("[]")
+    .scaled(),
     policy(
         "slc_cache.static_size",
         quantity_or_zero(Size),
         "0",
         "User data in the cache's own blocks; 0 for none, dynamic and whole-drive.",
-    ),
+    )
+    .scaled(),
     policy(
         "slc_cache.when_full",
         Kind::Word(&["direct", "fold-first", "staged", "mixed"]),
@@ -78,5 +81,6 @@ pub(super) const KEYS: &[Key] = &[
         quantity_or_zero(Size),
         "\"2.4 GB\"",
         "Once full, the cache takes data again when so much of it can be opened.",
-    ),
+    )
+    .scaled(),
 ];

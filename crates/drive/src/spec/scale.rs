@@ -1,0 +1,155 @@
+//! `--scale 1/16`: a smaller drive with the same dies, planes and ratios.
+//!
+//! What is divided: wordlines a block first, then blocks a plane, and with them every size that is
+//! a share of the flash (the keys marked `scaled`). The erase time is divided with the wordlines,
+//! or erasing would cost more a byte than in the drive itself. What stays: dies, planes, pages, all
+//! other timings, rates, buffers, and everything counted in superblocks. Garbage collection on a
+//! few dozen superblocks is another drive, so blocks are never divided below [`SUPERBLOCKS`] and
+//! wordlines never below [`WORDLINES`] or what the write buffer asks for; a scale that cannot be
+//! had is refused with those that can.
+
+use super::error::{Fault, Place, SpecError};
+use super::keys::KEYS;
+use super::quantity::Dimension;
+use super::value::{Datum, Values};
+
+/// Fewest superblocks to which the number of blocks is divided.
+const SUPERBLOCKS: u64 = 500;
+/// Fewest wordlines of a block.
+const WORDLINES: u64 = 4;
+
+/// How many times smaller: "1/16" is 16.
+fn parse(text: &str) -> Result<u64, Fault> {
+    let divisor = text.strip_prefix("1/").unwrap_or(text).trim();
+    match divisor.parse::<u64>() {
+        Ok(1) if text.trim() == "1" => Ok(1),
+        Ok(n) if n >= 1 && text.starts_with("1/") => Ok(n),
+        _ => Err(Fault::new(
+            format!("`{text}` is not a scale"),
+            "write it like --scale 1/16",
+        )),
+    }
+}
+
+/// What may be divided: wordlines a block, blocks a plane, and the fewest wordlines that are left.
+struct Limits {
+    wordlines: u64,
+    blocks: u64,
+    fewest_wordlines: u64,
+}
+
+impl Limits {
+    fn read(values: &Values) -> Option<Limits> {
+        let number = |key: &str| values.number(key);
+        let dies = number("nand.channels")? * number("nand.dies_per_channel")?;
+        let row = dies * number("nand.planes")? * number("nand.page_size")?;
+        let buffer = number("controller.write_buffer")?;
+        Some(Limits {
+            wordlines: number("nand.wordlines_per_block")?,
+            blocks: number("nand.blocks_per_plane")?,
+            // The buffer has to stay below a superblock in SLC mode.
+            fewest_wordlines: WORDLINES.max(buffer / row.max(1) + 1),
+        })
+    }
+
+    /// What wordlines and blocks are divided by for a scale; wordlines by as much as they can be.
+    fn split(&self, divisor: u64) -> Option<(u64, u64)> {
+        let wordlines = (1..=divisor).rev().find(|by| {
+            divisor.is_multiple_of(*by)
+                && self.wordlines.is_multiple_of(*by)
+                && self.wordlines / by >= self.fewest_wordlines
+        })?;
+        let blocks = divisor / wordlines;
+        let honest = blocks == 1
+            || (self.blocks.is_multiple_of(blocks) && self.blocks / blocks >= SUPERBLOCKS);
+        honest.then_some((wordlines, blocks))
+    }
+
+    /// The scales that can be had, the mildest first.
+    fn possible(&self) -> Vec<u64> {
+        let most =
+            (self.wordlines / self.fewest_wordlines).max(1) * (self.blocks / SUPERBLOCKS).max(1);
+        (2..=most).filter(|by| self.split(*by).is_some()).collect()
+    }
+}
+
+/// Divides a drive's values; the errors are those of the option.
+pub(super) fn apply(text: &str, values: &mut Values) -> Result<(), SpecError> {
+    let place = Place::whole("--scale");
+    let divisor = parse(text).map_err(|fault| fault.at(&place, ""))?;
+    let Some(limits) = Limits::read(values) else {
+        return Ok(());
+    };
+    let Some((wordlines, blocks)) = limits.split(divisor) else {
+        return Err(refused(divisor, &limits).at(&place, ""));
+    };
+    divide(values, "nand.wordlines_per_block", wordlines);
+    divide(values, "nand.blocks_per_plane", blocks);
+    for key in KEYS.iter().filter(|key| key.name.ends_with(".tbers")) {
+        divide(values, key.name, wordlines);
+    }
+    for key in KEYS.iter().filter(|key| key.scaled) {
+        divide(values, key.name, divisor);
+    }
+    Ok(())
+}
+
+fn refused(divisor: u64, limits: &Limits) -> Fault {
+    let possible = limits.possible();
+    let message = format!(
+        "1/{divisor} cannot be had from {} wordlines a block (at least {} stay) and {} blocks a \
+         plane (at least {SUPERBLOCKS} stay)",
+        limits.wordlines, limits.fewest_wordlines, limits.blocks
+    );
+    let hint = match possible
+        .iter()
+        .rev()
+        .find(|by| **by < divisor)
+        .or(possible.last())
+    {
+        None => "this drive cannot be made smaller".to_owned(),
+        Some(near) => format!(
+            "try --scale 1/{near}; the smallest is 1/{}",
+            possible.last().unwrap_or(near)
+        ),
+    };
+    Fault::new(message, hint)
+}
+
+/// Divides one value; sizes stay whole sectors.
+fn divide(values: &mut Values, name: &str, by: u64) {
+    const SECTOR: u64 = 512;
+    let nothing = |datum: &Datum| match datum {
+        Datum::Quantity(size, _) => *size == 0,
+        Datum::SizeByFill(points) => points.is_empty(),
+        _ => false,
+    };
+    let entry = values
+        .entry(name)
+        .filter(|entry| by > 1 && !nothing(&entry.datum));
+    let Some(mut entry) = entry.cloned() else {
+        return;
+    };
+    entry.datum = match entry.datum {
+        Datum::Count(count) => Datum::Count(count / by),
+        Datum::Quantity(time, Dimension::Time) => {
+            Datum::Quantity((time / by).max(1), Dimension::Time)
+        }
+        Datum::Quantity(size, dimension) => {
+            Datum::Quantity((size / by / SECTOR * SECTOR).max(SECTOR), dimension)
+        }
+        Datum::SizeByFill(points) => Datum::SizeByFill(
+            points
+                .into_iter()
+                .map(|(share, size)| (share, size / by))
+                .collect(),
+        ),
+        other => other,
+    };
+    entry.source = format!("{}; divided by {by} (--scale)", entry.source);
+    entry.origin = "user";
+    values.put(
+        super::keys::position(name).expect("a key of the table"),
+        entry,
+    );
+}
