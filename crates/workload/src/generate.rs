@@ -4,7 +4,7 @@
 //! where the job says so; a mixed job has one for its reads and one for its writes, again as fio
 //! has. A position wraps at the end of the span, and what is left there below a block is asked for
 //! as a shorter request, so that a pass covers every byte. Random requests are whole blocks,
-//! uniform over the span and drawn with replacement (fio: `norandommap`).
+//! uniform over the span, or over its zones, and drawn with replacement (fio: `norandommap`).
 //!
 //! A job without `io_bytes` and `runtime` ends after one pass: one of each thread, or one of all
 //! together where they share a stream. `io_bytes` counts all threads, the ramp included; a
@@ -13,7 +13,7 @@
 
 use flashtwin_base::rng::Rng;
 
-use crate::job::{Direction, Job, Mix, Order, SECTOR_BYTES};
+use crate::job::{Direction, Job, Mix, Order, SECTOR_BYTES, Zone};
 
 /// More than any job can ask for.
 const UNLIMITED: u64 = u64::MAX;
@@ -45,6 +45,8 @@ pub struct Generator {
     span: u64,
     block: u64,
     blocks: u64,
+    /// Requests in a hundred up to this zone's end, its first block, and its blocks.
+    zones: Vec<(u64, u64, u64)>,
     /// What all threads together may still ask for.
     left: u64,
     /// One a thread, or a single one that they share.
@@ -78,6 +80,7 @@ impl Generator {
             span,
             block,
             blocks: span / block,
+            zones: zones(job, span / block),
             left: job.io_bytes.map_or(UNLIMITED, sectors),
             streams: vec![
                 Stream {
@@ -116,10 +119,17 @@ impl Generator {
         let direction = match self.mix {
             Mix::Only(direction) => direction,
             Mix::Reads(percent) if rng.chance(percent) => Direction::Read,
-            Mix::Reads(_) => Direction::Write,
+            Mix::Trims(percent) if rng.chance(percent) => Direction::Trim,
+            Mix::Reads(_) | Mix::Trims(_) => Direction::Write,
         };
         let (lba, sectors) = match self.order {
-            Order::Random => (self.first + rng.below(self.blocks) * self.block, self.block),
+            Order::Random => {
+                let block = match self.zones.is_empty() {
+                    true => rng.below(self.blocks),
+                    false => zoned(&self.zones, rng),
+                };
+                (self.first + block * self.block, self.block)
+            }
             Order::Sequential => {
                 let position = &mut stream.position[direction as usize];
                 let sectors = self.block.min(self.span - *position).min(left);
@@ -139,4 +149,29 @@ impl Generator {
             sectors: sectors as u32,
         })
     }
+}
+
+/// The zones of a job in blocks; an empty zone keeps one block, so that its requests have a place.
+fn zones(job: &Job, blocks: u64) -> Vec<(u64, u64, u64)> {
+    let (mut access, mut size) = (0, 0);
+    let mut zone = |zone: &Zone| {
+        let first = blocks * size / 100;
+        access += u64::from(zone.access_percent);
+        size += u64::from(zone.size_percent);
+        let first = first.min(blocks - 1);
+        (
+            access,
+            first,
+            (blocks * size / 100).saturating_sub(first).max(1),
+        )
+    };
+    job.zones.iter().map(&mut zone).collect()
+}
+
+/// A block, the zone drawn first.
+fn zoned(zones: &[(u64, u64, u64)], rng: &mut Rng) -> u64 {
+    let draw = rng.below(100);
+    let zone = zones.iter().find(|(below, _, _)| draw < *below);
+    let (_, first, blocks) = zone.copied().unwrap_or_default();
+    first + rng.below(blocks)
 }

@@ -93,6 +93,18 @@ pub enum Mix {
     Only(Direction),
     /// So many reads in a hundred, the others writes.
     Reads(u32),
+    /// So many trims in a hundred, the others writes.
+    Trims(u32),
+}
+
+/// A share of a job's span that gets its own share of the requests (fio's
+/// `random_distribution=zoned`), in percent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct Zone {
+    /// Of the requests.
+    pub access_percent: u32,
+    /// Of the span.
+    pub size_percent: u32,
 }
 
 impl Mix {
@@ -103,7 +115,9 @@ impl Mix {
             (Mix::Only(only), _) => only == direction,
             (Mix::Reads(percent), Direction::Read) => percent > 0,
             (Mix::Reads(percent), Direction::Write) => percent < 100,
-            (Mix::Reads(_), Direction::Trim) => false,
+            (Mix::Reads(_), Direction::Trim) | (Mix::Trims(_), Direction::Read) => false,
+            (Mix::Trims(percent), Direction::Trim) => percent > 0,
+            (Mix::Trims(percent), Direction::Write) => percent < 100,
         }
     }
 }
@@ -118,8 +132,9 @@ impl ReadWrite {
         }
     }
 
-    fn mix(self, read_percent: u32) -> Mix {
+    fn mix(self, read_percent: u32, trim_percent: u32) -> Mix {
         match self {
+            ReadWrite::Write | ReadWrite::RandWrite if trim_percent > 0 => Mix::Trims(trim_percent),
             ReadWrite::Read | ReadWrite::RandRead => Mix::Only(Direction::Read),
             ReadWrite::Write | ReadWrite::RandWrite => Mix::Only(Direction::Write),
             ReadWrite::Trim | ReadWrite::RandTrim => Mix::Only(Direction::Trim),
@@ -152,6 +167,10 @@ pub struct RawJob {
     pub ramp_ns: u64,
     #[serde(default = "half")]
     pub read_percent: u32,
+    #[serde(default)]
+    pub trim_percent: u32,
+    #[serde(default)]
+    pub zones: Vec<Zone>,
     #[serde(default)]
     pub host_ns: u64,
     #[serde(default)]
@@ -217,6 +236,15 @@ pub enum Problem {
         /// Where the drive ends.
         capacity: u64,
     },
+    /// Only writes can be mixed with trims.
+    #[error("mixes trims into writes, and this job does not only write")]
+    NotWrites,
+    /// Only random requests can be divided.
+    #[error("divide random requests, and this job is sequential")]
+    NotRandom,
+    /// Shares have to be complete.
+    #[error("add up to {0} %, not to 100")]
+    NotAHundred(u64),
     /// Random requests are whole blocks.
     #[error("leaves {size} bytes, less than one block of {block}")]
     BelowBlock {
@@ -236,6 +264,9 @@ pub struct Job {
     pub order: Order,
     /// The directions of its requests.
     pub mix: Mix,
+    /// Shares of the span with their shares of the requests, from its beginning; none for all
+    /// alike.
+    pub zones: Vec<Zone>,
     /// Bytes a request.
     pub block_bytes: u64,
     /// Requests that each thread keeps outstanding.
@@ -284,6 +315,8 @@ impl RawJob {
             runtime_ns: None,
             ramp_ns: 0,
             read_percent: half(),
+            trim_percent: 0,
+            zones: Vec::new(),
             host_ns: 0,
             think_ns: 0,
             rate_bytes_s: None,
@@ -307,7 +340,8 @@ impl RawJob {
             })?;
         Ok(Job {
             order: self.rw.order(),
-            mix: self.rw.mix(self.read_percent),
+            mix: self.rw.mix(self.read_percent, self.trim_percent),
+            zones: self.zones,
             name: self.name,
             block_bytes: self.block_bytes,
             depth: self.depth,
@@ -327,6 +361,27 @@ impl RawJob {
         })
     }
 
+    /// Trims are mixed into writes alone, zones divide random requests, and divide all of them.
+    fn find_mix_problem(&self) -> Result<(), (&'static str, Problem)> {
+        let writes = matches!(self.rw, ReadWrite::Write | ReadWrite::RandWrite);
+        if self.trim_percent > 0 && !writes {
+            return Err(("trim_percent", Problem::NotWrites));
+        }
+        if self.zones.is_empty() {
+            return Ok(());
+        }
+        if self.rw.order() != Order::Random {
+            return Err(("zones", Problem::NotRandom));
+        }
+        let sum = |of: fn(&Zone) -> u32| self.zones.iter().map(|z| u64::from(of(z))).sum::<u64>();
+        for value in [sum(|z| z.access_percent), sum(|z| z.size_percent)] {
+            if value != 100 {
+                return Err(("zones", Problem::NotAHundred(value)));
+            }
+        }
+        Ok(())
+    }
+
     fn find_problem(&self, size: u64, capacity: u64) -> Result<(), (&'static str, Problem)> {
         let Self {
             block_bytes,
@@ -338,6 +393,8 @@ impl RawJob {
         at_most("threads", self.threads.into(), MAX_THREADS.into())?;
         at_most("read_percent", self.read_percent.into(), 100)?;
         at_most("compress_percent", self.compress_percent.into(), 100)?;
+        at_most("trim_percent", self.trim_percent.into(), 100)?;
+        self.find_mix_problem()?;
         above_zero("depth", self.depth.into())?;
         above_zero("threads", self.threads.into())?;
         above_zero("runtime_ns", self.runtime_ns.unwrap_or(1))?;

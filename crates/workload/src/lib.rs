@@ -4,4 +4,4 @@ pub mod generate;
 pub mod job;
 
 pub use generate::{Ask, Generator};
-pub use job::{Direction, Job, JobError, Mix, Order, RawJob, ReadWrite, SECTOR_BYTES};
+pub use job::{Direction, Job, JobError, Mix, Order, RawJob, ReadWrite, SECTOR_BYTES, Zone};

@@ -90,6 +90,26 @@ fn random_requests_are_whole_blocks_and_spread_evenly() {
 }
 
 #[test]
+fn zones_get_their_shares_of_the_requests_and_trims_theirs() {
+    let mut job = generator(
+        r#""rw": "randwrite", "block_bytes": 4096, "size": 40960, "io_bytes": 81920000,
+            "trim_percent": 25, "zones": [{"access_percent": 80, "size_percent": 20},
+            {"access_percent": 20, "size_percent": 80}]"#,
+    );
+    let (mut hot, mut trims) = (0, 0);
+    let mut seen = [0; 10];
+    while let Some(ask) = job.next(0) {
+        hot += u32::from(ask.lba < 16);
+        trims += u32::from(ask.direction == Direction::Trim);
+        seen[(ask.lba / 8) as usize] += 1;
+    }
+    // 20,000 draws: 16,000 and 5,000 ± 5 standard deviations (57 and 61 each).
+    assert!((15_715..=16_285).contains(&hot), "{hot}");
+    assert!((4_695..=5_305).contains(&trims), "{trims}");
+    assert!(seen.iter().all(|n| *n > 350), "{seen:?}");
+}
+
+#[test]
 fn a_random_pass_is_the_whole_blocks_of_the_span() {
     let mut job = generator(r#""rw": "randwrite", "block_bytes": 4096, "size": 10240"#);
     assert_eq!(all_of(&mut job, 0).len(), 2);

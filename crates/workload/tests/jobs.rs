@@ -103,6 +103,14 @@ fn errors_name_the_field() {
             "job `j`: compress_percent is 101, above the limit of 100",
         ),
         (
+            r#""trim_percent": 101"#,
+            "job `j`: trim_percent is 101, above the limit of 100",
+        ),
+        (
+            r#""zones": [{"access_percent": 100, "size_percent": 100}]"#,
+            "job `j`: zones divide random requests, and this job is sequential",
+        ),
+        (
             r#""offset": 512, "size": 1048576"#,
             "job `j`: size reaches to byte 1049088, but the drive has 1048576 bytes",
         ),
@@ -161,4 +169,34 @@ fn a_mix_uses_the_directions_that_can_occur() {
     assert_eq!(used(Mix::Reads(70)), [true, true, false]);
     assert_eq!(used(Mix::Reads(100)), [true, false, false]);
     assert_eq!(used(Mix::Reads(0)), [false, true, false]);
+    assert_eq!(used(Mix::Trims(10)), [false, true, true]);
+    assert_eq!(used(Mix::Trims(100)), [false, false, true]);
+}
+
+#[test]
+fn trims_go_with_writes_and_zones_are_complete() {
+    let random = |fields: &str| {
+        parse(&format!(
+            r#"{{"name": "j", "rw": "randread", "block_bytes": 4096, {fields}}}"#
+        ))
+    };
+    assert_eq!(
+        random(r#""trim_percent": 10"#).unwrap_err(),
+        "job `j`: trim_percent mixes trims into writes, and this job does not only write"
+    );
+    assert_eq!(with(r#""trim_percent": 10"#).unwrap().mix, Mix::Trims(10));
+    let zones = |a: u32, b: u32| {
+        let zone =
+            |access, size| format!(r#"{{"access_percent": {access}, "size_percent": {size}}}"#);
+        random(&format!(r#""zones": [{}, {}]"#, zone(a, 20), zone(20, b)))
+    };
+    assert_eq!(zones(80, 80).unwrap().zones.len(), 2);
+    assert_eq!(
+        zones(70, 80).unwrap_err(),
+        "job `j`: zones add up to 90 %, not to 100"
+    );
+    assert_eq!(
+        zones(80, 90).unwrap_err(),
+        "job `j`: zones add up to 110 %, not to 100"
+    );
 }

@@ -99,6 +99,7 @@ pub fn job() -> Job {
         name: "job".into(),
         order: Order::Sequential,
         mix: Mix::Only(Direction::Read),
+        zones: Vec::new(),
         block_bytes: 4096,
         depth: 1,
         threads: 1,
