@@ -41,6 +41,7 @@ XRAY = {
     "failure_bytes",
     "pad_bytes",
     "parity_bytes",
+    "second_pass_bytes",
     "slc_erases",
     "native_erases",
     "wear_ppm",

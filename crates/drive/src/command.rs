@@ -277,7 +277,7 @@ impl Drive {
     /// crossing: that has its place in the open superblock.
     fn pad_all(&mut self) {
         self.stop_receiving();
-        self.ftl.pad_host(&mut self.ops);
+        self.ftl.pad_host_through(&mut self.ops);
         self.issue();
     }
 
@@ -457,9 +457,19 @@ impl Drive {
         if self.controller.gather {
             self.wait_for_more();
         } else {
-            self.ftl.pad_host(&mut self.ops);
-            self.issue();
+            self.pad_ungathered();
         }
+    }
+
+    /// What does not wait for more data is padded, and where its command waits for it, so are the
+    /// wordlines behind it that its second pass needs.
+    fn pad_ungathered(&mut self) {
+        if self.controller.acknowledge == Acknowledge::WriteThrough {
+            self.ftl.pad_host_through(&mut self.ops);
+        } else {
+            self.ftl.pad_host(&mut self.ops);
+        }
+        self.issue();
     }
 
     /// Taking turns: what has been received is placed and programmed before more is received.
@@ -474,8 +484,7 @@ impl Drive {
         }
         self.commands.received = received;
         if !self.controller.gather {
-            self.ftl.pad_host(&mut self.ops);
-            self.issue();
+            self.pad_ungathered();
         }
         self.commands.programming = self.ftl.host_programs_in_flight();
     }

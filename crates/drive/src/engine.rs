@@ -240,7 +240,7 @@ impl Drive {
             token => {
                 self.ftl.finish(token, &mut self.ops);
                 self.issue();
-                if matches!(token, Token::Program(_)) {
+                if matches!(token, Token::Program(_) | Token::FirstPass(_)) {
                     self.programmed();
                 } else {
                     self.admit();

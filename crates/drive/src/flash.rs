@@ -89,7 +89,14 @@ impl Flash {
         );
         let senses = array_time[class::SLC_READ as usize].0 * u64::from(layout.bits);
         let program = array_time[class::NATIVE_PROGRAM as usize].0;
-        array_time[class::COPYBACK as usize] = Nanos(senses + program);
+        // With two passes the source is sensed for each of them.
+        let copyback = match layout.second_pass {
+            Some(second) => 2 * senses + program + second.time.0,
+            None => senses + program,
+        };
+        array_time[class::COPYBACK as usize] = Nanos(copyback);
+        array_time[class::SECOND_PASS as usize] =
+            layout.second_pass.map_or(Nanos::ZERO, |second| second.time);
         let unit = u64::from(layout.unit_bytes);
         let check_bytes = if controller.end_to_end {
             unit / SECTOR_BYTES * CHECK_BYTES
@@ -209,7 +216,7 @@ impl Flash {
         die.running = Some(op);
         let array = self.array_time[op.class as usize];
         if class::is_program(op.class) {
-            let taken = self.take_channel(die_channel(&self.dies, index), op.units, now);
+            let taken = self.take_data(index, op.units, now);
             self.start_array(op, index, taken, events);
         } else if class::is_read(op.class) && self.lone {
             let sent = self.take_channel(die_channel(&self.dies, index), op.units, now + array);
@@ -241,6 +248,15 @@ impl Flash {
         *free
     }
 
+    /// When a die has taken the data of a program, which may need none from the controller.
+    #[inline]
+    fn take_data(&mut self, index: u16, units: u16, now: Nanos) -> Nanos {
+        if units == 0 {
+            return now;
+        }
+        self.take_channel(die_channel(&self.dies, index), units, now)
+    }
+
     /// The page register of a die is free: with cache program the next data may come.
     pub(crate) fn register_free(&mut self, index: u16, now: Nanos) {
         self.dies[index as usize].may_load = true;
@@ -259,7 +275,7 @@ impl Flash {
         }
         if let Some(op) = die.queue.pop_front() {
             die.may_load = false;
-            let taken = self.take_channel(die_channel(&self.dies, index), op.units, now);
+            let taken = self.take_data(index, op.units, now);
             self.dies[index as usize].loaded = Some((op, taken));
         }
     }

@@ -212,8 +212,9 @@ fn operations(draw: &PowerDraw, part: &Part, flash: &Flash) -> [u64; class::COUN
         let class = index as u8;
         let time = flash.array_time(class);
         if class == class::COPYBACK {
-            let senses =
-                Nanos(flash.array_time(class::SLC_READ).0 * u64::from(part.geometry.cell.bits()));
+            let passes = 1 + u64::from(part.second_pass.is_some());
+            let reads = passes * u64::from(part.geometry.cell.bits());
+            let senses = Nanos(flash.array_time(class::SLC_READ).0 * reads);
             array(Work::Read, senses) + array(Work::Program, time - senses)
         } else if class::is_read(class) {
             array(Work::Read, time)

@@ -70,7 +70,7 @@ impl Drive {
     /// Stops background work and lets the flash come to rest.
     fn settle(&mut self) {
         self.withdraw_offers();
-        self.ftl.pad_host(&mut self.ops);
+        self.ftl.pad_host_through(&mut self.ops);
         self.issue();
         while self.flash.is_busy() {
             let Some(due) = self.events.peek_at() else {

@@ -9,7 +9,7 @@ use crate::power::Power;
 use crate::thermal::Thermal;
 
 /// How many columns there are.
-const WIDTH: usize = 24;
+const WIDTH: usize = 25;
 
 /// Names of the columns, in the order of [`Xray::columns`]. Bytes, erases and suspensions are
 /// cumulative since the drive was built, and so is wear: the mean over all superblocks of cycles used over cycles
@@ -29,6 +29,7 @@ pub const COLUMNS: [&str; WIDTH] = [
     "failure_bytes",
     "pad_bytes",
     "parity_bytes",
+    "second_pass_bytes",
     "slc_erases",
     "native_erases",
     "wear_ppm",
@@ -133,6 +134,7 @@ impl Xray {
             c.failure_units * unit,
             c.pad_units * unit,
             c.parity_units * unit,
+            c.second_pass_units * unit,
             c.slc_erases,
             c.native_erases,
             (ftl.mean_wear() * 1e6) as u64,

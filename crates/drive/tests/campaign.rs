@@ -63,6 +63,8 @@ struct Shape {
     /// Bytes of a mapping unit.
     unit: u64,
     parity: bool,
+    /// Granules that wait between two passes at most.
+    between_passes: u64,
     /// Groups of dies that superblocks are cut from.
     groups: u64,
     sets: Vec<String>,
@@ -84,6 +86,8 @@ fn shape(rng: &mut Rng) -> Shape {
     let superblocks = between(rng, 12, 48);
     let one_shot = rng.chance(60);
     let unit = pick(rng, &[4u64, 4, 4, 8, 16, 32, 64]) << 10;
+    let two = one_shot && rng.chance(30);
+    let distance = rng.below(wordlines.min(4));
     let dies = channels * per_channel;
     let group = match rng.below(3) {
         0 => (1..=dies)
@@ -112,6 +116,9 @@ fn shape(rng: &mut Rng) -> Shape {
             if one_shot { "\"4 ms\"" } else { &programs }
         ),
         format!("nand.cache_program={}", rng.chance(50)),
+        format!("nand.native.second_pass={}", if two { "3 ms" } else { "0" }),
+        format!("nand.native.pass_distance={distance}"),
+        format!("nand.native.pass_transfer={}", rng.chance(50)),
         format!("ftl.mapping_unit={unit} B"),
         format!("ftl.superblock_dies={}", group.unwrap_or(0)),
         format!("ftl.parity={}", if parity { "stripe" } else { "none" }),
@@ -122,6 +129,7 @@ fn shape(rng: &mut Rng) -> Shape {
         slc: (dies / groups - u64::from(parity)) * planes * wordlines * page,
         parity,
         groups,
+        between_passes: if two { (distance + 1) * dies } else { 0 },
         granule: planes * page * if one_shot { bits as u64 } else { 1 },
         unit,
         sets,
@@ -244,6 +252,11 @@ fn controller(rng: &mut Rng, shape: &mut Shape) {
         1 => shape.granule + unit * between(rng, 0, shape.granule / unit),
         _ => most.min(1 << 20),
     };
+    let waiting = match shape.between_passes {
+        0 => 0,
+        granules => (granules + 1) * shape.granule,
+    };
+    let buffer = buffer.max(waiting);
     let through = rng.chance(40);
     let priority = rng.chance(50);
     shape.sets.extend([
@@ -589,6 +602,7 @@ impl Host {
         self.drain();
         let ftl = self.drive.ftl();
         assert!(!ftl.has_partial() && !ftl.host_programs_in_flight());
+        assert!(!ftl.host_data_between_passes());
     }
 }
 

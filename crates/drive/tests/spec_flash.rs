@@ -86,3 +86,47 @@ fn suspension_is_for_reads_that_overtake() {
         )],
     );
 }
+
+#[test]
+fn second_passes_need_one_shot_programs_and_a_buffer_for_what_waits() {
+    let tprog = "tprog = \"4.3 ms\"";
+    let passes = |text| edit(&[("tprog = \"4.3 ms\"", text)]);
+    check(&passes("tprog = \"4.3 ms\"\nsecond_pass = \"5 ms\""), &[]);
+    check(
+        &passes("tprog = [\"1 ms\", \"2 ms\", \"3 ms\"]\nsecond_pass = \"5 ms\""),
+        &[(
+            Some("second_pass"),
+            "nand.native.second_pass",
+            "page by page has no second pass",
+            "one time",
+        )],
+    );
+    check(
+        &edit(&[
+            (
+                tprog,
+                "tprog = \"4.3 ms\"\nsecond_pass = \"5 ms\"\npass_distance = 64",
+            ),
+            ("wordlines_per_block = 704", "wordlines_per_block = 64"),
+            ("blocks_per_plane = 160", "blocks_per_plane = 1760"),
+        ]),
+        &[(
+            Some("pass_distance"),
+            "nand.native.pass_distance",
+            "64 wordlines of a block of 64",
+            "less than 64",
+        )],
+    );
+    let direct = ("when_full = \"staged\"", "when_full = \"direct\"");
+    let small = ("write_buffer = \"1536 KiB\"", "write_buffer = \"768 KiB\"");
+    let second = "tprog = \"4.3 ms\"\nsecond_pass = \"5 ms\"";
+    check(
+        &edit(&[(tprog, second), direct, small]),
+        &[(
+            Some("write_buffer"),
+            "controller.write_buffer",
+            "between the two passes of a wordline on 2 dies, 960 KiB",
+            "at least 960 KiB",
+        )],
+    );
+}

@@ -81,6 +81,21 @@ const OTHERS: &[(&str, &[&str])] = &[
         "nand.native.tprog",
         &["nand.native.tprog=820 us, 2225 us, 5734 us"],
     ),
+    ("nand.native.second_pass", &["nand.native.second_pass=5 ms"]),
+    (
+        "nand.native.pass_distance",
+        &[
+            "nand.native.second_pass=5 ms",
+            "nand.native.pass_distance=2",
+        ],
+    ),
+    (
+        "nand.native.pass_transfer",
+        &[
+            "nand.native.second_pass=5 ms",
+            "nand.native.pass_transfer=false",
+        ],
+    ),
     ("nand.native.tbers", &["nand.native.tbers=3.5 ms"]),
     ("nand.native.endurance", &["nand.native.endurance=3000"]),
     ("ftl.mapping_unit", &["ftl.mapping_unit=16 KiB"]),

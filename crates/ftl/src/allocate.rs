@@ -164,7 +164,7 @@ impl Ftl {
     }
 
     /// A lane is full, or its turn is over.
-    fn end_turn(&mut self, stream: usize) {
+    pub(crate) fn end_turn(&mut self, stream: usize) {
         let s = self.streams[stream];
         if s.next == s.end {
             self.close(stream);
@@ -191,15 +191,19 @@ impl Ftl {
         self.blocks.all[s.superblock as usize].in_flight += 1;
         self.count_programmed(stream, filled);
         self.count_cells(s.mode, s.granule);
-        let token = Token::Program(place);
-        ops.push(NandOp {
+        let op = NandOp {
             die: die as u16,
             class,
             units: sent as u16,
-            token,
-        });
+            token: self.first_pass(s.mode, place),
+        };
+        ops.push(op);
+        let passes = self.has_passes(s.mode);
+        if passes {
+            self.half_done(stream, s, op, true);
+        }
         if self.layout.parity {
-            self.protect(s, ops);
+            self.protect(stream, s, ops);
         }
         let s = &mut self.streams[stream];
         s.begun += s.granule;
@@ -207,12 +211,15 @@ impl Ftl {
             s.sequence = self.sequence;
             self.sequence += 1;
         }
+        if passes {
+            self.second_passes(stream, ops);
+        }
     }
 
     /// Issues the parity of a stripe once the last of its data granules, the one that the stream
     /// has filled, is on its way. The parity of what went before is in the controller's RAM; it
     /// is whole with the last one and crosses the channel like data.
-    fn protect(&mut self, s: Stream, ops: &mut Vec<NandOp>) {
+    pub(crate) fn protect(&mut self, stream: usize, s: Stream, ops: &mut Vec<NandOp>) {
         let (stripe, slot) = self.layout.stripe_of(s.mode, s.begun);
         if slot + 1 < self.layout.stripe_granules() {
             return;
@@ -229,12 +236,14 @@ impl Ftl {
         self.blocks.all[s.superblock as usize].in_flight += 1;
         self.counters.parity_units += u64::from(s.granule);
         self.count_cells(s.mode, s.granule);
-        ops.push(NandOp {
+        let op = NandOp {
             die: die as u16,
             class: self.layout.program_class(s.mode, page),
             units: s.granule as u16,
-            token: Token::Program(place),
-        });
+            token: self.first_pass(s.mode, place),
+        };
+        ops.push(op);
+        self.half_done(stream, s, op, false);
     }
 
     /// Units issued in stripes that are not whole: their parity is in RAM.
@@ -293,7 +302,7 @@ impl Ftl {
     }
 
     /// Passes over a whole granule that is filled in another way than by programs from the buffer.
-    pub(crate) fn skip_granule(&mut self, stream: usize) {
+    pub(crate) fn skip_granule(&mut self, stream: usize, ops: &mut Vec<NandOp>) {
         self.sequence += 1;
         let s = &mut self.streams[stream];
         s.next += s.granule;
@@ -301,7 +310,11 @@ impl Ftl {
         if self.layout.groups > 1 {
             s.stop = s.next + s.granule;
         }
-        if s.next == s.end {
+        let full = s.next == s.end;
+        if self.has_passes(mode_of(stream)) {
+            self.second_passes(stream, ops);
+        }
+        if full {
             self.close(stream);
         }
     }

@@ -12,6 +12,7 @@ impl Ftl {
         self.check_map();
         self.check_blocks();
         self.check_lanes();
+        self.check_passes();
         self.check_counters();
     }
 

@@ -146,7 +146,7 @@ impl Ftl {
             if self.collect.source == NONE && !self.next_victim(ops) {
                 self.collect.owe(0, 0);
                 if self.collect.waiting() && self.collect.outstanding == 0 {
-                    self.pad(GC, ops);
+                    self.pad_through(GC, ops);
                 }
                 self.wear.busy = self.wear.waiting() > 0;
                 return;

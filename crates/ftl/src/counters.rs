@@ -27,6 +27,9 @@ pub struct Counters {
     pub gc_victims: u64,
     /// Those of all these units that went into cells in SLC mode.
     pub slc_mode_units: u64,
+    /// Units programmed a second time, by the second pass of their wordline; they count above but
+    /// once.
+    pub second_pass_units: u64,
     /// Superblocks erased after SLC use.
     pub slc_erases: u64,
     /// Superblocks erased after native use.

@@ -100,7 +100,7 @@ impl Ftl {
             if self.fold.source == NONE && !self.next_fold_source(ops) {
                 self.fold.owe(0, 0);
                 if self.fold.waiting() && self.fold.outstanding + self.fold.copying == 0 {
-                    self.pad(FOLD, ops);
+                    self.pad_through(FOLD, ops);
                 }
                 return;
             }
@@ -230,7 +230,7 @@ impl Ftl {
                 units: 0,
                 token,
             });
-            self.skip_granule(FOLD);
+            self.skip_granule(FOLD, ops);
         }
         self.fold.cursor += dies * row * self.layout.bits;
     }

@@ -17,6 +17,7 @@ const AHEAD: u32 = 2;
 impl Ftl {
     /// Forgets all data. Only with nothing in flight; wear and counters stay.
     pub fn forget(&mut self) {
+        self.forget_passes();
         assert_eq!(self.buffer.in_flight(), 0, "erase with programs in flight");
         assert_eq!(self.blocks.erasing, 0, "erase while erasing");
         self.start_over();

@@ -12,6 +12,7 @@ use crate::layout::{Layout, NONE};
 use crate::map::Map;
 use crate::mover::{Mover, Work};
 use crate::op::{NandOp, Token, class};
+use crate::passes::Passes;
 use crate::policy::{CacheMode, Policy};
 use crate::slc_cache::{Cache, Route};
 use crate::victims::Victims;
@@ -51,6 +52,7 @@ pub struct Ftl {
     pub(crate) victims: Victims,
     pub(crate) streams: [Stream; STREAMS],
     pub(crate) lanes: Lanes,
+    pub(crate) passes: Passes,
     pub(crate) buffer: WriteBuffer,
     pub(crate) cache: Cache,
     pub(crate) fold: Mover,
@@ -88,6 +90,7 @@ impl Ftl {
             victims: Victims::new(layout.superblocks, layout.native_units),
             streams: std::array::from_fn(|i| Stream::new(&layout, i)),
             lanes: Lanes::new(&layout),
+            passes: Passes::new(&layout),
             buffer: WriteBuffer::new((buffer_bytes / unit) as u32),
             fold: Mover::new(Work::Fold, &layout),
             collect: Mover::new(Work::Collect, &layout),
@@ -228,6 +231,7 @@ impl Ftl {
     pub fn finish(&mut self, token: Token, ops: &mut Vec<NandOp>) {
         match token {
             Token::Host(_) => unreachable!("host reads end in the drive"),
+            Token::FirstPass(place) => self.first_passed(place),
             Token::Program(place) => self.granule_programmed(place, ops),
             Token::FoldRead(row) => self.row_read(Work::Fold, row, ops),
             Token::GcRead(row) => self.row_read(Work::Collect, row, ops),
@@ -266,6 +270,13 @@ impl Ftl {
         self.pad(DIRECT, ops);
     }
 
+    /// The same, and what waits for a second pass gets it, so that all of it will be durable.
+    pub fn pad_host_through(&mut self, ops: &mut Vec<NandOp>) {
+        debug_assert_eq!(self.buffer.coming_units(), 0, "padding under data to come");
+        self.pad_through(CACHE, ops);
+        self.pad_through(DIRECT, ops);
+    }
+
     /// Whether a host granule is partly filled and waits for more data.
     #[must_use]
     pub fn has_partial(&self) -> bool {
@@ -274,14 +285,24 @@ impl Ftl {
             .any(|&s| self.streams[s].next > self.streams[s].begun)
     }
 
-    /// Host programs on their way to the flash.
+    /// Host programs on their way to the flash; what only waits for a second pass is not.
     #[must_use]
     pub fn host_programs_in_flight(&self) -> bool {
-        self.buffer.by_stream[CACHE] + self.buffer.by_stream[DIRECT] > 0
+        let (launched, passes) = (&self.buffer.by_stream, &self.passes);
+        let firsts = passes.first[CACHE] + passes.first[DIRECT];
+        let halves = passes.by_stream[CACHE] + passes.by_stream[DIRECT];
+        launched[CACHE] + launched[DIRECT] + firsts > halves
+    }
+
+    /// Host data that waits for the second pass of its wordline.
+    #[must_use]
+    pub fn host_data_between_passes(&self) -> bool {
+        self.passes.host_units > 0
     }
 
     /// Back to the never-written state; wear and counters stay. Only with nothing in flight.
     pub fn purge(&mut self) {
+        self.forget_passes();
         assert_eq!(self.buffer.in_flight(), 0, "purge with programs in flight");
         self.blocks.free.clear();
         self.blocks.free_fixed.clear();

@@ -14,7 +14,7 @@
 //! Invariant: offsets and parity slots together are every page row of the superblock's blocks,
 //! each once (`tests/layout.rs`).
 
-use flashtwin_nand::{Part, Program};
+use flashtwin_nand::{Part, Program, SecondPass};
 
 use crate::op::class;
 use crate::policy::{Parity, Policy};
@@ -98,6 +98,8 @@ pub struct Layout {
     pub native_granule: u32,
     /// All pages of a wordline are programmed at once.
     pub one_shot: bool,
+    /// The second pass of native programs.
+    pub second_pass: Option<SecondPass>,
     by_superblock: Divider,
     by_row: Divider,
     by_granule: Divider,
@@ -153,6 +155,7 @@ impl Layout {
             slc_units,
             native_granule,
             one_shot,
+            second_pass: part.second_pass.filter(|_| one_shot),
             by_superblock: Divider::new(slc_units * bits),
             by_row: Divider::new(row_units),
             by_granule: Divider::new(native_granule),

@@ -24,6 +24,7 @@ mod lists;
 mod map;
 mod mover;
 pub mod op;
+mod passes;
 pub mod policy;
 mod slc_cache;
 mod trim;

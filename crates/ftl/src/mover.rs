@@ -89,7 +89,7 @@ impl Mover {
             slack_milli: slack * 1000,
             ahead_milli: i64::from(layout.dies) * i64::from(layout.native_granule) * 1000,
             rows_ahead: granules * rows,
-            granules_ahead: granules,
+            granules_ahead: granules + between_passes(layout),
             emptied: Vec::new(),
         }
     }
@@ -134,6 +134,13 @@ impl Mover {
     pub(crate) fn emptied(&self) -> u32 {
         self.emptied.len() as u32
     }
+}
+
+/// Granules that a stream may have between their passes: a part of a stripe and the wordlines
+/// before it, on every die.
+fn between_passes(layout: &Layout) -> u32 {
+    let distance = layout.second_pass.map(|pass| pass.distance_wordlines + 1);
+    distance.unwrap_or(0) * layout.dies
 }
 
 /// Free superblocks that a mover leaves: the last one is collection's.
@@ -294,7 +301,7 @@ impl Ftl {
         let stream = mover.stream();
         let full = self.streams[stream].left() < self.layout.row_units;
         if full && self.available_to_movers() <= floor(work) {
-            self.pad(stream, ops);
+            self.pad_through(stream, ops);
         }
     }
 

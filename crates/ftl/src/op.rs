@@ -13,14 +13,16 @@ pub mod class {
     pub const SLC_PROGRAM: u8 = 5;
     /// Native program; plus the page type where the part programs page by page.
     pub const NATIVE_PROGRAM: u8 = 6;
+    /// Second pass of a native program.
+    pub const SECOND_PASS: u8 = 10;
     /// Erase after SLC use.
-    pub const SLC_ERASE: u8 = 10;
+    pub const SLC_ERASE: u8 = 11;
     /// Erase after native use.
-    pub const NATIVE_ERASE: u8 = 11;
+    pub const NATIVE_ERASE: u8 = 12;
     /// One native wordline filled from as many SLC wordlines as it has bits, inside the die.
-    pub const COPYBACK: u8 = 12;
+    pub const COPYBACK: u8 = 13;
     /// How many there are.
-    pub const COUNT: usize = 13;
+    pub const COUNT: usize = 14;
 
     /// A read of a row in a mode; `page` is its page type.
     #[inline]
@@ -71,6 +73,9 @@ pub enum Token {
     Host(u32),
     /// A granule being programmed, by its place in the list of those in flight.
     Program(u32),
+    /// The first of two passes of a granule, by its place in the same list. The granule is in
+    /// flight until the second, which is its program.
+    FirstPass(u32),
     /// A row read in order to fold it, by its first physical unit.
     FoldRead(u32),
     /// A row read in order to collect it, by its first physical unit.

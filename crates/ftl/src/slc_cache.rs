@@ -372,6 +372,7 @@ impl Ftl {
     #[must_use]
     pub fn buffer_programming(&self) -> u32 {
         let waiting = [CACHE, DIRECT].map(|s| self.streams[s].next - self.streams[s].begun);
-        self.buffer.used_units - self.buffer.coming_units() - waiting[0] - waiting[1]
+        let waiting = waiting[0] + waiting[1] + self.passes.host_units;
+        self.buffer.used_units - self.buffer.coming_units() - waiting
     }
 }

@@ -5,14 +5,19 @@ mod common;
 use common::{Bench, part, policy};
 use flashtwin_ftl::policy::{Admit, CacheMode, FoldPath, Parity, SizeAt, WhenFull};
 use flashtwin_ftl::{Policy, Route};
-use flashtwin_nand::{Cell, Part};
+use flashtwin_nand::{Cell, Part, SecondPass};
 
 /// Writes, trims and rests at random for a while, verifying as it goes.
 fn torture(part: &Part, policy: Policy, share: f64, seed: u64) -> Bench {
+    torture_with(part, policy, share, seed, 48)
+}
+
+/// The same with a write buffer of so many units.
+fn torture_with(part: &Part, policy: Policy, share: f64, seed: u64, buffer: u32) -> Bench {
     let routes = policy.cache.admit != Admit::All;
     let raw = part.geometry.raw_bytes() / u64::from(common::UNIT);
     let units = (raw as f64 * share) as u32;
-    let mut bench = Bench::new(part, policy, units, seed);
+    let mut bench = Bench::with_buffer(part, policy, units, seed, buffer);
     bench.write(0, units);
     bench.verify();
     for round in 0..600 {
@@ -191,6 +196,53 @@ fn every_choice_of_the_cache_keeps_every_unit() {
                 let bench = torture(&p, policy, 0.6, seed);
                 let c = bench.ftl.counters();
                 assert!(c.slc_units > 0, "{mode:?} {when_full:?}: cache unused");
+            }
+        }
+    }
+}
+
+#[test]
+fn two_passes_lose_nothing_and_every_granule_gets_both() {
+    for (cell, distance, dies, parity) in [
+        (Cell::Qlc, 1, 0, Parity::None),
+        (Cell::Qlc, 0, 0, Parity::Stripe),
+        (Cell::Tlc, 3, 1, Parity::None),
+        (Cell::Qlc, 2, 2, Parity::Stripe),
+    ] {
+        for mode in [CacheMode::None, CacheMode::Dynamic] {
+            for path in [FoldPath::Controller, FoldPath::Copyback] {
+                let mut p = part(cell, true, 32);
+                p.geometry.channels = if dies == 2 { 4 } else { 2 };
+                p.geometry.wordlines_per_block = 64;
+                p.second_pass = Some(SecondPass {
+                    time: p.native.erase,
+                    distance_wordlines: distance,
+                    transfers: true,
+                });
+                let mut policy = policy();
+                if mode != CacheMode::None {
+                    policy = cached(mode, WhenFull::Direct, path, 4);
+                    policy.cache.size_bytes *= 8;
+                }
+                policy.superblock_dies = dies;
+                policy.parity = parity;
+                let granule = 4 * cell.bits();
+                let buffer = ((distance + 1) * p.geometry.dies() + 1) * granule;
+                let share = if parity == Parity::None { 0.5 } else { 0.25 };
+                let mut bench = torture_with(&p, policy, share, 23, buffer);
+                bench.pad_through();
+                bench.drain();
+                bench.verify();
+                assert!(!bench.ftl.host_data_between_passes());
+                let c = bench.ftl.counters();
+                assert!(c.second_pass_units > 0);
+                if mode == CacheMode::None {
+                    // Padding behind the last data waits for its own second pass.
+                    let lanes = 2 * bench.ftl.layout.groups * bench.ftl.layout.group_dies;
+                    let waiting = u64::from((distance + 1) * lanes * granule);
+                    let once = c.programmed_units();
+                    assert!(c.second_pass_units <= once && once <= c.second_pass_units + waiting);
+                }
             }
         }
     }

@@ -4,4 +4,4 @@ pub mod energy;
 pub mod part;
 
 pub use energy::DiePower;
-pub use part::{Cell, Geometry, ModeTiming, Part, Program, Suspend};
+pub use part::{Cell, Geometry, ModeTiming, Part, Program, SecondPass, Suspend};

@@ -98,6 +98,17 @@ pub struct ModeTiming {
     pub endurance_cycles: u32,
 }
 
+/// The second of two programming passes of a native wordline (foggy, then fine).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SecondPass {
+    /// Time that it takes.
+    pub time: Nanos,
+    /// Wordlines that get their first pass before it, after this one's.
+    pub distance_wordlines: u32,
+    /// The data crosses the channel again; otherwise the die has kept it.
+    pub transfers: bool,
+}
+
 /// What a die may interrupt for a read, and what that costs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suspend {
@@ -136,6 +147,8 @@ pub struct Part {
     pub bus_bytes_per_s: u64,
     /// Data of the next program is transferred while the array programs.
     pub cache_program: bool,
+    /// Second pass of native one-shot programs; none where one pass is all.
+    pub second_pass: Option<SecondPass>,
     /// Suspension of programs and erases.
     pub suspend: Suspend,
 }

@@ -9,7 +9,7 @@ use flashtwin_ftl::policy::{
     Admit, CacheMode, Fold, FoldPath, Levelling, Parity, SizeAt, SlcCache, Wear, WhenFull,
 };
 use flashtwin_nand::DiePower;
-use flashtwin_nand::part::{Cell, Geometry, ModeTiming, Part, Program, Suspend};
+use flashtwin_nand::part::{Cell, Geometry, ModeTiming, Part, Program, SecondPass, Suspend};
 
 use super::value::{Datum, Values};
 use crate::config::{
@@ -115,6 +115,14 @@ fn part(checked: &Checked<'_>) -> Part {
         native: mode(checked, "nand.native", cell.bits()),
         bus_bytes_per_s: checked.number("nand.bus_rate"),
         cache_program: checked.flag("nand.cache_program"),
+        second_pass: match checked.time("nand.native.second_pass") {
+            Nanos::ZERO => None,
+            time => Some(SecondPass {
+                time,
+                distance_wordlines: checked.count("nand.native.pass_distance"),
+                transfers: checked.flag("nand.native.pass_transfer"),
+            }),
+        },
         suspend: Suspend {
             program: checked.flag("nand.suspend.program"),
             erase: checked.flag("nand.suspend.erase"),

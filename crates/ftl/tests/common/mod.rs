@@ -48,6 +48,7 @@ pub fn part(cell: Cell, one_shot: bool, blocks: u32) -> Part {
         native: mode(bits, program),
         bus_bytes_per_s: 400_000_000,
         cache_program: false,
+        second_pass: None,
         suspend: Suspend {
             program: false,
             erase: false,
@@ -111,8 +112,25 @@ pub struct Bench {
 
 impl Bench {
     pub fn new(part: &Part, policy: Policy, capacity_units: u32, seed: u64) -> Bench {
+        Bench::with_buffer(part, policy, capacity_units, seed, 48)
+    }
+
+    /// The same with a write buffer of so many units.
+    pub fn with_buffer(
+        part: &Part,
+        policy: Policy,
+        capacity_units: u32,
+        seed: u64,
+        buffer_units: u32,
+    ) -> Bench {
         let capacity = u64::from(capacity_units) * u64::from(UNIT);
-        let ftl = Ftl::new(part, policy, capacity, 48 * u64::from(UNIT), 1);
+        let ftl = Ftl::new(
+            part,
+            policy,
+            capacity,
+            u64::from(buffer_units) * u64::from(UNIT),
+            1,
+        );
         let dies = (0..ftl.layout.dies).map(|_| VecDeque::new()).collect();
         Bench {
             ftl,
@@ -241,6 +259,11 @@ impl Bench {
         for load in [Load::Fold, Load::Collect] {
             self.ftl.offer(load, idle, &mut self.ops);
         }
+        self.queue();
+    }
+
+    pub fn pad_through(&mut self) {
+        self.ftl.pad_host_through(&mut self.ops);
         self.queue();
     }
 

@@ -11,6 +11,7 @@ pub(super) fn check(found: &mut Findings<'_>) {
     gathering(found);
     read_ahead(found);
     buffer(found);
+    between_passes(found);
 }
 
 fn collection(found: &mut Findings<'_>) -> Option<()> {
@@ -114,6 +115,47 @@ fn buffer(found: &mut Findings<'_>) -> Option<()> {
             message,
             format!("write less than {most}"),
         );
+    }
+    Some(())
+}
+
+/// Data that goes to native cells stays in the buffer between the passes of its wordline, on every
+/// die; more has to come in so that the second passes come.
+fn between_passes(found: &mut Findings<'_>) -> Option<()> {
+    let values = found.values;
+    let flash = Flash::read(values)?;
+    if values.number("nand.native.second_pass")? == 0 {
+        return None;
+    }
+    if matches!(values.entry("nand.native.tprog")?.datum, Datum::Times(_)) {
+        let message = "a part that programs page by page has no second pass";
+        let hint = "write one time for `nand.native.tprog`, or `nand.native.second_pass = 0`";
+        found.add("nand.native.second_pass", message, hint);
+        return None;
+    }
+    let distance = u128::from(values.number("nand.native.pass_distance")?);
+    if distance >= flash.wordlines {
+        let message = format!("{distance} wordlines of a block of {}", flash.wordlines);
+        let hint = format!("write less than {}", flash.wordlines);
+        found.add("nand.native.pass_distance", message, hint);
+        return None;
+    }
+    let staged = matches!(values.word("slc_cache.when_full")?, "fold-first" | "staged");
+    if staged && values.word("slc_cache.admit")? == "all" {
+        return None;
+    }
+    let granule = flash.planes * flash.bits * flash.page;
+    let least = ((distance + 1) * flash.all_dies() + 1) * granule;
+    let buffer = u128::from(values.number("controller.write_buffer")?);
+    if buffer < least {
+        let message = format!(
+            "{} do not hold the data between the two passes of a wordline on {} dies, {}",
+            human(buffer),
+            flash.all_dies(),
+            human(least)
+        );
+        let hint = format!("write at least {}, or a smaller distance", human(least));
+        found.add("controller.write_buffer", message, hint);
     }
     Some(())
 }

@@ -38,6 +38,11 @@ impl Flash {
         (all % dies == 0 && flash.dies > flash.parity).then_some(flash)
     }
 
+    /// Dies of the drive.
+    pub fn all_dies(&self) -> u128 {
+        self.dies * self.groups
+    }
+
     /// Bytes of data in a superblock in SLC mode.
     pub fn slc_superblock(&self) -> u128 {
         (self.dies - self.parity) * self.planes * self.wordlines * self.page

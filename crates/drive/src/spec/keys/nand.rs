@@ -1,6 +1,6 @@
 //! The flash: geometry, timings, endurance.
 
-use super::{Key, Kind, SUPERBLOCKS_MIN, count, fixed, quantity};
+use super::{Key, Kind, SUPERBLOCKS_MIN, count, fixed, quantity, quantity_or_zero};
 use crate::spec::quantity::Dimension::{Size, Time, TransferRate};
 
 pub(super) const KEYS: &[Key] = &[
@@ -98,6 +98,29 @@ pub(super) const KEYS: &[Key] = &[
         "Time to program: one value programs all pages of a wordline in one shot, a list programs \
          page by page.",
     ),
+    fixed(
+        "nand.native.second_pass",
+        quantity_or_zero(Time),
+        "\"5 ms\"",
+        "Time of a second pass over a wordline (fine after foggy, as QLC does); 0 where \
+         `nand.native.tprog` is all. Needs one-shot programs.",
+    )
+    .or("0"),
+    fixed(
+        "nand.native.pass_distance",
+        count(0, 64),
+        "1",
+        "Wordlines behind it that get their first pass before a wordline gets its second. Their \
+         data stays in the controller meanwhile.",
+    )
+    .or("1"),
+    fixed(
+        "nand.native.pass_transfer",
+        Kind::Flag,
+        "true",
+        "The data crosses the channel again for the second pass; otherwise the die has kept it.",
+    )
+    .or("true"),
     fixed(
         "nand.native.tbers",
         quantity(Time),

@@ -1,0 +1,193 @@
+//! Programming in two passes against times and counts that can be reckoned by hand.
+
+mod common;
+#[path = "common/loops.rs"]
+mod loops;
+
+use common::load_with;
+use flashtwin_base::{Completion, Device, Nanos, Op, Request};
+use flashtwin_drive::Drive;
+use flashtwin_workload::ReadWrite;
+use loops::{go, job, rate, rest};
+
+/// Two dies, each on its own channel; superblocks of 64 wordlines.
+const DRIVE: [&str; 13] = [
+    "slc_cache.mode=none",
+    "slc_cache.size=0",
+    "slc_cache.when_full=direct",
+    "fold.idle_after=never",
+    "fold.reserve=0",
+    "fold.pace=0",
+    "controller.read_ahead_streams=0",
+    "controller.gather_time=5 s",
+    "nand.wordlines_per_block=64",
+    "nand.blocks_per_plane=1000",
+    "ftl.system=0",
+    "drive.capacity=20 GB",
+    "nand.native.second_pass=5 ms",
+];
+
+const COMMAND: u64 = 6_000;
+const FIRST: u64 = 4_300_000;
+const SECOND: u64 = 5_000_000;
+/// Units of a granule.
+const GRANULE: u64 = 48;
+
+fn link(bytes: u64) -> u64 {
+    bytes * 1_000_000_000 / 545_000_000
+}
+
+fn bus(granules: u64) -> u64 {
+    granules * (196_608 * 1_000_000_000 / 400_000_000)
+}
+
+fn drive(sets: &[&str]) -> Drive {
+    Drive::new(
+        &load_with(common::BASE, &[], &[&DRIVE[..], sets].concat()).config,
+        1,
+    )
+}
+
+fn send(drive: &mut Drive, op: Op, unit: u64, units: u64) {
+    let now = drive.now();
+    drive.submit(
+        now,
+        Request::new(op as u32, op, unit * 8, (units * 8) as u32),
+    );
+}
+
+/// When the command of this kind is answered.
+fn answered(drive: &mut Drive, op: Op) -> u64 {
+    let mut done: Vec<Completion> = Vec::new();
+    loop {
+        let due = drive.next_due().expect("a command is under way");
+        drive.advance(due, &mut done);
+        if let Some(answer) = done.iter().find(|d| d.tag == op as u32) {
+            return answer.at.0;
+        }
+    }
+}
+
+/// Writes four granules, two stripes, and flushes; the answer is when the flush is answered, on
+/// the second die, which has had its first granule whole after three bursts.
+fn flushed(drive: &mut Drive) -> u64 {
+    send(drive, Op::Write, 0, 4 * GRANULE);
+    answered(drive, Op::Write);
+    send(drive, Op::Flush, 0, 0);
+    answered(drive, Op::Flush) - (COMMAND + 3 * link(128 << 10))
+}
+
+#[test]
+fn the_second_pass_comes_a_wordline_later_and_padding_takes_its_place_at_a_flush() {
+    let mut d = drive(&[]);
+    // On each die: first, first, second of the first wordline, padding, second of the second.
+    assert_eq!(flushed(&mut d), bus(4) + 3 * FIRST + 2 * SECOND);
+    let c = d.counters();
+    assert_eq!((c.direct_units, c.pad_units), (4 * GRANULE, 2 * GRANULE));
+    assert_eq!(
+        c.second_pass_units,
+        4 * GRANULE,
+        "padding waits for its own"
+    );
+    d.ftl().check();
+}
+
+#[test]
+fn without_distance_the_passes_follow_each_other() {
+    let mut d = drive(&["nand.native.pass_distance=0"]);
+    assert_eq!(flushed(&mut d), bus(4) + 2 * FIRST + 2 * SECOND);
+    let c = d.counters();
+    assert_eq!((c.pad_units, c.second_pass_units), (0, 4 * GRANULE));
+}
+
+#[test]
+fn a_die_that_keeps_the_data_takes_it_once() {
+    let mut d = drive(&["nand.native.pass_transfer=false"]);
+    assert_eq!(flushed(&mut d), bus(2) + 3 * FIRST + 2 * SECOND);
+}
+
+#[test]
+fn until_its_second_pass_data_is_read_from_the_buffer() {
+    let mut d = drive(&[]);
+    send(&mut d, Op::Write, 0, 2 * GRANULE);
+    answered(&mut d, Op::Write);
+    rest(&mut d, Nanos::from_secs(1));
+    assert!(d.ftl().host_data_between_passes());
+    assert_eq!(d.counters().second_pass_units, 0);
+    let asked = d.now().0;
+    send(&mut d, Op::Read, 0, 1);
+    assert_eq!(answered(&mut d, Op::Read) - asked, COMMAND + link(4096));
+    // The wordline behind it brings its second pass.
+    send(&mut d, Op::Write, 2 * GRANULE, 2 * GRANULE);
+    answered(&mut d, Op::Write);
+    rest(&mut d, Nanos::from_secs(1));
+    assert_eq!(d.counters().second_pass_units, 2 * GRANULE);
+    let asked = d.now().0;
+    send(&mut d, Op::Read, 0, 1);
+    let sense = 45_000 + 4096 * 1_000_000_000 / 400_000_000;
+    assert_eq!(
+        answered(&mut d, Op::Read) - asked,
+        COMMAND + sense + link(4096)
+    );
+}
+
+#[test]
+fn the_end_of_a_superblock_waits_for_nothing() {
+    let mut d = drive(&[
+        "nand.native.pass_distance=3",
+        "controller.write_buffer=3 MiB",
+    ]);
+    let mut write = job(ReadWrite::Write, 128 << 10, 4);
+    write.io_bytes = Some(128 * GRANULE * 4096);
+    go(&mut d, write);
+    rest(&mut d, Nanos::from_secs(1));
+    let c = d.counters();
+    assert_eq!((c.direct_units, c.pad_units), (128 * GRANULE, 0));
+    assert_eq!(c.second_pass_units, 128 * GRANULE);
+    assert!(!d.ftl().host_data_between_passes());
+    d.ftl().check();
+}
+
+#[test]
+fn both_passes_and_both_transfers_take_their_time_in_a_fill() {
+    for (sets, transfers) in [(&[][..], 2), (&["nand.native.pass_transfer=false"], 1)] {
+        let mut write = job(ReadWrite::Write, 128 << 10, 32);
+        write.io_bytes = Some(1 << 30);
+        let found = rate(&go(&mut drive(sets), write));
+        let expected = 2.0 * 196_608.0 / ((bus(transfers) + FIRST + SECOND) as f64 / 1e9);
+        assert!(
+            (found / expected - 1.0).abs() < 0.01,
+            "{found} against {expected}"
+        );
+    }
+}
+
+#[test]
+fn folding_in_the_die_takes_both_passes_and_senses_twice() {
+    let folded = |path: &str| {
+        let cache = [
+            "slc_cache.mode=dynamic",
+            "slc_cache.size=2 GB",
+            "slc_cache.when_full=staged",
+            "fold.idle_after=1 s",
+            "fold.pace=1",
+            path,
+        ];
+        let mut d = drive(&cache);
+        let mut write = job(ReadWrite::Write, 128 << 10, 32);
+        write.io_bytes = Some(1 << 30);
+        go(&mut d, write);
+        rest(&mut d, Nanos::from_secs(6));
+        d.ftl().check();
+        d.counters().fold_units as f64 * 4096.0 / 5.0
+    };
+    let copyback = 2.0 * 196_608.0 / ((6 * 35_000 + FIRST + SECOND) as f64 / 1e9);
+    let controller = 2.0 * 196_608.0 / ((bus(2) + FIRST + SECOND) as f64 / 1e9);
+    for (path, most) in [("copyback", copyback), ("controller", controller)] {
+        let found = folded(&format!("fold.path={path}"));
+        assert!(
+            found < most * 1.02 && found > most * 0.8,
+            "{path}: {found} against {most}"
+        );
+    }
+}
