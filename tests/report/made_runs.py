@@ -228,6 +228,7 @@ def _xray(
         "direct_bytes": sizes - to_slc,
         "fold_bytes": folds,
         "gc_bytes": sizes // 10 if clock.full else sizes * 0,
+        "map_bytes": sizes // 1000,
         "pad_bytes": sizes // 1000,
         "parity_bytes": sizes // 2000,
         "slc_erases": folds // (50 * MB),

@@ -3,12 +3,14 @@
 //! A write's data comes over the link in bursts as the buffer has room; it is acknowledged when it
 //! is in the buffer (write-back) or programmed (write-through). A write that begins or ends within
 //! a mapping unit reads the rest of that unit first. A read is one flash read for each page row
-//! that it touches, what is in RAM excepted, and its data goes out as each of them ends.
+//! that it touches, what is in RAM excepted, and its data goes out as each of them ends. Where the
+//! map is not all in RAM, a command goes on page by page of the map (see `lookup`).
 //!
 //! Without overlap the controller takes turns: it receives until its buffer is full or nothing
 //! more is queued, then programs all of it before it receives again.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use flashtwin_base::{Completion, Nanos, Op, Request, Status};
 use flashtwin_ftl::{Found, NandOp, Route, Token};
@@ -36,6 +38,8 @@ pub(crate) struct Command {
     units: u32,
     /// Units of a write that have been sent for, or of a read that have gone out.
     sent: u32,
+    /// Units whose map entries have been looked up.
+    looked_up: u32,
     bytes: u64,
     /// It covers its units from the first byte to the last.
     whole_units: bool,
@@ -146,6 +150,7 @@ impl Commands {
             lpn: lpn as u32,
             units: (end.saturating_add((1 << shift) - 1) >> shift).saturating_sub(lpn) as u32,
             sent: 0,
+            looked_up: 0,
             bytes: u64::from(request.sectors) * SECTOR_BYTES,
             whole_units: (request.lba | end) & ((1 << shift) - 1) == 0,
             route: Route::Cache,
@@ -161,6 +166,17 @@ impl Commands {
         }
         self.slots.push(command);
         self.slots.len() as u32 - 1
+    }
+
+    /// The first unit of a command whose map entry has not been looked up.
+    pub(crate) fn cursor(&self, slot: u32) -> u32 {
+        let command = &self.slots[slot as usize];
+        command.lpn + command.looked_up
+    }
+
+    /// A command waits for a page of the map.
+    pub(crate) fn wait_for_map(&mut self, slot: u32) {
+        self.slots[slot as usize].pending += 1;
     }
 
     #[inline]
@@ -251,14 +267,51 @@ impl Drive {
         let unit_sectors = u64::from(self.ftl.layout.unit_bytes) / SECTOR_BYTES;
         let first = command.lba.div_ceil(unit_sectors);
         let end = (command.lba + command.bytes / SECTOR_BYTES) / unit_sectors;
-        if end > first {
-            let (lpn, units) = (first as u32, (end - first) as u32);
-            self.read_ahead.invalidate(lpn, units);
-            self.ftl.trim(lpn, units, &mut self.ops);
+        let inner = &mut self.commands.slots[slot as usize];
+        inner.lpn = first as u32;
+        inner.units = end.saturating_sub(first) as u32;
+        self.trim_on(slot, self.known_from_the_start());
+    }
+
+    /// Trims a command's units below `known` and those after them whose map entries are at hand.
+    fn trim_on(&mut self, slot: u32, mut known: u32) {
+        let command = self.commands.slots[slot as usize];
+        let (mut at, end) = (self.commands.cursor(slot), command.lpn + command.units);
+        while at < end {
+            if at >= known {
+                if !self.ask_map(slot, at, end) {
+                    return;
+                }
+                known = self.ftl.map_page_end(at);
+            }
+            let units = end.min(known) - at;
+            self.read_ahead.invalidate(at, units);
+            self.ftl.trim(at, units, &mut self.ops);
             self.issue();
+            at += units;
+            self.commands.slots[slot as usize].looked_up += units;
         }
         self.answer(slot, Status::Ok);
         self.admit();
+    }
+
+    /// The logical unit below which all map entries are at hand from the start.
+    #[inline]
+    fn known_from_the_start(&self) -> u32 {
+        if self.ftl.is_map_paged() { 0 } else { u32::MAX }
+    }
+
+    /// A command that waited for a page of the map goes on; entries below `known` are at hand.
+    pub(crate) fn resume(&mut self, slot: u32, known: u32) {
+        self.commands.slots[slot as usize].pending -= 1;
+        match self.commands.slots[slot as usize].op {
+            Op::Read => self.read_on(slot, known),
+            Op::Write => {
+                self.look_up_write(slot, known);
+                self.admit();
+            }
+            _ => self.trim_on(slot, known),
+        }
     }
 
     fn begin_flush(&mut self, slot: u32) {
@@ -266,6 +319,10 @@ impl Drive {
             self.commands.pad_on_arrival = true;
         } else {
             self.pad_all();
+        }
+        if self.ftl.map_follows_flush() {
+            self.ftl.checkpoint_map(&mut self.ops);
+            self.issue();
         }
         self.commands
             .durable
@@ -289,28 +346,59 @@ impl Drive {
         let (lba, bytes) = (command.lba, command.bytes);
         let run = || self.runs.note(lba, bytes / SECTOR_BYTES, bytes);
         self.commands.slots[slot as usize].route = self.ftl.route(bytes, run);
-        let unit = u64::from(self.ftl.layout.unit_bytes);
-        let begin = lba * SECTOR_BYTES;
-        if !begin.is_multiple_of(unit) {
-            self.read_rest(slot, command.lpn);
-        }
-        let last = command.lpn + command.units - 1;
-        if !(begin + command.bytes).is_multiple_of(unit)
-            && (last != command.lpn || begin.is_multiple_of(unit))
-        {
-            self.read_rest(slot, last);
-        }
         self.ftl.expect_overwrite(command.lpn);
         self.commands.incoming.push_back(slot);
+        self.look_up_write(slot, self.known_from_the_start());
         self.admit();
+    }
+
+    /// Looks up the map entries of a write from where it stands, those below `known` being at hand,
+    /// and reads the rest of the units that it covers in part.
+    #[inline]
+    fn look_up_write(&mut self, slot: u32, mut known: u32) {
+        let command = self.commands.slots[slot as usize];
+        if command.whole_units && known == u32::MAX {
+            return;
+        }
+        let (mut at, end) = (self.commands.cursor(slot), command.lpn + command.units);
+        while at < end {
+            if at >= known {
+                if !self.ask_map(slot, at, end) {
+                    return;
+                }
+                known = self.ftl.map_page_end(at);
+            }
+            let to = end.min(known);
+            self.commands.slots[slot as usize].looked_up += to - at;
+            self.read_rests(slot, at..to);
+            at = to;
+        }
+    }
+
+    /// Reads the rest of the first and the last unit of a write where they lie in `units` and are
+    /// covered in part.
+    fn read_rests(&mut self, slot: u32, units: Range<u32>) {
+        let command = self.commands.slots[slot as usize];
+        let unit = u64::from(self.ftl.layout.unit_bytes);
+        let begin = command.lba * SECTOR_BYTES;
+        let last = command.lpn + command.units - 1;
+        let head = !begin.is_multiple_of(unit);
+        let tail = !(begin + command.bytes).is_multiple_of(unit);
+        if head && units.contains(&command.lpn) {
+            self.read_rest(slot, command.lpn);
+        }
+        if tail && units.contains(&last) && (last != command.lpn || !head) {
+            self.read_rest(slot, last);
+        }
     }
 
     /// Whether an earlier write that waits brings this unit, so that the rest of it is in RAM when
     /// a later one gets its turn.
-    fn is_coming(&self, lpn: u32) -> bool {
+    fn is_coming(&self, lpn: u32, slot: u32) -> bool {
         let commands = &self.commands;
-        let queued = commands.incoming.iter().any(|&slot| {
-            let c = &commands.slots[slot as usize];
+        let earlier = commands.incoming.iter().take_while(|&&s| s != slot);
+        let queued = earlier.into_iter().any(|&s| {
+            let c = &commands.slots[s as usize];
             lpn.wrapping_sub(c.lpn) < c.units
         });
         let within = |p: &Piece| lpn.wrapping_sub(p.lpn) < p.units;
@@ -319,7 +407,7 @@ impl Drive {
 
     /// Reads a unit of which a write covers only a part, unless it is in RAM or will be.
     fn read_rest(&mut self, slot: u32, lpn: u32) {
-        if self.is_coming(lpn) {
+        if self.is_coming(lpn, slot) {
             return;
         }
         if let Found::Flash(ppn) = self.ftl.find(lpn) {
@@ -520,8 +608,19 @@ impl Drive {
         let unit_sectors = u64::from(self.ftl.layout.unit_bytes) / SECTOR_BYTES;
         let whole = u64::from(end) * unit_sectors == sectors.end;
         let stream = self.read_ahead.note(sectors, end - u32::from(!whole));
+        self.read_on(slot, self.known_from_the_start());
+        if let Some(stream) = stream {
+            self.fetch_ahead(stream);
+        }
+    }
+
+    /// Reads a command's units from where it stands, as far as their map entries are at hand: those
+    /// below `known` are.
+    #[inline]
+    fn read_on(&mut self, slot: u32, mut known: u32) {
+        let command = self.commands.slots[slot as usize];
         let fetched = !self.read_ahead.is_empty();
-        let (mut at, end) = (command.lpn, command.lpn + command.units);
+        let (mut at, end) = (self.commands.cursor(slot), command.lpn + command.units);
         let mut in_ram = 0;
         while at < end {
             if fetched {
@@ -539,7 +638,14 @@ impl Drive {
                     Hit::Miss => {}
                 }
             }
-            let (units, read) = self.read_row(at, end, Token::Host(slot));
+            if at >= known {
+                self.commands.slots[slot as usize].looked_up = at - command.lpn;
+                if !self.ask_map(slot, at, end) {
+                    break;
+                }
+                known = self.ftl.map_page_end(at);
+            }
+            let (units, read) = self.read_row(at, end.min(known), Token::Host(slot));
             self.commands.slots[slot as usize].pending += u32::from(read);
             in_ram += if read { 0 } else { units };
             at += units;
@@ -549,9 +655,6 @@ impl Drive {
             self.hand_out(slot, in_ram);
         }
         self.finish_read(slot);
-        if let Some(stream) = stream {
-            self.fetch_ahead(stream);
-        }
     }
 
     /// Asks for the units from `at` on that one flash read brings; the answer is how many they
@@ -622,18 +725,38 @@ impl Drive {
         self.woken = woken;
     }
 
+    /// Whether the map entries of a stream's next chunk are at hand; else their page is read, and
+    /// the stream is looked at again at its next read.
+    fn is_chunk_known(&mut self, stream: usize) -> bool {
+        let (from, end) = self.read_ahead.upcoming(stream);
+        let last = end.min(self.ftl.logical_units());
+        from >= last
+            || [from, last - 1].into_iter().all(|lpn| {
+                let known = self.ftl.is_map_at_hand(lpn);
+                known || (self.load_map(lpn) && self.ftl.is_map_at_hand(lpn))
+            })
+    }
+
     fn fetch_ahead(&mut self, stream: usize) {
         let logical = self.ftl.logical_units();
-        while let Some((chunk, from, units)) = self.read_ahead.next_chunk(stream, logical) {
-            let (mut at, mut reads) = (from, 0);
-            while at < from + units {
-                let token = Token::Host(READ_AHEAD + chunk);
-                let (taken, read) = self.read_row(at, from + units, token);
-                reads += u32::from(read);
-                at += taken;
-            }
-            self.read_ahead.fetching(chunk, reads);
-            self.issue();
+        let paged = self.ftl.is_map_paged();
+        while !paged || self.is_chunk_known(stream) {
+            let Some((chunk, from, units)) = self.read_ahead.next_chunk(stream, logical) else {
+                return;
+            };
+            self.fetch_chunk(chunk, from, units);
         }
+    }
+
+    fn fetch_chunk(&mut self, chunk: u32, from: u32, units: u32) {
+        let (mut at, mut reads) = (from, 0);
+        while at < from + units {
+            let token = Token::Host(READ_AHEAD + chunk);
+            let (taken, read) = self.read_row(at, from + units, token);
+            reads += u32::from(read);
+            at += taken;
+        }
+        self.read_ahead.fetching(chunk, reads);
+        self.issue();
     }
 }

@@ -42,6 +42,8 @@ pub struct Controller {
     pub secure_erase: SecureErase,
     /// Check data travels with every sector from link to flash.
     pub end_to_end: bool,
+    /// Round trip to the host's memory, where it holds pages of the map.
+    pub host_memory_latency: Nanos,
 }
 
 /// The firmware's time for a TRIM.

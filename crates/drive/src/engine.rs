@@ -14,6 +14,7 @@ use crate::config::{Config, Controller};
 use crate::event::{Event, lane};
 use crate::flash::Flash;
 use crate::link::{Cores, HostLink};
+use crate::lookup::Lookups;
 use crate::power::{Phase, Power};
 use crate::protection::{Damage, Path};
 use crate::read_ahead::ReadAhead;
@@ -37,6 +38,7 @@ pub struct Drive {
     pub(crate) events: EventQueue<Event>,
     pub(crate) now: Nanos,
     pub(crate) commands: Commands,
+    pub(crate) lookups: Lookups,
     pub(crate) background: Background,
     pub(crate) read_ahead: ReadAhead,
     pub(crate) runs: Runs,
@@ -82,6 +84,7 @@ impl Drive {
             flash,
             events: EventQueue::with_capacity(256),
             now: Nanos::ZERO,
+            lookups: Lookups::new(ftl.map_slots(), c.host_memory_latency),
             commands: Commands::new(config.link.queue_depth, c.overlap, ftl.layout.unit_bytes),
             background: Background::new(&config.policy, c.gather_time),
             read_ahead: ahead,
@@ -227,6 +230,7 @@ impl Drive {
             Event::Sensed(die) => self.flash.sensed(die, self.now, &mut self.events),
             Event::RegisterFree(die) => self.flash.register_free(die, self.now),
             Event::Suspended(die) => self.flash.suspended(die, self.now, &mut self.events),
+            Event::MapFetched(slot) => self.map_fetched(slot),
             Event::GatherTimer => self.gather_timer(),
             Event::IdleTimer => self.idle_timer(),
         }
@@ -240,10 +244,13 @@ impl Drive {
             token => {
                 self.ftl.finish(token, &mut self.ops);
                 self.issue();
-                if matches!(token, Token::Program(_) | Token::FirstPass(_)) {
-                    self.programmed();
-                } else {
-                    self.admit();
+                match token {
+                    Token::Program(_) | Token::FirstPass(_) => self.programmed(),
+                    Token::MapRead(slot) => self.map_arrived(slot),
+                    _ => self.admit(),
+                }
+                if self.lookups.are_queued() {
+                    self.retry_lookups();
                 }
             }
         }
@@ -264,10 +271,11 @@ impl Drive {
     #[cold]
     pub(crate) fn describe(&self) -> String {
         format!(
-            "at {} ns, {} commands outstanding\n{}{}{}",
+            "at {} ns, {} commands outstanding\n{}{}{}{}",
             self.now.0,
             self.commands.outstanding(),
             self.commands.describe(),
+            self.lookups.describe(),
             self.ftl.describe(),
             self.flash.describe()
         )

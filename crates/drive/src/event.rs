@@ -31,6 +31,8 @@ pub(crate) enum Event {
     Trimmed(u32),
     /// Commands that were held back may begin.
     Release,
+    /// A page of the map has come from the host's memory into its slot.
+    MapFetched(u32),
     /// A partly filled granule may have waited long enough.
     GatherTimer,
     /// The drive may have been idle long enough.

@@ -181,7 +181,7 @@ impl Flash {
     pub(crate) fn push(&mut self, op: NandOp, now: Nanos, events: &mut EventQueue<Event>) {
         self.busy += 1;
         let die = &mut self.dies[op.die as usize];
-        let urgent = self.read_priority && matches!(op.token, Token::Host(_));
+        let urgent = self.read_priority && matches!(op.token, Token::Host(_) | Token::MapRead(_));
         if urgent {
             die.urgent.push_back(op);
         } else {

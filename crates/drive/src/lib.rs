@@ -7,6 +7,7 @@ pub mod engine;
 mod event;
 mod flash;
 mod link;
+mod lookup;
 pub mod power;
 mod protection;
 mod purge;

@@ -122,6 +122,13 @@ impl ReadAhead {
         self.vacant.len() == self.chunks.len()
     }
 
+    /// The units that a stream's next chunk begins and ends at, as far as it can be told before.
+    pub(crate) fn upcoming(&self, stream: usize) -> (u32, u32) {
+        let s = &self.streams[stream];
+        let from = s.ahead.max(s.next);
+        (from, from.saturating_add(self.chunk_units))
+    }
+
     /// Gives the next chunk that a stream should fetch: its number, first unit and length. The
     /// flash reads it takes are told with [`ReadAhead::fetching`].
     pub(crate) fn next_chunk(&mut self, stream: usize, end: u32) -> Option<(u32, u32, u32)> {

@@ -9,13 +9,13 @@ use crate::power::Power;
 use crate::thermal::Thermal;
 
 /// How many columns there are.
-const WIDTH: usize = 25;
+const WIDTH: usize = 27;
 
-/// Names of the columns, in the order of [`Xray::columns`]. Bytes, erases and suspensions are
-/// cumulative since the drive was built, and so is wear: the mean over all superblocks of cycles used over cycles
-/// rated, each mode's for itself, in millionths; energy is in microjoules. From `wear_spread_ppm`
-/// on it is what was so at the end of the interval; the spread is between the most and the least
-/// worn superblock in use. The power state is 0 active, 1 idle, 2 and 3 the
+/// Names of the columns, in the order of [`Xray::columns`]. Bytes, erases, reads and suspensions
+/// are cumulative since the drive was built, and so is wear: the mean over all superblocks of
+/// cycles used over cycles rated, each mode's for itself, in millionths; energy is in microjoules.
+/// From `wear_spread_ppm` on it is what was so at the end of the interval; the spread is between
+/// the most and the least worn superblock in use. The power state is 0 active, 1 idle, 2 and 3 the
 /// low-power states; the temperature is in thousandths of a degree Celsius.
 pub const COLUMNS: [&str; WIDTH] = [
     "t_ns",
@@ -27,11 +27,13 @@ pub const COLUMNS: [&str; WIDTH] = [
     "wear_bytes",
     "refresh_bytes",
     "failure_bytes",
+    "map_bytes",
     "pad_bytes",
     "parity_bytes",
     "second_pass_bytes",
     "slc_erases",
     "native_erases",
+    "map_reads",
     "wear_ppm",
     "energy_uj",
     "suspends",
@@ -132,11 +134,13 @@ impl Xray {
             c.wear_units * unit,
             c.refresh_units * unit,
             c.failure_units * unit,
+            c.map_units * unit,
             c.pad_units * unit,
             c.parity_units * unit,
             c.second_pass_units * unit,
             c.slc_erases,
             c.native_erases,
+            c.map_reads,
             (ftl.mean_wear() * 1e6) as u64,
             (energy / FJ_PER_UJ) as u64,
             inside.flash.suspensions(),

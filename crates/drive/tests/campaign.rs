@@ -179,8 +179,12 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
     let high = low + between(rng, 0, 3);
     // Each mover's open superblock may have room that the host cannot use, and one may be in erase.
     let movers = if mode == "none" { 1 } else { 2 };
+    let paged = map(rng, shape);
+    let pool = if paged { between(rng, 4, 8) } else { 0 };
     let spare = high.max(held + 1 + (1 + movers) * shape.groups);
-    let room = shape.superblocks.saturating_sub(system + own + spare);
+    let room = shape
+        .superblocks
+        .saturating_sub(system + own + spare + pool);
     let capacity = room * native * between(rng, 50, 100) / 100 / 512 * 512;
     let rearm = pick(rng, &[1, 1, borrowed + own, (borrowed + own) / 2]).max(1);
     choices(rng, shape, (mode, rule), borrowed);
@@ -211,6 +215,23 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
         format!("gc.high={high}"),
         format!("drive.capacity={capacity} B"),
     ]);
+}
+
+/// Where the map is; the answer is whether it is read page by page.
+fn map(rng: &mut Rng, shape: &mut Shape) -> bool {
+    let residency = pick(rng, &["dram", "dram", "demand", "hmb"]);
+    let slots = pick(rng, &[16, 17, 40, 1000]);
+    shape.sets.extend([
+        format!("map.residency={residency}"),
+        format!("map.cache={} B", slots * shape.unit),
+        format!("map.hmb={} B", pick(rng, &[16, 60, 2000]) * shape.unit),
+        format!("map.hmb_latency={}", pick(rng, &["1 us", "50 us"])),
+        format!("map.entry={}", pick(rng, &[4, 8, 64, 64])),
+        format!("map.mode={}", pick(rng, &["slc", "native"])),
+        format!("map.journal={}", pick(rng, &["4 KiB", "64 KiB"])),
+        format!("map.write_on_flush={}", rng.chance(40)),
+    ]);
+    residency != "dram"
 }
 
 /// Size, entry and what happens past the cache.
@@ -588,7 +609,7 @@ impl Host {
             let used = ftl.superblocks().iter().filter(|b| b.written > 0);
             let most = erased + used.map(|b| of(b.mode)).sum::<u64>();
             let programmed = c.programmed_units() - c.parity_units;
-            let open = 4 * u64::from(ftl.layout.groups) * of(Mode::Native);
+            let open = 5 * u64::from(ftl.layout.groups) * of(Mode::Native);
             assert!(
                 programmed <= most && most <= programmed + open,
                 "{programmed} units programmed, {most} given out"

@@ -100,6 +100,23 @@ const OTHERS: &[(&str, &[&str])] = &[
     ("nand.native.endurance", &["nand.native.endurance=3000"]),
     ("ftl.mapping_unit", &["ftl.mapping_unit=16 KiB"]),
     ("ftl.system", &["ftl.system=0"]),
+    ("map.residency", &["map.residency=demand"]),
+    ("map.cache", &["map.cache=2 MiB", "map.residency=demand"]),
+    (
+        "map.hmb",
+        &["map.hmb=8 MiB", "map.residency=hmb", "link.kind=nvme"],
+    ),
+    ("map.hmb_latency", &["map.hmb_latency=3 us"]),
+    ("map.entry", &["map.entry=8", "map.residency=demand"]),
+    ("map.mode", &["map.mode=native", "map.residency=demand"]),
+    (
+        "map.journal",
+        &["map.journal=8 KiB", "map.residency=demand"],
+    ),
+    (
+        "map.write_on_flush",
+        &["map.write_on_flush=true", "map.residency=demand"],
+    ),
     ("ftl.superblock_dies", &["ftl.superblock_dies=1"]),
     (
         "ftl.parity",

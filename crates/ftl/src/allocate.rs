@@ -8,6 +8,7 @@ use crate::blocks::{Pool, State};
 use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
 use crate::op::{NandOp, Token, class};
+use crate::policy::Policy;
 use crate::write_buffer::{Flight, PARITY};
 
 /// Host data into the SLC cache.
@@ -18,24 +19,26 @@ pub(crate) const DIRECT: usize = 1;
 pub(crate) const FOLD: usize = 2;
 /// Collected data.
 pub(crate) const GC: usize = 3;
+/// Pages of the map, new and collected.
+pub(crate) const MAP: usize = 4;
 /// How many streams there are.
-pub(crate) const STREAMS: usize = 4;
+pub(crate) const STREAMS: usize = 5;
 
 /// How a stream programs its superblocks.
-fn mode_of(stream: usize) -> Mode {
-    if stream == CACHE {
-        Mode::Slc
-    } else {
-        Mode::Native
+fn mode_of(stream: usize, policy: &Policy) -> Mode {
+    match stream {
+        CACHE => Mode::Slc,
+        MAP => policy.map.mode,
+        _ => Mode::Native,
     }
 }
 
 /// What a stream's superblocks are used for.
 fn pool_of(stream: usize) -> Pool {
-    if stream == CACHE {
-        Pool::Cache
-    } else {
-        Pool::Data
+    match stream {
+        CACHE => Pool::Cache,
+        MAP => Pool::Map,
+        _ => Pool::Data,
     }
 }
 
@@ -65,8 +68,8 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    pub(crate) fn new(layout: &Layout, stream: usize) -> Stream {
-        let mode = mode_of(stream);
+    pub(crate) fn new(layout: &Layout, policy: &Policy, stream: usize) -> Stream {
+        let mode = mode_of(stream, policy);
         Stream {
             superblock: NONE,
             next: 0,
@@ -141,6 +144,9 @@ impl Ftl {
             self.advance_stream(stream, count, ops);
             rest = later;
         }
+        if self.paged.is_some() {
+            self.entries_moved(lpns);
+        }
     }
 
     /// Moves a stream on and issues the granules that became full.
@@ -169,7 +175,7 @@ impl Ftl {
         if s.next == s.end {
             self.close(stream);
         }
-        if self.layout.groups > 1 {
+        if self.layout.groups > 1 && stream != MAP {
             self.next_lane(stream);
         }
     }
@@ -271,6 +277,7 @@ impl Ftl {
             CACHE => &mut self.counters.slc_units,
             DIRECT => &mut self.counters.direct_units,
             FOLD => &mut self.counters.fold_units,
+            MAP => &mut self.counters.map_units,
             _ => return self.count_moved(units),
         };
         *counter += u64::from(units);
@@ -311,7 +318,7 @@ impl Ftl {
             s.stop = s.next + s.granule;
         }
         let full = s.next == s.end;
-        if self.has_passes(mode_of(stream)) {
+        if self.has_passes(self.streams[stream].mode) {
             self.second_passes(stream, ops);
         }
         if full {
@@ -322,12 +329,12 @@ impl Ftl {
     /// Opens a superblock in the lane that has its turn and has none.
     #[cold]
     pub(crate) fn open(&mut self, stream: usize) {
-        let mode = mode_of(stream);
+        let mode = self.streams[stream].mode;
         let group = self.streams[stream].lane;
-        let superblock = if stream == CACHE {
-            self.take_cache_superblock(group)
-        } else {
-            self.take_free(stream, group)
+        let superblock = match stream {
+            CACHE => self.take_cache_superblock(group),
+            MAP => self.blocks.free_map.pop_front(),
+            _ => self.take_free(stream, group),
         };
         self.look_at_cache();
         let Some(superblock) = superblock else {
@@ -339,6 +346,7 @@ impl Ftl {
         match stream {
             FOLD => self.fold.pledged = false,
             GC => self.collect.pledged = false,
+            MAP => {}
             _ => self.keep_promise(stream),
         }
         let pledged = u32::from(self.fold.pledged) + u32::from(self.collect.pledged);
@@ -366,11 +374,12 @@ impl Ftl {
         s.superblock = superblock;
         (s.next, s.begun) = (0, 0);
         s.end = self.layout.units(mode);
-        s.stop = if self.layout.groups > 1 {
+        s.stop = if self.layout.groups > 1 && stream != MAP {
             s.granule
         } else {
             s.end
         };
+        s.lane = self.layout.group_of(superblock);
         block.written = s.end;
     }
 
@@ -381,10 +390,10 @@ impl Ftl {
         (s.next, s.begun, s.end, s.stop) = (0, 0, 0, 0);
         let block = &mut self.blocks.all[superblock as usize];
         block.state = State::Closed;
-        if block.pool == Pool::Cache {
-            self.blocks.cache.push_back(superblock);
-        } else {
-            self.victims.add(superblock, block.valid);
+        match block.pool {
+            Pool::Cache => self.blocks.cache.push_back(superblock),
+            Pool::Data => self.victims.add(superblock, block.valid),
+            Pool::Map => {}
         }
         if stream <= DIRECT {
             self.victims.received(superblock, self.counters.host_units);
@@ -418,7 +427,9 @@ impl Ftl {
         );
         assert_eq!(block.in_flight, 0, "erase under a program");
         block.state = State::Erasing;
-        self.blocks.erasing += 1;
+        if !block.map {
+            self.blocks.erasing += 1;
+        }
         if self.victims.holds(superblock) {
             self.victims.remove(superblock);
         }
@@ -441,8 +452,10 @@ impl Ftl {
         if block.erases_left > 0 {
             return;
         }
-        self.blocks.erasing -= 1;
-        let (cached, fixed) = (block.pool == Pool::Cache, block.fixed);
+        if !block.map {
+            self.blocks.erasing -= 1;
+        }
+        let (cached, fixed, map) = (block.pool == Pool::Cache, block.fixed, block.map);
         block.wear_off(&mut self.counters);
         block.state = State::Free;
         block.marked = false;
@@ -454,6 +467,8 @@ impl Ftl {
         }
         let queue = if fixed {
             &mut self.blocks.free_fixed
+        } else if map {
+            &mut self.blocks.free_map
         } else {
             &mut self.blocks.free
         };

@@ -31,6 +31,8 @@ pub enum Pool {
     Data,
     /// Data in the SLC cache.
     Cache,
+    /// Pages of the map.
+    Map,
 }
 
 /// One superblock.
@@ -46,6 +48,8 @@ pub struct Superblock {
     pub fixed: bool,
     /// Its data is to be moved for another reason than space.
     pub marked: bool,
+    /// Belongs to the map: never holds data.
+    pub map: bool,
     /// Valid units in it.
     pub valid: u32,
     /// Granules of it that are on their way to the flash.
@@ -69,6 +73,7 @@ impl Superblock {
             pool: Pool::Data,
             fixed,
             marked: false,
+            map: false,
             valid: 0,
             in_flight: 0,
             written: 0,
@@ -95,23 +100,29 @@ pub(crate) struct Blocks {
     pub(crate) all: Vec<Superblock>,
     pub(crate) free: VecDeque<u32>,
     pub(crate) free_fixed: VecDeque<u32>,
+    pub(crate) free_map: VecDeque<u32>,
     /// Closed cache superblocks, oldest first.
     pub(crate) cache: VecDeque<u32>,
     /// Left by a crypto erase, to be erased before they are used.
     pub(crate) stale: VecDeque<u32>,
-    /// How many are being erased.
+    /// How many are being erased, those of the map excepted.
     pub(crate) erasing: u32,
 }
 
 impl Blocks {
-    /// `count` erased superblocks, the first `fixed` of them the static cache's.
-    pub(crate) fn new(count: u32, fixed: u32) -> Blocks {
+    /// `count` erased superblocks, the first `fixed` of them the static cache's, the next `map` the
+    /// map's.
+    pub(crate) fn new(count: u32, fixed: u32, map: u32) -> Blocks {
+        let own = fixed + map;
+        let fresh = |index: u32| Superblock {
+            map: (fixed..own).contains(&index),
+            ..Superblock::fresh(index < fixed)
+        };
         Blocks {
-            all: (0..count)
-                .map(|index| Superblock::fresh(index < fixed))
-                .collect(),
-            free: (fixed..count).collect(),
+            all: (0..count).map(fresh).collect(),
+            free: (own..count).collect(),
             free_fixed: (0..fixed).collect(),
+            free_map: (fixed..own).collect(),
             cache: VecDeque::with_capacity(count as usize),
             stale: VecDeque::new(),
             erasing: 0,

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::allocate::MAP;
 use crate::blocks::{Pool, State};
 use crate::ftl::Ftl;
 use crate::layout::{Mode, NONE};
@@ -14,6 +15,39 @@ impl Ftl {
         self.check_lanes();
         self.check_passes();
         self.check_counters();
+        self.check_map_pages();
+    }
+
+    /// Map pages live in their own blocks and nothing else does; each was programmed once for each
+    /// time it was written, or waits; what is mapped is on flash, in SRAM or in the journal.
+    fn check_map_pages(&self) {
+        for (index, block) in self.blocks.all.iter().enumerate() {
+            let free = matches!(block.state, State::Free | State::Retired);
+            assert!(
+                free || block.map == (block.pool == Pool::Map),
+                "superblock {index} serves another pool"
+            );
+        }
+        let Some(paged) = self.paged.as_deref() else {
+            return;
+        };
+        paged.check();
+        let s = self.streams[MAP];
+        assert_eq!(
+            self.counters.map_units + u64::from(s.next - s.begun),
+            self.counters.map_written,
+            "map pages are lost or doubled"
+        );
+        for (lpn, &ppn) in self.map.physical.iter().enumerate() {
+            let own = ppn != NONE && self.blocks.all[self.layout.superblock_of(ppn) as usize].map;
+            let page = lpn as u32 >= self.host_units;
+            assert!(ppn == NONE || own == page, "unit {lpn} lies at {ppn}");
+            if ppn != NONE && !page {
+                let page = paged.page_of(lpn as u32);
+                let kept = self.map.physical[(self.host_units + page) as usize] != NONE;
+                assert!(kept || paged.is_stale(page), "the entry of {lpn} is lost");
+            }
+        }
     }
 
     fn check_map(&self) {
@@ -55,13 +89,17 @@ impl Ftl {
                 assert_eq!(past, 0, "data past the SLC pages of superblock {index}");
             }
             assert!(!block.fixed || block.mode == Mode::Slc || block.state == State::Free);
-            let candidate = block.state == State::Closed && block.pool != Pool::Cache;
+            let candidate = block.state == State::Closed && block.pool == Pool::Data;
             self.victims
                 .check(index as u32, candidate.then_some(block.valid));
             in_flight += block.in_flight as usize;
         }
         assert_eq!(in_flight, self.buffer.in_flight(), "granules in flight");
-        let erasing = self.blocks.all.iter().filter(|b| b.state == State::Erasing);
+        let erasing = self
+            .blocks
+            .all
+            .iter()
+            .filter(|b| b.state == State::Erasing && !b.map);
         assert_eq!(erasing.count(), self.blocks.erasing as usize, "erases");
         for &stale in &self.blocks.stale {
             let state = self.blocks.all[stale as usize].state;
@@ -75,7 +113,7 @@ impl Ftl {
             .count();
         assert_eq!(
             free,
-            self.blocks.free.len() + self.blocks.free_fixed.len(),
+            self.blocks.free.len() + self.blocks.free_fixed.len() + self.blocks.free_map.len(),
             "free queues"
         );
         let cached = self
@@ -148,7 +186,12 @@ impl Ftl {
             let _ = write!(out, "{state:?} {}, ", count(state));
         }
         let _ = writeln!(out, "cache superblocks closed {}", self.blocks.cache.len());
-        for (name, mover) in [("fold", &self.fold), ("gc", &self.collect)] {
+        let movers = [
+            ("fold", &self.fold),
+            ("gc", &self.collect),
+            ("map gc", &self.collect_map),
+        ];
+        for (name, mover) in movers {
             let _ = writeln!(
                 out,
                 "{name}: source {}, at {}, outstanding {}, debt {}, idle {}",
@@ -162,6 +205,9 @@ impl Ftl {
             "bypass {}, starved {}",
             self.cache.bypass, self.starved
         );
+        if let Some(paged) = &self.paged {
+            out += &paged.describe();
+        }
         out
     }
 }

@@ -30,6 +30,20 @@ pub struct Counters {
     /// Units programmed a second time, by the second pass of their wordline; they count above but
     /// once.
     pub second_pass_units: u64,
+    /// Map pages programmed, those that collection moved among them.
+    pub map_units: u64,
+    /// Map pages handed over to be programmed.
+    pub map_written: u64,
+    /// Map pages of those that collection moved.
+    pub map_moved: u64,
+    /// Reads of flash for the map: pages for commands, for the journal, rows for collection.
+    pub map_reads: u64,
+    /// Looks into the map that found the page in the controller's RAM.
+    pub map_hits: u64,
+    /// Looks into the map that found it in the host's memory.
+    pub map_host_hits: u64,
+    /// Looks into the map that had to wait for a read of flash.
+    pub map_misses: u64,
     /// Superblocks erased after SLC use.
     pub slc_erases: u64,
     /// Superblocks erased after native use.
@@ -39,7 +53,7 @@ pub struct Counters {
 impl Counters {
     /// Programmed units by what caused them: write amplification in its parts.
     #[must_use]
-    pub fn by_cause(&self) -> [(&'static str, u64); 9] {
+    pub fn by_cause(&self) -> [(&'static str, u64); 10] {
         [
             ("slc", self.slc_units),
             ("direct", self.direct_units),
@@ -48,6 +62,7 @@ impl Counters {
             ("wear", self.wear_units),
             ("refresh", self.refresh_units),
             ("failure", self.failure_units),
+            ("map", self.map_units),
             ("pad", self.pad_units),
             ("parity", self.parity_units),
         ]

@@ -177,7 +177,7 @@ impl Ftl {
             return false;
         }
         let first = self.layout.base(self.fold.source) + start;
-        let busy = self.fold.outstanding > 0 || self.fold_programs_enough();
+        let busy = self.fold.outstanding > 0 || self.fold_programs_enough() || self.map_holds();
         if busy || self.map.count_valid(first, group) != group {
             return false;
         }
@@ -251,7 +251,11 @@ impl Ftl {
                 if self.map.is_valid(from) {
                     let to = flight.first + page * row + unit;
                     self.map.clear_valid(from);
-                    self.map.point(self.map.logical[from as usize], to, 1);
+                    let lpn = self.map.logical[from as usize];
+                    self.map.point(lpn, to, 1);
+                    if self.paged.is_some() {
+                        self.entries_moved(&[lpn]);
+                    }
                     moved += 1;
                 }
             }

@@ -23,7 +23,7 @@ impl Ftl {
         self.start_over();
         for (index, block) in self.blocks.all.iter_mut().enumerate() {
             block.valid = 0;
-            block.pool = Pool::Data;
+            block.pool = if block.map { Pool::Map } else { Pool::Data };
             if block.written > 0 {
                 block.state = State::Emptied;
                 self.blocks.stale.push_back(index as u32);
@@ -46,6 +46,12 @@ impl Ftl {
     fn next_stale(&self) -> Option<usize> {
         let blocks = &self.blocks;
         let is_fixed = |s: &u32| blocks.all[*s as usize].fixed;
+        let is_map = |s: &u32| blocks.all[*s as usize].map;
+        if self.map_is_short()
+            && let Some(at) = blocks.stale.iter().position(is_map)
+        {
+            return Some(at);
+        }
         if blocks.free_fixed.len() as u32 + blocks.erasing < AHEAD
             && let Some(at) = blocks.stale.iter().position(is_fixed)
         {
@@ -53,7 +59,7 @@ impl Ftl {
         }
         let short = blocks.free_count() + blocks.erasing < self.policy.gc.high_superblocks + AHEAD;
         let idle = (self.fold.idle || self.collect.idle) && blocks.erasing == 0;
-        if short && let Some(at) = blocks.stale.iter().position(|s| !is_fixed(s)) {
+        if short && let Some(at) = blocks.stale.iter().position(|s| !is_fixed(s) && !is_map(s)) {
             return Some(at);
         }
         (idle && !blocks.stale.is_empty()).then_some(0)

@@ -1,15 +1,18 @@
 //! The state of the firmware and the calls that the drive makes on it.
 
+use std::ops::Range;
+
 use flashtwin_base::rng::Rng;
 use flashtwin_nand::Part;
 
-use crate::allocate::{CACHE, DIRECT, STREAMS, Stream};
+use crate::allocate::{CACHE, DIRECT, MAP, STREAMS, Stream};
 use crate::blocks::{Blocks, Superblock};
 use crate::collect::Collection;
 use crate::counters::Counters;
 use crate::lanes::Lanes;
 use crate::layout::{Layout, NONE};
 use crate::map::Map;
+use crate::map_cache::MapCache;
 use crate::mover::{Mover, Work};
 use crate::op::{NandOp, Token, class};
 use crate::passes::Passes;
@@ -48,6 +51,10 @@ pub struct Ftl {
     pub layout: Layout,
     pub(crate) policy: Policy,
     pub(crate) map: Map,
+    /// What is in RAM of a map that is not all there.
+    pub(crate) paged: Option<Box<MapCache>>,
+    /// Units that the host can address; those above them are pages of the map.
+    pub(crate) host_units: u32,
     pub(crate) blocks: Blocks,
     pub(crate) victims: Victims,
     pub(crate) streams: [Stream; STREAMS],
@@ -58,6 +65,7 @@ pub struct Ftl {
     pub(crate) fold: Mover,
     pub(crate) collect: Mover,
     pub(crate) wear: Wear,
+    pub(crate) collect_map: Mover,
     pub(crate) counters: Counters,
     pub(crate) sequence: u64,
     pub(crate) starved: bool,
@@ -67,6 +75,12 @@ pub struct Ftl {
     pub(crate) scratch: Vec<u32>,
     /// What the policies leave to chance.
     pub(crate) chance: Rng,
+}
+
+/// What is in RAM of a map that is not all there; nothing where it is.
+fn page_map(policy: &Policy, host_units: u32, pool: Range<u32>) -> Option<Box<MapCache>> {
+    let paged = || MapCache::new(&policy.map, policy.unit_bytes, host_units, pool);
+    (!policy.map.is_whole()).then(|| Box::new(paged()))
 }
 
 impl Ftl {
@@ -84,17 +98,27 @@ impl Ftl {
         let cache = Cache::new(&policy, &layout);
         let unit = u64::from(policy.unit_bytes);
         let logical = capacity_bytes.div_ceil(unit) as u32;
+        let pool = policy.map.pool(&layout, logical);
+        let paged = page_map(
+            &policy,
+            logical,
+            cache.fixed_total..cache.fixed_total + pool,
+        );
+        let pages = paged.as_ref().map_or(0, |p| p.pages);
         Ftl {
-            map: Map::new(logical, layout.physical_units()),
-            blocks: Blocks::new(layout.superblocks, cache.fixed_total),
+            map: Map::new(logical + pages, layout.physical_units()),
+            paged,
+            host_units: logical,
+            blocks: Blocks::new(layout.superblocks, cache.fixed_total, pool),
             victims: Victims::new(layout.superblocks, layout.native_units),
-            streams: std::array::from_fn(|i| Stream::new(&layout, i)),
+            streams: std::array::from_fn(|i| Stream::new(&layout, &policy, i)),
             lanes: Lanes::new(&layout),
             passes: Passes::new(&layout),
             buffer: WriteBuffer::new((buffer_bytes / unit) as u32),
             fold: Mover::new(Work::Fold, &layout),
             collect: Mover::new(Work::Collect, &layout),
             wear: Wear::new(part),
+            collect_map: Mover::new(Work::Map, &layout),
             counters: Counters::default(),
             sequence: 0,
             starved: false,
@@ -111,13 +135,20 @@ impl Ftl {
     /// Logical units that the host can address.
     #[must_use]
     pub fn logical_units(&self) -> u32 {
+        self.host_units
+    }
+
+    /// The same and the pages of the map, which are logical units above the host's.
+    #[must_use]
+    pub fn mapped_units(&self) -> u32 {
         self.map.physical.len() as u32
     }
 
     /// Bytes that the tables take, map and superblocks together.
     #[must_use]
     pub fn table_bytes(&self) -> usize {
-        self.map.bytes() + self.blocks.all.len() * size_of::<Superblock>()
+        let paged = self.paged.as_ref().map_or(0, |p| p.bytes());
+        self.map.bytes() + self.blocks.all.len() * size_of::<Superblock>() + paged
     }
 
     /// What has been done so far.
@@ -212,6 +243,9 @@ impl Ftl {
     pub fn append_host(&mut self, route: Route, lpn: u32, count: u32, ops: &mut Vec<NandOp>) {
         self.counters.host_units += u64::from(count);
         self.buffer.coming[route as usize] -= count;
+        if self.paged.is_some() {
+            self.entries_changed(lpn, count);
+        }
         let (mut lpn, mut left) = (lpn, count);
         let mut stream = DIRECT;
         while left > 0 {
@@ -235,6 +269,9 @@ impl Ftl {
             Token::Program(place) => self.granule_programmed(place, ops),
             Token::FoldRead(row) => self.row_read(Work::Fold, row, ops),
             Token::GcRead(row) => self.row_read(Work::Collect, row, ops),
+            Token::MapRead(slot) => self.map_page_read(slot),
+            Token::MapUpdate(page) => self.map_page_updated(page, ops),
+            Token::MapGcRead(row) => self.row_read(Work::Map, row, ops),
             Token::Copyback(place) => self.copied_back(place, ops),
             Token::Erase(superblock) => self.die_erased(superblock),
         }
@@ -249,6 +286,9 @@ impl Ftl {
         self.pump_collect(ops);
         if !self.blocks.stale.is_empty() {
             self.erase_stale(ops);
+        }
+        if self.paged.is_some() {
+            self.pump_map(ops);
         }
     }
 
@@ -306,19 +346,23 @@ impl Ftl {
         assert_eq!(self.buffer.in_flight(), 0, "purge with programs in flight");
         self.blocks.free.clear();
         self.blocks.free_fixed.clear();
+        self.blocks.free_map.clear();
         for (index, block) in self.blocks.all.iter_mut().enumerate() {
             if block.written > 0 {
                 block.wear_off(&mut self.counters);
             }
             let (slc_cycles, native_cycles) = (block.slc_cycles, block.native_cycles);
-            let fixed = block.fixed;
+            let (fixed, map) = (block.fixed, block.map);
             *block = Superblock {
+                map,
                 slc_cycles,
                 native_cycles,
                 ..Superblock::fresh(fixed)
             };
             let queue = if fixed {
                 &mut self.blocks.free_fixed
+            } else if map {
+                &mut self.blocks.free_map
             } else {
                 &mut self.blocks.free
             };
@@ -333,7 +377,9 @@ impl Ftl {
         self.blocks.cache.clear();
         self.blocks.stale.clear();
         self.parity_forgone += self.unprotected_units();
-        self.streams = std::array::from_fn(|i| Stream::new(&self.layout, i));
+        let s = self.streams[MAP];
+        self.counters.map_written -= u64::from(s.next - s.begun);
+        self.streams = std::array::from_fn(|i| Stream::new(&self.layout, &self.policy, i));
         self.lanes = Lanes::new(&self.layout);
         debug_assert_eq!(self.buffer.used_units, 0, "erase with host data");
         self.cache = Cache::new(&self.policy, &self.layout);
@@ -342,6 +388,10 @@ impl Ftl {
         self.wear.forget();
         self.victims = Victims::new(self.layout.superblocks, self.layout.native_units);
         self.collection = Collection::new(&self.layout, self.cache.fixed_total);
+        self.collect_map = Mover::new(Work::Map, &self.layout);
+        let pool = self.paged.as_ref().map(|p| p.pool.clone());
+        let pool = pool.unwrap_or_default();
+        self.paged = page_map(&self.policy, self.host_units, pool);
         self.starved = false;
     }
 }

@@ -8,8 +8,11 @@
 //! At the reserve it is thrifty: a stream uses up the lanes that it has, on fewer dies, and opens
 //! another only when none has space left. So however many lanes there are, a stream needs no more
 //! superblocks than with one, and what was reckoned for one (pledges, promises, the reserve) holds.
+//!
+//! Pages of the map are few and their superblocks too: their stream has one lane, of the group of
+//! the superblock that is open.
 
-use crate::allocate::{CACHE, DIRECT, STREAMS, Stream};
+use crate::allocate::{CACHE, DIRECT, MAP, STREAMS, Stream};
 use crate::blocks::State;
 use crate::ftl::Ftl;
 use crate::layout::{Layout, NONE};
@@ -109,7 +112,7 @@ impl Ftl {
     /// has to or may.
     #[cold]
     pub(crate) fn find_space(&mut self, stream: usize) {
-        if self.layout.groups == 1 {
+        if self.layout.groups == 1 || stream == MAP {
             self.open(stream);
             return;
         }

@@ -9,7 +9,7 @@
 //! that is dealt with takes from it, and a debt beyond the slack holds the host back. That is what
 //! turns pressure into a steady slower rate instead of stalls.
 
-use crate::allocate::{FOLD, GC};
+use crate::allocate::{FOLD, GC, MAP};
 use crate::blocks::State;
 use crate::ftl::Ftl;
 use crate::layout::{Layout, NONE};
@@ -21,11 +21,13 @@ const GRANULES_AHEAD: u32 = 2;
 /// Granules a die that the host may be ahead of a mover before it has to wait.
 const SLACK_GRANULES: i64 = 2;
 
-/// Which of the two movers.
+/// Which of the movers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     Fold,
     Collect,
+    /// Collection of the map's own blocks.
+    Map,
 }
 
 /// A source that has been emptied and waits for its copies to be programmed.
@@ -122,7 +124,14 @@ impl Mover {
         match self.work {
             Work::Fold => FOLD,
             Work::Collect => GC,
+            Work::Map => MAP,
         }
+    }
+
+    /// As many rows are read, or granules programmed, as may be.
+    #[inline]
+    pub(crate) fn is_far_ahead(&self, programming: u32) -> bool {
+        self.outstanding >= self.rows_ahead || programming >= self.granules_ahead
     }
 
     /// Sources that wait for their copies.
@@ -147,7 +156,7 @@ fn between_passes(layout: &Layout) -> u32 {
 fn floor(work: Work) -> u32 {
     match work {
         Work::Fold => 1,
-        Work::Collect => 0,
+        Work::Collect | Work::Map => 0,
     }
 }
 
@@ -156,6 +165,7 @@ impl Ftl {
         match work {
             Work::Fold => &mut self.fold,
             Work::Collect => &mut self.collect,
+            Work::Map => &mut self.collect_map,
         }
     }
 
@@ -200,12 +210,10 @@ impl Ftl {
         let mover = match work {
             Work::Fold => &self.fold,
             Work::Collect => &self.collect,
+            Work::Map => &self.collect_map,
         };
         let stream = mover.stream();
-        if mover.outstanding >= mover.rows_ahead {
-            return false;
-        }
-        if self.buffer.by_stream[stream] >= mover.granules_ahead {
+        if mover.is_far_ahead(self.buffer.by_stream[stream]) || self.map_holds() {
             return false;
         }
         let owed = (mover.outstanding + 1) * self.layout.row_units;
@@ -237,10 +245,12 @@ impl Ftl {
             return;
         }
         mover.outstanding += 1;
+        self.counters.map_reads += u64::from(work == Work::Map);
         let (die, class) = self.read_place(first);
         let token = match work {
             Work::Fold => Token::FoldRead(first),
             Work::Collect => Token::GcRead(first),
+            Work::Map => Token::MapGcRead(first),
         };
         ops.push(NandOp {
             die,
@@ -307,7 +317,7 @@ impl Ftl {
 
     /// Erases emptied sources whose copies are all programmed.
     pub(crate) fn erase_emptied(&mut self, ops: &mut Vec<NandOp>) {
-        for work in [Work::Fold, Work::Collect] {
+        for work in [Work::Fold, Work::Collect, Work::Map] {
             if !self.mover(work).waiting() {
                 continue;
             }

@@ -80,6 +80,12 @@ pub enum Token {
     FoldRead(u32),
     /// A row read in order to collect it, by its first physical unit.
     GcRead(u32),
+    /// A map page read for a command, by the slot that it goes into.
+    MapRead(u32),
+    /// A map page read to work changes into it, by its number.
+    MapUpdate(u32),
+    /// A row of map pages read in order to collect it, by its first physical unit.
+    MapGcRead(u32),
     /// A fold inside the die, by its place in the list of granules in flight.
     Copyback(u32),
     /// One die's share of a superblock's erase.

@@ -2,6 +2,8 @@
 
 use flashtwin_base::Nanos;
 
+use crate::layout::Mode;
+
 /// Where the SLC cache takes its blocks from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheMode {
@@ -157,6 +159,64 @@ pub struct Gc {
     pub recycler: Recycler,
 }
 
+/// Where the map is while the drive is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Residency {
+    /// All of it in the drive's DRAM: looking up costs nothing.
+    Dram,
+    /// On flash, a part of it in the controller's SRAM.
+    Demand,
+    /// The same with a second level in the host's memory.
+    HostMemory,
+}
+
+/// The map: where it is, and how its pages are written where they are written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MapPolicy {
+    /// Where it is.
+    pub residency: Residency,
+    /// SRAM for map pages.
+    pub cache_bytes: u64,
+    /// The host's memory for map pages; 0 for none.
+    pub host_bytes: u64,
+    /// Bytes of an entry.
+    pub entry_bytes: u32,
+    /// How the blocks of map pages are programmed.
+    pub mode: Mode,
+    /// RAM for changes of entries whose pages are not at hand.
+    pub journal_bytes: u64,
+    /// A flush writes changed map pages back too.
+    pub write_on_flush: bool,
+}
+
+impl MapPolicy {
+    /// The whole map in DRAM.
+    #[must_use]
+    pub fn in_dram() -> MapPolicy {
+        MapPolicy {
+            residency: Residency::Dram,
+            cache_bytes: 0,
+            host_bytes: 0,
+            entry_bytes: 4,
+            mode: Mode::Slc,
+            journal_bytes: 0,
+            write_on_flush: false,
+        }
+    }
+
+    /// Whether the whole map is in RAM.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.residency == Residency::Dram
+    }
+
+    /// Entries of a map page of one mapping unit.
+    #[must_use]
+    pub fn entries(&self, unit_bytes: u32) -> u32 {
+        unit_bytes / self.entry_bytes
+    }
+}
+
 /// Whether superblocks can lose a die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parity {
@@ -208,6 +268,8 @@ pub struct Policy {
     pub parity: Parity,
     /// Dies that a superblock spans, a divisor of all dies; 0 = all of them.
     pub superblock_dies: u32,
+    /// The map.
+    pub map: MapPolicy,
     /// The cache.
     pub cache: SlcCache,
     /// Folding.

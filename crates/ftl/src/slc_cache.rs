@@ -307,7 +307,7 @@ impl Ftl {
     /// fold or a collection. The units have to be reserved before they are handed over.
     pub fn room(&mut self, route: Route) -> u32 {
         let buffer = self.buffer.capacity_units - self.buffer.used_units;
-        let held = self.fold.holds_host() || self.collect.holds_host();
+        let held = self.fold.holds_host() || self.collect.holds_host() || self.map_holds();
         if buffer == 0 || held || self.collection.halts_host {
             return 0;
         }

@@ -12,6 +12,9 @@ impl Ftl {
     pub fn trim(&mut self, lpn: u32, count: u32, ops: &mut Vec<NandOp>) {
         self.invalidate_run(lpn, count);
         self.map.physical[lpn as usize..(lpn + count) as usize].fill(NONE);
+        if self.paged.is_some() {
+            self.entries_trimmed(lpn, count);
+        }
         self.erase_dead(ops);
     }
 
@@ -99,9 +102,9 @@ impl Ftl {
 
     /// A valid count has crossed a step of those that the choice of a victim tells apart.
     fn restep(&mut self, superblock: u32) {
-        let block = &self.blocks.all[superblock as usize];
-        if block.state == State::Closed {
-            self.victims.restep(superblock, block.valid);
+        if self.victims.holds(superblock) {
+            let valid = self.blocks.all[superblock as usize].valid;
+            self.victims.restep(superblock, valid);
         }
     }
 

@@ -165,7 +165,13 @@ impl Ftl {
     /// superblock is moved; the answer is whether this one will be.
     pub fn refresh(&mut self, superblock: u32) -> bool {
         let block = &self.blocks.all[superblock as usize];
-        block.state == State::Closed && block.valid > 0 && self.relocate(superblock, Cause::Refresh)
+        if block.state != State::Closed || block.valid == 0 {
+            return false;
+        }
+        if block.map {
+            return self.refresh_map(superblock);
+        }
+        self.relocate(superblock, Cause::Refresh)
     }
 
     /// Notes that a superblock's data has to be moved; false when it was noted before.
@@ -226,7 +232,7 @@ impl Ftl {
         }
         let (mut most, mut least) = (0.0f64, (f64::INFINITY, NONE));
         for (index, block) in self.blocks.all.iter().enumerate() {
-            if block.fixed || block.state == State::Retired {
+            if block.fixed || block.map || block.state == State::Retired {
                 continue;
             }
             let cycles = self.wear.rated.cycles_of(block);

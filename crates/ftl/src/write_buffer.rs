@@ -120,7 +120,8 @@ impl Ftl {
     /// durable.
     #[must_use]
     pub fn oldest_pending_host(&self) -> u64 {
-        self.oldest_pending(|stream| stream <= super::allocate::DIRECT)
+        let host = self.oldest_pending(|stream| stream <= super::allocate::DIRECT);
+        host.min(self.checkpoint_pending())
     }
 
     pub(crate) fn oldest_pending(&self, of: impl Fn(usize) -> bool) -> u64 {

@@ -2,47 +2,10 @@
 
 mod common;
 
-use common::{Bench, part, policy};
+use common::{Bench, part, policy, torture, torture_with};
+use flashtwin_ftl::Policy;
 use flashtwin_ftl::policy::{Admit, CacheMode, FoldPath, Parity, SizeAt, WhenFull};
-use flashtwin_ftl::{Policy, Route};
-use flashtwin_nand::{Cell, Part, SecondPass};
-
-/// Writes, trims and rests at random for a while, verifying as it goes.
-fn torture(part: &Part, policy: Policy, share: f64, seed: u64) -> Bench {
-    torture_with(part, policy, share, seed, 48)
-}
-
-/// The same with a write buffer of so many units.
-fn torture_with(part: &Part, policy: Policy, share: f64, seed: u64, buffer: u32) -> Bench {
-    let routes = policy.cache.admit != Admit::All;
-    let raw = part.geometry.raw_bytes() / u64::from(common::UNIT);
-    let units = (raw as f64 * share) as u32;
-    let mut bench = Bench::with_buffer(part, policy, units, seed, buffer);
-    bench.write(0, units);
-    bench.verify();
-    for round in 0..600 {
-        let at = bench.rng.below(u64::from(units)) as u32;
-        let longest = if bench.rng.chance(10) { 300 } else { 6 };
-        let count = (1 + bench.rng.below(longest) as u32).min(units - at);
-        match bench.rng.below(20) {
-            0 => bench.trim(at, count),
-            1 => {
-                bench.idle(true);
-                bench.drain();
-                bench.idle(false);
-            }
-            2 => bench.pad(),
-            3 | 4 if routes => bench.write_by(Route::Direct, at, count),
-            _ => bench.write(at, count),
-        }
-        if round % 50 == 0 {
-            bench.verify();
-        }
-    }
-    bench.drain();
-    bench.verify();
-    bench
-}
+use flashtwin_nand::{Cell, SecondPass};
 
 fn cached(mode: CacheMode, when_full: WhenFull, path: FoldPath, superblocks: u64) -> Policy {
     let mut policy = policy();

@@ -26,6 +26,7 @@ CAUSES = {
     "direct": ("direct_bytes", "host data direct to native cells"),
     "fold": ("fold_bytes", "folding"),
     "gc": ("gc_bytes", "garbage collection"),
+    "map": ("map_bytes", "the map"),
     "pad": ("pad_bytes", "padding"),
     "parity": ("parity_bytes", "parity"),
 }

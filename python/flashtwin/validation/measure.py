@@ -23,6 +23,7 @@ PROGRAMMED = (
     "direct_bytes",
     "fold_bytes",
     "gc_bytes",
+    "map_bytes",
     "pad_bytes",
     "parity_bytes",
 )

@@ -5,8 +5,10 @@ mod gc;
 
 use flashtwin_base::Nanos;
 use flashtwin_ftl::Policy;
+use flashtwin_ftl::layout::Mode;
 use flashtwin_ftl::policy::{
-    Admit, CacheMode, Fold, FoldPath, Levelling, Parity, SizeAt, SlcCache, Wear, WhenFull,
+    Admit, CacheMode, Fold, FoldPath, Levelling, MapPolicy, Parity, Residency, SizeAt, SlcCache,
+    Wear, WhenFull,
 };
 use flashtwin_nand::DiePower;
 use flashtwin_nand::part::{Cell, Geometry, ModeTiming, Part, Program, SecondPass, Suspend};
@@ -161,6 +163,7 @@ fn policy(checked: &Checked<'_>) -> Policy {
             _ => Parity::None,
         },
         superblock_dies: checked.count("ftl.superblock_dies"),
+        map: map(checked),
         cache: cache(checked),
         fold: fold(checked),
         gc: gc::policy(checked),
@@ -202,6 +205,27 @@ fn cache(checked: &Checked<'_>) -> SlcCache {
             _ => Admit::Random(limit),
         },
         reclaim_milli: checked.count("slc_cache.reclaim"),
+    }
+}
+
+fn map(checked: &Checked<'_>) -> MapPolicy {
+    let residency = match checked.word("map.residency") {
+        "dram" => return MapPolicy::in_dram(),
+        "demand" => Residency::Demand,
+        _ => Residency::HostMemory,
+    };
+    let hmb = residency == Residency::HostMemory;
+    MapPolicy {
+        residency,
+        cache_bytes: checked.number("map.cache"),
+        host_bytes: if hmb { checked.number("map.hmb") } else { 0 },
+        entry_bytes: checked.count("map.entry"),
+        mode: match checked.word("map.mode") {
+            "native" => Mode::Native,
+            _ => Mode::Slc,
+        },
+        journal_bytes: checked.number("map.journal"),
+        write_on_flush: checked.flag("map.write_on_flush"),
     }
 }
 
@@ -254,6 +278,7 @@ fn controller(checked: &Checked<'_>) -> Controller {
             _ => SecureErase::Crypto,
         },
         end_to_end: checked.flag("controller.end_to_end"),
+        host_memory_latency: checked.time("map.hmb_latency"),
     }
 }
 

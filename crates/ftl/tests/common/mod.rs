@@ -12,9 +12,10 @@ use std::collections::{BTreeMap, VecDeque};
 use flashtwin_base::Nanos;
 use flashtwin_base::rng::Rng;
 use flashtwin_ftl::policy::{
-    Admit, CacheMode, Fold, FoldPath, Gc, Pace, Parity, Recycler, SlcCache, Victim, Wear, WhenFull,
+    Admit, CacheMode, Fold, FoldPath, Gc, MapPolicy, Pace, Parity, Recycler, SlcCache, Victim,
+    Wear, WhenFull,
 };
-use flashtwin_ftl::{Ftl, Load, NandOp, Policy, Route, Token};
+use flashtwin_ftl::{Ftl, Load, LookUp, NandOp, Policy, Route, Token};
 use flashtwin_nand::{Cell, Geometry, ModeTiming, Part, Program, Suspend};
 
 pub const UNIT: u32 = 4096;
@@ -67,6 +68,7 @@ pub fn policy() -> Policy {
         system_bytes: 0,
         parity: Parity::None,
         superblock_dies: 0,
+        map: MapPolicy::in_dram(),
         cache: SlcCache {
             mode: CacheMode::None,
             size_bytes: 0,
@@ -108,6 +110,14 @@ pub struct Bench {
     stamps: BTreeMap<u32, u64>,
     expected: BTreeMap<u32, u64>,
     clock: u64,
+    pages: Vec<WrittenPage>,
+}
+
+/// What flash holds of a page of the map: where, and what its entries were when it was written.
+#[derive(Clone, Default)]
+struct WrittenPage {
+    ppn: Option<u32>,
+    entries: Vec<Option<u32>>,
 }
 
 impl Bench {
@@ -140,6 +150,67 @@ impl Bench {
             stamps: BTreeMap::new(),
             expected: BTreeMap::new(),
             clock: 0,
+            pages: Vec::new(),
+        }
+    }
+
+    /// Entries of a map page as they are now.
+    fn entries(&self, page: u32) -> Vec<Option<u32>> {
+        let per_page = self.ftl.map_page_end(0);
+        let end = self.ftl.map_page_end(page * per_page);
+        let units = page * per_page..end.min(self.ftl.logical_units());
+        units.map(|lpn| self.ftl.locate(lpn)).collect()
+    }
+
+    /// Notes the map pages that have been written by the last call.
+    fn note_pages(&mut self) {
+        let pages = self.ftl.mapped_units() - self.ftl.logical_units();
+        self.pages.resize(pages as usize, WrittenPage::default());
+        for page in 0..pages {
+            let ppn = self.ftl.locate(self.ftl.logical_units() + page);
+            if ppn != self.pages[page as usize].ppn {
+                let entries = self.entries(page);
+                self.pages[page as usize] = WrittenPage { ppn, entries };
+            }
+        }
+    }
+
+    /// What flash holds of the map, with the dirty pages left out, is the map.
+    fn verify_pages(&self) {
+        let dirty: Vec<u32> = self.ftl.dirty_map_pages().collect();
+        for (page, written) in self.pages.iter().enumerate() {
+            if dirty.contains(&(page as u32)) {
+                continue;
+            }
+            let now = self.entries(page as u32);
+            if written.ppn.is_some() {
+                assert_eq!(now, written.entries, "map page {page} is old on flash");
+            } else {
+                assert!(now.iter().all(Option::is_none), "map page {page} is lost");
+            }
+        }
+    }
+
+    /// Waits until the map entries of a run have been at hand, page after page.
+    fn look_up(&mut self, lpn: u32, count: u32) {
+        let mut at = lpn;
+        while at < lpn + count {
+            let found = self.ftl.look_up(at, &mut self.ops);
+            self.queue();
+            match found {
+                LookUp::Known => {}
+                LookUp::Fetch(slot) => self.ftl.map_fetched(slot),
+                LookUp::Reading(_) => {
+                    while !self.ftl.is_map_at_hand(at) {
+                        self.step();
+                    }
+                }
+                LookUp::Full => {
+                    self.step();
+                    continue;
+                }
+            }
+            at = self.ftl.map_page_end(at);
         }
     }
 
@@ -171,6 +242,7 @@ impl Bench {
             .collect();
         self.ftl.finish(op.token, &mut self.ops);
         self.queue();
+        self.note_pages();
         for (lpn, ppn) in before {
             let now = self.ftl.locate(lpn).expect("moving never unmaps");
             if now != ppn {
@@ -222,8 +294,10 @@ impl Bench {
             }
             let now = room.min(left);
             self.ftl.reserve(route, now);
+            self.look_up(lpn, now);
             self.ftl.append_host(route, lpn, now, &mut self.ops);
             self.queue();
+            self.note_pages();
             for unit in lpn..lpn + now {
                 self.clock += 1;
                 self.expected.insert(unit, self.clock);
@@ -236,8 +310,10 @@ impl Bench {
     }
 
     pub fn trim(&mut self, lpn: u32, count: u32) {
+        self.look_up(lpn, count);
         self.ftl.trim(lpn, count, &mut self.ops);
         self.queue();
+        self.note_pages();
         for unit in lpn..lpn + count {
             self.expected.remove(&unit);
         }
@@ -275,9 +351,67 @@ impl Bench {
     /// Every unit holds its last stamp, trimmed ones hold nothing, every invariant holds.
     pub fn verify(&self) {
         self.ftl.check();
+        self.verify_pages();
         for lpn in 0..self.ftl.logical_units() {
             let found = self.ftl.locate(lpn).map(|ppn| self.stamps[&ppn]);
             assert_eq!(found, self.expected.get(&lpn).copied(), "unit {lpn}");
         }
     }
+}
+
+impl Bench {
+    /// Reads the map entry of a unit, as a command would; the answer is whether it was at hand.
+    pub fn read(&mut self, lpn: u32) -> bool {
+        let known = self.ftl.is_map_at_hand(lpn);
+        self.look_up(lpn, 1);
+        known
+    }
+
+    /// Writes back all of the map that flash lacks.
+    pub fn checkpoint(&mut self) {
+        self.ftl.checkpoint_map(&mut self.ops);
+        self.queue();
+        while self.ftl.is_checkpointing() {
+            assert!(self.is_busy(), "stuck\n{}", self.ftl.describe());
+            self.step();
+        }
+        self.note_pages();
+    }
+}
+
+/// The random life of a drive: writes, trims and rests, verified as it goes.
+pub fn torture(part: &Part, policy: Policy, share: f64, seed: u64) -> Bench {
+    torture_with(part, policy, share, seed, 48)
+}
+
+/// The same with a write buffer of so many units.
+pub fn torture_with(part: &Part, policy: Policy, share: f64, seed: u64, buffer: u32) -> Bench {
+    let routes = policy.cache.admit != Admit::All;
+    let raw = part.geometry.raw_bytes() / u64::from(UNIT);
+    let units = (raw as f64 * share) as u32;
+    let mut bench = Bench::with_buffer(part, policy, units, seed, buffer);
+    bench.write(0, units);
+    bench.verify();
+    for round in 0..600 {
+        let at = bench.rng.below(u64::from(units)) as u32;
+        let longest = if bench.rng.chance(10) { 300 } else { 6 };
+        let count = (1 + bench.rng.below(longest) as u32).min(units - at);
+        match bench.rng.below(20) {
+            0 => bench.trim(at, count),
+            1 => {
+                bench.idle(true);
+                bench.drain();
+                bench.idle(false);
+            }
+            2 => bench.pad(),
+            3 | 4 if routes => bench.write_by(Route::Direct, at, count),
+            _ => bench.write(at, count),
+        }
+        if round % 50 == 0 {
+            bench.verify();
+        }
+    }
+    bench.drain();
+    bench.verify();
+    bench
 }

@@ -2,7 +2,7 @@
 
 use super::super::quantity::human;
 use super::super::value::{Datum, Values};
-use super::Findings;
+use super::{Findings, map};
 
 /// The layout in numbers wide enough for any product of them.
 pub(super) struct Flash {
@@ -74,9 +74,10 @@ impl Flash {
         (u128::from(bytes) + self.slc_superblock() / 2) / self.slc_superblock()
     }
 
-    /// Superblocks that stay for user data in native mode: neither system nor the cache's own.
+    /// Superblocks that stay for user data in native mode: neither system nor the cache's own or
+    /// the map's.
     fn native_superblocks(&self, values: &Values) -> Option<u128> {
-        let taken = self.system(values)? + self.own(values)?;
+        let taken = self.system(values)? + self.own(values)? + map::superblocks(values)?;
         Some(self.blocks.saturating_sub(taken))
     }
 
@@ -292,7 +293,7 @@ fn capacity(found: &mut Findings<'_>) -> Option<()> {
     let room = flash.native(values)?.saturating_sub(held);
     if capacity > room {
         let message = format!(
-            "flash holds {} but {} of it never hold user data (system {}, {}static cache {}, \
+            "flash holds {} but {} of it never hold user data (system {}, {}{}static cache {}, \
              reserve of garbage collection {}): {} are left and the drive advertises {}",
             human(flash.raw()),
             human(flash.raw() - room),
@@ -300,6 +301,10 @@ fn capacity(found: &mut Findings<'_>) -> Option<()> {
             match flash.spent_on_parity() {
                 0 => String::new(),
                 bytes => format!("parity {}, ", human(bytes)),
+            },
+            match map::superblocks(values)? {
+                0 => String::new(),
+                count => format!("map {}, ", human(count * flash.superblock())),
             },
             human(flash.own(values)? * flash.superblock()),
             human(held),

@@ -5,6 +5,7 @@ mod cache;
 mod firmware;
 mod flash;
 pub(super) mod link;
+mod map;
 mod power;
 
 use super::error::{Fault, Place, SpecError};
@@ -33,6 +34,7 @@ pub(super) fn check(values: &Values, file: &str) -> Vec<SpecError> {
         errors: Vec::new(),
     };
     flash::check(&mut findings);
+    map::check(&mut findings);
     cache::check(&mut findings);
     firmware::check(&mut findings);
     link::check(&mut findings);

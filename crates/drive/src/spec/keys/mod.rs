@@ -17,6 +17,7 @@ mod fold;
 mod ftl;
 mod gc;
 mod link;
+mod map;
 mod nand;
 mod power;
 mod slc_cache;
@@ -156,11 +157,12 @@ pub const SUPERBLOCKS_MIN: u32 = 8;
 
 /// Every key, in the order of a printed spec.
 pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
-    let sections: [&[Key]; 13] = [
+    let sections: &[&[Key]] = &[
         drive::KEYS,
         nand::KEYS,
         suspend::KEYS,
         ftl::KEYS,
+        map::KEYS,
         slc_cache::KEYS,
         fold::KEYS,
         gc::KEYS,

@@ -1,0 +1,137 @@
+//! Whether a map that is not in DRAM has room, in RAM and on flash.
+
+use flashtwin_ftl::{JOURNAL_ENTRY_BYTES, pool_superblocks};
+
+use super::super::quantity::human;
+use super::super::value::{Datum, Values};
+use super::Findings;
+use super::flash::Flash;
+
+/// Fewer pages than commands that are under way would turn each other out.
+const PAGES_MIN: u64 = 16;
+/// Changes that the journal holds at least: a few granules' worth, so that movers get on.
+const CHANGES_MIN: u64 = 512;
+/// Granules of a superblock of the pool: collection frees less than nothing with fewer.
+const GRANULES_MIN: u128 = 8;
+
+pub(super) fn check(found: &mut Findings<'_>) {
+    host(found);
+    cache(found);
+    journal(found);
+    granules(found);
+    passes(found);
+}
+
+/// Whether the map is read page by page.
+pub(super) fn is_paged(values: &Values) -> Option<bool> {
+    Some(values.word("map.residency")? != "dram")
+}
+
+/// The memory of a host is within reach of NVMe drives only.
+fn host(found: &mut Findings<'_>) -> Option<()> {
+    let hmb = found.values.word("map.residency")? == "hmb";
+    if hmb && found.values.word("link.kind")? != "nvme" {
+        let message = "a SATA drive has no way to the host's memory";
+        let hint = "write \"demand\" or \"dram\", or `link.kind = \"nvme\"`";
+        found.add("map.residency", message, hint);
+    }
+    Some(())
+}
+
+fn cache(found: &mut Findings<'_>) -> Option<()> {
+    if !is_paged(found.values)? {
+        return None;
+    }
+    let unit = found.values.number("ftl.mapping_unit")?;
+    let least = PAGES_MIN * unit;
+    let hmb = found.values.word("map.residency")? == "hmb";
+    for key in ["map.cache", "map.hmb"] {
+        let size = found.values.number(key).filter(|&size| size < least);
+        let Some(size) = size.filter(|_| hmb || key == "map.cache") else {
+            continue;
+        };
+        let message = format!(
+            "{} holds less than {PAGES_MIN} pages of the map of {} each",
+            human(size.into()),
+            human(unit.into())
+        );
+        found.add(
+            key,
+            message,
+            format!("write at least {}", human(least.into())),
+        );
+    }
+    Some(())
+}
+
+fn journal(found: &mut Findings<'_>) -> Option<()> {
+    let size = found.values.number("map.journal")?;
+    let least = CHANGES_MIN * JOURNAL_ENTRY_BYTES;
+    if is_paged(found.values)? && size < least {
+        let message = format!(
+            "{} holds less than {CHANGES_MIN} changes",
+            human(size.into())
+        );
+        found.add(
+            "map.journal",
+            message,
+            format!("write at least {}", human(least.into())),
+        );
+    }
+    Some(())
+}
+
+/// Bytes of a superblock and of a program in the mode of the map.
+fn pool(values: &Values) -> Option<(u128, u128)> {
+    let flash = Flash::read(values)?;
+    let row = flash.planes * flash.page;
+    if values.word("map.mode")? == "slc" {
+        return Some((flash.slc_superblock(), row));
+    }
+    let pages = match values.entry("nand.native.tprog")?.datum {
+        Datum::Times(_) => 1,
+        _ => flash.bits,
+    };
+    Some((flash.superblock(), row * pages))
+}
+
+fn granules(found: &mut Findings<'_>) -> Option<()> {
+    let (superblock, granule) = pool(found.values)?;
+    let granules = superblock / granule.max(1);
+    if is_paged(found.values)? && granules < GRANULES_MIN {
+        let message =
+            format!("a superblock of map pages takes {granules} programs, too few to collect it");
+        found.add(
+            "map.residency",
+            message,
+            format!("describe flash with {GRANULES_MIN} or more, or write \"dram\""),
+        );
+    }
+    Some(())
+}
+
+/// Pages of the map have to be on flash soon, not when the wordlines behind them are written.
+fn passes(found: &mut Findings<'_>) -> Option<()> {
+    let native = found.values.word("map.mode")? == "native";
+    if is_paged(found.values)? && native && found.values.number("nand.native.second_pass")? > 0 {
+        let message = "pages of the map in cells that wait for a second pass";
+        found.add("map.mode", message, "write `map.mode = \"slc\"`");
+    }
+    Some(())
+}
+
+/// Superblocks that hold the map and nothing else.
+pub(super) fn superblocks(values: &Values) -> Option<u128> {
+    if !is_paged(values)? {
+        return Some(0);
+    }
+    let unit = u128::from(values.number("ftl.mapping_unit")?);
+    let entries = unit / u128::from(values.number("map.entry")?.max(1));
+    let units = u128::from(values.number("drive.capacity")?).div_ceil(unit.max(1));
+    let (superblock, granule) = pool(values)?;
+    let number = |n: u128| u64::try_from(n).ok();
+    let pages = number(units.div_ceil(entries.max(1)))?;
+    let in_units = |bytes: u128| number(bytes / unit.max(1));
+    let count = pool_superblocks(pages, in_units(superblock)?, in_units(granule)?);
+    Some(u128::from(count))
+}

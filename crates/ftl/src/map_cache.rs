@@ -1,0 +1,434 @@
+//! Which pages of the map the controller holds, where the whole map does not fit into its RAM.
+//!
+//! The map is cut into pages of one mapping unit each, which live on flash and are read into slots
+//! of the controller's SRAM when a command needs them. A second, larger level may lie in the
+//! host's memory (HMB); it holds clean copies only, for it can go away at any time.
+//!
+//! Slots are given out by the CLOCK rule: a hand goes round, spares those used since it last came
+//! by, and takes the first that was not. Changes of entries whose page is not at hand (data moved
+//! by folding and collection) are kept in a journal and worked into their pages later, oldest page
+//! first. Everything is found by page number in flat arrays.
+//!
+//! Invariants: a page has a slot or is nowhere in SRAM; the journal holds nothing for a page whose
+//! slot is filled; `dirty` and `loading` are the numbers of such slots.
+
+use std::collections::VecDeque;
+
+use crate::layout::{Divider, NONE};
+use crate::policy::MapPolicy;
+
+/// Bytes of a change in the journal: a logical and a physical unit.
+pub const JOURNAL_ENTRY_BYTES: u64 = 8;
+
+/// Pages held by the CLOCK rule.
+#[derive(Clone, Debug)]
+pub(crate) struct Clock {
+    /// Slot of each page, or none.
+    slot_of: Vec<u32>,
+    /// Page of each slot, or none.
+    page_of: Vec<u32>,
+    /// Used since the hand last passed.
+    used: Vec<bool>,
+    vacant: Vec<u32>,
+    hand: u32,
+}
+
+impl Clock {
+    fn new(pages: u32, slots: u32) -> Clock {
+        Clock {
+            slot_of: vec![NONE; pages as usize],
+            page_of: vec![NONE; slots as usize],
+            used: vec![false; slots as usize],
+            vacant: (0..slots).rev().collect(),
+            hand: 0,
+        }
+    }
+
+    fn slots(&self) -> u32 {
+        self.page_of.len() as u32
+    }
+
+    #[inline]
+    fn slot(&self, page: u32) -> u32 {
+        self.slot_of[page as usize]
+    }
+
+    fn put(&mut self, slot: u32, page: u32) {
+        self.page_of[slot as usize] = page;
+        self.slot_of[page as usize] = slot;
+    }
+
+    /// Empties a slot; the answer is the page that it held.
+    fn clear(&mut self, slot: u32) -> u32 {
+        let page = std::mem::replace(&mut self.page_of[slot as usize], NONE);
+        self.used[slot as usize] = false;
+        if page != NONE {
+            self.slot_of[page as usize] = NONE;
+        }
+        page
+    }
+
+    /// A vacant slot, or the next one that was not used lately among those that `may` go; it is
+    /// still filled.
+    fn find(&mut self, may: impl Fn(u32) -> bool) -> Option<u32> {
+        if let Some(slot) = self.vacant.pop() {
+            return Some(slot);
+        }
+        for _ in 0..2 * self.slots() {
+            let slot = self.hand;
+            self.hand = (self.hand + 1) % self.slots();
+            if !may(slot) {
+                continue;
+            }
+            if !std::mem::take(&mut self.used[slot as usize]) {
+                return Some(slot);
+            }
+        }
+        None
+    }
+}
+
+/// What a slot holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Content {
+    /// What flash holds.
+    Clean,
+    /// Entries that flash does not hold yet.
+    Dirty,
+    /// Its page is being read.
+    Loading,
+}
+
+/// Writing everything back, from the wish to the last program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Checkpoint {
+    /// Nothing is asked for.
+    Off,
+    /// Pages are still to be written; asked for at this sequence number.
+    Writing(u64),
+    /// All are on their way; asked for at the first number, over when all granules below the
+    /// second are programmed.
+    Programming(u64, u64),
+}
+
+/// The state of a map that is read page by page.
+#[derive(Clone, Debug)]
+pub(crate) struct MapCache {
+    /// Entries of a page.
+    pub(crate) entries: u32,
+    /// Logical unit that stands for page 0: the pages follow the host's units.
+    pub(crate) first: u32,
+    pub(crate) pages: u32,
+    /// Superblocks that hold map pages and nothing else.
+    pub(crate) pool: std::ops::Range<u32>,
+    by_entries: Divider,
+    sram: Clock,
+    content: Vec<Content>,
+    loading: u32,
+    dirty: u32,
+    host: Option<Clock>,
+    /// Pages copied into the host's memory and not yet told to the drive.
+    pub(crate) host_writes: u32,
+    /// Changes in the journal, by page.
+    deferred: Vec<u32>,
+    /// The page is in `owing` or being updated.
+    queued: Vec<bool>,
+    owing: VecDeque<u32>,
+    deferred_total: u32,
+    journal_limit: u32,
+    /// Reads under way of pages that the journal changes.
+    pub(crate) updating: u32,
+    pub(crate) checkpoint: Checkpoint,
+    pub(crate) write_on_flush: bool,
+    /// Superblocks of the pool whose pages are at risk: they are collected next.
+    pub(crate) at_risk: VecDeque<u32>,
+}
+
+impl MapCache {
+    pub(crate) fn new(
+        policy: &MapPolicy,
+        unit_bytes: u32,
+        host_units: u32,
+        pool: std::ops::Range<u32>,
+    ) -> MapCache {
+        let unit = u64::from(unit_bytes);
+        let entries = policy.entries(unit_bytes);
+        let pages = host_units.div_ceil(entries);
+        let slots = |bytes: u64| (bytes / unit).min(u64::from(pages)).max(1) as u32;
+        let sram = Clock::new(pages, slots(policy.cache_bytes));
+        MapCache {
+            entries,
+            first: host_units,
+            pages,
+            pool,
+            by_entries: Divider::new(entries),
+            content: vec![Content::Clean; sram.slots() as usize],
+            sram,
+            loading: 0,
+            dirty: 0,
+            host: (policy.host_bytes > 0).then(|| Clock::new(pages, slots(policy.host_bytes))),
+            host_writes: 0,
+            deferred: vec![0; pages as usize],
+            queued: vec![false; pages as usize],
+            owing: VecDeque::new(),
+            deferred_total: 0,
+            journal_limit: (policy.journal_bytes / JOURNAL_ENTRY_BYTES) as u32,
+            updating: 0,
+            checkpoint: Checkpoint::Off,
+            write_on_flush: policy.write_on_flush,
+            at_risk: VecDeque::new(),
+        }
+    }
+
+    /// Bytes that the tables of the simulation take.
+    pub(crate) fn bytes(&self) -> usize {
+        let clock = |c: &Clock| c.slot_of.len() * 4 + c.page_of.len() * 9;
+        let host = self.host.as_ref().map_or(0, clock);
+        clock(&self.sram) + host + self.content.len() + self.deferred.len() * 5
+    }
+
+    /// Page of a logical unit.
+    #[inline]
+    pub(crate) fn page_of(&self, lpn: u32) -> u32 {
+        self.by_entries.quotient(lpn)
+    }
+
+    /// Slots of the SRAM.
+    pub(crate) fn slots(&self) -> u32 {
+        self.sram.slots()
+    }
+
+    /// The slot of a page and whether it is still being read; none when the page is not in SRAM.
+    #[inline]
+    pub(crate) fn slot(&self, page: u32) -> Option<(u32, bool)> {
+        let slot = self.sram.slot(page);
+        (slot != NONE).then(|| (slot, self.content[slot as usize] == Content::Loading))
+    }
+
+    /// Whether a page can be read in SRAM now.
+    #[inline]
+    pub(crate) fn is_filled(&self, page: u32) -> bool {
+        self.slot(page).is_some_and(|(_, loading)| !loading)
+    }
+
+    pub(crate) fn touch(&mut self, slot: u32) {
+        self.sram.used[slot as usize] = true;
+    }
+
+    /// Whether reading ahead leaves slots for what commands wait for.
+    pub(crate) fn has_slots_to_spare(&self) -> bool {
+        self.loading < self.slots() / 2
+    }
+
+    /// A slot that may be filled anew; dirty ones only when their pages can be `written`.
+    pub(crate) fn choose_slot(&mut self, written: bool) -> Option<u32> {
+        let stays = self.loading + if written { 0 } else { self.dirty };
+        if stays == self.slots() {
+            return None;
+        }
+        let content = &self.content;
+        self.sram.find(|slot| match content[slot as usize] {
+            Content::Clean => true,
+            Content::Dirty => written,
+            Content::Loading => false,
+        })
+    }
+
+    /// Empties a chosen slot; the answer is the page that has to be written for it, if any.
+    pub(crate) fn empty_slot(&mut self, slot: u32) -> Option<u32> {
+        let page = self.sram.clear(slot);
+        let dirty = self.content[slot as usize] == Content::Dirty;
+        self.content[slot as usize] = Content::Clean;
+        if !dirty {
+            return None;
+        }
+        self.dirty -= 1;
+        Some(page)
+    }
+
+    /// A page's read begins, into a slot.
+    pub(crate) fn begin_loading(&mut self, slot: u32, page: u32) {
+        self.sram.put(slot, page);
+        self.content[slot as usize] = Content::Loading;
+        self.loading += 1;
+    }
+
+    /// A slot's page has come; changes that waited for it are worked in. It came from flash, or
+    /// from the host's memory.
+    pub(crate) fn loaded(&mut self, slot: u32) {
+        assert_eq!(self.content[slot as usize], Content::Loading);
+        self.loading -= 1;
+        self.content[slot as usize] = Content::Clean;
+        self.touch(slot);
+        let page = self.sram.page_of[slot as usize];
+        if self.take_deferred(page) {
+            self.make_dirty(slot);
+        }
+    }
+
+    #[inline]
+    fn make_dirty(&mut self, slot: u32) {
+        let content = &mut self.content[slot as usize];
+        if *content == Content::Clean {
+            *content = Content::Dirty;
+            self.dirty += 1;
+        }
+    }
+
+    /// `count` entries of a page have changed: in its slot, or in the journal until it has one.
+    #[inline]
+    pub(crate) fn changed(&mut self, page: u32, count: u32) {
+        if let Some((slot, false)) = self.slot(page) {
+            self.make_dirty(slot);
+            return;
+        }
+        self.deferred[page as usize] += count;
+        self.deferred_total += count;
+        if !std::mem::replace(&mut self.queued[page as usize], true) {
+            self.owing.push_back(page);
+        }
+    }
+
+    /// Takes a page's changes out of the journal; false when there are none.
+    pub(crate) fn take_deferred(&mut self, page: u32) -> bool {
+        let count = std::mem::take(&mut self.deferred[page as usize]);
+        self.deferred_total -= count;
+        count > 0
+    }
+
+    /// The page is on its way to flash with all that is known of it.
+    pub(crate) fn written(&mut self, page: u32) {
+        self.take_deferred(page);
+        if let Some((slot, _)) = self.slot(page)
+            && self.content[slot as usize] == Content::Dirty
+        {
+            self.content[slot as usize] = Content::Clean;
+            self.dirty -= 1;
+        }
+        if self.host.as_ref().is_some_and(|h| h.slot(page) != NONE) {
+            self.host_writes += 1;
+        }
+    }
+
+    /// None of the page's units is mapped any more: nothing of it is worth keeping.
+    pub(crate) fn forget(&mut self, page: u32) {
+        self.written(page);
+        if let Some((slot, false)) = self.slot(page) {
+            self.sram.clear(slot);
+            self.sram.vacant.push(slot);
+        }
+        if let Some(host) = &mut self.host
+            && host.slot(page) != NONE
+        {
+            let slot = host.slot(page);
+            host.clear(slot);
+            host.vacant.push(slot);
+        }
+    }
+
+    /// Whether the host's memory holds a page; it counts as used.
+    pub(crate) fn host_has(&mut self, page: u32) -> bool {
+        let Some(host) = &mut self.host else {
+            return false;
+        };
+        let slot = host.slot(page);
+        if slot != NONE {
+            host.used[slot as usize] = true;
+        }
+        slot != NONE
+    }
+
+    /// A page read from flash is copied into the host's memory.
+    pub(crate) fn copy_to_host(&mut self, slot: u32) {
+        let page = self.sram.page_of[slot as usize];
+        let Some(host) = &mut self.host else {
+            return;
+        };
+        if host.slot(page) == NONE
+            && let Some(slot) = host.find(|_| true)
+        {
+            host.clear(slot);
+            host.put(slot, page);
+            self.host_writes += 1;
+        }
+    }
+
+    /// Whether so many changes wait that movers and the host have to.
+    #[inline]
+    pub(crate) fn journal_is_full(&self) -> bool {
+        self.deferred_total >= self.journal_limit
+    }
+
+    /// The next page whose changes are to be worked in: from half of the journal on, or all of it
+    /// for a checkpoint.
+    pub(crate) fn next_owing(&mut self) -> Option<u32> {
+        let all = matches!(self.checkpoint, Checkpoint::Writing(_));
+        while all || self.deferred_total > self.journal_limit / 2 {
+            let page = self.owing.pop_front()?;
+            if self.deferred[page as usize] > 0 && self.slot(page).is_none() {
+                return Some(page);
+            }
+            // It is worked in when its read ends, or has been.
+            self.queued[page as usize] = false;
+        }
+        None
+    }
+
+    /// A page that [`MapCache::next_owing`] gave is dealt with.
+    pub(crate) fn update_ended(&mut self, page: u32) {
+        self.queued[page as usize] = false;
+    }
+
+    /// A dirty page of some slot.
+    pub(crate) fn some_dirty(&self) -> Option<u32> {
+        if self.dirty == 0 {
+            return None;
+        }
+        let slot = self.content.iter().position(|&c| c == Content::Dirty)?;
+        Some(self.sram.page_of[slot])
+    }
+
+    /// Whether flash has all that is known, or will have once its programs have ended.
+    pub(crate) fn is_all_written(&self) -> bool {
+        self.dirty + self.deferred_total + self.updating == 0
+    }
+
+    /// Whether flash lacks something of a page.
+    pub(crate) fn is_stale(&self, page: u32) -> bool {
+        let dirty = self
+            .slot(page)
+            .is_some_and(|(slot, _)| self.content[slot as usize] == Content::Dirty);
+        dirty || self.deferred[page as usize] > 0
+    }
+
+    /// Panics when an invariant does not hold.
+    pub(crate) fn check(&self) {
+        let count = |what| self.content.iter().filter(|&&c| c == what).count() as u32;
+        assert_eq!(count(Content::Dirty), self.dirty, "dirty slots");
+        assert_eq!(count(Content::Loading), self.loading, "slots being filled");
+        for page in 0..self.pages {
+            if let Some((slot, loading)) = self.slot(page) {
+                assert_eq!(self.sram.page_of[slot as usize], page, "slot {slot}");
+                let deferred = self.deferred[page as usize];
+                assert!(loading || deferred == 0, "page {page} in SRAM and journal");
+            }
+        }
+        let deferred: u32 = self.deferred.iter().sum();
+        assert_eq!(deferred, self.deferred_total, "changes in the journal");
+    }
+
+    /// The state in a line, for a panic.
+    pub(crate) fn describe(&self) -> String {
+        format!(
+            "map: {} pages, {} slots, {} dirty, {} loading, journal {} of {}, {} updating, {:?}\n",
+            self.pages,
+            self.slots(),
+            self.dirty,
+            self.loading,
+            self.deferred_total,
+            self.journal_limit,
+            self.updating,
+            self.checkpoint
+        )
+    }
+}

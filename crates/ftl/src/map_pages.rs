@@ -1,0 +1,515 @@
+//! Map pages on flash: looked up, written back, collected.
+//!
+//! A map page is a logical unit above the host's, so that the tables, validity and collection treat
+//! it like data. Its blocks are a pool of their own, SLC-mode or native, never shared with data:
+//! writing the map never waits for collection of data, which itself changes the map. The pool
+//! always keeps a superblock for its own collection, which needs no map: where map pages are is
+//! known in RAM (the directory, 4 bytes a page).
+//!
+//! What moving data costs: the entry of a moved unit changes where its page is in SRAM, at no
+//! cost; otherwise in the journal, whose pages are read, changed and written one by one. A page
+//! of which no unit is mapped any more is not kept on flash.
+//!
+//! Which data is valid, and the logical unit of a physical one, the movers know without the map:
+//! from counters and bits in RAM and from the spare areas that they read.
+
+use crate::allocate::MAP;
+use crate::blocks::State;
+use crate::ftl::{Found, Ftl};
+use crate::layout::{Layout, Mode, NONE};
+use crate::map_cache::Checkpoint;
+use crate::mover::Work;
+use crate::op::{NandOp, Token};
+use crate::policy::MapPolicy;
+
+/// Granules a die that the map may have in programming.
+const GRANULES_AHEAD: u32 = 2;
+/// Journal reads a die that may be under way.
+const UPDATES_AHEAD: u32 = 2;
+/// Erased superblocks of the pool below which it is collected.
+const LOW_SUPERBLOCKS: usize = 2;
+/// Superblocks of the pool beside its data: one open, one free for collection, one being erased.
+const SPARE_SUPERBLOCKS: u64 = 3;
+
+/// Superblocks that `pages` map pages take, with `units` and `granule` units of a superblock and of
+/// a program in their mode: twice the pages, so that collecting them costs little (the emptiest
+/// superblock is at least half empty), and never so few that padding could eat what collection
+/// frees.
+#[must_use]
+pub fn pool_superblocks(pages: u64, units: u64, granule: u64) -> u64 {
+    let usable = (units / 2).min(units.saturating_sub(2 * granule));
+    pages.div_ceil(usable.max(1)) + SPARE_SUPERBLOCKS
+}
+
+impl MapPolicy {
+    /// Superblocks of the pool for a drive of `host_units`.
+    pub(crate) fn pool(&self, layout: &Layout, host_units: u32) -> u32 {
+        if self.is_whole() {
+            return 0;
+        }
+        assert!(
+            layout.second_pass.is_none() || self.mode == Mode::Slc,
+            "map pages cannot wait for a second pass"
+        );
+        let pages = host_units.div_ceil(self.entries(layout.unit_bytes));
+        let (units, granule) = (layout.units(self.mode), layout.granule(self.mode));
+        pool_superblocks(pages.into(), units.into(), granule.into()) as u32
+    }
+}
+
+/// What a look into the map finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LookUp {
+    /// The entry is at hand.
+    Known,
+    /// Its page is being read into this slot; the end is told as [`Token::MapRead`] or, from the
+    /// host's memory, is the drive's to tell with [`Ftl::map_fetched`].
+    Reading(u32),
+    /// Its page has to be fetched from the host's memory into this slot, beginning now.
+    Fetch(u32),
+    /// All slots are being filled or cannot be written back yet: ask again later.
+    Full,
+}
+
+impl Ftl {
+    /// Whether parts of the map have to be read before commands can go on.
+    #[inline]
+    #[must_use]
+    pub fn is_map_paged(&self) -> bool {
+        self.paged.is_some()
+    }
+
+    /// Slots of the map's cache; 0 where the whole map is in RAM.
+    #[must_use]
+    pub fn map_slots(&self) -> u32 {
+        self.paged.as_ref().map_or(0, |p| p.slots())
+    }
+
+    /// The first logical unit past the map page of this one.
+    #[inline]
+    #[must_use]
+    pub fn map_page_end(&self, lpn: u32) -> u32 {
+        let Some(paged) = &self.paged else {
+            return self.logical_units();
+        };
+        (paged.page_of(lpn) + 1).saturating_mul(paged.entries)
+    }
+
+    /// Whether the entry of a logical unit is at hand.
+    #[must_use]
+    pub fn is_map_at_hand(&self, lpn: u32) -> bool {
+        let Some(paged) = &self.paged else {
+            return true;
+        };
+        paged.is_filled(paged.page_of(lpn))
+    }
+
+    /// Looks for the entry of a logical unit, and has its page read where it is not at hand.
+    pub fn look_up(&mut self, lpn: u32, ops: &mut Vec<NandOp>) -> LookUp {
+        let found = self.load_map_page(lpn, ops);
+        match found {
+            LookUp::Known => self.counters.map_hits += 1,
+            LookUp::Reading(_) => self.counters.map_misses += 1,
+            LookUp::Fetch(_) => self.counters.map_host_hits += 1,
+            LookUp::Full => {}
+        }
+        found
+    }
+
+    /// The same for an entry that will be needed, when there are slots to spare.
+    pub fn look_ahead(&mut self, lpn: u32, ops: &mut Vec<NandOp>) -> LookUp {
+        let spare = |p: &crate::map_cache::MapCache| p.has_slots_to_spare();
+        if self.paged.as_deref().is_some_and(spare) {
+            self.load_map_page(lpn, ops)
+        } else {
+            LookUp::Full
+        }
+    }
+
+    fn load_map_page(&mut self, lpn: u32, ops: &mut Vec<NandOp>) -> LookUp {
+        let Some(paged) = self.paged.as_deref_mut() else {
+            return LookUp::Known;
+        };
+        let page = paged.page_of(lpn);
+        match paged.slot(page) {
+            Some((slot, false)) => {
+                paged.touch(slot);
+                return LookUp::Known;
+            }
+            Some((slot, true)) => return LookUp::Reading(slot),
+            None => {}
+        }
+        let place = self.find(self.map_unit(page));
+        let Some(slot) = self.free_map_slot(ops) else {
+            return LookUp::Full;
+        };
+        let Some(paged) = self.paged.as_deref_mut() else {
+            return LookUp::Known;
+        };
+        paged.begin_loading(slot, page);
+        match place {
+            Found::Flash(_) if paged.host_has(page) => LookUp::Fetch(slot),
+            Found::Flash(ppn) => {
+                self.read_map_page(ppn, Token::MapRead(slot), ops);
+                LookUp::Reading(slot)
+            }
+            Found::Nowhere | Found::Buffer => {
+                paged.loaded(slot);
+                LookUp::Known
+            }
+        }
+    }
+
+    /// A logical unit's number for a map page.
+    fn map_unit(&self, page: u32) -> u32 {
+        self.host_units + page
+    }
+
+    fn read_map_page(&mut self, ppn: u32, token: Token, ops: &mut Vec<NandOp>) {
+        self.counters.map_reads += 1;
+        let (die, class) = self.read_place(ppn);
+        ops.push(NandOp {
+            die,
+            class,
+            units: 1,
+            token,
+        });
+    }
+
+    /// Empties a slot of the cache, writing its page back where it is dirty.
+    fn free_map_slot(&mut self, ops: &mut Vec<NandOp>) -> Option<u32> {
+        let room = self.map_room() > 0;
+        let paged = self.paged.as_deref_mut()?;
+        let slot = paged.choose_slot(room)?;
+        if let Some(page) = paged.empty_slot(slot) {
+            self.write_map_page(page, ops);
+        }
+        Some(slot)
+    }
+
+    /// Units that the pool can give out, its own collection's share included.
+    fn map_space(&self) -> u32 {
+        let free = self.blocks.free_map.len() as u32;
+        self.streams[MAP].left() + free * self.layout.units(self.streams[MAP].mode)
+    }
+
+    /// Map pages that may be written now.
+    fn map_room(&self) -> u32 {
+        let Some(paged) = &self.paged else {
+            return 0;
+        };
+        if self.buffer.by_stream[MAP] >= GRANULES_AHEAD * self.layout.dies {
+            return 0;
+        }
+        let coming = self.collect_map.outstanding * self.layout.row_units;
+        let held = self.layout.units(self.streams[MAP].mode) + coming + paged.updating;
+        self.map_space().saturating_sub(held)
+    }
+
+    fn write_map_page(&mut self, page: u32, ops: &mut Vec<NandOp>) {
+        self.counters.map_written += 1;
+        self.append(MAP, self.map_unit(page), 1, ops);
+        if let Some(paged) = self.paged.as_deref_mut() {
+            paged.written(page);
+        }
+        self.erase_dead(ops);
+    }
+
+    /// A page has been read from flash into its slot.
+    pub(crate) fn map_page_read(&mut self, slot: u32) {
+        if let Some(paged) = self.paged.as_deref_mut() {
+            paged.loaded(slot);
+            paged.copy_to_host(slot);
+        }
+    }
+
+    /// A page has come from the host's memory into its slot.
+    pub fn map_fetched(&mut self, slot: u32) {
+        if let Some(paged) = self.paged.as_deref_mut() {
+            paged.loaded(slot);
+        }
+    }
+
+    /// Map pages copied into the host's memory since this was last asked: they cross the link.
+    pub fn take_host_memory_writes(&mut self) -> u32 {
+        let paged = self.paged.as_deref_mut();
+        paged.map_or(0, |p| std::mem::take(&mut p.host_writes))
+    }
+
+    /// Entries of a run of logical units have changed.
+    #[cold]
+    pub(crate) fn entries_changed(&mut self, lpn: u32, count: u32) {
+        let Some(paged) = self.paged.as_deref_mut() else {
+            return;
+        };
+        let (mut at, end) = (lpn, lpn + count);
+        while at < end {
+            let page = paged.page_of(at);
+            let to = end.min((page + 1).saturating_mul(paged.entries));
+            paged.changed(page, to - at);
+            at = to;
+        }
+    }
+
+    /// Units have been moved: their entries have changed, or, where they are map pages, they have
+    /// been written with all that is known of them.
+    #[cold]
+    pub(crate) fn entries_moved(&mut self, lpns: &[u32]) {
+        let Some(paged) = self.paged.as_deref_mut() else {
+            return;
+        };
+        for &lpn in lpns {
+            if lpn >= paged.first {
+                self.counters.map_written += 1;
+                self.counters.map_moved += 1;
+                paged.written(lpn - paged.first);
+            } else {
+                paged.changed(paged.page_of(lpn), 1);
+            }
+        }
+    }
+
+    /// A run of logical units within one map page was trimmed. A page without a mapped unit is
+    /// given up; of another the entries have changed.
+    pub(crate) fn entries_trimmed(&mut self, lpn: u32, count: u32) {
+        let Some(paged) = self.paged.as_deref() else {
+            return;
+        };
+        let (mut at, end) = (lpn, lpn + count);
+        let entries = paged.entries;
+        while at < end {
+            let page = at / entries;
+            let to = end.min((page + 1).saturating_mul(entries));
+            let last = self.host_units.min((page + 1).saturating_mul(entries));
+            if at == page * entries && to == last {
+                self.forget_map_page(page);
+            } else {
+                self.entries_changed(at, to - at);
+            }
+            at = to;
+        }
+    }
+
+    fn forget_map_page(&mut self, page: u32) {
+        let unit = self.map_unit(page);
+        self.invalidate_run(unit, 1);
+        self.map.physical[unit as usize] = NONE;
+        if let Some(paged) = self.paged.as_deref_mut() {
+            paged.forget(page);
+        }
+    }
+
+    /// Whether the journal is so full that whoever adds to it has to wait.
+    #[inline]
+    pub(crate) fn map_holds(&self) -> bool {
+        self.paged.as_ref().is_some_and(|p| p.journal_is_full())
+    }
+
+    /// Works the journal into its pages, writes a checkpoint on, and collects the pool.
+    #[cold]
+    pub(crate) fn pump_map(&mut self, ops: &mut Vec<NandOp>) {
+        self.apply_journal(ops);
+        self.write_checkpoint(ops);
+        self.collect_map(ops);
+    }
+
+    fn apply_journal(&mut self, ops: &mut Vec<NandOp>) {
+        while self.map_room() > 0 {
+            let ahead = UPDATES_AHEAD * self.layout.dies;
+            let Some(paged) = self.paged.as_deref_mut() else {
+                return;
+            };
+            if paged.updating >= ahead {
+                return;
+            }
+            let Some(page) = paged.next_owing() else {
+                return;
+            };
+            paged.updating += 1;
+            match self.find(self.map_unit(page)) {
+                Found::Flash(ppn) => self.read_map_page(ppn, Token::MapUpdate(page), ops),
+                Found::Nowhere | Found::Buffer => self.map_page_updated(page, ops),
+            }
+        }
+    }
+
+    /// A page has been read for the journal's sake; it is written with its changes, unless a
+    /// command has had it read in the meantime.
+    pub(crate) fn map_page_updated(&mut self, page: u32, ops: &mut Vec<NandOp>) {
+        let Some(paged) = self.paged.as_deref_mut() else {
+            return;
+        };
+        paged.updating -= 1;
+        paged.update_ended(page);
+        if paged.slot(page).is_none() && paged.take_deferred(page) {
+            self.write_map_page(page, ops);
+        }
+    }
+
+    /// Map pages that flash does not hold as they are now: what a power cut would lose of the map.
+    pub fn dirty_map_pages(&self) -> impl Iterator<Item = u32> {
+        let paged = self.paged.as_deref();
+        let pages = paged.map_or(0, |p| p.pages);
+        (0..pages).filter(move |&page| paged.is_some_and(|p| p.is_stale(page)))
+    }
+
+    /// Begins to write back every map page that flash does not hold as it is; over when
+    /// [`Ftl::is_checkpointing`] is false.
+    pub fn checkpoint_map(&mut self, ops: &mut Vec<NandOp>) {
+        let Some(paged) = self.paged.as_deref_mut() else {
+            return;
+        };
+        let since = match paged.checkpoint {
+            Checkpoint::Off => self.sequence,
+            Checkpoint::Writing(since) | Checkpoint::Programming(since, _) => since,
+        };
+        paged.checkpoint = Checkpoint::Writing(since);
+        // What is asked to wait for this has a higher number.
+        self.sequence += 1;
+        self.pump_map(ops);
+    }
+
+    /// Whether map pages are being written back.
+    #[must_use]
+    pub fn is_checkpointing(&self) -> bool {
+        let idle = |p: &crate::map_cache::MapCache| p.checkpoint == Checkpoint::Off;
+        !self.paged.as_deref().is_none_or(idle)
+    }
+
+    /// Whether a flush of the host's writes the map back too.
+    #[must_use]
+    pub fn map_follows_flush(&self) -> bool {
+        self.paged.as_ref().is_some_and(|p| p.write_on_flush)
+    }
+
+    /// Sequence number below which a flush has to wait for the checkpoint.
+    pub(crate) fn checkpoint_pending(&self) -> u64 {
+        match self.paged.as_deref().map(|p| p.checkpoint) {
+            Some(Checkpoint::Writing(since) | Checkpoint::Programming(since, _)) => since,
+            _ => u64::MAX,
+        }
+    }
+
+    fn write_checkpoint(&mut self, ops: &mut Vec<NandOp>) {
+        while let Some(paged) = self.paged.as_deref_mut() {
+            match paged.checkpoint {
+                Checkpoint::Off => return,
+                Checkpoint::Writing(since) if paged.is_all_written() => {
+                    self.pad(MAP, ops);
+                    let until = self.sequence;
+                    if let Some(paged) = self.paged.as_deref_mut() {
+                        paged.checkpoint = Checkpoint::Programming(since, until);
+                    }
+                }
+                Checkpoint::Writing(_) => {
+                    let page = paged.some_dirty();
+                    match page.filter(|_| self.map_room() > 0) {
+                        Some(page) => self.write_map_page(page, ops),
+                        None => return,
+                    }
+                }
+                Checkpoint::Programming(_, until) => {
+                    if self.oldest_pending(|stream| stream == MAP) < until {
+                        return;
+                    }
+                    if let Some(paged) = self.paged.as_deref_mut() {
+                        paged.checkpoint = Checkpoint::Off;
+                    }
+                }
+            }
+        }
+    }
+
+    fn collect_map(&mut self, ops: &mut Vec<NandOp>) {
+        loop {
+            let source = self.collect_map.source;
+            if source == NONE {
+                let low = self.blocks.free_map.len() < LOW_SUPERBLOCKS;
+                let at_risk = self.map_at_risk();
+                if !low && at_risk.is_none() {
+                    return;
+                }
+                if !self.next_map_victim(at_risk) {
+                    self.unblock_map(ops);
+                    return;
+                }
+            } else if self.collect_map.cursor >= self.map_superblock_units(source) {
+                if !self.finish_source(Work::Map, ops) {
+                    return;
+                }
+            } else if self.collect_map.is_far_ahead(self.buffer.by_stream[MAP]) {
+                return;
+            } else {
+                self.read_row(Work::Map, ops);
+            }
+        }
+    }
+
+    /// Whether few superblocks of the pool are erased or being erased.
+    pub(crate) fn map_is_short(&self) -> bool {
+        let Some(paged) = self.paged.as_deref() else {
+            return false;
+        };
+        let erasing = |&s: &u32| self.blocks.all[s as usize].state == State::Erasing;
+        let coming = paged.pool.clone().filter(erasing).count();
+        self.blocks.free_map.len() + coming <= LOW_SUPERBLOCKS
+    }
+
+    fn map_superblock_units(&self, superblock: u32) -> u32 {
+        self.layout.units(self.blocks.all[superblock as usize].mode)
+    }
+
+    /// A full superblock of the pool whose pages are to be written anew.
+    fn map_at_risk(&mut self) -> Option<u32> {
+        let paged = self.paged.as_deref_mut()?;
+        while let Some(&superblock) = paged.at_risk.front() {
+            let block = &self.blocks.all[superblock as usize];
+            if block.state == State::Closed {
+                return (block.in_flight == 0).then_some(superblock);
+            }
+            paged.at_risk.pop_front();
+        }
+        None
+    }
+
+    /// Takes the superblock at risk, or else the pool's closed one with the fewest valid pages, if
+    /// there is room for them.
+    fn next_map_victim(&mut self, at_risk: Option<u32>) -> bool {
+        let Some(paged) = self.paged.as_deref() else {
+            return false;
+        };
+        let ready = |&s: &u32| {
+            let block = &self.blocks.all[s as usize];
+            block.state == State::Closed && block.in_flight == 0
+        };
+        let valid = |&s: &u32| self.blocks.all[s as usize].valid;
+        let emptiest = || paged.pool.clone().filter(ready).min_by_key(valid);
+        let Some(victim) = at_risk.or_else(emptiest) else {
+            return false;
+        };
+        let granule = self.streams[MAP].granule;
+        if valid(&victim) + granule > self.map_space() {
+            return false;
+        }
+        self.start_source(Work::Map, victim);
+        true
+    }
+
+    /// Notes that the pages of a superblock are to be written anew; false when it was noted before.
+    pub(crate) fn refresh_map(&mut self, superblock: u32) -> bool {
+        let block = &mut self.blocks.all[superblock as usize];
+        let news = !std::mem::replace(&mut block.marked, true);
+        if let (true, Some(paged)) = (news, self.paged.as_deref_mut()) {
+            paged.at_risk.push_back(superblock);
+        }
+        news
+    }
+
+    /// Emptied superblocks wait for copies in a granule that nothing will fill: it is padded.
+    fn unblock_map(&mut self, ops: &mut Vec<NandOp>) {
+        let units = self.layout.units(self.streams[MAP].mode);
+        if self.collect_map.waiting() && self.map_space() <= units {
+            self.pad(MAP, ops);
+        }
+    }
+}
