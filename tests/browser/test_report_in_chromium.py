@@ -121,7 +121,7 @@ def labels(page: Any, plot: str) -> set[str]:
 def test_dragging_zooms_and_a_double_click_shows_all(desk: Opened) -> None:
     page = desk.page
     page.locator("#plot-throughput-gb").scroll_into_view_if_needed()
-    before, linked = labels(page, "throughput-gb"), labels(page, "gauge-waf")
+    before, linked = labels(page, "throughput-gb"), labels(page, "gauge-heat")
     other = labels(page, "throughput-s")
     at = box(page, "#plot-throughput-gb")
     y = at["y"] + at["height"] / 2
@@ -131,7 +131,7 @@ def test_dragging_zooms_and_a_double_click_shows_all(desk: Opened) -> None:
     page.mouse.up()
     page.wait_for_timeout(600)
     assert labels(page, "throughput-gb") != before
-    assert labels(page, "gauge-waf") != linked, "the X-ray follows the zoom of its axis"
+    assert labels(page, "gauge-heat") != linked, "the X-ray follows the zoom of its axis"
     assert labels(page, "throughput-s") == other
     page.mouse.dblclick(at["x"] + at["width"] * 0.5, y)
     page.wait_for_timeout(600)

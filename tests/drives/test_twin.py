@@ -22,7 +22,7 @@ from flashtwin.battery.step import (
     Trim,
 )
 from flashtwin.catalogue.loader import load
-from flashtwin.drives.protocol import Interrupted, Progress
+from flashtwin.drives.protocol import Interrupted, Progress, TellsSmart
 from flashtwin.drives.twin import Twin
 from flashtwin.results.series import COLUMNS, WRITE
 from flashtwin.runner.run import run_batteries
@@ -167,9 +167,35 @@ def test_the_watch_hears_and_stops() -> None:
 @pytest.mark.parametrize("make", [twin, lambda: twin(2)])
 def test_one_seed_one_answer(tmp_path: Path, make: Callable[[], Twin]) -> None:
     one, two = (run_batteries(make(), [QUICK], tmp_path / name).path for name in ("1", "2"))
-    for at in one.iterdir():
+    files = [at.relative_to(one) for at in one.rglob("*") if at.is_file()]
+    assert {Path("smart/before.json"), Path("smart/after.json")} <= set(files)
+    for at in files:
         if at.name != "host.json":
-            assert at.read_bytes() == (two / at.name).read_bytes(), at.name
+            assert (one / at).read_bytes() == (two / at).read_bytes(), at
+
+
+def test_smart_tells_what_was_done_in_smartctls_words() -> None:
+    drive = twin()
+    assert isinstance(drive, TellsSmart)
+    job = Job(name="w", rw="write", block_bytes=128 << 10, depth=32, io_bytes=GIB)
+    do(drive, Run(label="w", jobs=(job,)))
+    told = drive.smart()
+    table = {row["id"]: row["raw"]["value"] for row in told["ata_smart_attributes"]["table"]}
+    assert table[246] == GIB // 512 and table[247] == pytest.approx(GIB / 16_384, rel=0.01)
+    assert told["user_capacity"]["bytes"] == drive.info.capacity_bytes
+    assert told["temperature"]["current"] == 25 and told["smart_status"] == {"passed": True}
+    assert told["flashtwin"]["waf"]["total"] == pytest.approx(1 + table[248] / table[247], rel=0.01)
+
+
+def test_the_xray_follows_energy_and_temperature() -> None:
+    drive = twin()
+    job = Job(name="w", rw="write", block_bytes=128 << 10, depth=32, io_bytes=8 * GIB)
+    busy = do(drive, Run(label="w", jobs=(job,), sample_s=0.5)).xray
+    rest = do(drive, Rest(label="r", seconds=20)).xray
+    watts = [np.diff(one["energy_uj"]) / np.diff(one["t_ns"]) * 1e3 for one in (busy, rest)]
+    assert watts[0].min() > 0.7 and watts[1][-1] == pytest.approx(0.05, abs=0.001)
+    assert busy["power_state"][0] == 0 and list(rest["power_state"][[0, -1]]) == [1, 2]
+    assert (np.diff(busy["temperature_mc"]) > 0).all() and busy["temperature_mc"][0] >= 25_000
 
 
 def test_the_manifest_names_the_whole_spec() -> None:

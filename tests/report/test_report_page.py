@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from made_runs import HOST, Paper, make_run, two
 
 from flashtwin import report
 from flashtwin.errors import FlashtwinError
-from flashtwin.report import charts, page
+from flashtwin.report import charts, endurance, page, xray
 from flashtwin.report.view import drives_of
 from flashtwin.results.rundir import Run
 
@@ -89,7 +90,7 @@ def test_nothing_is_loaded(text: str) -> None:
 
 def test_sections_in_order_and_ids_once(text: str) -> None:
     found = Elements(text)
-    order = ["findings", "throughput", "xray", "crystaldiskmark", "specs", "method"]
+    order = ["findings", "throughput", "xray", "endurance", "crystaldiskmark", "specs", "method"]
     order += ["host", "again"]
     assert [name for name in found.ids if name in order] == order
     assert len(found.ids) == len(set(found.ids))
@@ -193,3 +194,47 @@ def test_no_run_is_an_error_with_a_hint() -> None:
     with pytest.raises(FlashtwinError, match="no run to report on") as caught:
         page.render([])
     assert caught.value.hint
+
+
+def test_endurance_is_told_by_cause_and_only_where_there_are_numbers(
+    pair: list[Run], text: str, tmp_path: Path
+) -> None:
+    told, rows = endurance.rows_of(drives_of(pair))
+    assert [drive.name for drive in told] == ["paper-a", "paper-b"]
+    cells = {row.title: row.cells[0] for row in rows}
+    assert cells["write amplification (WAF)"] == "1.75" and cells["folding"] == "0.500"
+    assert cells["life used"] == "12.5 %" and cells["mean power"] == "0.870 W"
+    assert sum(float(row.cells[0]) for row in rows if row.part) == 1.75
+    assert "wear levelling" not in cells and "TBW of the label" not in cells
+    assert "MB a joule" in Elements(text).words
+    mute = page.render([make_run(tmp_path / "mute", Paper(xray=False))])
+    assert "endurance" not in Elements(mute).ids
+
+
+def test_power_and_temperature_are_drawn_and_tabled(pair: list[Run], text: str) -> None:
+    data = data_of(text)
+    assert list(data["gauges"]) == ["cache", "free", "waf", "power", "heat"]
+    fill = data["xray"][0]
+    # 461 MB/s at 2 nJ a byte, and 1 W.
+    assert fill["power"][1] == pytest.approx(1.922, rel=0.01)
+    assert fill["heat"][-1] == 40
+    one = xray.insides_of(drives_of(pair))[0]
+    assert one.joules is not None and one.mb_per_joule is not None
+    assert one.watts == pytest.approx(one.joules / one.seconds[-1])
+    assert one.mb_per_joule == pytest.approx(240_000 / one.joules, rel=0.01)
+    assert xray.table(one)[0]["watts"] == pytest.approx(1.92, rel=0.02)
+
+
+def test_runs_from_before_energy_was_counted_have_no_such_chart(pair: list[Run]) -> None:
+    insides = xray.insides_of(drives_of(pair))
+    old = [
+        replace(
+            one,
+            counts={**one.counts, "energy_uj": one.counts["energy_uj"] * 0},
+            gauges={name: one.gauges[name] for name in one.gauges if name != "temperature_mc"},
+        )
+        for one in insides
+    ]
+    assert all("power" not in columns for columns in xray.payload(old))
+    assert old[0].joules is old[0].watts is old[0].mb_per_joule is None
+    assert xray.table(old[0])[0]["watts"] is None

@@ -304,3 +304,12 @@ def test_runs_are_found_in_a_directory_or_under_it(tmp_path: Path) -> None:
         find_runs(tmp_path / "nowhere")
     with pytest.raises(FlashtwinError, match="is not a run directory"):
         _ = Run(tmp_path / "nowhere").manifest
+
+
+def test_smart_data_is_kept_before_and_after(tmp_path: Path) -> None:
+    writer = write(tmp_path / "run")
+    writer.smart("before", {"power_on_time": {"hours": 0}})
+    writer.smart("after", {"power_on_time": {"hours": 7}})
+    run = writer.close([])
+    assert [run.smart(when)["power_on_time"]["hours"] for when in ("before", "after")] == [0, 7]
+    assert write(tmp_path / "mute").close([]).smart("after") == {}

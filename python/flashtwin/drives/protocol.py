@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from flashtwin.battery.step import NotPossible, Result, Step
 
@@ -42,6 +42,15 @@ Watch = Callable[[Progress], bool]
 
 class Interrupted(Exception):  # noqa: N818 - a state of the run, not an error
     """The watch said stop; the step has no result."""
+
+
+@runtime_checkable
+class TellsSmart(Protocol):
+    """A drive that can be asked for its SMART data."""
+
+    def smart(self) -> dict[str, Any]:
+        """As `smartctl --json` prints it; what only a simulation knows is under `flashtwin`."""
+        ...
 
 
 class Drive(Protocol):

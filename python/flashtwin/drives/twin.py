@@ -69,6 +69,10 @@ class Twin:
         except _core.Stopped as stopped:
             raise Interrupted(step.label) from stopped
 
+    def smart(self) -> dict[str, Any]:
+        """SMART data now, and what a twin knows beyond it; see `protocol.TellsSmart`."""
+        return self._core.smart()
+
     def close(self) -> None:
         """Nothing is held outside memory."""
 

@@ -15,7 +15,18 @@ from typing import Any
 
 from flashtwin import __version__
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.report import about, cells, charts, curves, findings, numbers, sparkline, words, xray
+from flashtwin.report import (
+    about,
+    cells,
+    charts,
+    curves,
+    endurance,
+    findings,
+    numbers,
+    sparkline,
+    words,
+    xray,
+)
 from flashtwin.report.cells import Grid
 from flashtwin.report.curves import Curve
 from flashtwin.report.view import Drive, drives_of, pattern_title, phase_title
@@ -42,7 +53,13 @@ PLACES = {
     "fill.fold_begin": "folding begins",
     "fill.second_pass.cache_size": "cache ends",
 }
-GAUGES = {"cache": "cache in use (GB)", "free": "free superblocks", "waf": "WAF so far"}
+GAUGES = {
+    "cache": "cache in use (GB)",
+    "free": "free superblocks",
+    "waf": "WAF so far",
+    "power": "power (W)",
+    "heat": "temperature (°C)",
+}
 
 
 def render(runs: Sequence[Run]) -> str:
@@ -73,7 +90,8 @@ def render(runs: Sequence[Run]) -> str:
         inside_drives=_inside_drives(insides),
         inside_table=xray.table,
         causes=xray.CAUSES,
-        gauges=GAUGES,
+        gauges=_gauges(insides),
+        endurance=endurance.rows_of(drives),
         kinds=cells,
         spec_drives=spec_drives,
         spec_sections=sections,
@@ -107,7 +125,7 @@ def _data(
         "curves": curves.payload(lines),
         "xray": xray.payload(insides),
         "causes": [{"id": name, "title": title} for name, (_, title) in xray.CAUSES.items()],
-        "gauges": GAUGES,
+        "gauges": _gauges(insides),
         "cells": cells.payload(grid) if grid else [],
         "findings": findings.payload(drives),
         "meanings": {one.id: one.to_json() for one in findings.meanings_of(drives)},
@@ -130,10 +148,10 @@ def _panels(
         specs = {axis: charts.areas(drive, axis) for axis in charts.AXES}
         panels[f"areas-{drive.index}"] = {"kind": "areas", "drive": drive.index, "specs": specs}
     if inside:
-        for name, title in GAUGES.items():
-            specs = {
-                axis: charts.gauge(inside, title, axis, last=name == "waf") for axis in charts.AXES
-            }
+        gauges = _gauges(insides)
+        for name, title in gauges.items():
+            last = name == list(gauges)[-1]
+            specs = {axis: charts.gauge(inside, title, axis, last=last) for axis in charts.AXES}
             panels[f"gauge-{name}"] = {"kind": "gauge", "gauge": name, "specs": specs}
     if grid:
         panels.update(_cell_panels(drives, grid))
@@ -172,6 +190,15 @@ def _patterns(lines: Sequence[Curve], insides: Sequence[Inside]) -> list[tuple[s
 def _phases(lines: Sequence[Curve]) -> list[str]:
     """Names of the phases with a curve, in order: pass-1, pass-2."""
     return sorted(dict.fromkeys(curve.phase.name for curve in lines))
+
+
+def _gauges(insides: Sequence[Inside]) -> dict[str, str]:
+    """Those that some phase has numbers for: older runs know neither power nor temperature."""
+    there = {"waf"}
+    for inside in insides:
+        there |= {xray.GAUGES[column][0] for column in inside.gauges}
+        there |= {"power"} if inside.joules else set()
+    return {name: title for name, title in GAUGES.items() if name in there}
 
 
 def _inside_drives(insides: Sequence[Inside]) -> list[Drive]:

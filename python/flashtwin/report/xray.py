@@ -1,4 +1,5 @@
-"""The inside of a twin on the host's axes: rates by cause, cache, free superblocks, WAF so far.
+"""The inside of a twin on the host's axes: rates by cause, cache, free superblocks, WAF so far,
+power and temperature.
 
 The twin counts programmed bytes since it was built; a phase takes differences from where the one
 before it ended. Drawn are the last samples of buckets, so the areas add up to what was programmed.
@@ -36,8 +37,15 @@ COUNTERS = (
     "slc_erases",
     "native_erases",
     "wear_ppm",
+    "energy_uj",
 )
-GAUGES = ("cache_bytes", "cache_valid_bytes", "free_superblocks")
+# Column of the X-ray, name among the page's data, and what it is divided by there.
+GAUGES = {
+    "cache_bytes": ("cache", 1e9),
+    "cache_valid_bytes": ("valid", 1e9),
+    "free_superblocks": ("free", 1.0),
+    "temperature_mc": ("heat", 1e3),
+}
 POINTS = 600
 
 Counts = Mapping[str, NDArray[np.int64]]
@@ -57,6 +65,21 @@ class Inside:
     @property
     def host(self) -> Floats:
         return self.counts["host_bytes"]
+
+    @property
+    def joules(self) -> float | None:
+        """What the drive drew in the phase; none in runs from before that was counted."""
+        return self.total("energy_uj") / 1e6 or None
+
+    @property
+    def watts(self) -> float | None:
+        """The mean of the phase."""
+        return self.joules / float(self.seconds[-1]) if self.joules and self.seconds[-1] else None
+
+    @property
+    def mb_per_joule(self) -> float | None:
+        """MB from the host for each joule; none where it wrote nothing."""
+        return self.total("host_bytes") / 1e6 / self.joules if self.joules else None
 
     def total(self, column: str) -> float:
         """What a counter rose by in the phase."""
@@ -141,11 +164,19 @@ def _columns(inside: Inside) -> dict[str, object]:
     }
     for name, (column, _) in CAUSES.items():
         columns[name] = _rates(inside.counts[column][kept], took)
-    scales = {"cache_bytes": ("cache", 1e9), "cache_valid_bytes": ("valid", 1e9)}
     for column, values in inside.gauges.items():
-        name, scale = scales.get(column, ("free", 1.0))
+        name, scale = GAUGES[column]
         columns[name] = compact(values[kept] / scale)
+    if inside.joules:
+        columns["power"] = _watts(inside.counts["energy_uj"][kept], took)
     return columns
+
+
+def _watts(counted: Floats, took: Floats) -> list[float | int | None]:
+    """Mean watts up to each place; the first one is said twice, as it has to begin somewhere."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        watts = np.where(took > 0, np.diff(counted) / took / 1e6, np.nan)
+    return compact(np.append(watts[:1], watts), 4)
 
 
 def _rates(counted: Floats, took: Floats) -> list[float | int | None]:
@@ -168,6 +199,9 @@ def table(inside: Inside) -> list[dict[str, float | None]]:
         for name, (column, _) in {"host": ("host_bytes", ""), **CAUSES}.items():
             done = [float(np.interp(x, inside.seconds, inside.counts[column])) for x in at]
             row[name] = (done[1] - done[0]) / (at[1] - at[0]) if at[1] > at[0] else None
+        drawn = [float(np.interp(x, inside.seconds, inside.counts["energy_uj"])) for x in at]
+        took = at[1] - at[0]
+        row["watts"] = (drawn[1] - drawn[0]) / took / 1e6 if took > 0 and inside.joules else None
         for column, values in inside.gauges.items():
             row[column] = float(np.interp(at[1], inside.seconds, values))
         waf = float(np.interp(at[1], inside.seconds, inside.waf))

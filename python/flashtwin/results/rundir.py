@@ -4,6 +4,7 @@
     steps.jsonl     the journal: a line, on disk, as each step ends
     series, hist, xray and per_gb.parquet        of all steps, joined when the run is closed
     parts/          the same by step while the run goes on; a run that was killed keeps it
+    smart/          before.json and after.json, of a drive that tells its SMART data
     findings.json   host.json
 
 Invariants: a step in the journal has its parts on disk (they are written before its line), so
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 State = Literal["running", "finished", "interrupted", "failed"]
+Moment = Literal["before", "after"]
 
 
 class Writer:
@@ -85,6 +87,12 @@ class Writer:
     def host(self, values: Mapping[str, Any]) -> None:
         """What is known of the machine: the one file that may differ from run to run."""
         write_whole(self.path / "host.json", json_bytes(dict(values)))
+
+    def smart(self, when: Moment, values: Mapping[str, Any]) -> None:
+        """The drive's SMART data, as it tells them before the first step or after the last."""
+        with disk(self.path / "smart", "create"):
+            (self.path / "smart").mkdir(exist_ok=True)
+        write_whole(_smart(self.path, when), json_bytes(dict(values)))
 
     def close(self, findings: Sequence[Finding], *, state: State = "finished") -> Run:
         """Join the parts, write the findings, and say how the run ended. Safe to call twice."""
@@ -217,6 +225,11 @@ class Run:
         """All steps' X-rays in one frame."""
         return self._frame("xray")
 
+    def smart(self, when: Moment) -> dict[str, Any]:
+        """The drive's SMART data before or after the run; empty where it told none."""
+        path = _smart(self.path, when)
+        return read_json(path) if path.exists() else {}
+
     @property
     def findings(self) -> list[Finding]:
         """What was concluded; none of a run that was killed before it could conclude."""
@@ -275,6 +288,10 @@ def _claim(path: Path) -> None:
                 exit_code=USAGE,
             )
         (path / "parts").mkdir()
+
+
+def _smart(run: Path, when: Moment) -> Path:
+    return run / "smart" / f"{when}.json"
 
 
 def _part(run: Path, number: int, name: str) -> Path:

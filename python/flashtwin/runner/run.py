@@ -17,10 +17,10 @@ from flashtwin import __version__
 from flashtwin.battery import registry
 from flashtwin.battery.registry import Request
 from flashtwin.battery.step import Mark, Step
-from flashtwin.drives.protocol import Drive, DriveInfo, Interrupted, Progress
+from flashtwin.drives.protocol import Drive, DriveInfo, Interrupted, Progress, TellsSmart
 from flashtwin.errors import FlashtwinError
 from flashtwin.results.finding import Finding
-from flashtwin.results.rundir import Run, State, Writer
+from flashtwin.results.rundir import Moment, Run, State, Writer
 from flashtwin.runner.estimate import estimate
 from flashtwin.runner.host import Clock, describe
 from flashtwin.runner.observer import Observer, Silent
@@ -91,6 +91,7 @@ def _run(
     going = _Going(drive=drive, writer=writer, pace=pace, observer=observer, stop=stop)
     state: State = "failed"
     try:
+        _smart(going, "before")
         for request in requests:
             _battery(going, request)
         state = "finished"
@@ -141,6 +142,12 @@ def _step(going: _Going, battery: str, step: Step) -> Any:
     return answer
 
 
+def _smart(going: _Going, when: Moment) -> None:
+    """Keep the drive's SMART data, of a drive that tells them."""
+    if isinstance(going.drive, TellsSmart):
+        going.writer.smart(when, going.drive.smart())
+
+
 def _tell(going: _Going, battery: str, found: tuple[Finding, ...]) -> None:
     going.found += found
     if found:
@@ -150,6 +157,7 @@ def _tell(going: _Going, battery: str, found: tuple[Finding, ...]) -> None:
 def _close(going: _Going, state: State, host: Mapping[str, object]) -> None:
     """Leave the directory readable; on a failed run the first error is the one that is told."""
     try:
+        _smart(going, "after")
         run = going.writer.close(going.found, state=state)
         going.writer.host(host)
         going.observer.closed(run)

@@ -45,6 +45,7 @@ function csvRows(card) {
       ...Object.fromEntries(DATA.causes.map((cause) => [`${cause.id}_MB_per_s`, one[cause.id][n]])),
       cache_GB: one.cache?.[n], cache_valid_GB: one.valid?.[n],
       free_superblocks: one.free?.[n], waf_so_far: one.waf[n],
+      power_W: one.power?.[n], temperature_C: one.heat?.[n],
     })));
   }
   return DATA.cells.map((row) => ({

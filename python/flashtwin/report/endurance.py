@@ -1,0 +1,110 @@
+"""What a run cost the drive: write amplification by cause, life, energy, from its SMART data.
+
+Only a twin tells all of this; it counts from the drive's first day, so a run on a new twin is
+counted whole. It explains and is no finding. Runs from before SMART data were kept have no rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flashtwin.report import numbers
+from flashtwin.report.view import Drive
+
+# Names of causes on the page; a cause that is not here is shown as it is called inside.
+CAUSES = {
+    "slc": "host data to SLC",
+    "direct": "host data direct to native cells",
+    "fold": "folding",
+    "gc": "garbage collection",
+    "wear": "wear levelling",
+    "refresh": "refresh",
+    "failure": "failed blocks",
+    "pad": "padding",
+    "parity": "parity",
+    "map": "map",
+    "journal": "journal",
+}
+TB = 1e12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A number of every drive, as text; `part`: it is one of those that the row above sums up."""
+
+    title: str
+    cells: tuple[str, ...]
+    part: bool = False
+
+
+def rows_of(drives: Sequence[Drive]) -> tuple[list[Drive], list[Row]]:
+    """The drives that told, and the rows in which at least one of them has a number."""
+    told = [(drive, drive.run.smart("after").get("flashtwin")) for drive in drives]
+    mine = [drive for drive, one in told if one]
+    known: list[dict[str, Any]] = [one for _, one in told if one]
+    rows = [
+        _row("written by the host", "TB", known, lambda one: _over(one, "waf", "host_bytes", TB)),
+        _row("programmed", "TB", known, lambda one: _over(one, "waf", "programmed_bytes", TB)),
+        _row("write amplification (WAF)", "", known, lambda one: _of(one, "waf", "total")),
+        *_causes(known),
+        *_life(known),
+        _row("mean power", "W", known, lambda one: _over(one, "energy", "mean_mw", 1e3)),
+        _row("MB a joule", "", known, lambda one: _of(one, "energy", "mb_per_joule")),
+    ]
+    return mine, [row for row in rows if any(cell != numbers.MISSING for cell in row.cells)]
+
+
+def _life(known: Sequence[Mapping[str, Any]]) -> list[Row]:
+    def of(name: str, scale: float = 1.0) -> Callable[[Mapping[str, Any]], float | None]:
+        return lambda one: _over(one, "endurance", name, scale)
+
+    return [
+        _row("life used", "%", known, of("percent_used")),
+        _row("TBW at this WAF: capacity x cycles / WAF", "TB", known, of("tbw_bytes", TB)),
+        _row("TBW at this wear: host bytes / life used", "TB", known, of("tbw_by_wear_bytes", TB)),
+        _row("TBW of the label", "TB", known, of("rated_tbw_bytes", TB)),
+        _row("full writes a day (DWPD) at this WAF", "", known, of("dwpd")),
+        _row("full writes a day (DWPD) of the label", "", known, of("rated_dwpd")),
+    ]
+
+
+def _causes(known: Sequence[Mapping[str, Any]]) -> list[Row]:
+    """A row for each cause that any of the drives has programmed for."""
+    shares: list[dict[str, float]] = [one.get("waf", {}).get("by_cause") or {} for one in known]
+    names = dict.fromkeys(name for share in shares for name, value in share.items() if value)
+    order = [name for name in CAUSES if name in names] + sorted(names.keys() - CAUSES.keys())
+    return [
+        Row(
+            title=CAUSES.get(name, name),
+            cells=tuple(_text(share.get(name), "") for share in shares),
+            part=True,
+        )
+        for name in order
+    ]
+
+
+def _row(
+    title: str,
+    unit: str,
+    known: Sequence[Mapping[str, Any]],
+    value: Callable[[Mapping[str, Any]], float | None],
+) -> Row:
+    return Row(title=title, cells=tuple(_text(value(one), unit) for one in known))
+
+
+def _text(value: float | None, unit: str) -> str:
+    if not value:
+        return numbers.MISSING
+    return f"{numbers.significant(value)} {unit}".strip()
+
+
+def _of(one: Mapping[str, Any], section: str, name: str) -> float | None:
+    value = one.get(section, {}).get(name)
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _over(one: Mapping[str, Any], section: str, name: str, scale: float) -> float | None:
+    value = _of(one, section, name)
+    return None if value is None else value / scale
