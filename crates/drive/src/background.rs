@@ -12,6 +12,9 @@ use crate::event::Event;
 /// Work that idle time is offered for, in the order of [`Background::idle_after`].
 const LOADS: [Load; 2] = [Load::Fold, Load::Collect];
 
+/// How often folding at a rate gets its share: short beside a second, long beside a program.
+const SHARE_EVERY: Nanos = Nanos::from_ms(10);
+
 /// Timers and what they watch.
 pub(crate) struct Background {
     /// Quiet after which each load is offered, or never.
@@ -29,6 +32,11 @@ pub(crate) struct Background {
     gather_time: Nanos,
     wrote_at: Nanos,
     gather_pending: bool,
+    /// Bytes a second that may be folded in the background.
+    pub(crate) fold_rate: Option<u64>,
+    fold_pending: bool,
+    /// Bytes that were less than a unit.
+    fold_rest: u64,
 }
 
 impl Background {
@@ -41,6 +49,9 @@ impl Background {
             idle_after,
             first_after: idle_after.into_iter().flatten().min(),
             offered: Default::default(),
+            fold_rate: policy.fold.rate_bytes_s,
+            fold_pending: false,
+            fold_rest: 0,
             idle: false,
             purging: false,
             idle_since: Nanos::ZERO,
@@ -92,6 +103,9 @@ impl Drive {
             self.background.idle_pending = true;
             self.events.push(next, Event::IdleTimer);
         }
+        if self.background.fold_rate.is_some() {
+            self.await_share();
+        }
     }
 
     /// The host is back: every offer is withdrawn, and what has begun ends.
@@ -103,6 +117,29 @@ impl Drive {
                 self.ftl.offer(load, false, &mut self.ops);
             }
         }
+    }
+
+    /// Folding in the background waits for its share, where it has a rate.
+    pub(crate) fn await_share(&mut self) {
+        if !self.background.fold_pending && self.ftl.wants_allowance() {
+            self.background.fold_pending = true;
+            self.events.push(self.now + SHARE_EVERY, Event::FoldTimer);
+        }
+    }
+
+    /// The share of folding in the background for the time that has passed.
+    pub(crate) fn fold_timer(&mut self) {
+        self.background.fold_pending = false;
+        if self.background.purging {
+            return;
+        }
+        let rate = self.background.fold_rate.unwrap_or(0);
+        let unit = u64::from(self.ftl.layout.unit_bytes);
+        let bytes = rate / 1000 * SHARE_EVERY.0 / 1_000_000 + self.background.fold_rest;
+        self.background.fold_rest = bytes % unit;
+        self.ftl.allow((bytes / unit) as u32, &mut self.ops);
+        self.issue();
+        self.await_share();
     }
 
     /// A granule is partly filled and nothing more is queued.

@@ -233,6 +233,7 @@ impl Drive {
             Event::MapFetched(slot) => self.map_fetched(slot),
             Event::GatherTimer => self.gather_timer(),
             Event::IdleTimer => self.idle_timer(),
+            Event::FoldTimer => self.fold_timer(),
         }
     }
 
@@ -244,6 +245,9 @@ impl Drive {
             token => {
                 self.ftl.finish(token, &mut self.ops);
                 self.issue();
+                if self.background.fold_rate.is_some() {
+                    self.await_share();
+                }
                 match token {
                     Token::Program(_) | Token::FirstPass(_) => self.programmed(),
                     Token::MapRead(slot) => self.map_arrived(slot),

@@ -37,4 +37,6 @@ pub(crate) enum Event {
     GatherTimer,
     /// The drive may have been idle long enough.
     IdleTimer,
+    /// More may be folded in the background.
+    FoldTimer,
 }

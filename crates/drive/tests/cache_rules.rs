@@ -6,6 +6,7 @@ mod common;
 mod loops;
 
 use common::load_with;
+use flashtwin_base::Nanos;
 use flashtwin_drive::Drive;
 use flashtwin_ftl::Counters;
 use flashtwin_host::Outcome;
@@ -151,7 +152,7 @@ fn the_size_follows_the_fill() {
     assert!((end / expected - 1.0).abs() < 0.03, "{end}, not {expected}");
     // Refilled from two thirds of the drive on, the cache empty again.
     write(&mut d, ReadWrite::Write, 128 << 10, 24_000_000_000);
-    loops::rest(&mut d, flashtwin_base::Nanos::from_secs(600));
+    loops::rest(&mut d, Nanos::from_secs(600));
     assert_eq!(d.ftl().cache_units().1, 0, "emptied in idle time");
     let mut more = job(ReadWrite::Write, 128 << 10, 32);
     more.offset = 24_000_000_000 / 131_072 * 131_072;
@@ -213,4 +214,81 @@ fn a_cache_that_is_folded_in_mid_fill_is_used_again_and_again() {
     );
     // (22 - 4) GB in teeth of 3.
     assert_eq!(loops::rises_above(&outcome, 200e6), 6);
+}
+
+/// Fills a dynamic cache of 4 GB with 3.5 GB; the drive then has nothing to do.
+fn with_cached_data(sets: &[&str]) -> Drive {
+    let own = ["slc_cache.when_full=direct", "fold.reserve=0"];
+    let mut d = drive(&[&own, sets]);
+    write(&mut d, ReadWrite::Write, 128 << 10, 3500 << 20);
+    d
+}
+
+/// Bytes a second that are folded in idle time, over four seconds of it.
+fn fold_rate(d: &mut Drive) -> f64 {
+    let before = d.counters().fold_units;
+    loops::rest(d, Nanos::from_secs(4));
+    (d.counters().fold_units - before) as f64 * UNIT / 4.0
+}
+
+#[test]
+fn folding_in_the_background_keeps_to_its_rate() {
+    let free = fold_rate(&mut with_cached_data(&["fold.idle_after=1 ms"]));
+    for (text, rate) in [("fold.rate=10 MB/s", 10e6), ("fold.rate=37 MB/s", 37e6)] {
+        assert!(rate < 0.8 * free, "{rate} is no limit to {free}");
+        let found = fold_rate(&mut with_cached_data(&["fold.idle_after=1 ms", text]));
+        assert!((found / rate - 1.0).abs() < 0.02, "{found}, not {rate}");
+    }
+}
+
+#[test]
+fn few_free_superblocks_start_folding_under_the_host_s_hands() {
+    let sets = [
+        "fold.idle_after=never",
+        "fold.low=100",
+        "fold.high=110",
+        "slc_cache.when_full=direct",
+        "fold.reserve=0",
+    ];
+    let mut d = drive(&[&sets]);
+    let superblock = d.ftl().layout.native_bytes();
+    let before = u64::from(d.ftl().free_superblocks());
+    // The cache takes three superblocks of flash for one of data: 44 of 147 with 4 GB.
+    write(&mut d, ReadWrite::Write, 128 << 10, 3 << 30);
+    assert_eq!(d.counters().fold_units, 0, "enough are free");
+    write(&mut d, ReadWrite::Write, 128 << 10, 8 << 30);
+    loops::rest(&mut d, Nanos::from_secs(300));
+    assert!(d.counters().fold_units > 0);
+    let (_, valid) = d.ftl().cache_units();
+    let free = d.ftl().free_superblocks();
+    assert!(
+        free >= 100,
+        "{free} of {before} of {superblock} bytes are free"
+    );
+    assert!(valid > 0, "folding ends at the high mark");
+}
+
+#[test]
+fn a_check_costs_what_it_reads_and_sends() {
+    let base = ["fold.idle_after=1 ms", "fold.path=copyback"];
+    let rate = |sets: &[&str]| fold_rate(&mut with_cached_data(&[&base, sets].concat()));
+    let plain = rate(&[]);
+    // On a die: 3 x 35 us of reads and 4.3 ms of programming for 192 KiB; a check adds three
+    // reads of 35 us and 163.84 us of transfer, on a channel that is otherwise idle.
+    let copy = 3.0 * 35.0 + 4300.0;
+    let check = 3.0 * (35.0 + 163.84);
+    for (set, every) in [("fold.check_every=1", 1.0), ("fold.check_every=4", 4.0)] {
+        let expected = plain * copy / (copy + check / every);
+        let found = rate(&[set]);
+        assert!(
+            (found / expected - 1.0).abs() < 0.01,
+            "{every}: {found}, not {expected}"
+        );
+    }
+    let through = rate(&["fold.path=controller"]);
+    let fallen = rate(&["fold.check_every=1", "fold.check_cycles=0"]);
+    assert!(
+        (fallen / through - 1.0).abs() < 0.01,
+        "{fallen}, not {through}"
+    );
 }

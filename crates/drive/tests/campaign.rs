@@ -166,11 +166,6 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
         ("static", "direct") => pick(rng, &["10 ms", "1 s", "30 s"]),
         _ => pick(rng, &["never", "10 ms", "1 s", "30 s"]),
     };
-    let path = if shape.parity {
-        "controller"
-    } else {
-        pick(rng, &["copyback", "controller"])
-    };
     let reserve = if borrows { between(rng, 0, 6) } else { 0 };
     // One is too few: collection cannot erase what it emptied before its last granule is full, and
     // folding leaves the last free superblock to it.
@@ -196,7 +191,6 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
         format!("fold.pace={pace}"),
         format!("fold.idle_after={idle}"),
         format!("fold.reserve={} B", reserve * native),
-        format!("fold.path={path}"),
         format!("ftl.system={} B", system * native),
         format!("gc.reserve={held}"),
         format!(
@@ -254,6 +248,21 @@ fn choices(rng: &mut Rng, shape: &mut Shape, (mode, rule): (&str, &str), borrowe
     let share = pick(rng, &["0.1", "0.5", "0.9"]);
     let admit = pick(rng, &["all", "all", "small", "random"]);
     let limit = pick(rng, &["4 KiB", "64 KiB", "256 KiB"]);
+    let low = if matches!(mode, "none" | "static") {
+        0
+    } else {
+        pick(rng, &[0, 0, 4, 10])
+    };
+    let path = if shape.parity {
+        "controller"
+    } else {
+        pick(rng, &["copyback", "controller"])
+    };
+    let check = if path == "copyback" {
+        pick(rng, &[0, 1, 3])
+    } else {
+        0
+    };
     let reclaim = pick(rng, &["0", "0", "0.2", "0.5", "0.95"]);
     shape.sets.extend([
         format!("slc_cache.size={size} B"),
@@ -262,6 +271,12 @@ fn choices(rng: &mut Rng, shape: &mut Shape, (mode, rule): (&str, &str), borrowe
         format!("slc_cache.admit_limit={limit}"),
         format!("slc_cache.reclaim={reclaim}"),
         format!("fold.rearm_pace={refill}"),
+        format!("fold.low={low}"),
+        format!("fold.high={}", low + between(rng, 0, 4)),
+        format!("fold.rate={}", pick(rng, &["0", "0", "1 MB/s", "100 MB/s"])),
+        format!("fold.check_every={check}"),
+        format!("fold.check_cycles={}", pick(rng, &[0, 1, 2, 1000])),
+        format!("fold.path={path}"),
     ]);
 }
 

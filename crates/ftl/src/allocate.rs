@@ -473,7 +473,7 @@ impl Ftl {
             &mut self.blocks.free
         };
         queue.push_back(superblock);
-        self.starved = false;
-        self.level(superblock);
+        let starved = std::mem::take(&mut self.starved);
+        self.level(superblock, starved);
     }
 }

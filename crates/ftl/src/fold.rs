@@ -1,13 +1,16 @@
 //! Folding moves data from SLC-mode superblocks to native ones, oldest superblock first.
 //!
-//! When: in offered idle time; under pressure, at a pace for each host byte; on demand, when the
-//! host waits for a superblock. A page is readable at every instant: the old copy goes only after
+//! When: in the background (in offered idle time, or while few superblocks are free), at a rate
+//! where there is one; under pressure, at a pace for each host byte; on demand, when the host waits
+//! for a superblock. A page is readable at every instant: the old copy goes only after
 //! the new one is placed, and the superblock is erased only after it is programmed.
 //!
 //! How: over the channel through the controller, or inside the die (copyback) where whole
 //! wordlines are valid and the destination is at the beginning of a granule on the same die. Not
 //! with parity: it needs the data in the controller, and its place moves from die to die in another
-//! rhythm in each mode.
+//! rhythm in each mode. Copyback hands bit errors on, so a firmware reads out a wordline now and
+//! then and checks it; where it finds too many errors the rest of the superblock goes through the
+//! controller.
 
 use crate::allocate::FOLD;
 use crate::blocks::Superblock;
@@ -80,7 +83,49 @@ impl Ftl {
     /// Whether folding should go on now.
     #[inline]
     fn fold_wanted(&self) -> bool {
-        self.fold.idle || self.fold.is_behind() || self.starved
+        self.folds_in_background() || self.fold.is_behind() || self.starved
+    }
+
+    /// Idle time is offered, or few superblocks are free, and the rate allows for more.
+    #[inline]
+    fn folds_in_background(&self) -> bool {
+        (self.fold.idle || self.cache.scarce) && self.cache.allowance.is_none_or(|left| left > 0)
+    }
+
+    /// Whether folding in the background waits for its rate to allow for more.
+    #[must_use]
+    pub fn wants_allowance(&self) -> bool {
+        let work = self.fold.source != NONE || self.fold.waiting() || !self.blocks.cache.is_empty();
+        work && (self.fold.idle || self.cache.scarce) && self.cache.allowance.is_some()
+    }
+
+    /// So many more units may be folded in the background; what was not used before is lost.
+    pub fn allow(&mut self, units: u32, ops: &mut Vec<NandOp>) {
+        if let Some(left) = &mut self.cache.allowance {
+            *left = (*left).min(0) + i64::from(units);
+        }
+        self.pump(ops);
+    }
+
+    /// Units have been dealt with.
+    #[inline]
+    pub(crate) fn spend_allowance(&mut self, units: u32) {
+        if let Some(left) = &mut self.cache.allowance {
+            *left = (*left - i64::from(units)).max(-i64::from(units));
+        }
+    }
+
+    /// Few superblocks are free, from the low mark until the high one.
+    #[inline]
+    fn look_for_scarcity(&mut self) {
+        let (low, high) = (
+            self.policy.fold.low_superblocks,
+            self.policy.fold.high_superblocks,
+        );
+        if low > 0 {
+            let free = self.blocks.free_count();
+            self.cache.scarce = free < low || (self.cache.scarce && free < high);
+        }
     }
 
     /// Whether folding has, or may open, a superblock to write to. The last free one is
@@ -93,6 +138,7 @@ impl Ftl {
     }
 
     pub(crate) fn pump_fold(&mut self, ops: &mut Vec<NandOp>) {
+        self.look_for_scarcity();
         if !self.fold_wanted() {
             return;
         }
@@ -132,13 +178,15 @@ impl Ftl {
             return false;
         };
         self.start_source(Work::Fold, superblock);
+        self.cache.distrusted = false;
         true
     }
 
     /// Place in the queue of the oldest source that is ready. Reclaiming alone is no reason to fold
     /// one that is mostly valid.
     fn oldest_fold_source(&self) -> Option<usize> {
-        let asked = self.fold.idle || self.starved || self.cache.reclaim_most.is_none();
+        let background = self.folds_in_background();
+        let asked = background || self.starved || self.cache.reclaim_most.is_none();
         if !asked && self.pressure_pace_milli() == 0 && !self.rearms() {
             return None;
         }
@@ -167,7 +215,7 @@ impl Ftl {
     /// valid and the destination stands at the beginning of a granule; each die copies its own
     /// rows.
     fn try_copyback(&mut self, ops: &mut Vec<NandOp>) -> bool {
-        let possible = self.layout.one_shot && !self.layout.parity;
+        let possible = self.layout.one_shot && !self.layout.parity && !self.cache.distrusted;
         if self.policy.fold.path != FoldPath::Copyback || !possible {
             return false;
         }
@@ -193,8 +241,38 @@ impl Ftl {
         if left < group && (left > 0 || !self.fold_may_open()) {
             return false;
         }
+        if self.check_is_due(start / group) {
+            let block = &self.blocks.all[self.fold.source as usize];
+            if block.slc_cycles >= self.policy.fold.check_cycles {
+                // What is read out for the check is read to be folded.
+                self.cache.distrusted = true;
+                return false;
+            }
+            self.check_group(first, ops);
+        }
         self.copy_group(first, ops);
         true
+    }
+
+    /// Whether a group of wordlines, counted from the beginning of its superblock, is checked.
+    fn check_is_due(&self, group: u32) -> bool {
+        let every = self.policy.fold.check_every;
+        every > 0 && group.is_multiple_of(every)
+    }
+
+    /// Reads the rows of a group out over the channel, each before its die copies it.
+    fn check_group(&mut self, first: u32, ops: &mut Vec<NandOp>) {
+        let row = self.layout.row_units;
+        for index in 0..self.layout.group_dies * self.layout.bits {
+            let ppn = first + index * row;
+            let (die, class) = self.read_place(ppn);
+            ops.push(NandOp {
+                die,
+                class,
+                units: row as u16,
+                token: Token::FoldCheck(ppn),
+            });
+        }
     }
 
     /// Whether folding may open a superblock in the lane that has its turn.
@@ -233,6 +311,7 @@ impl Ftl {
             self.skip_granule(FOLD, ops);
         }
         self.fold.cursor += dies * row * self.layout.bits;
+        self.spend_allowance(dies * row * self.layout.bits);
     }
 
     /// A copyback has ended: what is still valid of its source rows now lives in the new place.

@@ -272,6 +272,7 @@ impl Ftl {
             Token::MapRead(slot) => self.map_page_read(slot),
             Token::MapUpdate(page) => self.map_page_updated(page, ops),
             Token::MapGcRead(row) => self.row_read(Work::Map, row, ops),
+            Token::FoldCheck(_) => {}
             Token::Copyback(place) => self.copied_back(place, ops),
             Token::Erase(superblock) => self.die_erased(superblock),
         }

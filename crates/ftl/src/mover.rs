@@ -239,6 +239,9 @@ impl Ftl {
         let first = self.layout.base(superblock) + offset;
         let valid = self.map.count_valid(first, row_units);
         let dealt = if work == Work::Fold { row_units } else { valid };
+        if work == Work::Fold {
+            self.spend_allowance(row_units);
+        }
         let mover = self.mover(work);
         mover.debt_milli -= i64::from(dealt) * 1000;
         if valid == 0 {

@@ -86,6 +86,8 @@ pub enum Token {
     MapUpdate(u32),
     /// A row of map pages read in order to collect it, by its first physical unit.
     MapGcRead(u32),
+    /// A row read out to check it before it is folded inside the die.
+    FoldCheck(u32),
     /// A fold inside the die, by its place in the list of granules in flight.
     Copyback(u32),
     /// One die's share of a superblock's erase.

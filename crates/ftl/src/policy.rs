@@ -100,6 +100,18 @@ pub struct Fold {
     /// While host data goes direct past a full cache: cache bytes folded a host byte, in
     /// thousandths, so that the cache takes data again in mid-fill.
     pub rearm_pace_milli: u32,
+    /// Goes on in the background while fewer superblocks are free; 0 = not for that.
+    pub low_superblocks: u32,
+    /// Once begun for that, it stops when so many are free.
+    pub high_superblocks: u32,
+    /// Bytes a second that are folded in the background (idle time, free superblocks) at most;
+    /// no limit when none.
+    pub rate_bytes_s: Option<u64>,
+    /// With copyback: every so many groups of wordlines one is read out and checked; 0 = none.
+    pub check_every: u32,
+    /// SLC cycles of a superblock from which on a check finds too many errors for copyback: the
+    /// rest of it goes through the controller.
+    pub check_cycles: u32,
     /// How the data travels.
     pub path: FoldPath,
 }

@@ -55,6 +55,12 @@ pub(crate) struct Cache {
     pub(crate) reclaim_most: Option<u32>,
     /// Nothing worth reclaiming was found; not looked for again before this sequence number.
     look_again: u64,
+    /// So few superblocks are free that folding goes on in the background.
+    pub(crate) scarce: bool,
+    /// Units that may still be folded in the background, where that has a rate.
+    pub(crate) allowance: Option<i64>,
+    /// Checks found that the source being folded has to go through the controller.
+    pub(crate) distrusted: bool,
     /// With a mixed cache: the next data goes direct.
     direct_next: bool,
     /// Direct units beyond their share, in thousandths.
@@ -92,6 +98,9 @@ impl Cache {
                 most as u32
             }),
             look_again: 0,
+            scarce: false,
+            allowance: policy.fold.rate_bytes_s.map(|_| 0),
+            distrusted: false,
             direct_next: false,
             direct_ahead_milli: 0,
             reserve: policy.fold.reserve_bytes.div_ceil(layout.native_bytes()) as u32,

@@ -217,8 +217,8 @@ impl Ftl {
 
     /// A superblock has been erased: perhaps the spread of wear asks for the least worn one's data
     /// to be moved. The erase of a levelled superblock does not lead to the next: one is moved for
-    /// each that other work has erased.
-    pub(crate) fn level(&mut self, erased: u32) {
+    /// each that other work has erased, and none while the host waits for a superblock.
+    pub(crate) fn level(&mut self, erased: u32, starved: bool) {
         let threshold = self.policy.wear.static_threshold;
         if threshold == 0 {
             return;
@@ -227,7 +227,7 @@ impl Ftl {
             self.wear.levelled = NONE;
             return;
         }
-        if self.wear.levelled != NONE {
+        if self.wear.levelled != NONE || starved {
             return;
         }
         let (mut most, mut least) = (0.0f64, (f64::INFINITY, NONE));

@@ -235,6 +235,11 @@ fn fold(checked: &Checked<'_>) -> Fold {
         reserve_bytes: checked.number("fold.reserve"),
         pace_milli: checked.count("fold.pace"),
         rearm_pace_milli: checked.count("fold.rearm_pace"),
+        low_superblocks: checked.count("fold.low"),
+        high_superblocks: checked.count("fold.high"),
+        rate_bytes_s: Some(checked.number("fold.rate")).filter(|rate| *rate > 0),
+        check_every: checked.count("fold.check_every"),
+        check_cycles: checked.count("fold.check_cycles"),
         path: match checked.word("fold.path") {
             "copyback" => FoldPath::Copyback,
             _ => FoldPath::Controller,

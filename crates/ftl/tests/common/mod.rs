@@ -85,6 +85,11 @@ pub fn policy() -> Policy {
             reserve_bytes: 0,
             pace_milli: 500,
             rearm_pace_milli: 0,
+            low_superblocks: 0,
+            high_superblocks: 0,
+            rate_bytes_s: None,
+            check_every: 0,
+            check_cycles: 0,
             path: FoldPath::Controller,
         },
         gc: Gc {

@@ -19,6 +19,8 @@ pub(super) fn check(found: &mut Findings<'_>) {
     when_full(found);
     shares(found);
     refill(found);
+    background(found);
+    checks(found);
     fold(found);
     copyback(found);
     emptied(found);
@@ -273,6 +275,35 @@ fn refill(found: &mut Findings<'_>) -> Option<()> {
         let message = format!("folding while data goes direct, with `{rule}`");
         let hint = "write `fold.rearm_pace = 0`, or `slc_cache.when_full = \"direct\"`";
         found.add("fold.rearm_pace", message, hint);
+    }
+    Some(())
+}
+
+/// Folding for free superblocks begins and ends, and only borrowed ones come free by it.
+fn background(found: &mut Findings<'_>) -> Option<()> {
+    let (low, high) = (
+        found.values.number("fold.low")?,
+        found.values.number("fold.high")?,
+    );
+    let mode = found.values.word("slc_cache.mode")?;
+    if low > 0 && matches!(mode, "none" | "static") {
+        let message = format!("{low} with mode `{mode}`: folding gives no superblock back");
+        found.add("fold.low", message, "write `fold.low = 0`");
+    }
+    if low > 0 && high < low {
+        let message = format!("folding ends at {high} free superblocks but begins below {low}");
+        found.add("fold.high", message, format!("write at least {low}"));
+    }
+    Some(())
+}
+
+/// What is read out to be checked is what would be copied inside the die.
+fn checks(found: &mut Findings<'_>) -> Option<()> {
+    let every = found.values.number("fold.check_every")?;
+    if every > 0 && found.values.word("fold.path")? == "controller" {
+        let message = "everything passes the controller anyway, which checks it";
+        let hint = "write `fold.check_every = 0`, or `fold.path = \"copyback\"`";
+        found.add("fold.check_every", message, hint);
     }
     Some(())
 }

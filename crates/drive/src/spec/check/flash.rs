@@ -327,8 +327,11 @@ fn collectable(found: &mut Findings<'_>, flash: &Flash, capacity: u128) -> Optio
     let superblocks = flash.native_superblocks(found.values)?;
     let spare = superblocks.saturating_sub(capacity.div_ceil(flash.superblock()));
     let cached = found.values.word("slc_cache.mode")? != "none";
-    // Each stream may have one open on every group of dies.
-    let open = flash.groups * if cached { 3 } else { 2 };
+    let parted = found.values.word("slc_cache.when_full")? == "mixed"
+        || found.values.word("slc_cache.admit")? != "all";
+    // Each stream may have one open on every group of dies: the host's one, or two where its data
+    // goes two ways at once, folding's and collection's.
+    let open = flash.groups * (2 + u128::from(cached) + u128::from(cached && parted));
     let at_work = u128::from(found.values.number("gc.reserve")?) + open + 1;
     if spare < at_work {
         let message = format!(
@@ -343,9 +346,13 @@ fn collectable(found: &mut Findings<'_>, flash: &Flash, capacity: u128) -> Optio
         );
         return None;
     }
+    let halts = found.values.word("gc.pace")? == "stop-the-world";
+    let spare = if halts { spare - open } else { spare };
     if spare < high {
+        let beside = if halts { " beside the open ones" } else { "" };
         let message = format!(
-            "collection ends at {high} free superblocks but a full drive leaves {spare} of {}",
+            "collection ends at {high} free superblocks but a full drive leaves {spare} of \
+             {}{beside}",
             human(flash.superblock())
         );
         found.add(

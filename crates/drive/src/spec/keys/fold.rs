@@ -1,7 +1,7 @@
 //! Folding: from SLC superblocks to native ones.
 
-use super::{Key, Kind, policy, quantity_or_zero};
-use crate::spec::quantity::Dimension::{Size, Time};
+use super::{Key, Kind, count, policy, quantity_or_zero};
+use crate::spec::quantity::Dimension::{ByteRate, Size, Time};
 
 pub(super) const KEYS: &[Key] = &[
     policy(
@@ -12,7 +12,7 @@ pub(super) const KEYS: &[Key] = &[
             never: true,
         },
         "\"30 s\"",
-        "Folding begins after so long without a host command, or \"never\".",
+        "Folding in the background begins after so long without a host command, or \"never\".",
     ),
     policy(
         "fold.reserve",
@@ -37,6 +37,45 @@ pub(super) const KEYS: &[Key] = &[
          takes data again in mid-fill; 0 = not.",
     )
     .or("0"),
+    policy(
+        "fold.low",
+        count(0, 1_000_000),
+        "20",
+        "Folding goes on in the background, whatever the host does, while fewer superblocks are \
+         free; 0 = not for that.",
+    )
+    .or("0"),
+    policy(
+        "fold.high",
+        count(0, 1_000_000),
+        "24",
+        "Once begun below `fold.low`, it stops when so many superblocks are free.",
+    )
+    .or("0"),
+    policy(
+        "fold.rate",
+        quantity_or_zero(ByteRate),
+        "\"50 MB/s\"",
+        "Folded in the background at most (idle time, `fold.low`); 0 = as fast as the flash goes. \
+         Pressure and demand have no limit.",
+    )
+    .or("0"),
+    policy(
+        "fold.check_every",
+        count(0, 1_000_000),
+        "16",
+        "With copyback: of so many groups of wordlines one is read out over the channel and \
+         checked before it is copied; 1 = all, 0 = none.",
+    )
+    .or("0"),
+    policy(
+        "fold.check_cycles",
+        count(0, 1_000_000_000),
+        "20000",
+        "SLC cycles of a superblock from which on a check finds too many errors: the rest of it \
+         is folded through the controller.",
+    )
+    .or("1000000000"),
     policy(
         "fold.path",
         Kind::Word(&["copyback", "controller"]),
