@@ -51,6 +51,7 @@ CRATE_DIRECTIONS = {
     "workload": {"base"},
     "host": {"base", "workload"},
     "python": {"base", "workload", "drive", "host"},
+    "soak": {"base", "nand", "ftl", "workload", "drive", "host"},
     "bench": {"base", "nand", "ftl", "workload", "drive", "host"},
 }
 

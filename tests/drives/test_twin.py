@@ -43,6 +43,8 @@ XRAY = {
     "pad_bytes",
     "parity_bytes",
     "second_pass_bytes",
+    "journal_bytes",
+    "recovery_bytes",
     "slc_erases",
     "native_erases",
     "map_reads",

@@ -63,6 +63,17 @@ impl Background {
     }
 }
 
+impl Background {
+    /// Nothing is offered and nothing is awaited any more.
+    pub(crate) fn power_lost(&mut self) {
+        self.offered = Default::default();
+        self.idle = false;
+        self.purging = false;
+        self.idle_pending = false;
+        self.gather_pending = false;
+    }
+}
+
 impl Drive {
     /// The last outstanding command has been answered.
     #[inline]

@@ -286,6 +286,7 @@ impl Drive {
             }
             let units = end.min(known) - at;
             self.read_ahead.invalidate(at, units);
+            self.ftl.note_tag(command.tag);
             self.ftl.trim(at, units, &mut self.ops);
             self.issue();
             at += units;
@@ -315,6 +316,10 @@ impl Drive {
     }
 
     fn begin_flush(&mut self, slot: u32) {
+        if self.controller.power_loss_protection {
+            self.answer(slot, Status::Ok);
+            return;
+        }
         if self.commands.crossing > 0 {
             self.commands.pad_on_arrival = true;
         } else {
@@ -511,7 +516,9 @@ impl Drive {
         if self.commands.incoming.is_empty() {
             self.nothing_queued();
         }
-        if std::mem::take(&mut self.commands.pad_on_arrival) || forced {
+        // Nothing more may come that would fill the granule of a write that is not done before.
+        let pads = std::mem::take(&mut self.commands.pad_on_arrival);
+        if pads || (forced && self.waits_for_programs(true)) {
             self.pad_all();
         }
         self.admit();
@@ -521,6 +528,8 @@ impl Drive {
     /// that were begun for it are.
     #[inline]
     fn place(&mut self, piece: Piece) {
+        self.ftl
+            .note_tag(self.commands.slots[piece.slot as usize].tag);
         let Piece {
             route, lpn, units, ..
         } = piece;
@@ -529,12 +538,20 @@ impl Drive {
         if !piece.last {
             return;
         }
-        let fua = self.commands.slots[piece.slot as usize].fua;
-        if fua || self.controller.acknowledge == Acknowledge::WriteThrough {
+        if self.waits_for_programs(self.commands.slots[piece.slot as usize].fua) {
             let programs = self.ftl.next_sequence();
             self.commands.durable.push_back((programs, piece.slot));
         } else {
             self.answer(piece.slot, Status::Ok);
+        }
+    }
+
+    /// Whether a write is answered when it is programmed, not when it is in the buffer.
+    #[inline]
+    fn waits_for_programs(&self, fua: bool) -> bool {
+        match self.controller.acknowledge {
+            Acknowledge::WriteBack => fua && !self.controller.power_loss_protection,
+            Acknowledge::WriteThrough => true,
         }
     }
 

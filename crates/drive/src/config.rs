@@ -22,6 +22,9 @@ pub struct Controller {
     pub buffer_bytes: u64,
     /// When a write is acknowledged.
     pub acknowledge: Acknowledge,
+    /// Capacitors feed the programs of what is in RAM when the power goes: what is acknowledged is
+    /// durable.
+    pub power_loss_protection: bool,
     /// Small writes wait in the buffer until a program granule is full; otherwise they are padded.
     pub gather: bool,
     /// A partly filled granule is padded and programmed after so long without a write.

@@ -6,12 +6,13 @@
 
 use flashtwin_base::queue::EventQueue;
 use flashtwin_base::{Completion, Device, Nanos, Op, Request};
-use flashtwin_ftl::{Counters, Ftl, NandOp, Token};
+use flashtwin_ftl::{Counters, Ftl, NandOp, Placement, Token};
 
 use crate::background::Background;
 use crate::command::{Commands, SECTOR_BYTES};
 use crate::config::{Config, Controller};
 use crate::event::{Event, lane};
+use crate::fault::Supply;
 use crate::flash::Flash;
 use crate::link::{Cores, HostLink};
 use crate::lookup::Lookups;
@@ -53,6 +54,7 @@ pub struct Drive {
     pub(crate) thermal: Thermal,
     /// The next sample of the X-ray or tick of the temperature.
     pub(crate) look_due: Nanos,
+    pub(crate) supply: Supply,
 }
 
 impl Drive {
@@ -98,6 +100,7 @@ impl Drive {
             path: Path::new(c.end_to_end, seed),
             totals: Totals::default(),
             nameplate: Nameplate::new(config),
+            supply: Supply::new(),
             ftl,
             controller: c.clone(),
         }
@@ -113,6 +116,11 @@ impl Drive {
     #[must_use]
     pub fn ftl(&self) -> &Ftl {
         &self.ftl
+    }
+
+    /// Changes of the map since the last call, see [`Ftl::take_placements`].
+    pub fn take_placements(&mut self) -> Vec<Placement> {
+        self.ftl.take_placements()
     }
 
     /// What has been done so far.
@@ -301,6 +309,7 @@ impl Device for Drive {
         if now > self.look_due {
             self.look(Nanos(now.0 - 1));
         }
+        assert!(!self.supply.off, "a command to a drive without power");
         self.now = now;
         if self.power.phase != Phase::Serving {
             self.wake_for_command();

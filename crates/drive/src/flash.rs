@@ -161,6 +161,18 @@ impl Flash {
         self.busy > 0
     }
 
+    /// Nothing runs and nothing waits any more.
+    pub(crate) fn power_lost(&mut self, now: Nanos) {
+        for die in &mut self.dies {
+            die.urgent.clear();
+            die.queue.clear();
+            die.pause = Pause::default();
+            (die.running, die.loaded, die.may_load) = (None, None, false);
+        }
+        self.channel_free.fill(now);
+        self.busy = 0;
+    }
+
     /// Array time of a kind of operation.
     pub(crate) fn array_time(&self, class: u8) -> Nanos {
         self.array_time[class as usize]

@@ -5,6 +5,7 @@ mod command;
 pub mod config;
 pub mod engine;
 mod event;
+pub mod fault;
 mod flash;
 mod link;
 mod lookup;

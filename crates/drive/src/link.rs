@@ -40,6 +40,11 @@ impl HostLink {
         }
     }
 
+    /// Nothing crosses any more.
+    pub(crate) fn power_lost(&mut self, now: Nanos) {
+        self.free = [now; 2];
+    }
+
     /// Commands that the drive takes at once.
     pub(crate) fn queue_depth(&self) -> u32 {
         self.config.queue_depth

@@ -27,6 +27,8 @@ pub(crate) enum Phase {
     Working,
     /// Nothing is under way.
     Resting,
+    /// The power is off.
+    Off,
 }
 
 /// A state that a drive draws power in, in the order of their depth.
@@ -55,13 +57,15 @@ pub struct StateTimes {
     pub light: u64,
     /// In the second low-power state.
     pub deep: u64,
+    /// Without power.
+    pub off: u64,
 }
 
 impl StateTimes {
     /// All of them: the drive's clock.
     #[must_use]
     pub fn total(&self) -> u64 {
-        self.serving + self.working + self.idle + self.light + self.deep
+        self.serving + self.working + self.idle + self.light + self.deep + self.off
     }
 }
 
@@ -114,6 +118,7 @@ impl Power {
         match self.phase {
             Phase::Serving => self.times.serving += span.0,
             Phase::Working => self.times.working += span.0,
+            Phase::Off => self.times.off += span.0,
             Phase::Resting if span < self.shallow => self.times.idle += span.0,
             Phase::Resting => {
                 add_rest(&mut self.times, &self.draw, span);
@@ -154,6 +159,7 @@ impl Power {
         match self.phase {
             Phase::Serving => times.serving += span.0,
             Phase::Working => times.working += span.0,
+            Phase::Off => times.off += span.0,
             Phase::Resting => add_rest(&mut times, &self.draw, span),
         }
         times
@@ -165,6 +171,7 @@ impl Power {
         let in_it = |state: &IdleState| reached(state) <= rest;
         match self.phase {
             Phase::Serving | Phase::Working => State::Active,
+            Phase::Off => State::Deep,
             Phase::Resting if in_it(&self.draw.deep) => State::Deep,
             Phase::Resting if in_it(&self.draw.light) => State::Light,
             Phase::Resting => State::Idle,
@@ -179,7 +186,8 @@ impl Power {
             + product(times.idle, self.draw.idle_uw)
             + product(times.light, self.draw.light.power_uw)
             + product(times.deep, self.draw.deep.power_uw);
-        let standby = product(now.0, self.draw.flash.standby_uw) * u128::from(self.dies);
+        let standby =
+            product(now.0 - times.off, self.draw.flash.standby_uw) * u128::from(self.dies);
         let ended = flash.ended().iter().zip(&self.op_fj);
         let arrays: u128 = ended.map(|(&count, &fj)| product(count, fj)).sum();
         let moved = flash.units_moved() * self.unit_bytes;

@@ -68,7 +68,7 @@ impl Drive {
     }
 
     /// Stops background work and lets the flash come to rest.
-    fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         self.withdraw_offers();
         self.ftl.pad_host_through(&mut self.ops);
         self.issue();

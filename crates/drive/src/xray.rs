@@ -9,7 +9,7 @@ use crate::power::Power;
 use crate::thermal::Thermal;
 
 /// How many columns there are.
-const WIDTH: usize = 27;
+const WIDTH: usize = 29;
 
 /// Names of the columns, in the order of [`Xray::columns`]. Bytes, erases, reads and suspensions
 /// are cumulative since the drive was built, and so is wear: the mean over all superblocks of
@@ -31,6 +31,8 @@ pub const COLUMNS: [&str; WIDTH] = [
     "pad_bytes",
     "parity_bytes",
     "second_pass_bytes",
+    "journal_bytes",
+    "recovery_bytes",
     "slc_erases",
     "native_erases",
     "map_reads",
@@ -138,6 +140,8 @@ impl Xray {
             c.pad_units * unit,
             c.parity_units * unit,
             c.second_pass_units * unit,
+            c.journal_units * unit,
+            c.recovery_units * unit,
             c.slc_erases,
             c.native_erases,
             c.map_reads,

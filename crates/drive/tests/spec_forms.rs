@@ -244,6 +244,7 @@ const OTHERS: &[(&str, &[&str])] = &[
     ("power.light.power", &["power.light.power=20 mW"]),
     ("power.light.entry", &["power.light.entry=1 ms"]),
     ("power.light.exit", &["power.light.exit=1 ms"]),
+    ("controller.plp", &["controller.plp=true"]),
     ("power.deep.after", &["power.deep.after=10 s"]),
     ("power.deep.power", &["power.deep.power=1 mW"]),
     ("power.deep.entry", &["power.deep.entry=1 ms"]),

@@ -113,6 +113,9 @@ impl Ftl {
         let ppn = self.layout.base(s.superblock) + s.next;
         self.invalidate_run(lpn, taken);
         self.map.point(lpn, ppn, taken);
+        if let Some(spare) = &mut self.spare {
+            spare.placed(lpn, ppn, taken);
+        }
         self.gain_valid(s.superblock, taken);
         self.advance_stream(stream, taken, ops);
         taken
@@ -139,6 +142,11 @@ impl Ftl {
             }
             self.map.logical[ppn as usize..(ppn + count) as usize].copy_from_slice(now);
             self.map.set_valid_run(ppn, count);
+            if let Some(spare) = &mut self.spare {
+                now.iter()
+                    .zip(ppn..)
+                    .for_each(|(&lpn, at)| spare.copied(lpn, at));
+            }
             self.gain_valid(s.superblock, count);
             self.victims.received(s.superblock, written);
             self.advance_stream(stream, count, ops);
@@ -274,6 +282,7 @@ impl Ftl {
 
     pub(crate) fn count_programmed(&mut self, stream: usize, units: u32) {
         let counter = match stream {
+            _ if self.recovering => &mut self.counters.recovery_units,
             CACHE => &mut self.counters.slc_units,
             DIRECT => &mut self.counters.direct_units,
             FOLD => &mut self.counters.fold_units,
@@ -370,6 +379,9 @@ impl Ftl {
         };
         self.victims.opened(superblock, 0, written);
         self.collection.opened(superblock);
+        if let Some(spare) = &mut self.spare {
+            spare.opened(superblock);
+        }
         let s = &mut self.streams[stream];
         s.superblock = superblock;
         (s.next, s.begun) = (0, 0);
@@ -407,18 +419,30 @@ impl Ftl {
         let block = &mut self.blocks.all[superblock as usize];
         block.in_flight -= 1;
         if block.in_flight == 0 && block.valid == 0 && block.state == State::Closed {
-            self.start_erase(superblock, ops);
+            self.erase_when_safe(superblock, ops);
         }
-        if flight.stream > DIRECT {
+        if flight.stream > DIRECT || self.spare.is_some() {
             self.erase_emptied(ops);
         }
+        if self.spare.as_ref().is_some_and(|spare| spare.is_waiting()) {
+            self.erase_waiting(ops);
+        }
+    }
+
+    /// A superblock without valid data is nobody's source any more.
+    pub(crate) fn retire_emptied(&mut self, superblock: u32) {
+        if self.blocks.all[superblock as usize].pool == Pool::Cache {
+            self.blocks.cache.retain(|&s| s != superblock);
+        }
+        if self.victims.holds(superblock) {
+            self.victims.remove(superblock);
+        }
+        self.blocks.all[superblock as usize].state = State::Emptied;
     }
 
     /// Erases a superblock without valid data, on all dies that it lies on.
     pub(crate) fn start_erase(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
-        if self.blocks.all[superblock as usize].pool == Pool::Cache {
-            self.blocks.cache.retain(|&s| s != superblock);
-        }
+        self.retire_emptied(superblock);
         let block = &mut self.blocks.all[superblock as usize];
         assert_eq!(
             block.valid, 0,
@@ -429,9 +453,6 @@ impl Ftl {
         block.state = State::Erasing;
         if !block.map {
             self.blocks.erasing += 1;
-        }
-        if self.victims.holds(superblock) {
-            self.victims.remove(superblock);
         }
         block.erases_left = self.layout.group_dies;
         let class = class::erase(block.mode);
@@ -462,6 +483,10 @@ impl Ftl {
         block.mode = Mode::Native;
         block.pool = Pool::Data;
         block.written = 0;
+        if let Some(spare) = &mut self.spare {
+            spare.opened[superblock as usize] = 0;
+            spare.wipe(self.layout.base(superblock), self.layout.native_units);
+        }
         if cached && !fixed {
             self.cache.borrowed -= 1;
         }

@@ -15,6 +15,7 @@ impl Ftl {
         self.check_lanes();
         self.check_passes();
         self.check_counters();
+        self.check_spare();
         self.check_map_pages();
     }
 
@@ -140,7 +141,7 @@ impl Ftl {
     fn check_counters(&self) {
         let c = &self.counters;
         let waiting: u32 = self.streams[..2].iter().map(|s| s.next - s.begun).sum();
-        let host = c.slc_units + c.direct_units + u64::from(waiting);
+        let host = c.slc_units + c.direct_units + c.lost_units + u64::from(waiting);
         assert_eq!(
             host,
             c.host_units,
@@ -157,6 +158,7 @@ impl Ftl {
             return;
         }
         let data = self.counters.programmed_units() - self.counters.parity_units;
+        let data = data - self.counters.journal_units;
         let granules = self.layout.stripe_granules();
         assert_eq!(
             data,
@@ -166,6 +168,21 @@ impl Ftl {
             "stripes and parity\n{}",
             self.describe()
         );
+    }
+
+    /// What lies on the flash is what the map says: the unit's own data, of its present version.
+    fn check_spare(&self) {
+        let Some(spare) = &self.spare else {
+            return;
+        };
+        for lpn in 0..self.map.physical.len() as u32 {
+            let version = self.version(lpn);
+            let known = spare.version[lpn as usize];
+            assert!(
+                version.is_none_or(|found| found == known),
+                "unit {lpn} is version {known}, its data {version:?}"
+            );
+        }
     }
 
     /// The state in a few lines, for a panic.
@@ -202,8 +219,13 @@ impl Ftl {
         let _ = writeln!(out, "buffer {used} of {} units", self.buffer.capacity_units);
         let _ = writeln!(
             out,
-            "bypass {}, starved {}",
-            self.cache.bypass, self.starved
+            "bypass {}, starved {}, halted {}, collecting {} for {:?}, to be moved {}",
+            self.cache.bypass,
+            self.starved,
+            self.collection.halts_host,
+            self.collect.active,
+            self.collect.cause,
+            self.wear.waiting()
         );
         if let Some(paged) = &self.paged {
             out += &paged.describe();

@@ -57,6 +57,18 @@ impl Collection {
         }
     }
 
+    /// What is left of it after a power cut: the superblocks that were written.
+    pub(crate) fn power_lost(&self) -> Collection {
+        Collection {
+            halts_host: false,
+            cost_milli: 0,
+            search_again: 0,
+            full_in_turn: 0,
+            recent: (0, 0),
+            ..self.clone()
+        }
+    }
+
     /// A superblock is going to be written.
     pub(crate) fn opened(&mut self, superblock: u32) {
         let first = std::mem::take(&mut self.untouched[superblock as usize]);
@@ -126,7 +138,7 @@ impl Ftl {
         let free = self.blocks.free_count();
         if free < self.policy.gc.low_superblocks {
             self.collect.active = true;
-        } else if free >= self.policy.gc.high_superblocks && self.collect.source == NONE {
+        } else if free >= self.policy.gc.high_superblocks && !self.collects_for_space() {
             self.collect.active = false;
             self.collect.owe(0, 0);
         }
@@ -134,6 +146,11 @@ impl Ftl {
             self.collect(ops);
         }
         self.collection.halts_host = self.stops_the_world() && self.makes_space();
+    }
+
+    /// A victim is being emptied because its space is wanted.
+    fn collects_for_space(&self) -> bool {
+        self.collect.source != NONE && self.collect.cause == Cause::Space
     }
 
     /// Something is under way that ends with a free superblock.

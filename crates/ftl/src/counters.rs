@@ -23,6 +23,13 @@ pub struct Counters {
     pub pad_units: u64,
     /// Units programmed as parity of what is counted above.
     pub parity_units: u64,
+    /// Units programmed to rewrite what was half filled when the power was cut.
+    pub recovery_units: u64,
+    /// Units programmed into the system area: journal, checkpoints, what a start after a power cut
+    /// saves there.
+    pub journal_units: u64,
+    /// Host units in the buffer that a power cut threw away.
+    pub lost_units: u64,
     /// Superblocks chosen for collection; `gc_units` over this is what each still held.
     pub gc_victims: u64,
     /// Those of all these units that went into cells in SLC mode.
@@ -53,7 +60,7 @@ pub struct Counters {
 impl Counters {
     /// Programmed units by what caused them: write amplification in its parts.
     #[must_use]
-    pub fn by_cause(&self) -> [(&'static str, u64); 10] {
+    pub fn by_cause(&self) -> [(&'static str, u64); 12] {
         [
             ("slc", self.slc_units),
             ("direct", self.direct_units),
@@ -65,6 +72,8 @@ impl Counters {
             ("map", self.map_units),
             ("pad", self.pad_units),
             ("parity", self.parity_units),
+            ("journal", self.journal_units),
+            ("recovery", self.recovery_units),
         ]
     }
 

@@ -335,6 +335,9 @@ impl Ftl {
                     if self.paged.is_some() {
                         self.entries_moved(&[lpn]);
                     }
+                    if let Some(spare) = &mut self.spare {
+                        spare.copied(lpn, to);
+                    }
                     moved += 1;
                 }
             }

@@ -20,6 +20,7 @@ impl Ftl {
         self.forget_passes();
         assert_eq!(self.buffer.in_flight(), 0, "erase with programs in flight");
         assert_eq!(self.blocks.erasing, 0, "erase while erasing");
+        self.forget_spare();
         self.start_over();
         for (index, block) in self.blocks.all.iter_mut().enumerate() {
             block.valid = 0;

@@ -18,6 +18,7 @@ use crate::op::{NandOp, Token, class};
 use crate::passes::Passes;
 use crate::policy::{CacheMode, Policy};
 use crate::slc_cache::{Cache, Route};
+use crate::spare::Spare;
 use crate::victims::Victims;
 use crate::wear::Wear;
 use crate::write_buffer::WriteBuffer;
@@ -75,6 +76,10 @@ pub struct Ftl {
     pub(crate) scratch: Vec<u32>,
     /// What the policies leave to chance.
     pub(crate) chance: Rng,
+    /// What is programmed now is the doing of the start after a power cut.
+    pub(crate) recovering: bool,
+    /// What power cuts need, once they are switched on.
+    pub(crate) spare: Option<Box<Spare>>,
 }
 
 /// What is in RAM of a map that is not all there; nothing where it is.
@@ -126,6 +131,8 @@ impl Ftl {
             collection: Collection::new(&layout, cache.fixed_total),
             scratch: Vec::with_capacity(4096),
             chance: Rng::new(seed, CHANCE),
+            recovering: false,
+            spare: None,
             cache,
             layout,
             policy,
@@ -291,6 +298,9 @@ impl Ftl {
         if self.paged.is_some() {
             self.pump_map(ops);
         }
+        if (self.starved || self.collection.halts_host) && self.spare.is_some() {
+            self.hasten_erases(ops);
+        }
     }
 
     /// The drive offers idle time for some work, or takes the offer back: what is under way ends,
@@ -345,6 +355,7 @@ impl Ftl {
     pub fn purge(&mut self) {
         self.forget_passes();
         assert_eq!(self.buffer.in_flight(), 0, "purge with programs in flight");
+        self.forget_spare();
         self.blocks.free.clear();
         self.blocks.free_fixed.clear();
         self.blocks.free_map.clear();

@@ -57,6 +57,11 @@ impl Lanes {
         own.map(|(group, lane)| (group, lane.superblock, lane.end - lane.next))
     }
 
+    /// The parked superblocks of a stream.
+    pub(crate) fn superblocks(&self, stream: usize) -> impl Iterator<Item = u32> {
+        self.open(stream).map(|(_, superblock, _)| superblock)
+    }
+
     /// How far the parked superblocks of a stream are filled.
     pub(crate) fn parked(&self, stream: usize) -> impl Iterator<Item = u32> {
         let first = stream * self.groups as usize;

@@ -9,7 +9,7 @@
 //! that is dealt with takes from it, and a debt beyond the slack holds the host back. That is what
 //! turns pressure into a steady slower rate instead of stalls.
 
-use crate::allocate::{FOLD, GC, MAP};
+use crate::allocate::{DIRECT, FOLD, GC, MAP};
 use crate::blocks::State;
 use crate::ftl::Ftl;
 use crate::layout::{Layout, NONE};
@@ -315,6 +315,7 @@ impl Ftl {
         let full = self.streams[stream].left() < self.layout.row_units;
         if full && self.available_to_movers() <= floor(work) {
             self.pad_through(stream, ops);
+            self.hasten_erases(ops);
         }
     }
 
@@ -325,7 +326,9 @@ impl Ftl {
                 continue;
             }
             let stream = self.mover(work).stream();
-            let durable = self.oldest_pending(|s| s == stream);
+            // What was not copied, because the host had replaced it, has to be on flash too.
+            let all = self.spare.is_some() && work != Work::Map;
+            let durable = self.oldest_pending(|s| s == stream || (all && s <= DIRECT));
             let mut emptied = std::mem::take(&mut self.mover(work).emptied);
             emptied.retain(|e| {
                 let keep = e.sequence > durable;

@@ -15,6 +15,9 @@ impl Ftl {
         if self.paged.is_some() {
             self.entries_trimmed(lpn, count);
         }
+        if let Some(spare) = &mut self.spare {
+            spare.trimmed(lpn, count);
+        }
         self.erase_dead(ops);
     }
 
@@ -114,7 +117,7 @@ impl Ftl {
         while let Some(superblock) = self.cache.dead.pop() {
             let block = &self.blocks.all[superblock as usize];
             if block.state == State::Closed && block.valid == 0 && block.in_flight == 0 {
-                self.start_erase(superblock, ops);
+                self.erase_when_safe(superblock, ops);
             }
         }
     }

@@ -26,6 +26,8 @@ PROGRAMMED = (
     "map_bytes",
     "pad_bytes",
     "parity_bytes",
+    "journal_bytes",
+    "recovery_bytes",
 )
 HOST = "host_bytes"
 

@@ -76,7 +76,8 @@ fn common(facts: &Facts<'_>) -> Vec<Attribute> {
             ..count(5, "Reallocated_Sector_Ct", 0)
         },
         count(9, "Power_On_Hours", facts.hours()),
-        count(12, "Power_Cycle_Count", 1),
+        count(12, "Power_Cycle_Count", facts.power.on),
+        count(174, "Unexpect_Power_Loss_Ct", facts.power.unsafe_shutdowns),
         count(187, "Reported_Uncorrect", 0),
         Attribute {
             flags: READS,

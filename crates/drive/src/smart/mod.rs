@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 
 use crate::config::{Config, Family, Label};
 use crate::engine::Drive;
+use crate::fault::PowerCycles;
 use crate::power::StateTimes;
 use crate::thermal::ThermalTimes;
 use crate::totals::Totals;
@@ -67,6 +68,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) states: StateTimes,
     pub(crate) heat: ThermalTimes,
     pub(crate) energy_fj: u128,
+    pub(crate) power: PowerCycles,
 }
 
 impl Facts<'_> {
@@ -152,6 +154,7 @@ impl Drive {
             states: self.state_times(),
             heat: self.thermal_times(),
             energy_fj: self.energy_fj(),
+            power: self.power_cycles(),
         }
     }
 }
@@ -170,7 +173,7 @@ fn general(facts: &Facts<'_>) -> Map<String, Value> {
         "user_capacity": { "blocks": blocks, "bytes": facts.capacity_bytes },
         "logical_block_size": SECTOR_BYTES,
         "power_on_time": { "hours": facts.hours() },
-        "power_cycle_count": 1,
+        "power_cycle_count": facts.power.on,
         "temperature": { "current": facts.degrees() },
     });
     match all {

@@ -266,6 +266,7 @@ fn controller(checked: &Checked<'_>) -> Controller {
             "write-back" => Acknowledge::WriteBack,
             _ => Acknowledge::WriteThrough,
         },
+        power_loss_protection: checked.flag("controller.plp"),
         gather: checked.flag("controller.gather"),
         gather_time: checked.time("controller.gather_time"),
         overlap: checked.flag("controller.overlap"),

@@ -23,6 +23,14 @@ pub(super) const KEYS: &[Key] = &[
         "\"write-back\"",
         "A write is done when it is in the buffer, or when it is programmed.",
     ),
+    fixed(
+        "controller.plp",
+        Kind::Flag,
+        "false",
+        "Power-loss protection: capacitors feed the programs of what is in the buffer, so that \
+         what is acknowledged is durable and a flush has nothing to do.",
+    )
+    .or("false"),
     policy(
         "controller.gather",
         Kind::Flag,

@@ -1,0 +1,137 @@
+//! Power cuts: what a drive loses at any instant, and its start afterwards.
+//!
+//! A cut takes the outstanding commands, everything in RAM, and what the dies were doing: programs
+//! are torn, erases have to be done again. With power-loss protection the capacitors feed the
+//! programs of what is in the buffer. The start rebuilds the map from spare areas and takes its
+//! time for it: every die reads its share, side by side.
+//!
+//! What an acknowledged write means follows from three values of the spec and two of the host;
+//! `docs/concepts/durability.md` has the table.
+
+use flashtwin_base::{Completion, Device, Nanos};
+use flashtwin_ftl::recover::Recovery;
+
+use crate::command::Commands;
+use crate::engine::Drive;
+use crate::link::Cores;
+use crate::lookup::Lookups;
+use crate::power::Phase;
+use crate::read_ahead::ReadAhead;
+use crate::runs::Runs;
+
+/// How often the power came and went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PowerCycles {
+    /// Times that the drive was switched on, the first included.
+    pub on: u64,
+    /// Times that the power went without [`Drive::shut_down`].
+    pub unsafe_shutdowns: u64,
+}
+
+/// Power, as the drive sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Supply {
+    pub(crate) off: bool,
+    pub(crate) cycles: PowerCycles,
+}
+
+impl Supply {
+    pub(crate) fn new() -> Supply {
+        Supply {
+            off: false,
+            cycles: PowerCycles {
+                on: 1,
+                unsafe_shutdowns: 0,
+            },
+        }
+    }
+}
+
+impl Drive {
+    /// Switches on what power cuts need: spare areas of the flash, 12 bytes a physical unit and 8
+    /// a logical one, and the wait of erases for what replaced their data. Not under commands.
+    pub fn enable_power_cuts(&mut self) {
+        assert_eq!(self.commands.outstanding(), 0, "commands are outstanding");
+        self.settle();
+        self.ftl.enable_power_cuts();
+    }
+
+    /// How often the power came and went.
+    #[must_use]
+    pub fn power_cycles(&self) -> PowerCycles {
+        self.supply.cycles
+    }
+
+    /// The power goes at `now`, before anything that is due at that instant. What was answered by
+    /// then is appended to `done`; the other commands are never answered.
+    pub fn power_cut(&mut self, now: Nanos, done: &mut Vec<Completion>) {
+        assert!(!self.supply.off, "the power is off already");
+        assert!(now >= self.now, "the host's time ran backwards");
+        if now > self.now {
+            self.advance(Nanos(now.0 - 1), done);
+        }
+        self.supply.cycles.unsafe_shutdowns += 1;
+        self.go_dark(now);
+    }
+
+    /// The host says that the power will go (flush and standby), waits, and switches it off; the
+    /// answer is the time that the drive took.
+    pub fn shut_down(&mut self) -> Nanos {
+        assert_eq!(self.commands.outstanding(), 0, "commands are outstanding");
+        let begun = self.now;
+        self.settle();
+        self.go_dark(self.now);
+        self.now - begun
+    }
+
+    /// The power comes at `now`; the answer is the time until the first command is looked at.
+    /// Commands may be sent at once.
+    pub fn power_on(&mut self, now: Nanos) -> Nanos {
+        assert!(self.supply.off, "the power is on already");
+        assert!(now >= self.now, "the host's time ran backwards");
+        self.advance(now, &mut Vec::new());
+        self.supply.off = false;
+        self.power.turn(now, Phase::Resting);
+        self.supply.cycles.on += 1;
+        let recovery = self.ftl.recover();
+        let time = self.recovery_time(&recovery);
+        self.cores.take_all(now, time);
+        time
+    }
+
+    /// Array times of all operations, spread over the dies. What crosses the channels for them is
+    /// little: spare areas, and the few superblocks that were open.
+    fn recovery_time(&self, recovery: &Recovery) -> Nanos {
+        let operations = recovery.operations.iter().enumerate();
+        let total: u64 = operations
+            .map(|(class, count)| self.flash.array_time(class as u8).0 * count)
+            .sum();
+        Nanos(total.div_ceil(u64::from(self.ftl.layout.dies)))
+    }
+
+    /// RAM is gone; the counters that the host reads by SMART are on flash.
+    fn go_dark(&mut self, now: Nanos) {
+        self.now = now;
+        self.power.turn(now, Phase::Off);
+        self.supply.off = true;
+        self.ftl.cut_power(self.controller.power_loss_protection);
+        self.events.clear();
+        self.ops.clear();
+        self.woken.clear();
+        self.done.clear();
+        self.flash.power_lost(now);
+        let c = &self.controller;
+        self.commands = Commands::new(
+            self.link.queue_depth(),
+            c.overlap,
+            self.ftl.layout.unit_bytes,
+        );
+        self.background.power_lost();
+        let unit = self.ftl.layout.unit_bytes;
+        self.read_ahead = ReadAhead::new(c.read_ahead_streams, c.read_ahead_bytes, unit);
+        self.lookups = Lookups::new(self.ftl.map_slots(), c.host_memory_latency);
+        self.runs = Runs::new();
+        self.link.power_lost(now);
+        self.cores = Cores::new(c.cores);
+    }
+}

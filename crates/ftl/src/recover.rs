@@ -1,0 +1,332 @@
+//! Power cuts and the start after them.
+//!
+//! A cut throws away every RAM structure and tears the programs and erases in flight. The start
+//! afterwards reads the spare areas of what was programmed to its end: for each logical unit the
+//! highest version stamp wins, and of equal ones (a copy and its source) the later. Superblocks
+//! without valid data are erased. Those that were open hold torn wordlines and unprogrammed ones,
+//! and may not be programmed further: their valid data is saved in the system area, they are
+//! erased, and it is written back. So no space is lost to cuts, however many there are.
+//!
+//! Invariants: only completed programs count; afterwards [`Ftl::check`] holds and every stream has
+//! at least the room that it had.
+
+use crate::allocate::{CACHE, DIRECT, MAP};
+use crate::blocks::{Pool, State};
+use crate::ftl::Ftl;
+use crate::layout::NONE;
+use crate::op::{Token, class};
+use crate::passes::Passes;
+use crate::victims::Victims;
+use crate::write_buffer::WriteBuffer;
+
+/// What the start after a power cut did, for its time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recovery {
+    /// Operations on dies by class: rows whose spare area was read, rows programmed, erases.
+    pub operations: [u64; class::COUNT],
+    /// Superblocks whose every row was read.
+    pub scanned: u32,
+    /// Superblocks erased.
+    pub erased: u32,
+    /// Superblocks that were open at the cut and rewritten.
+    pub rewritten: u32,
+}
+
+impl Recovery {
+    fn new() -> Recovery {
+        Recovery {
+            operations: [0; class::COUNT],
+            scanned: 0,
+            erased: 0,
+            rewritten: 0,
+        }
+    }
+}
+
+/// A superblock that was open at the cut, and the stream that filled it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opened {
+    superblock: u32,
+    stream: usize,
+}
+
+impl Ftl {
+    /// The power goes. With `protected` (power-loss protection) what is in RAM is programmed from
+    /// the energy of the capacitors; else programs and erases in flight are torn and the buffer is
+    /// gone. Nothing but [`Ftl::recover`] may follow.
+    pub fn cut_power(&mut self, protected: bool) {
+        assert!(self.spare.is_some(), "power cuts are not switched on");
+        if protected {
+            for stream in 0..self.streams.len() {
+                self.pad(stream, &mut Vec::new());
+            }
+            if let Some(spare) = &mut self.spare {
+                spare.keep_trims();
+            }
+        }
+        self.lose_buffer(protected);
+        for index in 0..self.blocks.all.len() as u32 {
+            if self.blocks.all[index as usize].state == State::Erasing {
+                self.wipe(self.layout.base(index), self.layout.native_units);
+            }
+        }
+        if let Some(spare) = &mut self.spare {
+            spare.forget_ram();
+        }
+    }
+
+    /// Forgets what was in the buffer and in flight; with `protected` the programs are finished.
+    fn lose_buffer(&mut self, protected: bool) {
+        for index in 0..self.buffer.flights.len() {
+            let flight = self.buffer.flights[index];
+            let finished = protected && flight.source == NONE;
+            let data = flight.first < self.layout.physical_units();
+            if data && !finished {
+                self.wipe(flight.first, self.streams[flight.stream].granule);
+            }
+        }
+        for index in 0..self.streams.len() {
+            let s = self.streams[index];
+            if s.superblock == NONE {
+                continue;
+            }
+            if index == CACHE || index == DIRECT {
+                self.counters.lost_units += u64::from(s.next - s.begun);
+            }
+            let first = self.layout.base(s.superblock) + s.begun;
+            self.wipe(first, s.end - s.begun);
+        }
+    }
+
+    fn wipe(&mut self, first: u32, units: u32) {
+        if let Some(spare) = &mut self.spare {
+            spare.wipe(first, units);
+        }
+    }
+
+    /// The start after a power cut: everything in RAM is made anew from the flash.
+    pub fn recover(&mut self) -> Recovery {
+        let mut told = Recovery::new();
+        let opened = self.forget_ram();
+        self.rebuild_map(&mut told);
+        self.rebuild_blocks(&opened, &mut told);
+        self.mark_stale_pages();
+        for stream in 0..self.streams.len() {
+            let own = opened.iter().filter(|o| o.stream == stream);
+            let own: Vec<u32> = own.map(|o| o.superblock).collect();
+            self.rewrite(stream, &own, &mut told);
+        }
+        told
+    }
+
+    /// RAM as it is when the power comes. The answer is what its spare areas tell of each
+    /// superblock that a stream was filling.
+    fn forget_ram(&mut self) -> Vec<Opened> {
+        let mut opened = Vec::new();
+        for (stream, s) in self.streams.iter().enumerate() {
+            let own = std::iter::once(s.superblock).filter(|&s| s != NONE);
+            let all = own.chain(self.lanes.superblocks(stream));
+            opened.extend(all.map(|superblock| Opened { superblock, stream }));
+        }
+        self.buffer = WriteBuffer::new(self.buffer.capacity_units);
+        self.passes = Passes::new(&self.layout);
+        let (victims, collection) = (self.victims.clone(), self.collection.power_lost());
+        self.start_over();
+        (self.victims, self.collection) = (victims, collection);
+        self.blocks.free.clear();
+        self.blocks.free_fixed.clear();
+        self.blocks.free_map.clear();
+        self.blocks.erasing = 0;
+        opened
+    }
+
+    /// For each logical unit the highest stamp among completed programs and journaled trims.
+    fn rebuild_map(&mut self, told: &mut Recovery) {
+        let Some(mut spare) = self.spare.take() else {
+            panic!("power cuts are not switched on");
+        };
+        spare.version.fill(0);
+        let mut order: Vec<u32> = (0..self.blocks.all.len() as u32).collect();
+        order.retain(|&s| spare.opened[s as usize] > 0);
+        order.sort_by_key(|&s| spare.opened[s as usize]);
+        for superblock in order {
+            told.scanned += 1;
+            self.count_scan(superblock, told);
+            let base = self.layout.base(superblock);
+            for ppn in base..base + self.layout.native_units {
+                let (lpn, stamp) = (spare.lpn[ppn as usize], spare.stamp[ppn as usize]);
+                if lpn == NONE || stamp < spare.version[lpn as usize] {
+                    continue;
+                }
+                let old = self.map.physical[lpn as usize];
+                if old != NONE {
+                    self.map.clear_valid(old);
+                }
+                spare.version[lpn as usize] = stamp;
+                self.map.point(lpn, ppn, 1);
+            }
+        }
+        for lpn in 0..self.map.physical.len() {
+            let ppn = self.map.physical[lpn];
+            if ppn != NONE && spare.trim_kept[lpn] > spare.version[lpn] {
+                self.map.clear_valid(ppn);
+                self.map.physical[lpn] = NONE;
+            }
+            spare.version[lpn] = spare.version[lpn].max(spare.trim_kept[lpn]);
+        }
+        self.spare = Some(spare);
+    }
+
+    /// Every row of a superblock is sensed for its spare area.
+    fn count_scan(&self, superblock: u32, told: &mut Recovery) {
+        let mode = self.blocks.all[superblock as usize].mode;
+        let mut offset = 0;
+        while offset < self.layout.units(mode) {
+            let (_, page) = self.layout.place(mode, superblock, offset);
+            told.operations[class::read(mode, page) as usize] += 1;
+            offset += self.layout.row_units;
+        }
+    }
+
+    /// States and queues from what is valid; what holds nothing is erased.
+    fn rebuild_blocks(&mut self, opened: &[Opened], told: &mut Recovery) {
+        let fresh = Victims::new(self.layout.superblocks, self.layout.native_units);
+        let before = std::mem::replace(&mut self.victims, fresh);
+        let mut used = Vec::new();
+        for index in 0..self.blocks.all.len() as u32 {
+            let base = self.layout.base(index);
+            let valid = self.map.count_valid(base, self.layout.native_units);
+            let block = &mut self.blocks.all[index as usize];
+            (block.valid, block.in_flight, block.erases_left) = (valid, 0, 0);
+            block.marked = false;
+            let borrowed = block.pool == Pool::Cache && !block.fixed;
+            self.cache.borrowed += u32::from(borrowed);
+            if block.pool == Pool::Cache {
+                self.cache.valid_units += valid;
+            }
+            match (block.state, block.fixed) {
+                (State::Retired, _) => {}
+                (State::Free, _) if block.map => self.blocks.free_map.push_back(index),
+                (State::Free, true) => self.blocks.free_fixed.push_back(index),
+                (State::Free, false) => self.blocks.free.push_back(index),
+                _ => used.push(index),
+            }
+            let pool = before.pool_of(index);
+            self.victims.opened(index, pool, before.written(index));
+        }
+        let spare = self.spare.as_ref().map(|s| &s.opened);
+        used.sort_by_key(|&s| spare.map(|opened| opened[s as usize]));
+        for index in used {
+            let open = opened.iter().any(|o| o.superblock == index);
+            let block = &mut self.blocks.all[index as usize];
+            block.state = if open { State::Open } else { State::Closed };
+            match (block.valid, block.pool) {
+                _ if open => {}
+                (0, _) => self.erase_at_start(index, told),
+                (_, Pool::Cache) => self.blocks.cache.push_back(index),
+                (_, Pool::Map) => {}
+                (valid, Pool::Data) => self.victims.add(index, valid),
+            }
+        }
+    }
+
+    fn erase_at_start(&mut self, superblock: u32, told: &mut Recovery) {
+        let block = &mut self.blocks.all[superblock as usize];
+        block.erases_left = 1;
+        self.blocks.erasing += u32::from(!block.map);
+        told.erased += 1;
+        told.operations[class::erase(block.mode) as usize] += u64::from(self.layout.group_dies);
+        self.die_erased(superblock);
+    }
+
+    /// With a map in pages: those that may lack a change of the data that they point to have to be
+    /// written anew. A change is newer than a page by its stamp, or by the superblock that it is in.
+    fn mark_stale_pages(&mut self) {
+        let (Some(paged), Some(spare)) = (&mut self.paged, &self.spare) else {
+            return;
+        };
+        let place = |lpn: u32| {
+            let ppn = self.map.physical[lpn as usize];
+            (ppn != NONE).then(|| spare.opened[self.layout.superblock_of(ppn) as usize])
+        };
+        for page in 0..paged.pages {
+            let own = paged.first + page;
+            let kept = (spare.version[own as usize], place(own).unwrap_or(0));
+            let first = page * paged.entries;
+            let last = paged.first.min(first + paged.entries);
+            let newer = |lpn: u32| {
+                spare.version[lpn as usize] > kept.0 || place(lpn).is_some_and(|at| at >= kept.1)
+            };
+            if (first..last).any(newer) {
+                paged.changed(page, 1);
+            }
+        }
+    }
+
+    /// Saves the valid data of the superblocks that a stream had open, erases them and writes the
+    /// data back.
+    fn rewrite(&mut self, stream: usize, superblocks: &[u32], told: &mut Recovery) {
+        let mut lpns = Vec::new();
+        for &superblock in superblocks {
+            let (base, units) = (self.layout.base(superblock), self.layout.native_units);
+            let before = lpns.len();
+            self.map.collect_valid(base, units, &mut lpns);
+            self.map.clear_valid_run(base, units);
+            let valid = (lpns.len() - before) as u32;
+            self.lose_valid(superblock, valid);
+            let rows = u64::from(valid.div_ceil(self.layout.row_units));
+            let mode = self.blocks.all[superblock as usize].mode;
+            told.operations[class::read(mode, 0) as usize] += rows;
+            told.operations[class::SLC_PROGRAM as usize] += rows;
+            told.operations[class::SLC_READ as usize] += rows;
+            self.counters.journal_units += rows * u64::from(self.layout.row_units);
+            told.rewritten += 1;
+            self.erase_at_start(superblock, told);
+        }
+        if lpns.is_empty() {
+            return;
+        }
+        self.recovering = true;
+        self.write_back(stream, &lpns, told);
+        self.recovering = false;
+        if stream == MAP {
+            // It counts as recovery.
+            self.counters.map_written -= lpns.len() as u64;
+            self.counters.map_moved -= lpns.len() as u64;
+        }
+    }
+
+    /// Programs units into a stream, padded to a whole granule, with nothing else going on.
+    fn write_back(&mut self, stream: usize, lpns: &[u32], told: &mut Recovery) {
+        if stream == CACHE || stream == DIRECT {
+            self.buffer.used_units += lpns.len() as u32;
+        }
+        let mut ops = Vec::new();
+        self.append_moved(stream, lpns, 0, &mut ops);
+        self.pad_through(stream, &mut ops);
+        for op in ops {
+            told.operations[op.class as usize] += 1;
+            self.finish_alone(op.token);
+        }
+    }
+
+    /// The end of a program with nothing else going on.
+    fn finish_alone(&mut self, token: Token) {
+        match token {
+            Token::FirstPass(place) => self.first_passed(place),
+            Token::Program(place) => self.granule_programmed(place, &mut Vec::new()),
+            other => unreachable!("{other:?} while data is written back"),
+        }
+    }
+
+    /// A purge leaves nothing to recover.
+    pub(crate) fn forget_spare(&mut self) {
+        if let Some(spare) = &mut self.spare {
+            spare.lpn.fill(NONE);
+            spare.version.fill(0);
+            spare.opened.fill(0);
+            spare.trim_kept.fill(0);
+            spare.forget_ram();
+        }
+    }
+}

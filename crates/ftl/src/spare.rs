@@ -1,0 +1,235 @@
+//! What a power cut leaves: the spare area of each physical unit.
+//!
+//! With each unit the firmware programs its logical unit and a version stamp that grows with every
+//! write and trim; a copy made by folding or collection keeps the stamp of what it copies. That is
+//! all that [`crate::recover`] has to go by. The tables are there only once cuts are switched on:
+//! 12 bytes a physical unit and 8 a logical one.
+//!
+//! Invariants: an entry stands for a program that was issued, and a cut wipes those of programs
+//! that had not ended; a superblock is erased only when whatever replaced its data is programmed,
+//! so that what was durable once stays readable at every instant.
+
+use crate::ftl::Ftl;
+use crate::layout::NONE;
+use crate::op::NandOp;
+
+/// A change of the map, for inspection: which logical units got which stamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// First logical unit.
+    pub lpn: u32,
+    /// How many.
+    pub units: u32,
+    /// The version stamp that all of them got.
+    pub stamp: u64,
+    /// They were trimmed, not written.
+    pub trimmed: bool,
+    /// The host's number of the command, see [`Ftl::note_tag`].
+    pub tag: u32,
+}
+
+/// A superblock without valid data that waits until what replaced it is programmed.
+#[derive(Clone, Copy, Debug)]
+struct Dead {
+    superblock: u32,
+    /// Every host granule below this number has to be programmed first.
+    sequence: u64,
+}
+
+/// The spare areas, and what of them is in RAM.
+#[derive(Clone, Debug)]
+pub(crate) struct Spare {
+    /// Logical unit that each physical one was programmed with, or none.
+    pub(crate) lpn: Vec<u32>,
+    /// Version stamp of each physical unit.
+    pub(crate) stamp: Vec<u64>,
+    /// Stamp of each logical unit's present data; 0 = never written.
+    pub(crate) version: Vec<u64>,
+    /// Number of each superblock's opening; 0 = erased.
+    pub(crate) opened: Vec<u64>,
+    /// Openings so far.
+    pub(crate) openings: u64,
+    /// Last stamp given out.
+    pub(crate) last: u64,
+    /// Stamp of the last trim of each logical unit that is in the journal on flash.
+    pub(crate) trim_kept: Vec<u64>,
+    /// Trims that the journal does not hold yet: first unit, how many, stamp.
+    pending_trims: Vec<(u32, u32, u64)>,
+    dead: Vec<Dead>,
+    /// Units of the host; those above are pages of the map.
+    host_units: u32,
+    tag: u32,
+    placements: Vec<Placement>,
+}
+
+impl Spare {
+    fn next_stamp(&mut self, lpn: u32, units: u32, trimmed: bool) -> u64 {
+        self.last += 1;
+        let stamp = self.last;
+        if lpn < self.host_units {
+            self.placements.push(Placement {
+                lpn,
+                units,
+                stamp,
+                trimmed,
+                tag: self.tag,
+            });
+        }
+        self.version[lpn as usize..(lpn + units) as usize].fill(stamp);
+        stamp
+    }
+
+    /// Host data has been placed.
+    pub(crate) fn placed(&mut self, lpn: u32, ppn: u32, units: u32) {
+        let stamp = self.next_stamp(lpn, units, false);
+        let span = ppn as usize..(ppn + units) as usize;
+        self.stamp[span.clone()].fill(stamp);
+        self.lpn[span].copy_from_slice(&(lpn..lpn + units).collect::<Vec<_>>());
+    }
+
+    /// A unit has been copied.
+    pub(crate) fn copied(&mut self, lpn: u32, ppn: u32) {
+        self.lpn[ppn as usize] = lpn;
+        self.stamp[ppn as usize] = self.version[lpn as usize];
+    }
+
+    /// Logical units have been deallocated.
+    pub(crate) fn trimmed(&mut self, lpn: u32, units: u32) {
+        let stamp = self.next_stamp(lpn, units, true);
+        self.pending_trims.push((lpn, units, stamp));
+    }
+
+    /// What was trimmed so far is in the journal on flash.
+    pub(crate) fn keep_trims(&mut self) {
+        for (lpn, units, stamp) in self.pending_trims.drain(..) {
+            self.trim_kept[lpn as usize..(lpn + units) as usize].fill(stamp);
+        }
+    }
+
+    /// A superblock has been opened.
+    pub(crate) fn opened(&mut self, superblock: u32) {
+        self.openings += 1;
+        self.opened[superblock as usize] = self.openings;
+    }
+
+    /// Units that no program has filled, or none that ended.
+    pub(crate) fn wipe(&mut self, first: u32, units: u32) {
+        self.lpn[first as usize..(first + units) as usize].fill(NONE);
+    }
+
+    pub(crate) fn is_waiting(&self) -> bool {
+        !self.dead.is_empty()
+    }
+
+    /// Nothing is in RAM any more.
+    pub(crate) fn forget_ram(&mut self) {
+        self.dead.clear();
+        self.pending_trims.clear();
+    }
+}
+
+impl Ftl {
+    /// Switches on what power cuts need. At any time with nothing of the host's in RAM; without it
+    /// the firmware erases a little earlier and takes less memory.
+    pub fn enable_power_cuts(&mut self) {
+        if self.spare.is_some() {
+            return;
+        }
+        assert_eq!(self.buffer.in_flight(), 0, "programs in flight");
+        let physical = self.map.logical.len();
+        let mut spare = Box::new(Spare {
+            lpn: vec![NONE; physical],
+            stamp: vec![0; physical],
+            version: vec![0; self.map.physical.len()],
+            opened: vec![0; self.blocks.all.len()],
+            openings: 1,
+            last: 1,
+            trim_kept: vec![0; self.map.physical.len()],
+            pending_trims: Vec::new(),
+            dead: Vec::new(),
+            host_units: self.host_units,
+            tag: 0,
+            placements: Vec::new(),
+        });
+        for (lpn, &ppn) in self.map.physical.iter().enumerate() {
+            if ppn != NONE {
+                spare.version[lpn] = 1;
+                spare.copied(lpn as u32, ppn);
+            }
+        }
+        for (opened, block) in spare.opened.iter_mut().zip(&self.blocks.all) {
+            *opened = u64::from(block.written > 0);
+        }
+        self.spare = Some(spare);
+    }
+
+    /// Version stamp of what a read of a logical unit returns, from the flash and not from the map;
+    /// none where nothing is written, or while power cuts are switched off.
+    #[must_use]
+    pub fn version(&self, lpn: u32) -> Option<u64> {
+        let spare = self.spare.as_ref()?;
+        let ppn = self.locate(lpn)? as usize;
+        assert_eq!(spare.lpn[ppn], lpn, "unit {ppn} holds another's data");
+        Some(spare.stamp[ppn])
+    }
+
+    /// What the host changes from here on is the doing of this command.
+    #[inline]
+    pub fn note_tag(&mut self, tag: u32) {
+        if let Some(spare) = &mut self.spare {
+            spare.tag = tag;
+        }
+    }
+
+    /// Changes of the map by the host since the last call, in their order; empty while power cuts
+    /// are switched off.
+    pub fn take_placements(&mut self) -> Vec<Placement> {
+        let spare = self.spare.as_mut();
+        spare.map_or_else(Vec::new, |s| std::mem::take(&mut s.placements))
+    }
+
+    /// Erases a superblock that holds nothing valid, once what replaced its data is programmed.
+    /// Nothing can tell the difference where no power cut can come: then it is erased at once, and
+    /// so are the map's, whose pages can be made anew from the spare areas of the data.
+    pub(crate) fn erase_when_safe(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
+        let map = self.blocks.all[superblock as usize].map;
+        if map || self.spare.is_none() || self.oldest_pending_host() >= self.sequence {
+            self.start_erase(superblock, ops);
+            return;
+        }
+        let sequence = self.sequence;
+        self.retire_emptied(superblock);
+        if let Some(spare) = &mut self.spare {
+            spare.dead.push(Dead {
+                superblock,
+                sequence,
+            });
+        }
+    }
+
+    /// Erases the dead superblocks whose replacement is programmed by now.
+    #[cold]
+    pub(crate) fn erase_waiting(&mut self, ops: &mut Vec<NandOp>) {
+        let durable = self.oldest_pending_host();
+        let Some(spare) = &mut self.spare else {
+            return;
+        };
+        let (wait, safe): (Vec<Dead>, Vec<Dead>) = std::mem::take(&mut spare.dead)
+            .into_iter()
+            .partition(|d| d.sequence > durable);
+        spare.dead = wait;
+        for dead in safe {
+            self.start_erase(dead.superblock, ops);
+        }
+    }
+
+    /// Superblocks wait for a partly filled host granule, and somebody waits for them: the granule
+    /// is padded. Not under data to come, which fills it.
+    pub(crate) fn hasten_erases(&mut self, ops: &mut Vec<NandOp>) {
+        let waiting = self.spare.as_ref().is_some_and(|s| s.is_waiting());
+        let waiting = waiting || self.fold.waiting() || self.collect.waiting();
+        if self.spare.is_some() && waiting && self.buffer.coming_units() == 0 {
+            self.pad_host_through(ops);
+        }
+    }
+}

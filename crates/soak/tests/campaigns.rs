@@ -1,0 +1,55 @@
+//! Campaigns of fixed seeds, the same story told twice, and a drive that does lose data.
+
+use std::process::Command;
+
+use flashtwin_soak::soak;
+
+/// Commands of an ordinary run, over all seeds.
+const SEEDS: u64 = 16;
+const OPS: u64 = 10_000;
+
+/// `SOAK_SEEDS=N` runs so many seeds.
+fn seeds() -> u64 {
+    let text = std::env::var("SOAK_SEEDS").ok();
+    text.map_or(SEEDS, |text| text.parse().expect("SOAK_SEEDS is a number"))
+}
+
+#[test]
+fn no_drive_loses_what_it_has_promised() {
+    let mut cuts = 0;
+    for seed in 0..seeds() {
+        let report = soak(seed, OPS).unwrap_or_else(|failure| {
+            panic!(
+                "soak: {}   replay: ./dev soak --seed {seed} --ops {OPS}\n{}",
+                failure.what, failure.drive
+            )
+        });
+        assert!(report.drives > 0 && report.commands >= OPS);
+        cuts += report.cuts;
+    }
+    assert!(cuts > 10 * seeds(), "only {cuts} cuts");
+}
+
+#[test]
+fn equal_seeds_have_equal_answers() {
+    let (one, other) = (soak(77, 6_000), soak(77, 6_000));
+    assert_eq!(one, other);
+    assert_ne!(one, soak(78, 6_000));
+}
+
+#[test]
+fn the_command_tells_and_exits() {
+    let run = |args: &[&str]| {
+        let program = env!("CARGO_BIN_EXE_flashtwin-soak");
+        let done = Command::new(program).args(args).output().expect("it runs");
+        let text = |bytes| String::from_utf8(bytes).expect("text");
+        (done.status.code(), text(done.stdout), text(done.stderr))
+    };
+    let (code, out, err) = run(&["--seed", "3", "--ops", "500"]);
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    assert!(out.starts_with("soak: ") && out.contains(" power cuts"));
+    assert_eq!(run(&["--seed", "3", "--ops", "500"]).1, out);
+    let (code, out, err) = run(&["--seed"]);
+    assert_eq!((code, out.as_str()), (Some(2), ""));
+    assert!(err.contains("usage: "));
+}
