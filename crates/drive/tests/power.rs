@@ -249,6 +249,60 @@ fn throttling_leaves_its_share_of_the_link_with_hysteresis() {
     assert!((45.0..57.0).contains(&d.celsius()), "{}", d.celsius());
 }
 
+/// Reads of what was never written take nothing but firmware and link, so that two powers are all
+/// there is: full speed, and the share that throttling leaves.
+#[test]
+fn the_sawtooth_of_a_hard_throttle_has_the_duty_of_its_exponentials() {
+    let heat = [
+        "thermal.resistance=10 K/W",
+        "thermal.capacity=2 J/K",
+        "thermal.throttle.start=60 C",
+        "thermal.throttle.stop=50 C",
+        "thermal.throttle.speed=0.02",
+    ];
+    let power = [
+        "power.active=500 mW",
+        "power.link=5 W",
+        "power.flash_standby=0",
+    ];
+    let mut d = drive(&[&heat[..], &power].concat());
+    let (tau, start, stop) = (20.0, 60.0, 50.0);
+    let fast = warms_to(&mut d, 2_000_000_000);
+    // From the air to the start: the first throttling is where the exponential crosses.
+    let crossing = tau * libm::log((fast - 25.0) / (fast - start));
+    while d.thermal_times().begun[0] == 0 {
+        warms_to(&mut d, 100_000_000);
+    }
+    let found = d.now().as_secs_f64();
+    assert!((found - crossing).abs() < 0.3, "{found} s, not {crossing}");
+    let slow = warms_to(&mut d, 1_000_000_000);
+    let warming = tau * libm::log((fast - stop) / (fast - start));
+    let cooling = tau * libm::log((start - slow) / (stop - slow));
+    let before = (d.thermal_times(), d.now());
+    warms_to(&mut d, 400_000_000_000);
+    let times = d.thermal_times();
+    let held = (times.throttled[0] - before.0.throttled[0]).as_secs_f64();
+    let share = held / (d.now() - before.1).as_secs_f64();
+    let expected = cooling / (warming + cooling);
+    assert!((share - expected).abs() < 0.03, "{share}, not {expected}");
+    let begun = f64::from(times.begun[0] - before.0.begun[0]);
+    let cycles = (d.now() - before.1).as_secs_f64() / (warming + cooling);
+    assert!(
+        (begun - cycles).abs() <= 0.05 * cycles + 1.0,
+        "{begun}, not {cycles}"
+    );
+}
+
+/// Reads for so long; the answer is where the temperature would end at the mean power of it.
+fn warms_to(d: &mut Drive, ns: u64) -> f64 {
+    let (energy, begun) = (d.energy_fj(), d.now());
+    let mut read = job(ReadWrite::Read, 128 << 10, 4);
+    read.runtime_ns = Some(ns);
+    go(d, read);
+    let joules = (d.energy_fj() - energy) as f64 / 1e15;
+    25.0 + 10.0 * joules / (d.now() - begun).as_secs_f64()
+}
+
 #[test]
 fn minutes_above_the_limits_are_counted() {
     let sets = [

@@ -28,6 +28,8 @@ CAUSES = {
     "journal": "journal",
 }
 TB = 1e12
+# A ratio below this says nothing but that it is small.
+LEAST = 0.001
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +99,8 @@ def _row(
 def _text(value: float | None, unit: str) -> str:
     if not value:
         return numbers.MISSING
+    if value < LEAST and not unit:
+        return f"below {LEAST}"
     return f"{numbers.significant(value)} {unit}".strip()
 
 

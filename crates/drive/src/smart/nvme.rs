@@ -2,7 +2,7 @@
 //!
 //! Data units are thousands of 512 bytes, rounded up; the percentage used may pass 100 and stops at
 //! 255; the composite temperature is in kelvins in the log and in degrees Celsius in smartctl's
-//! JSON, so both are there.
+//! JSON, so both are there. The counts of throttling have the names of nvme-cli.
 
 use flashtwin_base::Op;
 use serde_json::{Map, Value, json};
@@ -45,6 +45,7 @@ fn log(facts: &Facts<'_>, warning: u64) -> Value {
     json!({
         "critical_warning": warning,
         "temperature": facts.degrees(),
+        "temperature_sensors": [facts.degrees()],
         "composite_temperature_k": facts.degrees() + KELVIN,
         "available_spare": 100,
         "available_spare_threshold": SPARE_THRESHOLD,
