@@ -96,6 +96,9 @@ impl Drive {
         let recovery = self.ftl.recover();
         let time = self.recovery_time(&recovery);
         self.cores.take_all(now, time);
+        // Pages of the map that the cut left behind are written anew.
+        self.ftl.pump(&mut self.ops);
+        self.issue();
         time
     }
 
