@@ -469,14 +469,18 @@ impl Drive {
         fits && free < burst && !self.commands.takes_turns
     }
 
-    /// A buffer that is full of nothing but partly filled granules gets no more data for them.
+    /// A buffer that is full of nothing but partly filled granules gets no more data for them, nor
+    /// one that is full of data between its passes for what comes behind it.
     fn make_room(&mut self) {
         if self.ftl.buffer_free() > 0 || self.ftl.host_programs_in_flight() {
             return;
         }
         self.ftl.pad_host(&mut self.ops);
+        if !self.ftl.host_programs_in_flight() {
+            self.ftl.pad_host_through(&mut self.ops);
+        }
         self.issue();
-        self.commands.programming = self.commands.takes_turns;
+        self.commands.programming = self.commands.takes_turns && self.ftl.host_programs_in_flight();
     }
 
     /// The firmware may have found that the host has to wait: folding and collection go on at once.

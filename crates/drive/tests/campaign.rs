@@ -176,7 +176,8 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
     let movers = if mode == "none" { 1 } else { 2 };
     let paged = map(rng, shape);
     let pool = if paged { between(rng, 4, 8) } else { 0 };
-    let spare = high.max(held + 1 + (1 + movers) * shape.groups);
+    let lanes = (shape.groups - 1) * 2 * movers;
+    let spare = lanes + high.max(held + 2 + movers);
     let room = shape
         .superblocks
         .saturating_sub(system + own + spare + pool);

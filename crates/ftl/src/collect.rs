@@ -206,7 +206,9 @@ impl Ftl {
     /// all are full or a cache superblock costs less; else the one whose turn it is, in a settled
     /// drive.
     fn next_victim(&mut self, ops: &mut Vec<NandOp>) -> bool {
-        if self.wear.busy && self.start_relocation() {
+        // A host that waits for space does not wait for levelling too: each erase asks for the next
+        // move, and the two would keep each other going.
+        if self.wear.busy && !self.stops_the_world() && self.start_relocation() {
             return true;
         }
         let enough = self.policy.gc.high_superblocks;

@@ -141,7 +141,12 @@ fn between_passes(found: &mut Findings<'_>) -> Option<()> {
         return None;
     }
     let staged = matches!(values.word("slc_cache.when_full")?, "fold-first" | "staged");
-    if staged && values.word("slc_cache.admit")? == "all" {
+    // A cache of no size, at some fill, lets data past it.
+    let table = match &values.entry("slc_cache.size_by_fill")?.datum {
+        Datum::SizeByFill(points) => !points.is_empty(),
+        _ => false,
+    };
+    if staged && !table && values.word("slc_cache.admit")? == "all" {
         return None;
     }
     let granule = flash.planes * flash.bits * flash.page;
