@@ -95,6 +95,9 @@ impl Drive {
         self.supply.cycles.on += 1;
         let recovery = self.ftl.recover();
         let time = self.recovery_time(&recovery);
+        for (class, &count) in recovery.operations.iter().enumerate() {
+            self.flash.book(class as u8, u64::from(count));
+        }
         self.cores.take_all(now, time);
         // Pages of the map that the cut left behind are written anew.
         self.ftl.pump(&mut self.ops);

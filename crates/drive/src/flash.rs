@@ -52,7 +52,7 @@ pub(crate) struct Flash {
     /// Operations that have ended, by class, and the units that they moved over a channel.
     ended: [u64; class::COUNT],
     units_moved: u64,
-    unit_bytes: u64,
+    unit_on_channel_bytes: u64,
 }
 
 fn fill_times(times: &mut [Nanos], mode: &ModeTiming, read: u8, program: u8, erase: u8) {
@@ -132,7 +132,7 @@ impl Flash {
             busy: 0,
             ended: [0; class::COUNT],
             units_moved: 0,
-            unit_bytes: unit,
+            unit_on_channel_bytes: unit + check_bytes,
         }
     }
 
@@ -146,14 +146,14 @@ impl Flash {
         self.units_moved
     }
 
-    /// Bytes of a unit.
-    pub(crate) fn unit_bytes(&self) -> u64 {
-        self.unit_bytes
+    /// Bytes of a unit as it crosses a channel, what protects it included.
+    pub(crate) fn unit_on_channel_bytes(&self) -> u64 {
+        self.unit_on_channel_bytes
     }
 
-    /// Books erases that were not carried out one by one.
-    pub(crate) fn book_erases(&mut self, class: u8, dies: u64) {
-        self.ended[class as usize] += dies;
+    /// Books operations that were not carried out one by one.
+    pub(crate) fn book(&mut self, class: u8, count: u64) {
+        self.ended[class as usize] += count;
     }
 
     /// Whether any die has something to do.

@@ -84,7 +84,7 @@ pub(crate) struct Power {
     pub(crate) link_bytes: u64,
     link_bytes_per_s: u64,
     dies: u32,
-    unit_bytes: u64,
+    unit_on_channel_bytes: u64,
     bus_bytes_per_s: u64,
 }
 
@@ -104,7 +104,7 @@ impl Power {
             link_bytes: 0,
             link_bytes_per_s,
             dies: part.geometry.dies(),
-            unit_bytes: flash.unit_bytes(),
+            unit_on_channel_bytes: flash.unit_on_channel_bytes(),
             bus_bytes_per_s: part.bus_bytes_per_s,
             draw: draw.clone(),
         }
@@ -147,9 +147,9 @@ impl Power {
         }
     }
 
-    /// Since when the drive rests, if it does.
+    /// Since when the drive rests or is off, if it does: its power is constant before long.
     pub(crate) fn rests_since(&self) -> Option<Nanos> {
-        (self.phase == Phase::Resting).then_some(self.since)
+        matches!(self.phase, Phase::Resting | Phase::Off).then_some(self.since)
     }
 
     /// Times up to `now`, which is not before the last turn.
@@ -190,7 +190,7 @@ impl Power {
             product(now.0 - times.off, self.draw.flash.standby_uw) * u128::from(self.dies);
         let ended = flash.ended().iter().zip(&self.op_fj);
         let arrays: u128 = ended.map(|(&count, &fj)| product(count, fj)).sum();
-        let moved = flash.units_moved() * self.unit_bytes;
+        let moved = flash.units_moved() * self.unit_on_channel_bytes;
         let channels = self.draw.flash.transfer_fj(moved, self.bus_bytes_per_s);
         let link = product(self.link_bytes, self.draw.link_uw) * 1_000_000_000
             / u128::from(self.link_bytes_per_s);

@@ -61,9 +61,8 @@ impl Drive {
         self.power.turn(self.now, Phase::Working);
         self.pass(Nanos(times.into_iter().max().unwrap_or(0)));
         let dies = u64::from(self.ftl.layout.group_dies);
-        self.flash.book_erases(class::SLC_ERASE, cached * dies);
-        self.flash
-            .book_erases(class::NATIVE_ERASE, (all - cached) * dies);
+        self.flash.book(class::SLC_ERASE, cached * dies);
+        self.flash.book(class::NATIVE_ERASE, (all - cached) * dies);
         self.power.turn(self.now, Phase::Resting);
     }
 

@@ -158,6 +158,28 @@ fn folding_by_itself_is_work_and_not_rest() {
     assert_eq!(d.state_times().total(), d.now().0);
 }
 
+#[test]
+fn without_power_nothing_is_drawn_and_no_hour_counts() {
+    let mut d = powered(&["power.idle=400 mW", "smart.family=nvme"]);
+    d.enable_power_cuts();
+    let hour = Nanos::from_secs(3600);
+    rest(&mut d, hour);
+    d.power_cut(hour, &mut Vec::new());
+    let (drawn, warm) = (d.energy_fj(), d.celsius());
+    d.power_on(hour + hour);
+    let recovered = d.energy_fj();
+    assert!(recovered - drawn < drawn / 1000, "recovery reads a little");
+    assert!(warm > 29.0 && d.celsius() < 25.1, "{warm}, {}", d.celsius());
+    assert_eq!(d.state_times().off, hour.0);
+    let smart = d.smart();
+    let log = &smart["nvme_smart_health_information_log"];
+    assert_eq!(log["power_on_hours"], 1);
+    let mean = smart["flashtwin"]["energy"]["mean_mw"].as_f64();
+    assert!((mean.expect("watts") - 400.0).abs() < 0.4, "{mean:?}");
+    rest(&mut d, hour);
+    assert_eq!(d.energy_fj() - recovered, drawn);
+}
+
 /// 10 K/W and 5 J/K are a time constant of 50 s.
 const HEAT: [&str; 6] = [
     "thermal.ambient=20 C",

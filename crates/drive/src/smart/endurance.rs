@@ -83,7 +83,7 @@ fn energy(facts: &Facts<'_>) -> Value {
     let states = &facts.states;
     json!({
         "energy_uj": (facts.energy_fj / FJ_PER_UJ) as u64,
-        "mean_mw": ratio(joules * 1e3, facts.now_ns as f64 / 1e9),
+        "mean_mw": ratio(joules * 1e3, facts.on_ns() as f64 / 1e9),
         "mb_per_joule": ratio(moved as f64 / 1e6, joules),
         "states_ns": {
             "serving": states.serving,
@@ -91,6 +91,7 @@ fn energy(facts: &Facts<'_>) -> Value {
             "idle": states.idle,
             "light": states.light,
             "deep": states.deep,
+            "off": states.off,
         },
     })
 }

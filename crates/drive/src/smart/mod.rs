@@ -107,8 +107,13 @@ impl Facts<'_> {
         (self.counters.slc_erases + self.counters.native_erases) / self.superblocks
     }
 
+    /// Nanoseconds with the power on.
+    pub(crate) fn on_ns(&self) -> u64 {
+        self.now_ns - self.states.off
+    }
+
     pub(crate) fn hours(&self) -> u64 {
-        self.now_ns / HOUR_NS
+        self.on_ns() / HOUR_NS
     }
 
     /// Whole degrees, as sensors report them.
