@@ -67,6 +67,8 @@ struct Shape {
     between_passes: u64,
     /// Groups of dies that superblocks are cut from.
     groups: u64,
+    /// All pages of a wordline are programmed at once.
+    one_shot: bool,
     sets: Vec<String>,
 }
 
@@ -132,6 +134,7 @@ fn shape(rng: &mut Rng) -> Shape {
         between_passes: if two { (distance + 1) * dies } else { 0 },
         granule: planes * page * if one_shot { bits as u64 } else { 1 },
         unit,
+        one_shot,
         sets,
     }
 }
@@ -141,28 +144,31 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
     let native = shape.slc * shape.bits;
     let mode = if shape.bits == 1 {
         "none"
+    } else if !shape.one_shot && shape.groups == 1 && rng.chance(20) {
+        "lower-pages"
     } else {
         pick(rng, &["none", "static", "dynamic", "hybrid", "whole-drive"])
     };
+    let uncached = matches!(mode, "none" | "lower-pages");
     let system = between(rng, 0, 2);
     let most = (shape.superblocks / 3).max(1);
     let part = |rng: &mut Rng, asked: bool| if asked { between(rng, 1, most) } else { 0 };
     let borrowed = part(rng, matches!(mode, "dynamic" | "hybrid"));
     let own = part(rng, matches!(mode, "static" | "hybrid"));
-    let borrows = !matches!(mode, "none" | "static");
-    let rule = if mode == "none" {
+    let borrows = !uncached && mode != "static";
+    let rule = if uncached {
         "direct"
     } else {
         pick(rng, &["direct", "fold-first", "staged", "mixed"])
     };
     let pace = match (mode, rule) {
         (_, "staged" | "mixed") => pick(rng, &["1", "1.5", "3"]),
-        ("none", _) | ("static", "direct") => "0",
+        ("none" | "lower-pages", _) | ("static", "direct") => "0",
         ("static", _) => pick(rng, &["0", "0.5", "1.5"]),
         _ => pick(rng, &["0.1", "0.5", "1", "2"]),
     };
     let idle = match (mode, rule) {
-        ("none", _) => "never",
+        ("none" | "lower-pages", _) => "never",
         ("static", "direct") => pick(rng, &["10 ms", "1 s", "30 s"]),
         _ => pick(rng, &["never", "10 ms", "1 s", "30 s"]),
     };
@@ -173,7 +179,7 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
     let low = held + between(rng, 1, 3);
     let high = low + between(rng, 0, 3);
     // Each mover's open superblock may have room that the host cannot use, and one may be in erase.
-    let movers = if mode == "none" { 1 } else { 2 };
+    let movers = if uncached { 1 } else { 2 };
     let paged = map(rng, shape);
     let pool = if paged { between(rng, 4, 8) } else { 0 };
     let lanes = (shape.groups - 1) * 2 * movers;
@@ -241,7 +247,7 @@ fn choices(rng: &mut Rng, shape: &mut Shape, (mode, rule): (&str, &str), borrowe
         ));
     }
     let size = if tabled { 0 } else { borrowed * shape.slc };
-    let refill = if rule == "direct" && mode != "none" {
+    let refill = if rule == "direct" && !matches!(mode, "none" | "lower-pages") {
         pick(rng, &["0", "0.2", "1", "3"])
     } else {
         "0"
@@ -249,7 +255,7 @@ fn choices(rng: &mut Rng, shape: &mut Shape, (mode, rule): (&str, &str), borrowe
     let share = pick(rng, &["0.1", "0.5", "0.9"]);
     let admit = pick(rng, &["all", "all", "small", "random"]);
     let limit = pick(rng, &["4 KiB", "64 KiB", "256 KiB"]);
-    let low = if matches!(mode, "none" | "static") {
+    let low = if matches!(mode, "none" | "static" | "lower-pages") {
         0
     } else {
         pick(rng, &[0, 0, 4, 10])
@@ -623,7 +629,7 @@ impl Host {
             let of = |mode| u64::from(ftl.layout.units(mode));
             let erased = c.slc_erases * of(Mode::Slc) + c.native_erases * of(Mode::Native);
             let used = ftl.superblocks().iter().filter(|b| b.written > 0);
-            let most = erased + used.map(|b| of(b.mode)).sum::<u64>();
+            let most = erased + used.map(|b| u64::from(b.written)).sum::<u64>();
             let programmed = c.programmed_units() - c.parity_units;
             let open = 5 * u64::from(ftl.layout.groups) * of(Mode::Native);
             assert!(

@@ -338,6 +338,9 @@ impl Ftl {
     /// Opens a superblock in the lane that has its turn and has none.
     #[cold]
     pub(crate) fn open(&mut self, stream: usize) {
+        if self.layout.lower_first && stream == DIRECT && self.reopen_half() {
+            return;
+        }
         let mode = self.streams[stream].mode;
         let group = self.streams[stream].lane;
         let superblock = match stream {
@@ -385,7 +388,11 @@ impl Ftl {
         let s = &mut self.streams[stream];
         s.superblock = superblock;
         (s.next, s.begun) = (0, 0);
-        s.end = self.layout.units(mode);
+        s.end = if self.layout.lower_first && stream == DIRECT {
+            self.layout.slc_units
+        } else {
+            self.layout.units(mode)
+        };
         s.stop = if self.layout.groups > 1 && stream != MAP {
             s.granule
         } else {
@@ -395,12 +402,43 @@ impl Ftl {
         block.written = s.end;
     }
 
+    /// With nothing free beyond the reserve, host data goes on in the upper pages of the oldest
+    /// half-filled superblock; false where there is none.
+    fn reopen_half(&mut self) -> bool {
+        if self.available() > self.policy.gc.reserve_superblocks {
+            return false;
+        }
+        let Some(superblock) = self.blocks.half.pop_front() else {
+            return false;
+        };
+        self.keep_promise(DIRECT);
+        let block = &mut self.blocks.all[superblock as usize];
+        assert_eq!(
+            (block.state, block.written),
+            (State::Half, self.layout.slc_units)
+        );
+        block.state = State::Open;
+        let s = &mut self.streams[DIRECT];
+        s.superblock = superblock;
+        (s.next, s.begun) = (block.written, block.written);
+        s.end = self.layout.native_units;
+        s.stop = s.end;
+        block.written = s.end;
+        true
+    }
+
     fn close(&mut self, stream: usize) {
         let superblock = self.streams[stream].superblock;
+        let half = stream == DIRECT && self.streams[stream].end < self.layout.native_units;
         let s = &mut self.streams[stream];
         s.superblock = NONE;
         (s.next, s.begun, s.end, s.stop) = (0, 0, 0, 0);
         let block = &mut self.blocks.all[superblock as usize];
+        if half {
+            block.state = State::Half;
+            self.blocks.half.push_back(superblock);
+            return;
+        }
         block.state = State::Closed;
         match block.pool {
             Pool::Cache => self.blocks.cache.push_back(superblock),

@@ -12,6 +12,8 @@ pub enum State {
     Free,
     /// A stream is writing into it.
     Open,
+    /// Its lower pages are full, its upper ones still erased: it waits to be opened again.
+    Half,
     /// Full; a candidate for folding or collection.
     Closed,
     /// Being folded or collected.
@@ -101,6 +103,8 @@ pub(crate) struct Blocks {
     pub(crate) free: VecDeque<u32>,
     pub(crate) free_fixed: VecDeque<u32>,
     pub(crate) free_map: VecDeque<u32>,
+    /// Superblocks whose lower pages alone are full, oldest first.
+    pub(crate) half: VecDeque<u32>,
     /// Closed cache superblocks, oldest first.
     pub(crate) cache: VecDeque<u32>,
     /// Left by a crypto erase, to be erased before they are used.
@@ -123,10 +127,17 @@ impl Blocks {
             free: (own..count).collect(),
             free_fixed: (0..fixed).collect(),
             free_map: (fixed..own).collect(),
+            half: VecDeque::new(),
             cache: VecDeque::with_capacity(count as usize),
             stale: VecDeque::new(),
             erasing: 0,
         }
+    }
+
+    /// Native superblocks that can be opened, half-filled ones among them.
+    #[inline]
+    pub(crate) fn free_or_half(&self) -> u32 {
+        (self.free.len() + self.half.len()) as u32
     }
 
     /// Native superblocks that can be opened.

@@ -193,6 +193,7 @@ impl Ftl {
         let states = [
             State::Free,
             State::Open,
+            State::Half,
             State::Closed,
             State::Source,
             State::Emptied,

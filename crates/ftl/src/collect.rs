@@ -120,7 +120,7 @@ impl Ftl {
     /// Free superblocks, and those that become free without more copies.
     fn free_soon(&self) -> u32 {
         let emptied = self.collect.emptied() + self.fold.emptied();
-        self.blocks.free_count() + self.blocks.erasing + emptied
+        self.blocks.free_or_half() + self.blocks.erasing + emptied
     }
 
     /// Whether idle time is offered and its goal is not reached.
@@ -135,7 +135,7 @@ impl Ftl {
     }
 
     pub(crate) fn pump_collect(&mut self, ops: &mut Vec<NandOp>) {
-        let free = self.blocks.free_count();
+        let free = self.blocks.free_or_half();
         if free < self.policy.gc.low_superblocks {
             self.collect.active = true;
         } else if free >= self.policy.gc.high_superblocks && !self.collects_for_space() {
@@ -212,7 +212,7 @@ impl Ftl {
             return true;
         }
         let enough = self.policy.gc.high_superblocks;
-        if self.collect.active && self.blocks.free_count() >= enough {
+        if self.collect.active && self.blocks.free_or_half() >= enough {
             self.collect.active = false;
         }
         let coming = self.stops_the_world() && self.free_soon() >= enough;

@@ -387,6 +387,7 @@ impl Ftl {
     pub(crate) fn start_over(&mut self) {
         self.map.forget_all();
         self.blocks.cache.clear();
+        self.blocks.half.clear();
         self.blocks.stale.clear();
         self.parity_forgone += self.unprotected_units();
         let s = self.streams[MAP];

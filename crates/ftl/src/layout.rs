@@ -17,7 +17,7 @@
 use flashtwin_nand::{Part, Program, SecondPass};
 
 use crate::op::class;
-use crate::policy::{Parity, Policy};
+use crate::policy::{CacheMode, Parity, Policy};
 
 /// How the cells of a superblock are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +98,10 @@ pub struct Layout {
     pub native_granule: u32,
     /// All pages of a wordline are programmed at once.
     pub one_shot: bool,
+    /// Native superblocks are filled lower pages first, and then the others wordline by wordline.
+    pub lower_first: bool,
+    /// Wordlines of a block.
+    wordlines: u32,
     /// The second pass of native programs.
     pub second_pass: Option<SecondPass>,
     by_superblock: Divider,
@@ -155,6 +159,8 @@ impl Layout {
             slc_units,
             native_granule,
             one_shot,
+            lower_first: policy.cache.mode == CacheMode::LowerPages && !one_shot && bits > 1,
+            wordlines: g.wordlines_per_block,
             second_pass: part.second_pass.filter(|_| one_shot),
             by_superblock: Divider::new(slc_units * bits),
             by_row: Divider::new(row_units),
@@ -282,6 +288,9 @@ impl Layout {
     fn first_page(&self, mode: Mode, stripe: u32) -> u32 {
         if mode == Mode::Slc || self.one_shot {
             0
+        } else if self.lower_first {
+            let upper = stripe.checked_sub(self.wordlines);
+            upper.map_or(0, |upper| 1 + upper % (self.bits - 1))
         } else {
             self.by_bits.split(stripe).1
         }
@@ -318,6 +327,9 @@ impl Layout {
     pub fn wordline(&self, mode: Mode, stripe: u32) -> u32 {
         if mode == Mode::Slc || self.one_shot {
             stripe
+        } else if self.lower_first {
+            let upper = stripe.checked_sub(self.wordlines);
+            upper.map_or(stripe, |upper| upper / (self.bits - 1))
         } else {
             self.by_bits.quotient(stripe)
         }

@@ -17,6 +17,9 @@ pub enum CacheMode {
     Hybrid,
     /// Every free block may be borrowed.
     WholeDrive,
+    /// No block serves as SLC: host data takes the lower pages of all blocks, and their upper pages
+    /// when no other block is free. For parts that program page by page.
+    LowerPages,
 }
 
 /// What happens to host data when the cache is full.

@@ -78,14 +78,19 @@ impl Cache {
             .first()
             .map_or(cache.size_bytes, |at| at.bytes);
         let (fixed, limit) = match cache.mode {
-            CacheMode::None => (0, 0),
+            CacheMode::None | CacheMode::LowerPages => (0, 0),
             CacheMode::Static => (nearest(cache.static_bytes).max(1), 0),
             CacheMode::Dynamic => (0, nearest(size).max(1)),
             CacheMode::Hybrid => (nearest(cache.static_bytes).max(1), nearest(size)),
             CacheMode::WholeDrive => (0, layout.superblocks),
         };
+        // Lower pages first is an order of native pages: nothing is cached and nothing folded.
+        let mode = match cache.mode {
+            CacheMode::LowerPages => CacheMode::None,
+            mode => mode,
+        };
         Cache {
-            mode: cache.mode,
+            mode,
             fixed_total: fixed,
             limit,
             borrowed: 0,
@@ -288,6 +293,7 @@ impl Ftl {
     fn direct_openable(&self, route: Route) -> bool {
         let other = self.buffer.promised[1 - route as usize];
         self.available() > self.policy.gc.reserve_superblocks + u32::from(other)
+            || !self.blocks.half.is_empty()
     }
 
     /// Whether the other route's data goes to a stream too.

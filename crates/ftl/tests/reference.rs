@@ -254,3 +254,35 @@ fn overwritten_cache_is_erased_and_not_folded() {
     );
     assert!(c.slc_erases > 20);
 }
+
+#[test]
+fn lower_pages_of_all_blocks_come_first() {
+    for (cell, parity) in [
+        (Cell::Mlc, Parity::None),
+        (Cell::Tlc, Parity::None),
+        (Cell::Mlc, Parity::Stripe),
+    ] {
+        let mut p = part(cell, false, 40);
+        p.geometry.channels = 4;
+        let mut policy = policy();
+        policy.cache.mode = CacheMode::LowerPages;
+        policy.parity = parity;
+        let bench = torture(&p, policy.clone(), 0.55, 3);
+        let c = bench.ftl.counters();
+        assert_eq!((c.slc_units, c.fold_units), (0, 0));
+        assert!(c.gc_units > 0, "{cell:?} never collected");
+        // A first fill up to the reserve takes lower pages alone.
+        let units = bench.ftl.logical_units();
+        let mut bench = Bench::new(&p, policy.clone(), units, 4);
+        let lower = bench.ftl.layout.slc_units * (40 - policy.gc.reserve_superblocks);
+        bench.write(0, lower.min(units));
+        for lpn in 0..lower.min(units) {
+            let ppn = bench.ftl.locate(lpn).expect("written");
+            let (_, offset) = bench.ftl.layout.split(ppn);
+            assert!(
+                offset < bench.ftl.layout.slc_units,
+                "unit {lpn} at {offset}"
+            );
+        }
+    }
+}

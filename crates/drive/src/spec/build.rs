@@ -179,7 +179,8 @@ fn cache(checked: &Checked<'_>) -> SlcCache {
             "static" => CacheMode::Static,
             "dynamic" => CacheMode::Dynamic,
             "hybrid" => CacheMode::Hybrid,
-            _ => CacheMode::WholeDrive,
+            "whole-drive" => CacheMode::WholeDrive,
+            _ => CacheMode::LowerPages,
         },
         size_bytes: checked.number("slc_cache.size"),
         size_by_fill: checked

@@ -21,9 +21,15 @@ pub(super) fn check(found: &mut Findings<'_>) {
     refill(found);
     background(found);
     checks(found);
+    lower_pages(found);
     fold(found);
     copyback(found);
     emptied(found);
+}
+
+/// Without blocks in SLC mode there is nothing to fill and nothing to fold.
+fn uncached(mode: &str) -> bool {
+    matches!(mode, "none" | "lower-pages")
 }
 
 /// Each mode asks for its own parts and for no other.
@@ -168,7 +174,7 @@ fn holds_a_superblock(found: &mut Findings<'_>) -> Option<()> {
 
 fn cell(found: &mut Findings<'_>) -> Option<()> {
     let mode = found.values.word("slc_cache.mode")?;
-    if found.values.word("nand.cell")? == "slc" && mode != "none" {
+    if found.values.word("nand.cell")? == "slc" && !uncached(mode) {
         let message = format!("mode `{mode}` on flash that has one bit a cell anyway");
         found.add(
             "slc_cache.mode",
@@ -189,7 +195,7 @@ fn rearm(found: &mut Findings<'_>) -> Option<()> {
     ];
     let [lent, own] = parts.map(|size| size.map(|size| flash.slc_superblocks(size)));
     let largest = match found.values.word("slc_cache.mode")? {
-        "none" => return None,
+        "none" | "lower-pages" => return None,
         "whole-drive" => flash.blocks,
         _ => lent? + own?,
     };
@@ -207,7 +213,7 @@ fn when_full(found: &mut Findings<'_>) -> Option<()> {
         found.values.word("slc_cache.mode")?,
         found.values.word("slc_cache.when_full")?,
     );
-    if mode == "none" && rule != "direct" {
+    if uncached(mode) && rule != "direct" {
         let message = format!("`{rule}` without a cache to fill");
         found.add(
             "slc_cache.when_full",
@@ -221,7 +227,7 @@ fn when_full(found: &mut Findings<'_>) -> Option<()> {
         "mixed" => 1000_u64.saturating_sub(found.values.number("slc_cache.direct_share")?),
         _ => 0,
     };
-    if mode != "none" && rule == "mixed" && pace < staged {
+    if !uncached(mode) && rule == "mixed" && pace < staged {
         let message = format!(
             "{} staged bytes leave the cache a host byte, and {} come in",
             milli_text(pace),
@@ -230,7 +236,7 @@ fn when_full(found: &mut Findings<'_>) -> Option<()> {
         let hint = format!("write at least {}", milli_text(staged));
         found.add("fold.pace", message, hint);
     }
-    if mode != "none" && rule == "staged" && pace < 1000 {
+    if !uncached(mode) && rule == "staged" && pace < 1000 {
         let message = format!(
             "{} staged bytes leave the cache a host byte, and one comes in",
             milli_text(pace)
@@ -271,7 +277,7 @@ fn refill(found: &mut Findings<'_>) -> Option<()> {
         found.values.word("slc_cache.when_full")?,
     );
     let pace = found.values.number("fold.rearm_pace")?;
-    if pace > 0 && mode != "none" && rule != "direct" {
+    if pace > 0 && !uncached(mode) && rule != "direct" {
         let message = format!("folding while data goes direct, with `{rule}`");
         let hint = "write `fold.rearm_pace = 0`, or `slc_cache.when_full = \"direct\"`";
         found.add("fold.rearm_pace", message, hint);
@@ -286,13 +292,35 @@ fn background(found: &mut Findings<'_>) -> Option<()> {
         found.values.number("fold.high")?,
     );
     let mode = found.values.word("slc_cache.mode")?;
-    if low > 0 && matches!(mode, "none" | "static") {
+    if low > 0 && matches!(mode, "none" | "static" | "lower-pages") {
         let message = format!("{low} with mode `{mode}`: folding gives no superblock back");
         found.add("fold.low", message, "write `fold.low = 0`");
     }
     if low > 0 && high < low {
         let message = format!("folding ends at {high} free superblocks but begins below {low}");
         found.add("fold.high", message, format!("write at least {low}"));
+    }
+    Some(())
+}
+
+/// Pages in an order of their own: only where each is programmed by itself, and there is nothing
+/// to fold.
+fn lower_pages(found: &mut Findings<'_>) -> Option<()> {
+    if found.values.word("slc_cache.mode")? != "lower-pages" {
+        return None;
+    }
+    if !matches!(
+        found.values.entry("nand.native.tprog")?.datum,
+        Datum::Times(_)
+    ) {
+        let message = "lower pages first, on a part that programs all pages of a wordline at once";
+        let hint = "give `nand.native.tprog` a time for each page type, or choose another mode";
+        found.add("slc_cache.mode", message, hint);
+    }
+    if Flash::read(found.values)?.groups > 1 {
+        let message = "lower pages first go over all dies at once";
+        let hint = "write `ftl.superblock_dies = 0`, or choose another `slc_cache.mode`";
+        found.add("ftl.superblock_dies", message, hint);
     }
     Some(())
 }
@@ -315,7 +343,7 @@ fn fold(found: &mut Findings<'_>) -> Option<()> {
         found.values.word("slc_cache.when_full")?,
     );
     let borrows = matches!(mode, "dynamic" | "hybrid" | "whole-drive");
-    let why = if mode == "none" {
+    let why = if uncached(mode) {
         "there is no cache to fold"
     } else {
         "own blocks give no room back"
@@ -328,7 +356,7 @@ fn fold(found: &mut Findings<'_>) -> Option<()> {
         let message = format!("{} with mode `{mode}`: {why}", human(reserve.into()));
         found.add("fold.reserve", message, "write `fold.reserve = 0`");
     }
-    if pace.is_some_and(|pace| pace > 0) && !borrows && (mode == "none" || rule == "direct") {
+    if pace.is_some_and(|pace| pace > 0) && !borrows && (uncached(mode) || rule == "direct") {
         let message = format!("folding under pressure with mode `{mode}`: {why}");
         found.add("fold.pace", message, "write `fold.pace = 0`");
     }
@@ -346,7 +374,7 @@ fn fold(found: &mut Findings<'_>) -> Option<()> {
 /// Copyback keeps the data in the die, and parity is made of data in the controller.
 fn copyback(found: &mut Findings<'_>) -> Option<()> {
     let parity = found.values.word("ftl.parity")? != "none";
-    let borrowed = found.values.word("slc_cache.mode")? != "none";
+    let borrowed = !uncached(found.values.word("slc_cache.mode")?);
     if parity && borrowed && found.values.word("fold.path")? == "copyback" {
         let message = "data that stays inside a die never meets the parity of its stripe";
         let hint = "write `fold.path = \"controller\"`, or `ftl.parity = \"none\"`";
@@ -377,7 +405,7 @@ fn emptied(found: &mut Findings<'_>) -> Option<()> {
     );
     let idle = &found.values.entry("fold.idle_after")?.datum;
     let never = *idle == Datum::Never;
-    if mode == "none" && !never {
+    if uncached(mode) && !never {
         let hint = "write `fold.idle_after = \"never\"`";
         found.add(
             "fold.idle_after",

@@ -9,7 +9,7 @@ pub(super) struct Flash {
     /// Dies of a superblock.
     dies: u128,
     /// Groups of dies that superblocks are cut from.
-    groups: u128,
+    pub groups: u128,
     pub planes: u128,
     /// Superblocks.
     pub blocks: u128,
@@ -326,7 +326,7 @@ fn collectable(found: &mut Findings<'_>, flash: &Flash, capacity: u128) -> Optio
     let high = u128::from(found.values.number("gc.high")?);
     let superblocks = flash.native_superblocks(found.values)?;
     let spare = superblocks.saturating_sub(capacity.div_ceil(flash.superblock()));
-    let cached = found.values.word("slc_cache.mode")? != "none";
+    let cached = !matches!(found.values.word("slc_cache.mode")?, "none" | "lower-pages");
     let parted = found.values.word("slc_cache.when_full")? == "mixed"
         || found.values.word("slc_cache.admit")? != "all";
     // Each stream may have one open on every group of dies: the host's one, or two where its data

@@ -6,10 +6,18 @@ use crate::spec::quantity::Dimension::Size;
 pub(super) const KEYS: &[Key] = &[
     policy(
         "slc_cache.mode",
-        Kind::Word(&["none", "static", "dynamic", "hybrid", "whole-drive"]),
+        Kind::Word(&[
+            "none",
+            "static",
+            "dynamic",
+            "hybrid",
+            "whole-drive",
+            "lower-pages",
+        ]),
         "\"dynamic\"",
         "Where the cache takes its blocks: nowhere, own ones, borrowed free ones, own then \
-         borrowed, any free one.",
+         borrowed, any free one; or no blocks at all but the lower pages of all blocks first, on \
+         parts that program page by page.",
     ),
     policy(
         "slc_cache.size",
