@@ -96,7 +96,7 @@ impl Drive {
         let recovery = self.ftl.recover();
         let time = self.recovery_time(&recovery);
         for (class, &count) in recovery.operations.iter().enumerate() {
-            self.flash.book(class as u8, u64::from(count));
+            self.flash.book(class as u8, count);
         }
         self.cores.take_all(now, time);
         // Pages of the map that the cut left behind are written anew.
