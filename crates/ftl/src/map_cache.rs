@@ -139,6 +139,8 @@ pub(crate) struct MapCache {
     /// Reads under way of pages that the journal changes.
     pub(crate) updating: u32,
     pub(crate) checkpoint: Checkpoint,
+    /// Slot up to which the checkpoint has written the dirty ones.
+    swept: usize,
     pub(crate) write_on_flush: bool,
     /// Superblocks of the pool whose pages are at risk: they are collected next.
     pub(crate) at_risk: VecDeque<u32>,
@@ -175,6 +177,7 @@ impl MapCache {
             journal_limit: (policy.journal_bytes / JOURNAL_ENTRY_BYTES) as u32,
             updating: 0,
             checkpoint: Checkpoint::Off,
+            swept: 0,
             write_on_flush: policy.write_on_flush,
             at_risk: VecDeque::new(),
         }
@@ -380,12 +383,15 @@ impl MapCache {
     }
 
     /// A dirty page of some slot.
-    pub(crate) fn some_dirty(&self) -> Option<u32> {
+    pub(crate) fn some_dirty(&mut self) -> Option<u32> {
         if self.dirty == 0 {
             return None;
         }
-        let slot = self.content.iter().position(|&c| c == Content::Dirty)?;
-        Some(self.sram.page_of[slot])
+        let dirty = |c: &Content| *c == Content::Dirty;
+        let (before, after) = self.content.split_at(self.swept);
+        let ahead = after.iter().position(dirty).map(|at| self.swept + at);
+        self.swept = ahead.or_else(|| before.iter().position(dirty))?;
+        Some(self.sram.page_of[self.swept])
     }
 
     /// Whether flash has all that is known, or will have once its programs have ended.

@@ -202,6 +202,7 @@ impl Bench {
         while at < lpn + count {
             let found = self.ftl.look_up(at, &mut self.ops);
             self.queue();
+            self.note_pages();
             match found {
                 LookUp::Known => {}
                 LookUp::Fetch(slot) => self.ftl.map_fetched(slot),
@@ -409,6 +410,10 @@ pub fn torture_with(part: &Part, policy: Policy, share: f64, seed: u64, buffer: 
                 bench.idle(false);
             }
             2 => bench.pad(),
+            // A page that is read and not written has to keep what the journal has for it.
+            3..=6 if bench.ftl.is_map_paged() => {
+                bench.read(at);
+            }
             3 | 4 if routes => bench.write_by(Route::Direct, at, count),
             _ => bench.write(at, count),
         }
