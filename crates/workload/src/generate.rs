@@ -4,7 +4,8 @@
 //! where the job says so; a mixed job has one for its reads and one for its writes, again as fio
 //! has. A position wraps at the end of the span, and what is left there below a block is asked for
 //! as a shorter request, so that a pass covers every byte. Random requests are whole blocks,
-//! uniform over the span, or over its zones, and drawn with replacement (fio: `norandommap`).
+//! uniform over the span, or over its zones, and drawn with replacement (fio: `norandommap`). Random
+//! trims that are mixed into writes take blocks that hold data; at the start of a job all do.
 //!
 //! A job without `io_bytes` and `runtime` ends after one pass: one of each thread, or one of all
 //! together where they share a stream. `io_bytes` counts all threads, the ramp included; a
@@ -13,6 +14,7 @@
 
 use flashtwin_base::rng::Rng;
 
+use crate::in_use::InUse;
 use crate::job::{Direction, Job, Mix, Order, SECTOR_BYTES, Zone};
 
 /// More than any job can ask for.
@@ -47,6 +49,8 @@ pub struct Generator {
     blocks: u64,
     /// Requests in a hundred up to this zone's end, its first block, and its blocks.
     zones: Vec<(u64, u64, u64)>,
+    /// Blocks that hold data, where some are trimmed at random.
+    in_use: Option<InUse>,
     /// What all threads together may still ask for.
     left: u64,
     /// One a thread, or a single one that they share.
@@ -72,6 +76,7 @@ impl Generator {
         } else {
             job.threads as usize
         };
+        let trims = matches!(job.mix, Mix::Trims(_));
         let stream_of = |thread| u64::from(index) << 32 | u64::from(thread);
         Generator {
             order: job.order,
@@ -81,6 +86,8 @@ impl Generator {
             block,
             blocks: span / block,
             zones: zones(job, span / block),
+            in_use: (trims && job.order == Order::Random)
+                .then(|| InUse::all((span / block) as u32)),
             left: job.io_bytes.map_or(UNLIMITED, sectors),
             streams: vec![
                 Stream {
@@ -106,6 +113,15 @@ impl Generator {
         if self.streams.len() == 1 { 0 } else { thread }
     }
 
+    /// With nothing left to trim a write comes in a trim's place.
+    #[cold]
+    fn write_instead(&mut self, thread: usize) -> Option<Ask> {
+        let mix = std::mem::replace(&mut self.mix, Mix::Only(Direction::Write));
+        let ask = self.next(thread);
+        self.mix = mix;
+        ask
+    }
+
     /// The next request of a thread; `None` when it has nothing more to ask for.
     #[inline]
     pub fn next(&mut self, thread: usize) -> Option<Ask> {
@@ -124,10 +140,16 @@ impl Generator {
         };
         let (lba, sectors) = match self.order {
             Order::Random => {
-                let block = match self.zones.is_empty() {
-                    true => rng.below(self.blocks),
-                    false => zoned(&self.zones, rng),
+                let block = match &mut self.in_use {
+                    Some(in_use) if direction == Direction::Trim => match in_use.take(rng) {
+                        Some(block) => u64::from(block),
+                        None => return self.write_instead(thread),
+                    },
+                    _ => random_block(self.blocks, &self.zones, rng),
                 };
+                if let (Some(in_use), Direction::Write) = (&mut self.in_use, direction) {
+                    in_use.add(block as u32);
+                }
                 (self.first + block * self.block, self.block)
             }
             Order::Sequential => {
@@ -168,7 +190,15 @@ fn zones(job: &Job, blocks: u64) -> Vec<(u64, u64, u64)> {
     job.zones.iter().map(&mut zone).collect()
 }
 
-/// A block, the zone drawn first.
+/// A block of the span, or of a zone that is drawn first.
+#[inline]
+fn random_block(blocks: u64, zones: &[(u64, u64, u64)], rng: &mut Rng) -> u64 {
+    if zones.is_empty() {
+        return rng.below(blocks);
+    }
+    zoned(zones, rng)
+}
+
 fn zoned(zones: &[(u64, u64, u64)], rng: &mut Rng) -> u64 {
     let draw = rng.below(100);
     let zone = zones.iter().find(|(below, _, _)| draw < *below);

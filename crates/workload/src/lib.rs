@@ -1,6 +1,7 @@
 //! Who asks for what: typed jobs and the addresses that they generate. Knows nothing of drives.
 
 pub mod generate;
+mod in_use;
 pub mod job;
 
 pub use generate::{Ask, Generator};

@@ -90,23 +90,53 @@ fn random_requests_are_whole_blocks_and_spread_evenly() {
 }
 
 #[test]
-fn zones_get_their_shares_of_the_requests_and_trims_theirs() {
+fn zones_get_their_shares_of_the_requests() {
     let mut job = generator(
         r#""rw": "randwrite", "block_bytes": 4096, "size": 40960, "io_bytes": 81920000,
-            "trim_percent": 25, "zones": [{"access_percent": 80, "size_percent": 20},
+            "zones": [{"access_percent": 80, "size_percent": 20},
             {"access_percent": 20, "size_percent": 80}]"#,
     );
-    let (mut hot, mut trims) = (0, 0);
+    let mut hot = 0;
     let mut seen = [0; 10];
     while let Some(ask) = job.next(0) {
         hot += u32::from(ask.lba < 16);
-        trims += u32::from(ask.direction == Direction::Trim);
         seen[(ask.lba / 8) as usize] += 1;
     }
-    // 20,000 draws: 16,000 and 5,000 ± 5 standard deviations (57 and 61 each).
+    // 20,000 draws: 16,000 ± 5 standard deviations of 57.
     assert!((15_715..=16_285).contains(&hot), "{hot}");
-    assert!((4_695..=5_305).contains(&trims), "{trims}");
     assert!(seen.iter().all(|n| *n > 350), "{seen:?}");
+}
+
+#[test]
+fn random_trims_take_what_holds_data() {
+    let mut job = generator(
+        r#""rw": "randwrite", "block_bytes": 4096, "size": 409600, "io_bytes": 81920000,
+            "trim_percent": 20"#,
+    );
+    let (mut holds, mut sum, mut asks) = (vec![true; 100], 0, 0);
+    while let Some(ask) = job.next(0) {
+        let block = (ask.lba / 8) as usize;
+        if ask.direction == Direction::Trim {
+            assert!(holds[block], "block {block} was trimmed already");
+        }
+        holds[block] = ask.direction == Direction::Write;
+        asks += 1;
+        sum += holds.iter().filter(|holds| **holds).count();
+    }
+    // In the steady state (1 - 2q)/(1 - q) of the blocks hold data.
+    let share = sum as f64 / f64::from(asks) / 100.0;
+    assert!((share - 0.75).abs() < 0.02, "{share}");
+}
+
+#[test]
+fn a_job_of_trims_alone_ends_with_writes_where_nothing_is_left() {
+    let mut job = generator(
+        r#""rw": "randwrite", "block_bytes": 4096, "size": 8192, "io_bytes": 40960,
+            "trim_percent": 100"#,
+    );
+    let all: Vec<_> = std::iter::from_fn(|| job.next(0)).collect();
+    let trims = all.iter().filter(|ask| ask.direction == Direction::Trim);
+    assert_eq!((all.len(), trims.count() >= 3), (10, true));
 }
 
 #[test]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
@@ -42,6 +42,35 @@ def display(quiet: bool) -> Iterator[Display]:
             yield live
     else:
         yield _Lines()
+
+
+@contextmanager
+def counted(name: str, total: int, quiet: bool) -> Iterator[Callable[[int, str], None]]:
+    """Progress of so many parts of about the same length; told how many are done, and the last."""
+    begun = time.monotonic()
+
+    def status(count: int, label: str) -> Status:
+        spent = time.monotonic() - begun
+        left = spent * (total - count) / count if count else None
+        return Status(
+            target=name,
+            battery="",
+            label=label,
+            kind="part",
+            step=count,
+            steps=total,
+            bytes=0,
+            drive_s=0.0,
+            rate_bytes_s=0.0,
+            fraction=count / total,
+            elapsed_s=spent,
+            eta_s=left,
+        )
+
+    with display(quiet) as shown:
+        observer = shown.observer(name)
+        observer.began(status(0, "begins"))
+        yield lambda count, label: observer.progress(status(count, label))
 
 
 class _Nothing:

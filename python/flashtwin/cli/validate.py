@@ -26,9 +26,16 @@ STYLES = {"pass": "green", "known": "yellow", "miss": "bold red", "computed": "d
     epilog=options.examples(
         "flashtwin validate bx500-240 bx500-240-nocache",
         "flashtwin validate bx500-240 --json",
+        "flashtwin validate --theory",
+        "flashtwin validate --theory --policy fifo --op 0.2",
     ),
 )
-@click.argument("drives", nargs=-1, required=True, metavar="DRIVE...")
+@click.argument("drives", nargs=-1, metavar="[DRIVE...]")
+@click.option("--theory", is_flag=True, help="Closed forms instead of drives; see below.")
+@click.option("--policy", metavar="NAME", help="With --theory: a point of yours, by victim policy.")
+@click.option("--op", type=float, metavar="SHARE", help="Its over-provisioning; 0.2 is 20 %.")
+@click.option("--pages", type=click.IntRange(4, 65536), help="Its pages a block; 64 by default.")
+@click.option("--trims", type=float, metavar="SHARE", help="The share of TRIMs in its requests.")
 @options.seed
 @options.sets
 @options.as_json
@@ -37,6 +44,11 @@ STYLES = {"pass": "green", "known": "yellow", "miss": "bold red", "computed": "d
 def command(
     context: click.Context,
     drives: tuple[str, ...],
+    theory: bool,
+    policy: str | None,
+    op: float | None,
+    pages: int | None,
+    trims: float | None,
     seed: int,
     sets: tuple[str, ...],
     as_json: bool,
@@ -45,7 +57,23 @@ def command(
     """Hold the twin of each DRIVE against every published outcome whose battery exists.
 
     Comparisons of two drives are made when both are named. Exit code 1 if anything was missed.
+
+    With --theory every table and law of the theory is tried on drives built for it: write
+    amplification by victim policy, the laws of SLC caches, Little's law, conservation. With
+    --policy and --op it is one point of yours.
     """
+    mine = {"--policy": policy, "--op": op, "--pages": pages, "--trims": trims}
+    if theory:
+        from flashtwin.cli.theory import show
+
+        if drives or sets:
+            raise click.UsageError("--theory builds its own drives; leave DRIVE and --set out")
+        context.exit(show(policy, op, pages, trims, seed=seed, as_json=as_json, quiet=quiet))
+    given = [name for name, value in mine.items() if value is not None]
+    if given:
+        raise click.UsageError(f"{', '.join(given)}: only with --theory")
+    if not drives:
+        raise click.UsageError("Missing argument 'DRIVE...'")
     from flashtwin.cli import progress
     from flashtwin.validation.validate import validate
 

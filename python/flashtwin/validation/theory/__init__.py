@@ -1,0 +1,1 @@
+"""Closed forms against drives that are built for them."""

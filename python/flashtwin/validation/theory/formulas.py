@@ -1,0 +1,118 @@
+"""The closed forms that a simulator has to agree with.
+
+Write amplification A of uniform random writes, by victim policy. alpha is physical over user pages,
+rho = alpha - 1 the over-provisioning; rho counts only blocks that can hold data in the steady
+state. Sources: Hu et al. 2009, Bux and Iliadis 2010, Desnoyers 2012, Xiang and Kurkoski 2012 (arXiv
+1110.4245), Agarwal and Marrow, Frankie et al.
+
+The laws of SLC caches: k bits a cell, C the cache in user bytes, v_S the rate into SLC, v_n the
+rate of folding alone, v_d that of writing straight into native blocks.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import lambertw
+
+
+def fifo(rho: float) -> float:
+    """Superblocks collected in the order in which they were filled: A = 1/(1 - exp(-alpha/A)).
+
+    Solved with Lambert's W0: A = alpha / (alpha + W(-alpha exp(-alpha))).
+    """
+    alpha = 1.0 + rho
+    return float(alpha / (alpha + lambertw(-alpha * math.exp(-alpha)).real))
+
+
+def random_victim(rho: float) -> float:
+    """Victims drawn at random hold as much valid data as the drive: A = alpha/(alpha - 1)."""
+    return (1.0 + rho) / rho
+
+
+def trimmed(rho: float, trims: float) -> float:
+    """The over-provisioning that a drive behaves as if it had, with `trims` of the requests TRIMs.
+
+    The share of pages in use is s = (1 - 2q)/(1 - q), and alpha/s takes the place of alpha.
+    """
+    used = (1.0 - 2.0 * trims) / (1.0 - trims)
+    return (1.0 + rho) / used - 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class HotCold:
+    """`data` of the user's pages receive `writes` of the writes."""
+
+    data: float
+    writes: float
+
+
+def fifo_hot_cold(rho: float, split: HotCold) -> float:
+    """FIFO with hot and cold data in one stream: A = sum p_i / (1 - exp(-p_i tau / n_i)).
+
+    With n_i the share of the data and tau = alpha/A, the turns of the log an overwrite takes.
+    """
+    alpha = 1.0 + rho
+    parts = ((split.data, split.writes), (1.0 - split.data, 1.0 - split.writes))
+
+    def excess(amplification: float) -> float:
+        tau = alpha / amplification
+        total = sum(p / (1.0 - math.exp(-p * tau / n)) for n, p in parts)
+        return total - amplification
+
+    return float(brentq(excess, 1.0 + 1e-9, 1.0 / rho + 10.0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Separated:
+    """The best division of the flash between two pools that an oracle feeds."""
+
+    amplification: float
+    hot: float
+    """alpha of the hot pool."""
+    cold: float
+    """alpha of the cold pool."""
+
+
+def ideal_separation(rho: float, split: HotCold) -> Separated:
+    """Minimise r A(alpha_h) + (1-r) A(alpha_c) with f alpha_h + (1-f) alpha_c = alpha."""
+    alpha = 1.0 + rho
+
+    def cold_of(hot: float) -> float:
+        return (alpha - split.data * hot) / (1.0 - split.data)
+
+    def total(hot: float) -> float:
+        cold = cold_of(hot)
+        return split.writes * fifo(hot - 1.0) + (1.0 - split.writes) * fifo(cold - 1.0)
+
+    highest = (alpha - (1.0 - split.data) * (1.0 + 1e-6)) / split.data
+    best = minimize_scalar(total, bounds=(1.0 + 1e-6, highest), method="bounded")
+    hot = float(best.x)
+    return Separated(amplification=float(best.fun), hot=hot, cold=cold_of(hot))
+
+
+def fold_onset(native_bytes: float, cache_bytes: float, bits: int) -> float:
+    """Bytes of a fill at which borrowed cells have to begin to come back: x* = P - (k-1) C."""
+    return native_bytes - (bits - 1) * cache_bytes
+
+
+def in_series(*rates: float) -> float:
+    """A byte that takes its time at each of these rates: 1/v = sum 1/v_i."""
+    return 1.0 / sum(1.0 / rate for rate in rates)
+
+
+def staged(slc: float, fold: float) -> float:
+    """Every byte through SLC, folded as fast as it comes: 1/v = 1/v_S + 1/v_n."""
+    return in_series(slc, fold)
+
+
+def staged_returning(slc: float, fold: float, bits: int) -> float:
+    """The same while the borrowed cells come back: 1/v = 1/v_S + (k/(k-1))/v_n."""
+    return in_series(slc, fold * (bits - 1) / bits)
+
+
+def direct_returning(direct: float, fold: float, bits: int) -> float:
+    """Host data direct while the borrowed cells come back: 1/v = 1/v_d + (1/(k-1))/v_f."""
+    return in_series(direct, fold * (bits - 1))
