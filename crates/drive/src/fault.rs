@@ -80,6 +80,9 @@ impl Drive {
         assert_eq!(self.commands.outstanding(), 0, "commands are outstanding");
         let begun = self.now;
         self.settle();
+        // With the map on flash as it is, nothing of it has to be found again.
+        self.ftl.checkpoint_map(&mut self.ops);
+        self.settle();
         self.go_dark(self.now);
         self.now - begun
     }

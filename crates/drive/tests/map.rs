@@ -319,3 +319,23 @@ fn twelve_bytes_a_unit_are_enough() {
         assert!(bytes < 12.0, "{bytes}");
     }
 }
+
+#[test]
+fn a_shutdown_writes_the_map_back() {
+    let mut d = filled(drive(&[&NO_CACHE, &SMALL]), 1 << 30);
+    d.enable_power_cuts();
+    let mut write = job(ReadWrite::RandWrite, 4096, 8);
+    write.size = Some(1 << 30);
+    write.io_bytes = Some(4 << 20);
+    go(&mut d, write);
+    single(&mut d, Op::Flush, 0, 0);
+    let written = |d: &Drive| d.counters().map_written;
+    let dirty = d.ftl().dirty_map_pages().count() as u64;
+    let before = written(&d);
+    d.shut_down();
+    assert_eq!(written(&d), before + dirty, "each page once");
+    d.power_on(d.now());
+    rest(&mut d, Nanos::from_secs(60));
+    assert_eq!(written(&d), before + dirty, "nothing is left to write");
+    d.ftl().check();
+}
