@@ -241,6 +241,8 @@ def _xray(
         "fold_bytes": folds,
         "gc_bytes": sizes // 10 if clock.full else sizes * 0,
         "map_bytes": sizes // 1000,
+        "wear_bytes": sizes // 4000,
+        "refresh_bytes": sizes // 2000,
         "pad_bytes": sizes // 1000,
         "parity_bytes": sizes // 2000,
         "slc_erases": folds // (50 * MB),

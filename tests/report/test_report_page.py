@@ -238,3 +238,15 @@ def test_runs_from_before_energy_was_counted_have_no_such_chart(pair: list[Run])
     assert all("power" not in columns for columns in xray.payload(old))
     assert old[0].joules is old[0].watts is old[0].mb_per_joule is None
     assert xray.table(old[0])[0]["watts"] is None
+
+
+def test_causes_that_share_a_colour_are_added_and_absent_ones_are_not_named(
+    pair: list[Run], text: str
+) -> None:
+    insides = xray.insides_of(drives_of(pair))
+    assert [cause["id"] for cause in data_of(text)["causes"]] == list(xray.causes_of(insides))
+    named = {"slc", "direct", "fold", "gc", "pad", "parity", "upkeep", "map"}
+    assert set(xray.causes_of(insides)) == named
+    assert "journal and recovery" not in Elements(text).words
+    second = next(one for one in insides if one.phase.name == "pass-2")
+    assert second.total("upkeep_bytes") == pytest.approx(second.total("host_bytes") * 3 / 4000)

@@ -26,6 +26,7 @@ CAUSES = {
     "parity": "parity",
     "map": "map",
     "journal": "journal",
+    "recovery": "recovery after a power cut",
 }
 TB = 1e12
 # A ratio below this says nothing but that it is small.

@@ -89,7 +89,7 @@ def render(runs: Sequence[Run]) -> str:
         inside_phases=list(dict.fromkeys(inside.phase.name for inside in insides)),
         inside_drives=_inside_drives(insides),
         inside_table=xray.table,
-        causes=xray.CAUSES,
+        causes=xray.causes_of(insides),
         gauges=_gauges(insides),
         endurance=endurance.rows_of(drives),
         kinds=cells,
@@ -124,7 +124,9 @@ def _data(
         "phases": _phases(lines),
         "curves": curves.payload(lines),
         "xray": xray.payload(insides),
-        "causes": [{"id": name, "title": title} for name, (_, title) in xray.CAUSES.items()],
+        "causes": [
+            {"id": name, "title": title} for name, (_, title) in xray.causes_of(insides).items()
+        ],
         "gauges": _gauges(insides),
         "cells": cells.payload(grid) if grid else [],
         "findings": findings.payload(drives),

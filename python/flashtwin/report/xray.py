@@ -27,9 +27,16 @@ CAUSES = {
     "direct": ("direct_bytes", "host data direct to native cells"),
     "fold": ("fold_bytes", "folding"),
     "gc": ("gc_bytes", "garbage collection"),
+    "upkeep": ("upkeep_bytes", "wear levelling, refresh, failed blocks"),
     "map": ("map_bytes", "the map"),
+    "system": ("system_bytes", "journal and recovery"),
     "pad": ("pad_bytes", "padding"),
     "parity": ("parity_bytes", "parity"),
+}
+# Columns that the page shows as one.
+SUMS = {
+    "upkeep_bytes": ("wear_bytes", "refresh_bytes", "failure_bytes"),
+    "system_bytes": ("journal_bytes", "recovery_bytes"),
 }
 COUNTERS = (
     "host_bytes",
@@ -101,7 +108,7 @@ def _of_drive(drive: Drive) -> list[Inside]:
     last: dict[str, int] = {}
     begin: dict[str, dict[str, int]] = {}
     for step in drive.run.steps:
-        columns = drive.run.xray(step.step)
+        columns = _summed(drive.run.xray(step.step))
         if not columns or not len(columns["t_ns"]):
             continue
         phase = phases.get(step.step)
@@ -110,6 +117,24 @@ def _of_drive(drive: Drive) -> list[Inside]:
             found.append(_inside(drive, phase, columns, last, before))
         last = {name: int(values[-1]) for name, values in columns.items()}
     return found
+
+
+def _summed(columns: Counts) -> Counts:
+    """The columns of an X-ray with those that are shown as one; an older run lacks some."""
+    there = {
+        name: [columns[part] for part in parts if part in columns] for name, parts in SUMS.items()
+    }
+    sums = {name: np.sum(parts, axis=0) for name, parts in there.items() if parts}
+    return {**columns, **sums}
+
+
+def causes_of(insides: Sequence[Inside]) -> dict[str, tuple[str, str]]:
+    """The causes that some phase has programmed for."""
+    return {
+        name: (column, title)
+        for name, (column, title) in CAUSES.items()
+        if any(inside.total(column) > 0 for inside in insides)
+    }
 
 
 def _inside(
