@@ -225,6 +225,9 @@ impl Drive {
             return;
         }
         match command.op {
+            Op::Write | Op::Trim if self.ftl.is_read_only() => {
+                self.answer(slot, Status::ReadOnly);
+            }
             Op::Write if command.bytes > 0 => self.begin_write(slot),
             Op::Read if command.bytes > 0 => self.begin_read(slot),
             Op::Trim => self.begin_trim(slot),
@@ -320,11 +323,7 @@ impl Drive {
             self.answer(slot, Status::Ok);
             return;
         }
-        if self.commands.crossing > 0 {
-            self.commands.pad_on_arrival = true;
-        } else {
-            self.pad_all();
-        }
+        self.pad_now();
         if self.ftl.map_follows_flush() {
             self.ftl.checkpoint_map(&mut self.ops);
             self.issue();
@@ -333,6 +332,15 @@ impl Drive {
             .durable
             .push_back((self.ftl.next_sequence(), slot));
         self.answer_durable();
+    }
+
+    /// Pads, at once or when what is crossing has arrived.
+    fn pad_now(&mut self) {
+        if self.commands.crossing > 0 {
+            self.commands.pad_on_arrival = true;
+        } else {
+            self.pad_all();
+        }
     }
 
     /// Places what has been received and pads the rest of its granules. Not while data is
@@ -441,6 +449,10 @@ impl Drive {
         if command.pending > 0 {
             return;
         }
+        if self.ftl.is_read_only() {
+            self.refuse(slot);
+            return;
+        }
         let unit_bytes = self.ftl.layout.unit_bytes;
         let burst = (command.units - command.sent).min(self.commands.burst_units);
         let room = self.ftl.room(command.route);
@@ -458,6 +470,18 @@ impl Drive {
         let arrives = self.send(bytes, Way::In, first);
         self.events
             .push_in_order(lane::LINK, arrives, Event::Arrived);
+    }
+
+    /// The drive came to its end while a write waited: what has arrived of it is kept, the rest is
+    /// not sent for.
+    #[cold]
+    fn refuse(&mut self, slot: u32) {
+        self.commands.incoming.pop_front();
+        self.answer(slot, Status::ReadOnly);
+        if self.commands.incoming.is_empty() {
+            self.nothing_queued();
+        }
+        self.admit();
     }
 
     /// Whether a burst is better sent for whole, once the programs under way have made room. Not so
@@ -601,6 +625,9 @@ impl Drive {
     /// A program has ended: room in the buffer, and perhaps writes that are durable now.
     #[inline]
     pub(crate) fn programmed(&mut self) {
+        if self.ftl.take_placed_again() {
+            self.pad_now();
+        }
         if !self.commands.durable.is_empty() {
             self.answer_durable();
         }

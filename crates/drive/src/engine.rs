@@ -319,7 +319,8 @@ impl Device for Drive {
             self.issue();
         }
         let in_range = self.is_in_range(&request);
-        if in_range {
+        let refused = self.ftl.is_read_only() && matches!(request.op, Op::Write | Op::Trim);
+        if in_range && !refused {
             let bytes = u64::from(request.sectors) * SECTOR_BYTES;
             self.totals.count(request.op, bytes);
         }

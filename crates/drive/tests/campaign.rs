@@ -342,6 +342,23 @@ fn health(rng: &mut Rng, shape: &mut Shape) {
         ),
         format!("wear.static_threshold={}", pick(rng, &[0, 0, 1, 3, 10])),
     ]);
+    if rng.chance(60) {
+        return;
+    }
+    shape.sets.extend([
+        format!("nand.slc.endurance={}", pick(rng, &[40_000, 100, 10])),
+        format!("nand.native.endurance={}", pick(rng, &[1500, 20, 3])),
+        format!("wear.spares={}", pick(rng, &[0, 0, 1, 4])),
+        format!("wear.bad_percent={}", pick(rng, &["0", "0", "1", "3"])),
+        format!("wear.weak_percent={}", pick(rng, &["0", "0", "2"])),
+        format!("wear.program_failures={}", pick(rng, &["0", "100", "1000"])),
+        format!("wear.erase_failures={}", pick(rng, &["0", "100", "1000"])),
+        format!("wear.failure_growth={}", pick(rng, &[0, 1, 3, 8])),
+        format!(
+            "wear.read_only_at={}",
+            pick(rng, &["reserve-gone", "spares-gone", "rated-wear"])
+        ),
+    ]);
 }
 
 /// The link, the firmware's time for commands, and how a purge is done.
@@ -416,6 +433,8 @@ struct Host {
     heard: Nanos,
     written: u64,
     purged: bool,
+    /// The drive has come to its end and refused to be changed.
+    refused: bool,
     /// All answers, mixed into one number.
     answers: u64,
 }
@@ -447,6 +466,7 @@ impl Host {
             heard: Nanos::ZERO,
             written: 0,
             purged: false,
+            refused: false,
             answers: 0,
         }
     }
@@ -511,12 +531,22 @@ impl Host {
             assert!(answer.at >= self.heard, "answers come in order of time");
             assert!(answer.at >= sent.at && answer.at <= self.drive.now());
             self.heard = answer.at;
-            let status = if sent.in_range {
-                Status::Ok
+            let changes = matches!(sent.request.op, Op::Write | Op::Trim);
+            if answer.status == Status::ReadOnly {
+                assert!(self.drive.ftl().is_read_only() && changes && sent.in_range);
+                // It may have been done in part.
+                for unit in reach_of(&sent, self.unit_sectors) {
+                    self.units[unit as usize] = Unit::Either;
+                }
+                self.refused = true;
             } else {
-                Status::OutOfRange
-            };
-            assert_eq!(answer.status, status, "{:?}", sent.request);
+                let status = if sent.in_range {
+                    Status::Ok
+                } else {
+                    Status::OutOfRange
+                };
+                assert_eq!(answer.status, status, "{:?}", sent.request);
+            }
             self.answers = (self.answers.rotate_left(7) ^ answer.at.0 ^ u64::from(answer.tag))
                 .wrapping_mul(0x9E37_79B9_7F4A_7C15);
         }
@@ -624,8 +654,12 @@ impl Host {
             }
         }
         let c = ftl.counters();
-        assert_eq!(c.host_units, self.written, "units from the host");
-        if !self.purged {
+        if self.refused {
+            assert!(c.host_units <= self.written, "units from the host");
+        } else {
+            assert_eq!(c.host_units, self.written, "units from the host");
+        }
+        if !self.purged && ftl.grown_bad_blocks() == 0 {
             let of = |mode| u64::from(ftl.layout.units(mode));
             let erased = c.slc_erases * of(Mode::Slc) + c.native_erases * of(Mode::Native);
             let used = ftl.superblocks().iter().filter(|b| b.written > 0);

@@ -263,6 +263,19 @@ const OTHERS: &[(&str, &[&str])] = &[
     ("thermal.heavy.speed", &["thermal.heavy.speed=0.1"]),
     ("wear.dynamic", &["wear.dynamic=none"]),
     ("wear.static_threshold", &["wear.static_threshold=100"]),
+    ("wear.spares", &["wear.spares=8"]),
+    (
+        "wear.bad_percent",
+        &["wear.bad_percent=0.4", "wear.spares=8"],
+    ),
+    ("wear.weak_percent", &["wear.weak_percent=1"]),
+    ("wear.program_failures", &["wear.program_failures=20"]),
+    ("wear.erase_failures", &["wear.erase_failures=500"]),
+    ("wear.failure_growth", &["wear.failure_growth=4"]),
+    (
+        "wear.read_only_at",
+        &["wear.read_only_at=spares-gone", "wear.spares=8"],
+    ),
 ];
 
 #[test]

@@ -273,6 +273,14 @@ impl Ftl {
         self.streams.iter().enumerate().map(units).sum()
     }
 
+    /// A stream leaves a superblock at an offset: the stripe that it was filling has no parity.
+    pub(crate) fn forgo_parity(&mut self, stream: usize, offset: u32) {
+        if self.layout.parity {
+            let stripe = self.streams[stream].granule * self.layout.stripe_granules();
+            self.parity_forgone += u64::from(offset % stripe);
+        }
+    }
+
     #[inline]
     fn count_cells(&mut self, mode: Mode, units: u32) {
         if mode == Mode::Slc {
@@ -427,18 +435,23 @@ impl Ftl {
         true
     }
 
-    fn close(&mut self, stream: usize) {
+    pub(crate) fn close(&mut self, stream: usize) {
         let superblock = self.streams[stream].superblock;
         let half = stream == DIRECT && self.streams[stream].end < self.layout.native_units;
         let s = &mut self.streams[stream];
         s.superblock = NONE;
         (s.next, s.begun, s.end, s.stop) = (0, 0, 0, 0);
-        let block = &mut self.blocks.all[superblock as usize];
         if half {
-            block.state = State::Half;
+            self.blocks.all[superblock as usize].state = State::Half;
             self.blocks.half.push_back(superblock);
-            return;
+        } else {
+            self.close_superblock(stream, superblock);
         }
+    }
+
+    /// A superblock that a stream has filled takes no more data.
+    pub(crate) fn close_superblock(&mut self, stream: usize, superblock: u32) {
+        let block = &mut self.blocks.all[superblock as usize];
         block.state = State::Closed;
         match block.pool {
             Pool::Cache => self.blocks.cache.push_back(superblock),
@@ -450,8 +463,18 @@ impl Ftl {
         }
     }
 
-    /// A program has ended: its buffer is free, its data is on flash.
+    /// A program has ended, well or not.
+    #[inline]
     pub(crate) fn granule_programmed(&mut self, place: u32, ops: &mut Vec<NandOp>) {
+        if self.health.fails && self.program_fails(place) {
+            self.program_failed(place, ops);
+        } else {
+            self.granule_landed(place, ops);
+        }
+    }
+
+    /// A program is over: its buffer is free, what is valid of its data is on flash.
+    pub(crate) fn granule_landed(&mut self, place: u32, ops: &mut Vec<NandOp>) {
         let flight = self.buffer.land(place);
         let superblock = flight.superblock;
         let block = &mut self.blocks.all[superblock as usize];
@@ -488,6 +511,10 @@ impl Ftl {
             block.valid
         );
         assert_eq!(block.in_flight, 0, "erase under a program");
+        if !self.is_fit(superblock) {
+            return;
+        }
+        let block = &mut self.blocks.all[superblock as usize];
         block.state = State::Erasing;
         if !block.map {
             self.blocks.erasing += 1;
@@ -514,8 +541,13 @@ impl Ftl {
         if !block.map {
             self.blocks.erasing -= 1;
         }
-        let (cached, fixed, map) = (block.pool == Pool::Cache, block.fixed, block.map);
+        let block = &mut self.blocks.all[superblock as usize];
         block.wear_off(&mut self.counters);
+        if self.health.fails && !self.erase_holds(superblock) {
+            return;
+        }
+        let block = &mut self.blocks.all[superblock as usize];
+        let (cached, fixed, map) = (block.pool == Pool::Cache, block.fixed, block.map);
         block.state = State::Free;
         block.marked = false;
         block.mode = Mode::Native;

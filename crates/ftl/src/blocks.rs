@@ -1,8 +1,10 @@
 //! Superblocks: one block of every plane of every die of a group, erased and filled together.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use crate::counters::Counters;
+use crate::health::Born;
 use crate::layout::{Layout, Mode};
 
 /// What a superblock is doing.
@@ -114,24 +116,52 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// `count` erased superblocks, the first `fixed` of them the static cache's, the next `map` the
+    /// Erased superblocks as the factory left them. The first `fixed` are the static cache's, and
+    /// so are the weak ones where there is a cache; else they are of no use. Those of `map` are the
     /// map's.
-    pub(crate) fn new(count: u32, fixed: u32, map: u32) -> Blocks {
-        let own = fixed + map;
-        let fresh = |index: u32| Superblock {
-            map: (fixed..own).contains(&index),
-            ..Superblock::fresh(index < fixed)
-        };
-        Blocks {
-            all: (0..count).map(fresh).collect(),
-            free: (own..count).collect(),
-            free_fixed: (0..fixed).collect(),
-            free_map: (fixed..own).collect(),
+    pub(crate) fn new(born: &[Born], fixed: u32, map: &Range<u32>, cached: bool) -> Blocks {
+        let mut blocks = Blocks {
+            all: Vec::with_capacity(born.len()),
+            free: VecDeque::with_capacity(born.len()),
+            free_fixed: VecDeque::new(),
+            free_map: VecDeque::new(),
             half: VecDeque::new(),
-            cache: VecDeque::with_capacity(count as usize),
+            cache: VecDeque::with_capacity(born.len()),
             stale: VecDeque::new(),
             erasing: 0,
+        };
+        for (index, &born) in (0..).zip(born) {
+            let mut block = Superblock::fresh(index < fixed || born == Born::Weak);
+            block.map = map.contains(&index);
+            if born == Born::Missing || (born == Born::Weak && !cached) {
+                block.state = State::Retired;
+            }
+            blocks.all.push(block);
         }
+        blocks.free_all();
+        blocks
+    }
+
+    /// All superblocks that are free, in order of their numbers.
+    pub(crate) fn free_all(&mut self) {
+        self.free.clear();
+        self.free_fixed.clear();
+        self.free_map.clear();
+        for (index, block) in (0..).zip(&self.all) {
+            let queue = match block.state {
+                State::Retired => continue,
+                _ if block.fixed => &mut self.free_fixed,
+                _ if block.map => &mut self.free_map,
+                _ => &mut self.free,
+            };
+            queue.push_back(index);
+        }
+    }
+
+    /// Superblocks that belong to the static cache.
+    pub(crate) fn fixed_count(&self) -> u32 {
+        let fixed = |b: &&Superblock| b.fixed && b.state != State::Retired;
+        self.all.iter().filter(fixed).count() as u32
     }
 
     /// Native superblocks that can be opened, half-filled ones among them.

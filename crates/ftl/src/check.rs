@@ -89,7 +89,11 @@ impl Ftl {
                 let past = self.map.count_valid(base + self.layout.slc_units, beyond);
                 assert_eq!(past, 0, "data past the SLC pages of superblock {index}");
             }
-            assert!(!block.fixed || block.mode == Mode::Slc || block.state == State::Free);
+            assert!(
+                !block.fixed
+                    || block.mode == Mode::Slc
+                    || matches!(block.state, State::Free | State::Retired)
+            );
             let candidate = block.state == State::Closed && block.pool == Pool::Data;
             self.victims
                 .check(index as u32, candidate.then_some(block.valid));
@@ -141,7 +145,8 @@ impl Ftl {
     fn check_counters(&self) {
         let c = &self.counters;
         let waiting: u32 = self.streams[..2].iter().map(|s| s.next - s.begun).sum();
-        let host = c.slc_units + c.direct_units + c.lost_units + u64::from(waiting);
+        let gone = c.dropped_units + c.lost_units;
+        let host = c.slc_units + c.direct_units + gone + u64::from(waiting);
         assert_eq!(
             host,
             c.host_units,

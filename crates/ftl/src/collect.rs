@@ -11,8 +11,9 @@
 //! goes first.
 
 use crate::allocate::GC;
+use crate::blocks::{Blocks, State, Superblock};
 use crate::ftl::Ftl;
-use crate::layout::{Layout, NONE};
+use crate::layout::NONE;
 use crate::mover::Work;
 use crate::op::NandOp;
 use crate::policy::{Pace, Recycler, Victim};
@@ -45,15 +46,17 @@ pub(crate) struct Collection {
 
 impl Collection {
     /// Nothing has been written yet; the cache's own superblocks do not count.
-    pub(crate) fn new(layout: &Layout, fixed: u32) -> Collection {
+    pub(crate) fn new(blocks: &Blocks) -> Collection {
+        let native = |b: &Superblock| b.state != State::Retired && !b.fixed && !b.map;
+        let untouched: Vec<bool> = blocks.all.iter().map(native).collect();
         Collection {
             halts_host: false,
             cost_milli: 0,
             search_again: 0,
             full_in_turn: 0,
             recent: (0, 0),
-            untouched: (0..layout.superblocks).map(|s| s >= fixed).collect(),
-            untouched_count: layout.superblocks - fixed,
+            untouched_count: untouched.iter().filter(|&&u| u).count() as u32,
+            untouched,
         }
     }
 
@@ -221,7 +224,7 @@ impl Ftl {
             self.victim_for_space(coming)
         } else if self.collects_idle() {
             self.erase_dead(ops);
-            self.victim_for_idle()
+            self.victim_with_gain()
         } else if self.is_settled() {
             self.victims.oldest(0, &self.blocks.all)
         } else {
@@ -244,15 +247,21 @@ impl Ftl {
         if coming || (self.sequence < self.collection.search_again && !self.starved) {
             return None;
         }
-        let victim = self.choose(0);
+        // With the host halted, a victim that gains no more than the padding of its last granule
+        // would let collection go round for ever.
+        let victim = if self.stops_the_world() && !self.starved {
+            self.victim_with_gain()
+        } else {
+            self.choose(0)
+        };
         if victim.is_none() {
             self.collection.search_again = self.sequence + 8 * u64::from(self.layout.dies);
         }
         victim
     }
 
-    /// The victim of the policy in idle time, or the emptiest where that one gains too little.
-    fn victim_for_idle(&mut self) -> Option<u32> {
+    /// The victim of the policy, or the emptiest where that one gains too little.
+    fn victim_with_gain(&mut self) -> Option<u32> {
         let units = self.layout.native_units;
         let least = (units / IDLE_GAIN).max(2 * self.layout.native_granule);
         let chosen = self.choose(0)?;

@@ -19,6 +19,8 @@ pub struct Counters {
     pub refresh_units: u64,
     /// Units moved out of failing superblocks, and those programmed again after a failure.
     pub failure_units: u64,
+    /// Host units that were overwritten between a failed program and the next one.
+    pub dropped_units: u64,
     /// Units programmed without data, because a granule could not wait to be full.
     pub pad_units: u64,
     /// Units programmed as parity of what is counted above.

@@ -316,6 +316,10 @@ impl Ftl {
 
     /// A copyback has ended: what is still valid of its source rows now lives in the new place.
     pub(crate) fn copied_back(&mut self, place: u32, ops: &mut Vec<NandOp>) {
+        if self.health.fails && self.program_fails(place) {
+            self.copyback_failed(place, ops);
+            return;
+        }
         let flight = self.buffer.flights[place as usize];
         let (row, stride) = (
             self.layout.row_units,
@@ -347,7 +351,7 @@ impl Ftl {
         self.victims.received(target, self.victims.written(origin));
         self.count_programmed(FOLD, self.layout.native_granule);
         self.fold.copying -= 1;
-        self.granule_programmed(place, ops);
+        self.granule_landed(place, ops);
     }
 
     /// The source rows of a copyback under way, as ranges of physical units; for inspection.

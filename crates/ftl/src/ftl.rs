@@ -6,9 +6,10 @@ use flashtwin_base::rng::Rng;
 use flashtwin_nand::Part;
 
 use crate::allocate::{CACHE, DIRECT, MAP, STREAMS, Stream};
-use crate::blocks::{Blocks, Superblock};
+use crate::blocks::{Blocks, State, Superblock};
 use crate::collect::Collection;
 use crate::counters::Counters;
+use crate::health::{self, Born, Health};
 use crate::lanes::Lanes;
 use crate::layout::{Layout, NONE};
 use crate::map::Map;
@@ -67,6 +68,7 @@ pub struct Ftl {
     pub(crate) collect: Mover,
     pub(crate) wear: Wear,
     pub(crate) collect_map: Mover,
+    pub(crate) health: Health,
     pub(crate) counters: Counters,
     pub(crate) sequence: u64,
     pub(crate) starved: bool,
@@ -100,21 +102,29 @@ impl Ftl {
         seed: u64,
     ) -> Ftl {
         let layout = Layout::new(part, &policy);
-        let cache = Cache::new(&policy, &layout);
+        let mut cache = Cache::new(&policy, &layout);
+        let (health, born) = Health::new(part, &policy, &layout, seed);
         let unit = u64::from(policy.unit_bytes);
         let logical = capacity_bytes.div_ceil(unit) as u32;
         let pool = policy.map.pool(&layout, logical);
-        let paged = page_map(
-            &policy,
-            logical,
-            cache.fixed_total..cache.fixed_total + pool,
+        let own = health::first_sound(&born).max(cache.fixed_total);
+        let map = own..own + pool;
+        let blocks = Blocks::new(
+            &born,
+            cache.fixed_total,
+            &map,
+            cache.mode != CacheMode::None,
         );
+        cache.fixed_total = blocks.fixed_count();
+        let paged = page_map(&policy, logical, map);
         let pages = paged.as_ref().map_or(0, |p| p.pages);
-        Ftl {
+        let mut ftl = Ftl {
             map: Map::new(logical + pages, layout.physical_units()),
             paged,
             host_units: logical,
-            blocks: Blocks::new(layout.superblocks, cache.fixed_total, pool),
+            collection: Collection::new(&blocks),
+            blocks,
+            health,
             victims: Victims::new(layout.superblocks, layout.native_units),
             streams: std::array::from_fn(|i| Stream::new(&layout, &policy, i)),
             lanes: Lanes::new(&layout),
@@ -128,7 +138,6 @@ impl Ftl {
             sequence: 0,
             starved: false,
             parity_forgone: 0,
-            collection: Collection::new(&layout, cache.fixed_total),
             scratch: Vec::with_capacity(4096),
             chance: Rng::new(seed, CHANCE),
             recovering: false,
@@ -136,7 +145,11 @@ impl Ftl {
             cache,
             layout,
             policy,
+        };
+        if born.iter().any(|&b| b != Born::Good) {
+            ftl.look_for_end();
         }
+        ftl
     }
 
     /// Logical units that the host can address.
@@ -356,10 +369,10 @@ impl Ftl {
         self.forget_passes();
         assert_eq!(self.buffer.in_flight(), 0, "purge with programs in flight");
         self.forget_spare();
-        self.blocks.free.clear();
-        self.blocks.free_fixed.clear();
-        self.blocks.free_map.clear();
-        for (index, block) in self.blocks.all.iter_mut().enumerate() {
+        for block in &mut self.blocks.all {
+            if block.state == State::Retired {
+                continue;
+            }
             if block.written > 0 {
                 block.wear_off(&mut self.counters);
             }
@@ -371,16 +384,10 @@ impl Ftl {
                 native_cycles,
                 ..Superblock::fresh(fixed)
             };
-            let queue = if fixed {
-                &mut self.blocks.free_fixed
-            } else if map {
-                &mut self.blocks.free_map
-            } else {
-                &mut self.blocks.free
-            };
-            queue.push_back(index as u32);
         }
+        self.blocks.free_all();
         self.start_over();
+        self.mend_all();
     }
 
     /// Forgets where everything is and what was under way, the superblocks themselves excepted.
@@ -396,11 +403,12 @@ impl Ftl {
         self.lanes = Lanes::new(&self.layout);
         debug_assert_eq!(self.buffer.used_units, 0, "erase with host data");
         self.cache = Cache::new(&self.policy, &self.layout);
+        self.cache.fixed_total = self.blocks.fixed_count();
         self.fold = Mover::new(Work::Fold, &self.layout);
         self.collect = Mover::new(Work::Collect, &self.layout);
         self.wear.forget();
         self.victims = Victims::new(self.layout.superblocks, self.layout.native_units);
-        self.collection = Collection::new(&self.layout, self.cache.fixed_total);
+        self.collection = Collection::new(&self.blocks);
         self.collect_map = Mover::new(Work::Map, &self.layout);
         let pool = self.paged.as_ref().map(|p| p.pool.clone());
         let pool = pool.unwrap_or_default();

@@ -16,6 +16,7 @@ use crate::allocate::{CACHE, DIRECT, MAP, STREAMS, Stream};
 use crate::blocks::State;
 use crate::ftl::Ftl;
 use crate::layout::{Layout, NONE};
+use crate::op::NandOp;
 
 /// A lane whose turn it is not.
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +77,21 @@ impl Ftl {
     pub(crate) fn lane_has_free(&self, stream: usize) -> bool {
         let group = self.streams[stream].lane;
         self.blocks.has_free(&self.layout, group)
+    }
+
+    /// A superblock takes no more data: the lane that it is parked in, if it is, has none. Whatever
+    /// its stream has is between granules there.
+    /// The answer is the stream.
+    pub(crate) fn leave_parked(&mut self, superblock: u32, ops: &mut Vec<NandOp>) -> Option<usize> {
+        let mut lanes = self.lanes.all.iter();
+        let at = lanes.position(|lane| lane.superblock == superblock)?;
+        let lane = std::mem::replace(&mut self.lanes.all[at], EMPTY);
+        let stream = at / self.layout.groups as usize;
+        self.streams[stream].parked -= lane.end - lane.next;
+        self.last_passes(stream, self.layout.group_of(superblock), ops);
+        self.forgo_parity(stream, lane.next);
+        self.close_superblock(stream, superblock);
+        Some(stream)
     }
 
     /// Gives a group's lane of a stream its turn. Only between granules.

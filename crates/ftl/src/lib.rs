@@ -18,6 +18,7 @@ pub mod counters;
 mod fold;
 mod forget;
 mod ftl;
+mod health;
 mod lanes;
 pub mod layout;
 mod lists;

@@ -128,17 +128,32 @@ impl Ftl {
                 break;
             }
             self.passes.of(stream, s.lane).pop_front();
-            self.passes.host_units -= half.host_units;
-            let owner = self.buffer.flights[half.place as usize].stream;
-            self.passes.by_stream[owner] -= 1;
-            self.counters.second_pass_units += u64::from(s.granule);
-            ops.push(NandOp {
-                die: half.die,
-                class: class::SECOND_PASS,
-                units: half.units,
-                token: Token::Program(half.place),
-            });
+            self.issue_second(half, s.granule, ops);
         }
+    }
+
+    /// The superblock of a lane takes no more: what waits in it gets its second pass now.
+    pub(crate) fn last_passes(&mut self, stream: usize, lane: u32, ops: &mut Vec<NandOp>) {
+        let s = self.streams[stream];
+        if !self.has_passes(s.mode) {
+            return;
+        }
+        while let Some(half) = self.passes.of(stream, lane).pop_front() {
+            self.issue_second(half, s.granule, ops);
+        }
+    }
+
+    fn issue_second(&mut self, half: Half, granule: u32, ops: &mut Vec<NandOp>) {
+        self.passes.host_units -= half.host_units;
+        let owner = self.buffer.flights[half.place as usize].stream;
+        self.passes.by_stream[owner] -= 1;
+        self.counters.second_pass_units += u64::from(granule);
+        ops.push(NandOp {
+            die: half.die,
+            class: class::SECOND_PASS,
+            units: half.units,
+            token: Token::Program(half.place),
+        });
     }
 
     /// Pads a stream until none of its data waits: the granule being filled, and as many

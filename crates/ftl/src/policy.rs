@@ -252,7 +252,27 @@ pub enum Levelling {
     LeastWorn,
 }
 
-/// Wear levelling.
+/// How often an operation on a block fails.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Failures {
+    /// In a thousand million, at the end of the rated life.
+    pub at_rated_ppb: u64,
+    /// The power of wear with which that rises.
+    pub growth: u32,
+}
+
+/// When a drive becomes one that can only be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadOnlyAt {
+    /// When retired superblocks have eaten what folding and collection need; always the last end.
+    ReserveGone,
+    /// When a plane has no spare block left.
+    SparesGone,
+    /// When the mean wear has reached the rated life.
+    RatedWear,
+}
+
+/// Wear levelling, bad blocks and the end of life.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wear {
     /// Which free superblock is taken.
@@ -260,14 +280,32 @@ pub struct Wear {
     /// Resting data is moved when the least worn superblock is so many native cycles behind the
     /// most worn one; 0 = never.
     pub static_threshold: u32,
+    /// Good blocks beside those of the superblocks, in each plane of each die group.
+    pub spares: u32,
+    /// Blocks that are bad from the factory, in thousandths of a percent.
+    pub bad_percent_milli: u32,
+    /// Blocks that hold one bit a cell and no more, in thousandths of a percent.
+    pub weak_percent_milli: u32,
+    /// Failing programs.
+    pub program: Failures,
+    /// Failing erases.
+    pub erase: Failures,
+    /// When the drive can only be read.
+    pub read_only_at: ReadOnlyAt,
 }
 
 impl Default for Wear {
-    /// First freed, first used, and resting data rests.
+    /// First freed, first used, resting data rests, and no block is bad or fails.
     fn default() -> Wear {
         Wear {
             dynamic: Levelling::Fifo,
             static_threshold: 0,
+            spares: 0,
+            bad_percent_milli: 0,
+            weak_percent_milli: 0,
+            program: Failures::default(),
+            erase: Failures::default(),
+            read_only_at: ReadOnlyAt::ReserveGone,
         }
     }
 }
@@ -291,6 +329,6 @@ pub struct Policy {
     pub fold: Fold,
     /// Garbage collection.
     pub gc: Gc,
-    /// Wear levelling.
+    /// Wear levelling, bad blocks and the end of life.
     pub wear: Wear,
 }

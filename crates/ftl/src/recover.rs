@@ -98,7 +98,7 @@ impl Ftl {
         }
     }
 
-    fn wipe(&mut self, first: u32, units: u32) {
+    pub(crate) fn wipe(&mut self, first: u32, units: u32) {
         if let Some(spare) = &mut self.spare {
             spare.wipe(first, units);
         }

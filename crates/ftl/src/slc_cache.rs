@@ -341,9 +341,14 @@ impl Ftl {
     /// Sets buffer aside for units that the host is sending, and a free superblock where they do
     /// not fit into the open one: no mover takes it before they arrive.
     pub fn reserve(&mut self, route: Route, units: u32) {
-        let stream = self.host_stream(route);
         self.buffer.used_units += units;
         self.buffer.coming[route as usize] += units;
+        self.promise(route);
+    }
+
+    /// Sets a free superblock aside where what is coming on a route does not fit into the open one.
+    pub(crate) fn promise(&mut self, route: Route) {
+        let stream = self.host_stream(route);
         let (coming, promised) = self.awaited(stream, route);
         self.buffer.promised[route as usize] |= !promised && coming > self.streams[stream].left();
     }

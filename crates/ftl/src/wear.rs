@@ -27,7 +27,7 @@ use crate::policy::Levelling;
 const SPARE_SUPERBLOCKS: u32 = 2;
 
 /// How many causes there are.
-pub(crate) const CAUSES: usize = 3;
+pub(crate) const CAUSES: usize = 4;
 
 /// Why a superblock's data is moved by the mover of collection; the order is that of the counters
 /// in [`Ftl::count_moved`].
@@ -39,6 +39,8 @@ pub(crate) enum Cause {
     Wear,
     /// Its data is at risk.
     Refresh,
+    /// A block of it has failed.
+    Failure,
 }
 
 /// Program/erase cycles that a block is rated for, by mode.
@@ -105,6 +107,13 @@ impl Wear {
         self.busy = false;
         self.levelled = NONE;
         self.queue.clear();
+    }
+
+    /// A superblock is given up, and with it the wish to level it.
+    pub(crate) fn spare(&mut self, superblock: u32) {
+        if self.levelled == superblock {
+            self.levelled = NONE;
+        }
     }
 
     /// Superblocks that wait to be moved.
@@ -208,28 +217,26 @@ impl Ftl {
             }
             // It was emptied in another way; its erase takes the mark away where it is not done.
             block.marked = block.state != State::Free;
-            if self.wear.levelled == superblock {
-                self.wear.levelled = NONE;
-            }
+            self.wear.spare(superblock);
         }
         None
     }
 
     /// A superblock has been erased: perhaps the spread of wear asks for the least worn one's data
     /// to be moved. The erase of a levelled superblock does not lead to the next: one is moved for
-    /// each that other work has erased, and none while the host waits for a superblock.
+    /// each that other work has erased.
     pub(crate) fn level(&mut self, erased: u32, starved: bool) {
         let threshold = self.policy.wear.static_threshold;
         if threshold == 0 {
             return;
         }
-        if self.wear.levelled == erased {
-            self.wear.levelled = NONE;
+        let busy = self.wear.levelled != NONE;
+        self.wear.spare(erased);
+        if busy {
             return;
         }
-        if self.wear.levelled != NONE || starved {
-            return;
-        }
+        // While the host waits for superblocks its need goes first, for as long again.
+        let most_apart = f64::from(threshold) * if starved { 2.0 } else { 1.0 };
         let (mut most, mut least) = (0.0f64, (f64::INFINITY, NONE));
         for (index, block) in self.blocks.all.iter().enumerate() {
             if block.fixed || block.map || block.state == State::Retired {
@@ -242,7 +249,7 @@ impl Ftl {
                 least = (cycles, index as u32);
             }
         }
-        if least.1 != NONE && most - least.0 > f64::from(threshold) {
+        if least.1 != NONE && most - least.0 > most_apart {
             self.wear.levelled = least.1;
             self.relocate(least.1, Cause::Wear);
         }
@@ -251,18 +258,19 @@ impl Ftl {
     /// Units that the mover of collection has placed are programmed; those that it placed last
     /// may still wait in its granule.
     pub(crate) fn count_moved(&mut self, programmed: u32) {
-        let placed = &mut self.collect.placed;
-        let last = self.collect.cause as usize;
-        let waiting = placed.iter().sum::<u32>() - programmed;
-        placed[last] -= waiting;
+        let waiting = self.collect.placed.iter().sum::<u32>() - programmed;
+        let before = self.collect.placed;
+        self.collect.unplace(waiting);
         let counters = [
             &mut self.counters.gc_units,
             &mut self.counters.wear_units,
             &mut self.counters.refresh_units,
+            &mut self.counters.failure_units,
         ];
-        for (counter, units) in counters.into_iter().zip(placed.iter_mut()) {
-            *counter += u64::from(std::mem::take(units));
+        let placed = &mut self.collect.placed;
+        for ((counter, units), before) in counters.into_iter().zip(placed).zip(before) {
+            *counter += u64::from(*units);
+            *units = before - *units;
         }
-        placed[last] = waiting;
     }
 }

@@ -15,6 +15,7 @@ fn levelled(dynamic: Levelling, static_threshold: u32) -> Policy {
         wear: Wear {
             dynamic,
             static_threshold,
+            ..Wear::default()
         },
         ..policy()
     }
@@ -68,8 +69,13 @@ fn static_levelling_bounds_the_spread() {
     for threshold in [4, 10] {
         let bench = skewed(levelled(Levelling::LeastWorn, threshold), 75, 12_000);
         let found = spread(&bench);
-        // The most worn may go on while the next least worn one waits for its turn.
-        assert!(found <= threshold + 3, "{threshold}: {:?}", cycles(&bench));
+        // Twice of it while the host waits; the most worn may go on while the next least worn
+        // one waits for its turn.
+        assert!(
+            found <= 2 * threshold + 3,
+            "{threshold}: {:?}",
+            cycles(&bench)
+        );
         let c = bench.ftl.counters();
         assert!(c.wear_units > 0);
     }
@@ -86,7 +92,7 @@ fn levelling_costs_the_data_of_what_it_moves() {
         // ahead, so that a move comes with about so many erases.
         let moves = c.wear_units as f64 / size * f64::from(threshold) / erases;
         assert!(
-            (0.6..1.6).contains(&moves),
+            (0.4..2.5).contains(&moves),
             "{threshold}: {moves} of what it should cost"
         );
         assert_eq!(c.refresh_units + c.failure_units, 0);

@@ -7,8 +7,8 @@ use flashtwin_base::Nanos;
 use flashtwin_ftl::Policy;
 use flashtwin_ftl::layout::Mode;
 use flashtwin_ftl::policy::{
-    Admit, CacheMode, Fold, FoldPath, Levelling, MapPolicy, Parity, Residency, SizeAt, SlcCache,
-    Wear, WhenFull,
+    Admit, CacheMode, Failures, Fold, FoldPath, Levelling, MapPolicy, Parity, ReadOnlyAt,
+    Residency, SizeAt, SlcCache, Wear, WhenFull,
 };
 use flashtwin_nand::DiePower;
 use flashtwin_nand::part::{Cell, Geometry, ModeTiming, Part, Program, SecondPass, Suspend};
@@ -256,6 +256,24 @@ fn wear(checked: &Checked<'_>) -> Wear {
             _ => Levelling::LeastWorn,
         },
         static_threshold: checked.count("wear.static_threshold"),
+        spares: checked.count("wear.spares"),
+        bad_percent_milli: checked.count("wear.bad_percent"),
+        weak_percent_milli: checked.count("wear.weak_percent"),
+        program: failures(checked, "wear.program_failures"),
+        erase: failures(checked, "wear.erase_failures"),
+        read_only_at: match checked.word("wear.read_only_at") {
+            "reserve-gone" => ReadOnlyAt::ReserveGone,
+            "spares-gone" => ReadOnlyAt::SparesGone,
+            _ => ReadOnlyAt::RatedWear,
+        },
+    }
+}
+
+/// A key in thousandths of a failure in a million, that is failures in a thousand million.
+fn failures(checked: &Checked<'_>, key: &str) -> Failures {
+    Failures {
+        at_rated_ppb: checked.number(key),
+        growth: checked.count("wear.failure_growth"),
     }
 }
 

@@ -15,7 +15,7 @@ use flashtwin_ftl::policy::{
     Admit, CacheMode, Fold, FoldPath, Gc, MapPolicy, Pace, Parity, Recycler, SlcCache, Victim,
     Wear, WhenFull,
 };
-use flashtwin_ftl::{Ftl, Load, LookUp, NandOp, Policy, Route, Token};
+use flashtwin_ftl::{Found, Ftl, Load, LookUp, NandOp, Policy, Route, Token};
 use flashtwin_nand::{Cell, Geometry, ModeTiming, Part, Program, Suspend};
 
 pub const UNIT: u32 = 4096;
@@ -110,6 +110,8 @@ pub fn policy() -> Policy {
 pub struct Bench {
     pub ftl: Ftl,
     dies: Vec<VecDeque<NandOp>>,
+    /// Programs may fail: what is in the buffer then moves.
+    fails: bool,
     ops: Vec<NandOp>,
     pub rng: Rng,
     stamps: BTreeMap<u32, u64>,
@@ -139,6 +141,7 @@ impl Bench {
         buffer_units: u32,
     ) -> Bench {
         let capacity = u64::from(capacity_units) * u64::from(UNIT);
+        let fails = policy.wear.program.at_rated_ppb > 0;
         let ftl = Ftl::new(
             part,
             policy,
@@ -150,6 +153,7 @@ impl Bench {
         Bench {
             ftl,
             dies,
+            fails,
             ops: Vec::new(),
             rng: Rng::new(seed, 7),
             stamps: BTreeMap::new(),
@@ -238,22 +242,27 @@ impl Bench {
         let die = busy[self.rng.below(busy.len() as u64) as usize];
         let op = self.dies[die].pop_front().expect("a busy die");
         let rows = self.sources(op.token);
-        let watched = if rows.is_empty() {
+        let fails = self.fails && matches!(op.token, Token::Program(_));
+        let watched = if rows.is_empty() && !fails {
             0
         } else {
             self.ftl.logical_units()
         };
-        let before: Vec<(u32, u32)> = (0..watched)
-            .filter_map(|lpn| self.ftl.locate(lpn).map(|ppn| (lpn, ppn)))
+        let before: Vec<(u32, u32, Found)> = (0..watched)
+            .filter_map(|lpn| {
+                self.ftl
+                    .locate(lpn)
+                    .map(|ppn| (lpn, ppn, self.ftl.find(lpn)))
+            })
             .collect();
         self.ftl.finish(op.token, &mut self.ops);
         self.queue();
         self.note_pages();
-        for (lpn, ppn) in before {
+        for (lpn, ppn, found) in before {
             let now = self.ftl.locate(lpn).expect("moving never unmaps");
             if now != ppn {
                 assert!(
-                    rows.iter().any(|r| r.contains(&ppn)),
+                    found == Found::Buffer || rows.iter().any(|r| r.contains(&ppn)),
                     "unit {lpn} moved unread"
                 );
                 let stamp = self.stamps[&ppn];

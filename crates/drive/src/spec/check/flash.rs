@@ -2,6 +2,7 @@
 
 use super::super::quantity::human;
 use super::super::value::{Datum, Values};
+use super::wear::lost;
 use super::{Findings, map};
 
 /// The layout in numbers wide enough for any product of them.
@@ -77,8 +78,19 @@ impl Flash {
     /// Superblocks that stay for user data in native mode: neither system nor the cache's own or
     /// the map's.
     fn native_superblocks(&self, values: &Values) -> Option<u128> {
-        let taken = self.system(values)? + self.own(values)? + map::superblocks(values)?;
+        let own = self.own(values)? + map::superblocks(values)?;
+        let taken = self.system(values)? + own + self.unfit(values)?;
         Some(self.blocks.saturating_sub(taken))
+    }
+
+    /// Superblocks that bad and weak blocks may cost, beyond those weak ones that the cache's own
+    /// part takes.
+    fn unfit(&self, values: &Values) -> Option<u128> {
+        let blocks = self.blocks / self.groups;
+        let spares = u128::from(values.number("wear.spares")?);
+        let bad = lost(values.number("wear.bad_percent")?, blocks + spares, spares);
+        let weak = lost(values.number("wear.weak_percent")?, blocks, 0) * self.groups;
+        Some(bad * self.groups + weak.saturating_sub(self.own(values)?))
     }
 
     /// The same in bytes.
@@ -293,7 +305,7 @@ fn capacity(found: &mut Findings<'_>) -> Option<()> {
     let room = flash.native(values)?.saturating_sub(held);
     if capacity > room {
         let message = format!(
-            "flash holds {} but {} of it never hold user data (system {}, {}{}static cache {}, \
+            "flash holds {} but {} of it never hold user data (system {}, {}{}{}static cache {}, \
              reserve of garbage collection {}): {} are left and the drive advertises {}",
             human(flash.raw()),
             human(flash.raw() - room),
@@ -305,6 +317,10 @@ fn capacity(found: &mut Findings<'_>) -> Option<()> {
             match map::superblocks(values)? {
                 0 => String::new(),
                 count => format!("map {}, ", human(count * flash.superblock())),
+            },
+            match flash.unfit(values)? {
+                0 => String::new(),
+                some => format!("bad and weak blocks {}, ", human(some * flash.superblock())),
             },
             human(flash.own(values)? * flash.superblock()),
             human(held),

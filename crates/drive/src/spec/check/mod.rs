@@ -7,6 +7,7 @@ mod flash;
 pub(super) mod link;
 mod map;
 mod power;
+mod wear;
 
 use super::error::{Fault, Place, SpecError};
 use super::value::Values;
@@ -38,6 +39,7 @@ pub(super) fn check(values: &Values, file: &str) -> Vec<SpecError> {
     cache::check(&mut findings);
     firmware::check(&mut findings);
     link::check(&mut findings);
+    wear::check(&mut findings);
     power::check(&mut findings);
     findings.errors
 }

@@ -1,0 +1,41 @@
+//! Whether bad blocks leave a drive, and whether the end of life is one that can come.
+
+use super::super::quantity::milli_text;
+use super::Findings;
+
+/// Weak and bad blocks can be all of them, but no more.
+const PERCENT_MAX_MILLI: u64 = 100_000;
+
+pub(super) fn check(found: &mut Findings<'_>) {
+    shares(found);
+    end(found);
+}
+
+fn shares(found: &mut Findings<'_>) {
+    for key in ["wear.bad_percent", "wear.weak_percent"] {
+        if let Some(share) = found.values.number(key).filter(|s| *s > PERCENT_MAX_MILLI) {
+            let message = format!("{} in a hundred", milli_text(share));
+            found.add(key, message, "write at most 100");
+        }
+    }
+}
+
+fn end(found: &mut Findings<'_>) -> Option<()> {
+    let early = found.values.word("wear.read_only_at")? == "spares-gone";
+    if early && found.values.number("wear.spares")? == 0 {
+        let message = "the drive ends when a plane has no spare block, and there are none";
+        let hint = "write how many there are in `wear.spares`, or \"reserve-gone\"";
+        found.add("wear.read_only_at", message, hint);
+    }
+    Some(())
+}
+
+/// Superblocks that a die group with `planes` planes of `blocks` blocks each may lose to blocks
+/// that are bad or weak with this share: the mean of a plane and three deviations, beyond what
+/// spares make good.
+pub(super) fn lost(share_milli: u64, blocks: u128, spares: u128) -> u128 {
+    let mean_milli = u128::from(share_milli) * blocks / 100;
+    let deviation = (mean_milli.div_ceil(1000)).isqrt();
+    let most = mean_milli.div_ceil(1000) + if mean_milli > 0 { 3 * deviation + 1 } else { 0 };
+    most.saturating_sub(spares).min(blocks)
+}

@@ -1,0 +1,147 @@
+//! Drives with a tiny endurance, written until they can only be read.
+
+mod common;
+
+use common::load_with;
+use flashtwin_base::{Completion, Device, Nanos, Op, Request, Status};
+use flashtwin_drive::Drive;
+use flashtwin_drive::xray::COLUMNS;
+
+/// A drive of 64 MiB that is rated for a few cycles, without a cache.
+const SMALL: [&str; 19] = [
+    "drive.capacity=40 MB",
+    "nand.channels=2",
+    "nand.planes=2",
+    "nand.wordlines_per_block=8",
+    "nand.blocks_per_plane=44",
+    "nand.native.endurance=20",
+    "ftl.system=0",
+    "slc_cache.mode=none",
+    "slc_cache.size=0",
+    "slc_cache.when_full=direct",
+    "fold.idle_after=never",
+    "fold.reserve=0",
+    "fold.pace=0",
+    "controller.write_buffer=384 KiB",
+    "wear.dynamic=least-worn",
+    "wear.static_threshold=5",
+    "wear.spares=2",
+    "wear.program_failures=100",
+    "wear.erase_failures=1000",
+];
+
+fn drive(sets: &[&str], seed: u64) -> Drive {
+    let sets = [&SMALL[..], sets].concat();
+    Drive::new(&load_with(common::BASE, &[], &sets).config, seed)
+}
+
+fn single(drive: &mut Drive, op: Op, lba: u64, sectors: u32) -> Status {
+    let mut done: Vec<Completion> = Vec::new();
+    drive.submit(drive.now(), Request::new(1, op, lba, sectors));
+    while done.is_empty() {
+        let due = drive.next_due().expect("a command is under way");
+        drive.advance(due, &mut done);
+    }
+    done[0].status
+}
+
+/// Writes the drive over and over until it refuses; the answer is how many bytes it took.
+fn write_to_the_end(drive: &mut Drive) -> u64 {
+    let sectors = drive.capacity_bytes() / 512;
+    let (mut at, mut bytes) = (0, 0);
+    loop {
+        let count = 256.min(sectors - at);
+        match single(drive, Op::Write, at, count as u32) {
+            Status::Ok => bytes += count * 512,
+            Status::ReadOnly => return bytes,
+            other => panic!("{other:?}"),
+        }
+        at = (at + count) % sectors;
+        assert!(bytes < 400 * drive.capacity_bytes(), "it never ends");
+    }
+}
+
+#[test]
+fn it_ends_after_the_rated_life_and_is_all_there() {
+    let mut drive = drive(&[], 1);
+    drive.restart_xray(Nanos::from_secs(1));
+    let bytes = write_to_the_end(&mut drive);
+    let lives = bytes as f64 / drive.capacity_bytes() as f64;
+    // Rated for 20 cycles; failures are rare before them and common at twice of it.
+    assert!((15.0..80.0).contains(&lives), "{lives} drive writes");
+    let sectors = drive.capacity_bytes() / 512;
+    assert_eq!(single(&mut drive, Op::Flush, 0, 0), Status::Ok);
+    for lba in (0..sectors - 8).step_by(8) {
+        assert_eq!(single(&mut drive, Op::Read, lba, 8), Status::Ok);
+        assert!(drive.ftl().locate((lba / 8) as u32).is_some());
+    }
+    assert_eq!(single(&mut drive, Op::Write, 0, 8), Status::ReadOnly);
+    assert_eq!(single(&mut drive, Op::Trim, 0, 8), Status::ReadOnly);
+    drive.ftl().check();
+    let took = drive.purge();
+    assert!(took > Nanos::ZERO);
+    assert_eq!(single(&mut drive, Op::Write, 0, 8), Status::ReadOnly);
+    drive.ftl().check();
+
+    let columns = drive.close_xray().columns();
+    let column = |name| &columns[COLUMNS.iter().position(|c| *c == name).unwrap()];
+    let last = |name| *column(name).last().unwrap();
+    assert!(last("retired_superblocks") > 0 && last("failure_bytes") > 0);
+    assert!(column("wear_ppm").windows(2).all(|w| w[0] <= w[1]));
+    assert!(
+        column("retired_superblocks")
+            .windows(2)
+            .all(|w| w[0] <= w[1])
+    );
+    // Wear is levelled: nothing is far ahead of the mean.
+    assert!(last("wear_spread_ppm") < 500_000);
+    assert!(last("wear_bytes") == 0, "everything is hot");
+}
+
+#[test]
+fn the_policy_says_when_it_ends() {
+    let bytes = |rule: &str| {
+        let rule = format!("wear.read_only_at={rule}");
+        let mut drive = drive(&[&rule], 3);
+        let bytes = write_to_the_end(&mut drive);
+        (
+            bytes,
+            drive.ftl().mean_wear(),
+            drive.ftl().retired_superblocks(),
+        )
+    };
+    let (rated, wear, _) = bytes("rated-wear");
+    assert!((1.0..1.05).contains(&wear), "{wear}");
+    let (spares, _, retired) = bytes("spares-gone");
+    assert_eq!(retired, 0, "a spare was there for each bad block");
+    let (reserve, _, retired) = bytes("reserve-gone");
+    assert!(retired > 0);
+    assert!(spares < reserve && rated < reserve);
+}
+
+#[test]
+fn equal_seeds_end_alike() {
+    let run = |seed| {
+        let mut drive = drive(&[], seed);
+        let bytes = write_to_the_end(&mut drive);
+        (bytes, drive.now(), *drive.counters())
+    };
+    assert_eq!(run(7), run(7));
+    assert_ne!(run(7), run(8));
+}
+
+#[test]
+fn without_failures_nothing_ends() {
+    let mut drive = drive(&["wear.program_failures=0", "wear.erase_failures=0"], 1);
+    let sectors = drive.capacity_bytes() / 512;
+    for _ in 0..60 {
+        let mut at = 0;
+        while at < sectors {
+            let count = 256.min(sectors - at);
+            assert_eq!(single(&mut drive, Op::Write, at, count as u32), Status::Ok);
+            at += count;
+        }
+    }
+    assert!(drive.ftl().mean_wear() > 1.5);
+    assert_eq!(drive.ftl().retired_superblocks(), 0);
+}

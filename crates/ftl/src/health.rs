@@ -1,0 +1,523 @@
+//! Blocks that are bad, weak or failing, and what the firmware does about them.
+//!
+//! *From the factory.* Each block is bad or weak by chance. Firmware makes its superblocks from the
+//! good blocks of each plane, whatever their numbers, so that the plane with the fewest decides how
+//! many there are, and the others keep the rest as spares. Weak blocks, which hold one bit a cell
+//! but not more, are put together into as few superblocks as their plane with the most allows;
+//! those serve the SLC cache only.
+//!
+//! *In use.* A program or an erase of a block fails with a probability that is `at_rated` at the
+//! end of the rated life and rises with a power of wear: negligible before, certain in the long run.
+//! A failed program has cost its time; its data is still in the buffer and is programmed elsewhere,
+//! the superblock takes no more data and is emptied. Then a spare of the same plane takes the bad
+//! block's place, or the superblock is retired. A failed erase does that at once.
+//!
+//! *At the end* the drive can only be read: when what is left in native superblocks cannot hold the
+//! capacity beside what folding and collection need, and earlier where the policy says so.
+//!
+//! Where fewer than [`FALL_BACK`] superblocks are to spare, a failing program is repeated with more
+//! pulses and holds; the block is replaced all the same once it is empty. No data is ever lost.
+//! The map's own superblocks, a few of the best blocks, do not fail.
+//!
+//! A power of wear as the law of failures, and the values of the keys, are priors of the field.
+
+use flashtwin_base::rng::Rng;
+use flashtwin_nand::Part;
+
+use crate::allocate::{CACHE, DIRECT, FOLD, GC};
+use crate::blocks::{Pool, State};
+use crate::ftl::Ftl;
+use crate::layout::{Layout, Mode, NONE};
+use crate::mover::{Mover, Work};
+use crate::op::{NandOp, Token};
+use crate::policy::{CacheMode, Failures, Policy, ReadOnlyAt, Wear, WhenFull};
+use crate::slc_cache::Route;
+use crate::wear::Cause;
+use crate::write_buffer::{Flight, PARITY};
+
+/// Superblocks to spare without which a failing program stays where it is: one to go on in, one for
+/// rows on their way to it, one for collection.
+const FALL_BACK: u32 = 3;
+/// Numbers of the streams of chance in the drive's seed.
+const FACTORY: u64 = 0x4641_4354;
+const IN_USE: u64 = 0x4641_494c;
+
+/// True with a probability from 0 to 1.
+fn happens(chance: &mut Rng, probability: f64) -> bool {
+    let scale = 1.0 / (1u64 << 53) as f64;
+    probability > 0.0 && ((chance.next_u64() >> 11) as f64 * scale) < probability
+}
+
+/// The probability of a failure at so much wear (1 is the rated life).
+fn probability(failures: &Failures, wear: f64) -> f64 {
+    let power = (0..failures.growth).fold(1.0, |power, _| power * wear);
+    (failures.at_rated_ppb as f64 * 1e-9 * power).min(1.0)
+}
+
+/// A superblock as it comes from the factory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Born {
+    Good,
+    /// It holds one bit a cell, and no more.
+    Weak,
+    /// There are not enough good blocks for it.
+    Missing,
+}
+
+/// The first superblock behind the weak ones.
+pub(crate) fn first_sound(born: &[Born]) -> u32 {
+    let weak = born.iter().rposition(|&b| b == Born::Weak);
+    weak.map_or(0, |at| at as u32 + 1)
+}
+
+/// Bad blocks, spares and the luck of the drive.
+pub(crate) struct Health {
+    chance: Rng,
+    /// Programs or erases can fail.
+    pub(crate) fails: bool,
+    /// Good blocks of each plane of each die that are in no superblock.
+    spares: Vec<u32>,
+    planes: u32,
+    /// Superblocks and the planes of their blocks that have failed and are not replaced yet.
+    failed: Vec<(u32, u32)>,
+    /// Blocks that have failed in use.
+    grown_bad: u32,
+    read_only: bool,
+    /// Host data of a failed program waits in a granule again.
+    placed_again: bool,
+}
+
+impl Health {
+    /// The blocks of a drive with this seed, and what its superblocks are like.
+    pub(crate) fn new(
+        part: &Part,
+        policy: &Policy,
+        layout: &Layout,
+        seed: u64,
+    ) -> (Health, Vec<Born>) {
+        let wear = &policy.wear;
+        let mut health = Health {
+            chance: Rng::new(seed, IN_USE),
+            fails: wear.program.at_rated_ppb + wear.erase.at_rated_ppb > 0,
+            spares: Vec::new(),
+            planes: part.geometry.planes,
+            failed: Vec::new(),
+            grown_bad: 0,
+            read_only: false,
+            placed_again: false,
+        };
+        let mut chance = Rng::new(seed, FACTORY);
+        let mut born = vec![Born::Good; layout.superblocks as usize];
+        for group in 0..layout.groups {
+            let members = born.iter_mut().skip(group as usize);
+            let members = members.step_by(layout.groups as usize);
+            let count = members.len() as u32;
+            let (good, weak) = health.draw_group(wear, layout, count, &mut chance);
+            for (born, place) in members.zip(0..) {
+                *born = match place {
+                    _ if place >= good => Born::Missing,
+                    _ if place < weak => Born::Weak,
+                    _ => Born::Good,
+                };
+            }
+        }
+        (health, born)
+    }
+
+    /// Draws the blocks of a die group that should make `count` superblocks: how many can be made,
+    /// and how many of them are weak. The rest of the good blocks are spares.
+    fn draw_group(
+        &mut self,
+        wear: &Wear,
+        layout: &Layout,
+        count: u32,
+        chance: &mut Rng,
+    ) -> (u32, u32) {
+        let mut draw = |percent_milli: u32, of: u32| {
+            let rate = f64::from(percent_milli) * 1e-5;
+            (0..of).filter(|_| happens(chance, rate)).count() as u32
+        };
+        let blocks = count + wear.spares;
+        let (mut good, mut weak) = (Vec::new(), 0);
+        for _ in 0..layout.group_dies * self.planes {
+            good.push(blocks - draw(wear.bad_percent_milli, blocks));
+            weak = weak.max(draw(wear.weak_percent_milli, count));
+        }
+        let made = good.iter().copied().min().unwrap_or(0).min(count);
+        self.spares.extend(good.iter().map(|good| good - made));
+        (made, weak.min(made))
+    }
+
+    /// Puts spares in the places of a superblock's bad blocks; false when there are too few.
+    fn mend(&mut self, superblock: u32) -> bool {
+        let bad = |f: &&(u32, u32)| f.0 == superblock;
+        let bad: Vec<u32> = self.failed.iter().filter(bad).map(|f| f.1).collect();
+        self.failed.retain(|f| f.0 != superblock);
+        let wanted = |plane: u32| bad.iter().filter(|&&p| p == plane).count() as u32;
+        let mut planes = bad.iter();
+        if planes.any(|&p| self.spares[p as usize] < wanted(p)) {
+            return false;
+        }
+        for &plane in &bad {
+            self.spares[plane as usize] -= 1;
+        }
+        true
+    }
+
+    fn note(&mut self, superblock: u32, plane: u32) {
+        if !self.failed.contains(&(superblock, plane)) {
+            self.failed.push((superblock, plane));
+            self.grown_bad += 1;
+        }
+    }
+}
+
+impl Ftl {
+    /// The drive has come to its end: it can be read, and takes no more data.
+    #[inline]
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.health.read_only
+    }
+
+    /// Whether host data of a failed program has been placed again since this was last asked: what
+    /// waits for it to be programmed must not wait for more data.
+    #[inline]
+    pub fn take_placed_again(&mut self) -> bool {
+        std::mem::take(&mut self.health.placed_again)
+    }
+
+    /// Blocks that have failed in use.
+    #[must_use]
+    pub fn grown_bad_blocks(&self) -> u32 {
+        self.health.grown_bad
+    }
+
+    /// Good blocks of the plane that has the fewest to spare.
+    #[must_use]
+    pub fn spare_blocks(&self) -> u32 {
+        self.health.spares.iter().copied().min().unwrap_or(0)
+    }
+
+    /// Whether what is left can hold the drive's capacity and still be collected, and whether the
+    /// policy lets it go on.
+    pub(crate) fn look_for_end(&mut self) {
+        let left = |b: &&crate::blocks::Superblock| b.state != State::Retired && !b.fixed && !b.map;
+        let left = self.blocks.all.iter().filter(left).count() as u32;
+        let data = self.logical_units().div_ceil(self.layout.native_units);
+        let streams = if self.cache.mode == CacheMode::None {
+            2
+        } else {
+            3
+        };
+        let open = streams * self.layout.groups;
+        let gc = &self.policy.gc;
+        let work = (gc.reserve_superblocks + open + 1).max(gc.high_superblocks);
+        let early = match self.policy.wear.read_only_at {
+            ReadOnlyAt::ReserveGone => false,
+            ReadOnlyAt::SparesGone => self.spare_blocks() == 0,
+            ReadOnlyAt::RatedWear => self.mean_wear() >= 1.0,
+        };
+        let cache = &self.policy.cache;
+        let staged = cache.mode != CacheMode::None && cache.when_full != WhenFull::Direct;
+        let no_cache = staged && self.cache.fixed_total + self.cache.limit == 0;
+        self.health.read_only |= early || no_cache || left < data + work;
+    }
+
+    /// A superblock is about to be erased: its bad blocks are replaced first. False when it is
+    /// retired instead.
+    pub(crate) fn is_fit(&mut self, superblock: u32) -> bool {
+        if self.health.failed.is_empty() || self.mend_or_retire(superblock) {
+            return true;
+        }
+        false
+    }
+
+    #[cold]
+    fn mend_or_retire(&mut self, superblock: u32) -> bool {
+        let fit = self.health.mend(superblock);
+        if !fit {
+            self.retire(superblock);
+        }
+        self.look_for_end();
+        fit
+    }
+
+    fn retire(&mut self, superblock: u32) {
+        let block = &mut self.blocks.all[superblock as usize];
+        assert_eq!(block.valid, 0, "retiring {} live units", block.valid);
+        if block.fixed {
+            self.cache.fixed_total -= 1;
+        } else if block.pool == Pool::Cache {
+            self.cache.borrowed -= 1;
+        }
+        self.wear.spare(superblock);
+        if let Some(spare) = &mut self.spare {
+            spare.opened[superblock as usize] = 0;
+            spare.wipe(self.layout.base(superblock), self.layout.native_units);
+        }
+        let block = &mut self.blocks.all[superblock as usize];
+        block.state = State::Retired;
+        (block.mode, block.pool) = (Mode::Native, Pool::Data);
+        (block.marked, block.written) = (false, 0);
+    }
+
+    /// The dies have done with an erase: whether every block took it. A superblock that lost one is
+    /// mended or retired.
+    pub(crate) fn erase_holds(&mut self, superblock: u32) -> bool {
+        let block = &self.blocks.all[superblock as usize];
+        if block.map {
+            return true;
+        }
+        let wear = self.wear.rated.wear_of(block);
+        let probability = probability(&self.policy.wear.erase, wear);
+        let (dies, planes) = (self.layout.dies_of(superblock), self.health.planes);
+        for plane in dies.start * planes..dies.end * planes {
+            if happens(&mut self.health.chance, probability) {
+                self.health.note(superblock, plane);
+            }
+        }
+        let fit = self.is_fit(superblock);
+        if fit && self.policy.wear.read_only_at == ReadOnlyAt::RatedWear {
+            self.look_for_end();
+        }
+        fit
+    }
+
+    /// Whether a program that has ended has failed. Where there is no place to go on in, it is
+    /// made to hold.
+    pub(crate) fn program_fails(&mut self, place: u32) -> bool {
+        let flight = self.buffer.flights[place as usize];
+        let block = &self.blocks.all[flight.superblock as usize];
+        if block.map || self.recovering {
+            return false;
+        }
+        let wear = self.wear.rated.wear_of(block);
+        let each = probability(&self.policy.wear.program, wear);
+        let planes = self.health.planes;
+        if !happens(&mut self.health.chance, each * f64::from(planes)) {
+            return false;
+        }
+        let die = self.die_of(&flight);
+        let plane = self.health.chance.below(planes.into()) as u32;
+        self.health.note(flight.superblock, die * planes + plane);
+        let routes = self.buffer.coming.iter().filter(|&&units| units > 0);
+        self.available_to_movers() >= FALL_BACK + (routes.count() as u32).saturating_sub(1)
+    }
+
+    /// The die that a granule is programmed on; for parity, which does not know its own, the first.
+    fn die_of(&self, flight: &Flight) -> u32 {
+        if flight.stream == PARITY {
+            return self.layout.dies_of(flight.superblock).start;
+        }
+        let (superblock, offset) = self.layout.split(flight.first);
+        let mode = self.blocks.all[superblock as usize].mode;
+        self.layout.place(mode, superblock, offset).0
+    }
+
+    /// A program has failed: its data, still in the buffer, is programmed elsewhere together with
+    /// what waited for the same superblock, which takes no more and is emptied.
+    #[cold]
+    pub(crate) fn program_failed(&mut self, place: u32, ops: &mut Vec<NandOp>) {
+        let flight = self.buffer.flights[place as usize];
+        let mut lpns = Vec::new();
+        if flight.stream != PARITY {
+            let granule = self
+                .layout
+                .granule(self.blocks.all[flight.superblock as usize].mode);
+            self.take_valid(flight.first, granule, &mut lpns);
+            self.count_again(flight.stream, lpns.len() as u32);
+            if flight.stream <= DIRECT {
+                // It gives its place in the buffer back as it lands, and takes it anew.
+                self.buffer.used_units += lpns.len() as u32;
+            }
+        }
+        let left = self.abandon(flight.superblock, &mut lpns, ops);
+        self.granule_landed(place, ops);
+        let stream = if flight.stream == PARITY {
+            left
+        } else {
+            Some(flight.stream)
+        };
+        if let Some(stream) = stream {
+            self.place_again(stream, &flight, &lpns, ops);
+        }
+        self.condemn(flight.superblock, ops);
+    }
+
+    /// A copyback has failed: the data is still in its source, and goes through the controller.
+    #[cold]
+    pub(crate) fn copyback_failed(&mut self, place: u32, ops: &mut Vec<NandOp>) {
+        let flight = self.buffer.flights[place as usize];
+        for rows in self.copyback_rows(place) {
+            let valid = self.map.count_valid(rows.start, rows.end - rows.start);
+            if valid > 0 {
+                self.fold.outstanding += 1;
+                let (die, class) = self.read_place(rows.start);
+                ops.push(NandOp {
+                    die,
+                    class,
+                    units: valid as u16,
+                    token: Token::FoldRead(rows.start),
+                });
+            }
+        }
+        self.counters.failure_units += u64::from(self.layout.native_granule);
+        self.fold.copying -= 1;
+        let mut lpns = Vec::new();
+        self.abandon(flight.superblock, &mut lpns, ops);
+        self.granule_landed(place, ops);
+        self.place_again(FOLD, &flight, &lpns, ops);
+        self.condemn(flight.superblock, ops);
+    }
+
+    /// Takes the valid units of a range out of it.
+    fn take_valid(&mut self, first: u32, count: u32, lpns: &mut Vec<u32>) {
+        let before = lpns.len();
+        self.map.collect_valid(first, count, lpns);
+        self.map.clear_valid_run(first, count);
+        self.wipe(first, count);
+        let taken = (lpns.len() - before) as u32;
+        self.lose_valid(self.layout.superblock_of(first), taken);
+    }
+
+    /// Units of a failed program that are programmed again count as that, and as what they are
+    /// the second time.
+    fn count_again(&mut self, stream: usize, units: u32) {
+        self.counters.failure_units += u64::from(units);
+        let mut left = u64::from(units);
+        let c = &mut self.counters;
+        let first = match stream {
+            CACHE => [&mut c.slc_units, &mut c.gc_units, &mut c.wear_units],
+            DIRECT => [&mut c.direct_units, &mut c.gc_units, &mut c.wear_units],
+            FOLD => [&mut c.fold_units, &mut c.gc_units, &mut c.wear_units],
+            _ => [&mut c.gc_units, &mut c.wear_units, &mut c.refresh_units],
+        };
+        for counter in first {
+            let here = left.min(*counter);
+            *counter -= here;
+            left -= here;
+        }
+        // What is moved out of failing superblocks is counted as that already.
+        self.counters.failure_units -= left;
+        if stream == GC {
+            self.collect.placed[self.collect.cause as usize] += units;
+        }
+    }
+
+    /// The stream that fills a superblock leaves it; what waits in its granule is taken along.
+    /// The answer is the stream, if there is one.
+    fn abandon(
+        &mut self,
+        superblock: u32,
+        lpns: &mut Vec<u32>,
+        ops: &mut Vec<NandOp>,
+    ) -> Option<usize> {
+        if self.blocks.all[superblock as usize].state == State::Half {
+            self.blocks.half.retain(|&s| s != superblock);
+            self.close_superblock(DIRECT, superblock);
+            return None;
+        }
+        let parked = self.leave_parked(superblock, ops);
+        let open = self.streams.iter().position(|s| s.superblock == superblock);
+        let Some(stream) = open else {
+            return parked;
+        };
+        let s = self.streams[stream];
+        let filled = s.next - s.begun;
+        let before = lpns.len();
+        if filled > 0 {
+            self.take_valid(self.layout.base(superblock) + s.begun, filled, lpns);
+        }
+        let lost = filled - (lpns.len() - before) as u32;
+        if stream <= DIRECT {
+            self.buffer.used_units -= lost;
+            self.counters.dropped_units += u64::from(lost);
+        } else if stream == GC {
+            self.collect.unplace(lost);
+        }
+        self.last_passes(stream, s.lane, ops);
+        self.forgo_parity(stream, s.begun);
+        // Its upper pages are given up with it.
+        self.streams[stream].end = self.layout.native_units;
+        self.close(stream);
+        Some(stream)
+    }
+
+    /// Programs units again that a failure left in the buffer. Until that is done, everything that
+    /// waits for the failed program goes on waiting.
+    fn place_again(&mut self, stream: usize, failed: &Flight, lpns: &[u32], ops: &mut Vec<NandOp>) {
+        let s = self.streams[stream];
+        let since = if s.next > s.begun {
+            s.sequence
+        } else {
+            self.sequence
+        };
+        let written = self.victims.written(failed.superblock);
+        self.append_moved(stream, lpns, written, ops);
+        self.health.placed_again |= stream <= DIRECT && !lpns.is_empty();
+        for flight in &mut self.buffer.flights {
+            if flight.first != NONE && flight.stream == stream && flight.sequence >= since {
+                flight.sequence = flight.sequence.min(failed.sequence);
+            }
+        }
+        let s = &mut self.streams[stream];
+        if s.next > s.begun {
+            s.sequence = s.sequence.min(failed.sequence);
+        }
+        self.set_aside_again();
+    }
+
+    /// Superblocks are set aside for what was promised a place in the one that failed.
+    fn set_aside_again(&mut self) {
+        for work in [Work::Fold, Work::Collect] {
+            let owed = self.mover(work).outstanding * self.layout.row_units;
+            let stream = self.mover(work).stream();
+            if self.streams[stream].left() < owed {
+                self.mover(work).pledged = true;
+            }
+        }
+        for route in [Route::Cache, Route::Direct] {
+            if self.buffer.coming[route as usize] > 0 {
+                self.promise(route);
+            }
+        }
+    }
+
+    /// A superblock with a bad block is emptied as soon as may be.
+    fn condemn(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
+        let block = &self.blocks.all[superblock as usize];
+        if block.state != State::Closed {
+            return;
+        }
+        if block.valid > 0 {
+            self.relocate(superblock, Cause::Failure);
+        } else if block.in_flight == 0 {
+            self.erase_when_safe(superblock, ops);
+        }
+    }
+
+    /// After a purge nothing holds data: failing superblocks are mended or given up.
+    pub(crate) fn mend_all(&mut self) {
+        while let Some(&(superblock, _)) = self.health.failed.first() {
+            if !self.mend_or_retire(superblock) {
+                self.blocks.free.retain(|&s| s != superblock);
+                self.blocks.free_fixed.retain(|&s| s != superblock);
+            }
+        }
+    }
+}
+
+impl Mover {
+    /// So many of the units that were placed and not programmed are gone.
+    pub(crate) fn unplace(&mut self, units: u32) {
+        let mut left = units;
+        let last = self.cause as usize;
+        for at in std::iter::once(last).chain(0..self.placed.len()) {
+            let here = left.min(self.placed[at]);
+            self.placed[at] -= here;
+            left -= here;
+        }
+        assert_eq!(left, 0, "more units are gone than were placed");
+    }
+}
