@@ -241,6 +241,7 @@ impl Drive {
         if self.controller.trim.alone {
             self.ended(slot);
         }
+        self.totals.end(status);
         self.commands.slots[slot as usize].status = status;
         if self.link.complete_time() == Nanos::ZERO {
             self.seen(slot);

@@ -1,12 +1,15 @@
-//! What the host has asked for since the drive was built: commands and bytes by kind.
+//! What the host has asked for since the drive was built, commands and bytes by kind, and how many
+//! commands failed.
 
-use flashtwin_base::Op;
+use flashtwin_base::{Op, Status};
 
-/// Commands within the drive's range, from the moment they are submitted.
+/// Commands within the drive's range, from the moment they are submitted; failures of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     commands: [u64; 4],
     bytes: [u64; 4],
+    /// By status; those that ended well are not counted.
+    failed: [u64; 5],
 }
 
 impl Totals {
@@ -14,6 +17,19 @@ impl Totals {
     pub(crate) fn count(&mut self, op: Op, bytes: u64) {
         self.commands[op as usize] += 1;
         self.bytes[op as usize] += bytes;
+    }
+
+    #[inline]
+    pub(crate) fn end(&mut self, status: Status) {
+        if status != Status::Ok {
+            self.failed[status as usize] += 1;
+        }
+    }
+
+    /// How many commands ended with an error.
+    #[must_use]
+    pub fn failed(&self, status: Status) -> u64 {
+        self.failed[status as usize]
     }
 
     /// How many commands of a kind.

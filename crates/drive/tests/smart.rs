@@ -143,6 +143,8 @@ fn data_units_are_rounded_up() {
             (&1.into(), &1.into())
         );
         assert_eq!(log["temperature"], 25);
+        assert_eq!(log["num_err_log_entries"], 1, "the read past the end");
+        assert_eq!(log["media_errors"], 0);
         assert_eq!(log["composite_temperature_k"], 298);
     }
 }
@@ -235,4 +237,24 @@ fn hours_minutes_and_watts_are_of_the_drives_clock() {
     go(&mut busy, read);
     let log = &busy.smart()["nvme_smart_health_information_log"];
     assert_eq!(log["controller_busy_time"], 1);
+}
+
+#[test]
+fn damage_that_is_found_out_is_counted() {
+    for family in ["nvme", "samsung"] {
+        let mut d = drive(family, &["controller.end_to_end=true"]);
+        d.inject_corruption(10);
+        let mut read = job(ReadWrite::RandRead, 4096, 4);
+        read.io_bytes = Some(8 << 20);
+        go(&mut d, read);
+        let (smart, caught) = (d.smart(), d.damage().caught);
+        assert!(caught > 50, "{caught}");
+        if family == "nvme" {
+            let log = &smart["nvme_smart_health_information_log"];
+            assert_eq!(log["media_errors"], caught);
+            assert_eq!(log["num_err_log_entries"], caught);
+        } else {
+            assert_eq!((raw(&smart, 184), raw(&smart, 187)), (caught, 0));
+        }
+    }
 }

@@ -6,7 +6,7 @@
 //! Micron's pair 247 and 248 counts NAND pages programmed for the host and by the firmware, so
 //! WAF = 1 + 248/247; here both are bytes over the page size.
 
-use flashtwin_base::Op;
+use flashtwin_base::{Op, Status};
 use serde_json::{Map, Value, json};
 
 use super::{Facts, SECTOR_BYTES};
@@ -78,7 +78,12 @@ fn common(facts: &Facts<'_>) -> Vec<Attribute> {
         count(9, "Power_On_Hours", facts.hours()),
         count(12, "Power_Cycle_Count", facts.power.on),
         count(174, "Unexpect_Power_Loss_Ct", facts.power.unsafe_shutdowns),
-        count(187, "Reported_Uncorrect", 0),
+        count(184, "End-to-End_Error", facts.host.failed(Status::Corrupt)),
+        count(
+            187,
+            "Reported_Uncorrect",
+            facts.host.failed(Status::Unreadable),
+        ),
         Attribute {
             flags: READS,
             value: 100 - degrees.min(99),

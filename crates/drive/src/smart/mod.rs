@@ -9,7 +9,7 @@ mod ata;
 mod endurance;
 mod nvme;
 
-use flashtwin_base::Op;
+use flashtwin_base::{Op, Status};
 use flashtwin_ftl::Counters;
 use flashtwin_ftl::layout::Mode;
 use serde_json::{Map, Value, json};
@@ -110,6 +110,11 @@ impl Facts<'_> {
     /// Nanoseconds with the power on.
     pub(crate) fn on_ns(&self) -> u64 {
         self.now_ns - self.states.off
+    }
+
+    /// Commands that brought no data, or wrong data that was found out.
+    pub(crate) fn media_errors(&self) -> u64 {
+        self.host.failed(Status::Unreadable) + self.host.failed(Status::Corrupt)
     }
 
     pub(crate) fn hours(&self) -> u64 {

@@ -4,7 +4,7 @@
 //! 255; the composite temperature is in kelvins in the log and in degrees Celsius in smartctl's
 //! JSON, so both are there. The counts of throttling have the names of nvme-cli.
 
-use flashtwin_base::Op;
+use flashtwin_base::{Op, Status};
 use serde_json::{Map, Value, json};
 
 use super::{Facts, MINUTE_NS};
@@ -20,6 +20,12 @@ const WARNS_TEMPERATURE: u64 = 1 << 1;
 
 fn data_units(bytes: u64) -> u64 {
     bytes.div_ceil(DATA_UNIT_BYTES)
+}
+
+/// Every command that failed leaves an entry.
+fn errors(facts: &Facts<'_>) -> u64 {
+    let others = [Status::OutOfRange, Status::ReadOnly].map(|status| facts.host.failed(status));
+    facts.media_errors() + others.iter().sum::<u64>()
 }
 
 fn critical_warning(facts: &Facts<'_>) -> u64 {
@@ -58,8 +64,8 @@ fn log(facts: &Facts<'_>, warning: u64) -> Value {
         "power_cycles": facts.power.on,
         "power_on_hours": facts.hours(),
         "unsafe_shutdowns": facts.power.unsafe_shutdowns,
-        "media_errors": 0,
-        "num_err_log_entries": 0,
+        "media_errors": facts.media_errors(),
+        "num_err_log_entries": errors(facts),
         "warning_temp_time": facts.heat.warning.0 / MINUTE_NS,
         "critical_comp_time": facts.heat.critical.0 / MINUTE_NS,
         "thm_temp1_trans_count": facts.heat.begun[0],
