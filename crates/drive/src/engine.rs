@@ -99,7 +99,7 @@ impl Drive {
             link: HostLink::new(&config.link),
             path: Path::new(c.end_to_end, seed),
             totals: Totals::default(),
-            nameplate: Nameplate::new(config),
+            nameplate: Nameplate::new(config, &ftl),
             supply: Supply::new(),
             ftl,
             controller: c.clone(),

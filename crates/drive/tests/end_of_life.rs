@@ -145,3 +145,36 @@ fn without_failures_nothing_ends() {
     assert!(drive.ftl().mean_wear() > 1.5);
     assert_eq!(drive.ftl().retired_superblocks(), 0);
 }
+
+#[test]
+fn smart_sees_the_end_come() {
+    let mut drive = drive(&["smart.family=nvme"], 1);
+    let log = |drive: &Drive, name: &str| {
+        let smart = drive.smart();
+        let value = &smart["nvme_smart_health_information_log"][name];
+        value.as_u64().unwrap_or_else(|| panic!("{name}: {value}"))
+    };
+    assert_eq!(log(&drive, "available_spare"), 100);
+    assert_eq!(log(&drive, "critical_warning"), 0);
+    write_to_the_end(&mut drive);
+    assert_eq!(
+        log(&drive, "available_spare"),
+        0,
+        "spares go before the end"
+    );
+    assert_eq!(log(&drive, "critical_warning"), 1 | 1 << 3);
+    assert_eq!(drive.smart()["smart_status"]["passed"], false);
+    assert_eq!(log(&drive, "num_err_log_entries"), 1, "the refused write");
+    let worn = (drive.ftl().mean_wear() * 100.0) as u64;
+    assert!(worn > 100 && log(&drive, "percentage_used").abs_diff(worn) <= 1);
+
+    let mut drive = self::drive(&["smart.family=micron"], 1);
+    write_to_the_end(&mut drive);
+    let smart = drive.smart();
+    let table = smart["ata_smart_attributes"]["table"].as_array();
+    let rows = table.expect("there are attributes");
+    let reallocated = rows.iter().find(|row| row["id"] == 5).expect("attribute 5");
+    assert_eq!(reallocated["raw"]["value"], drive.ftl().grown_bad_blocks());
+    assert_eq!(reallocated["when_failed"], "now");
+    assert_eq!(smart["smart_status"]["passed"], false);
+}

@@ -73,7 +73,8 @@ fn common(facts: &Facts<'_>) -> Vec<Attribute> {
         Attribute {
             flags: FAILS,
             thresh: 1,
-            ..count(5, "Reallocated_Sector_Ct", 0)
+            value: facts.spare_percent(),
+            ..count(5, "Reallocated_Sector_Ct", facts.reserve.grown_bad)
         },
         count(9, "Power_On_Hours", facts.hours()),
         count(12, "Power_Cycle_Count", facts.power.on),

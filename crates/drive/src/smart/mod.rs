@@ -10,8 +10,8 @@ mod endurance;
 mod nvme;
 
 use flashtwin_base::{Op, Status};
-use flashtwin_ftl::Counters;
 use flashtwin_ftl::layout::Mode;
+use flashtwin_ftl::{Counters, Ftl};
 use serde_json::{Map, Value, json};
 
 use crate::config::{Config, Family, Label};
@@ -32,11 +32,14 @@ pub(crate) struct Nameplate {
     page_bytes: u32,
     slc_cycles: u32,
     native_cycles: u32,
+    /// Spare blocks of the plane that had the fewest.
+    spares: u32,
 }
 
 impl Nameplate {
-    pub(crate) fn new(config: &Config) -> Nameplate {
+    pub(crate) fn new(config: &Config, ftl: &Ftl) -> Nameplate {
         Nameplate {
+            spares: ftl.spare_blocks(),
             id: config.id.clone(),
             label: config.label,
             page_bytes: config.part.geometry.page_bytes,
@@ -69,9 +72,32 @@ pub(crate) struct Facts<'a> {
     pub(crate) heat: ThermalTimes,
     pub(crate) energy_fj: u128,
     pub(crate) power: PowerCycles,
+    pub(crate) reserve: Reserve,
+}
+
+/// Blocks to fall back on.
+pub(crate) struct Reserve {
+    /// Of the plane that has the fewest, now and in a new drive.
+    spares: u64,
+    spares_at_first: u64,
+    /// Superblocks taken out of use.
+    retired: u64,
+    /// Blocks that failed in use.
+    pub(crate) grown_bad: u64,
+    pub(crate) read_only: bool,
 }
 
 impl Facts<'_> {
+    /// Percent of the spare blocks that are left; on a drive without any, of the superblocks.
+    pub(crate) fn spare_percent(&self) -> u64 {
+        let r = &self.reserve;
+        if r.spares_at_first > 0 {
+            r.spares * 100 / r.spares_at_first
+        } else {
+            (self.superblocks - r.retired) * 100 / self.superblocks
+        }
+    }
+
     pub(crate) fn read_bytes(&self) -> u64 {
         self.host.bytes(Op::Read)
     }
@@ -165,6 +191,13 @@ impl Drive {
             heat: self.thermal_times(),
             energy_fj: self.energy_fj(),
             power: self.power_cycles(),
+            reserve: Reserve {
+                spares: u64::from(self.ftl.spare_blocks()),
+                spares_at_first: u64::from(self.nameplate.spares),
+                retired: u64::from(self.ftl.retired_superblocks()),
+                grown_bad: u64::from(self.ftl.grown_bad_blocks()),
+                read_only: self.ftl.is_read_only(),
+            },
         }
     }
 }

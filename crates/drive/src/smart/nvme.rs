@@ -15,8 +15,11 @@ const PERCENT_USED_MAX: u64 = 255;
 /// Spare below this percentage raises a warning.
 const SPARE_THRESHOLD: u64 = 10;
 const KELVIN: i64 = 273;
-/// Bit of the critical warning: the temperature is over its threshold.
+/// Bits of the critical warning: spare below its threshold, temperature over its threshold, all
+/// data can only be read.
+const WARNS_SPARE: u64 = 1 << 0;
 const WARNS_TEMPERATURE: u64 = 1 << 1;
+const WARNS_READ_ONLY: u64 = 1 << 3;
 
 fn data_units(bytes: u64) -> u64 {
     bytes.div_ceil(DATA_UNIT_BYTES)
@@ -29,11 +32,13 @@ fn errors(facts: &Facts<'_>) -> u64 {
 }
 
 fn critical_warning(facts: &Facts<'_>) -> u64 {
-    if facts.celsius >= facts.warning_celsius {
-        WARNS_TEMPERATURE
-    } else {
-        0
-    }
+    let bits = [
+        (facts.spare_percent() < SPARE_THRESHOLD, WARNS_SPARE),
+        (facts.celsius >= facts.warning_celsius, WARNS_TEMPERATURE),
+        (facts.reserve.read_only, WARNS_READ_ONLY),
+    ];
+    let on = bits.iter().filter(|(on, _)| *on);
+    on.map(|(_, bit)| bit).sum()
 }
 
 pub(super) fn add(answer: &mut Map<String, Value>, facts: &Facts<'_>) {
@@ -53,7 +58,7 @@ fn log(facts: &Facts<'_>, warning: u64) -> Value {
         "temperature": facts.degrees(),
         "temperature_sensors": [facts.degrees()],
         "composite_temperature_k": facts.degrees() + KELVIN,
-        "available_spare": 100,
+        "available_spare": facts.spare_percent(),
         "available_spare_threshold": SPARE_THRESHOLD,
         "percentage_used": facts.percent_used().min(PERCENT_USED_MAX),
         "data_units_read": data_units(facts.read_bytes()),
