@@ -45,6 +45,7 @@ XRAY = {
     "second_pass_bytes",
     "journal_bytes",
     "recovery_bytes",
+    "saved_bytes",
     "slc_erases",
     "native_erases",
     "map_reads",

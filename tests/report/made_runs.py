@@ -245,6 +245,7 @@ def _xray(
         "refresh_bytes": sizes // 2000,
         "pad_bytes": sizes // 1000,
         "parity_bytes": sizes // 2000,
+        "saved_bytes": sizes * 0,
         "slc_erases": folds // (50 * MB),
         "native_erases": sizes * 0,
         "wear_ppm": folds // (25 * MB),

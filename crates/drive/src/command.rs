@@ -53,6 +53,8 @@ pub(crate) struct Command {
     crossed: Nanos,
     /// Done only when it is on flash.
     fua: bool,
+    /// How much smaller its data can be made.
+    compressible_percent: u8,
     /// How it ends, as far as is known.
     status: Status,
 }
@@ -158,6 +160,7 @@ impl Commands {
             pending: 0,
             crossed: Nanos::ZERO,
             fua: request.fua,
+            compressible_percent: request.compressible_percent,
             status: Status::Ok,
         };
         if let Some(slot) = self.vacant.pop() {
@@ -429,7 +432,7 @@ impl Drive {
             self.ops.push(NandOp {
                 die,
                 class,
-                units: 1,
+                units: self.grains(lpn, 1),
                 token: Token::Host(slot),
             });
             self.commands.slots[slot as usize].pending += 1;
@@ -459,7 +462,12 @@ impl Drive {
         let room = self.ftl.room(command.route);
         self.issue_pumped();
         if room == 0 || (room < burst && self.waits_for_whole(burst)) {
+            let received = !self.commands.received.is_empty();
             self.stop_receiving();
+            if received && self.ftl.compresses() && !self.commands.programming {
+                // What was promised room as it came has taken less.
+                return self.admit();
+            }
             self.make_room();
             return;
         }
@@ -468,7 +476,10 @@ impl Drive {
         self.commands.crossing = units;
         let bytes = command.bytes_of(command.sent, units, unit_bytes);
         let first = command.sent == 0;
-        let arrives = self.send(bytes, Way::In, first);
+        let mut arrives = self.send(bytes, Way::In, first);
+        if self.controller.compression_bytes_per_s > 0 && self.ftl.compresses() {
+            arrives = self.compressed(bytes, arrives);
+        }
         self.events
             .push_in_order(lane::LINK, arrives, Event::Arrived);
     }
@@ -562,6 +573,10 @@ impl Drive {
         let Piece {
             route, lpn, units, ..
         } = piece;
+        if self.ftl.compresses() {
+            let command = &self.commands.slots[piece.slot as usize];
+            self.ftl.incoming_data(command.compressible_percent);
+        }
         self.ftl.append_host(route, lpn, units, &mut self.ops);
         self.issue();
         if !piece.last {
@@ -722,10 +737,19 @@ impl Drive {
         self.ops.push(NandOp {
             die,
             class,
-            units: units as u16,
+            units: self.grains(at, units),
             token,
         });
         (units, true)
+    }
+
+    /// What crosses the channel for units of one row.
+    #[inline]
+    fn grains(&self, lpn: u32, units: u32) -> u16 {
+        if self.ftl.compresses() {
+            return self.ftl.read_grains(lpn, units) as u16;
+        }
+        units as u16
     }
 
     /// Units of a read go out over the link, only what was asked for of each. Pieces come back in
@@ -758,8 +782,21 @@ impl Drive {
             self.admit();
             return;
         }
-        self.hand_out(slot, u32::from(units));
+        let units = if self.ftl.compresses() {
+            self.share_of(slot)
+        } else {
+            u32::from(units)
+        };
+        self.hand_out(slot, units);
         self.finish_read(slot);
+    }
+
+    /// Units that a flash read of a command has brought, where its size does not tell: an equal
+    /// share of what is still to come, the last one the rest.
+    #[cold]
+    fn share_of(&self, slot: u32) -> u32 {
+        let command = &self.commands.slots[slot as usize];
+        (command.units - command.sent).div_ceil(command.pending + 1)
     }
 
     /// A flash read of a chunk has come back: the commands that waited for it get their share.
@@ -768,7 +805,16 @@ impl Drive {
         self.read_ahead.fetched(chunk, &mut woken);
         for (slot, units) in woken.drain(..) {
             self.commands.slots[slot as usize].pending -= 1;
-            self.hand_out(slot, units);
+            let command = &self.commands.slots[slot as usize];
+            let left = command.units - command.sent;
+            self.hand_out(
+                slot,
+                if command.pending == 0 {
+                    left
+                } else {
+                    units.min(left)
+                },
+            );
             self.finish_read(slot);
         }
         self.woken = woken;

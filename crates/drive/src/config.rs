@@ -47,6 +47,8 @@ pub struct Controller {
     pub end_to_end: bool,
     /// Round trip to the host's memory, where it holds pages of the map.
     pub host_memory_latency: Nanos,
+    /// Bytes a second that a compressing controller takes in; 0 = as much as comes.
+    pub compression_bytes_per_s: u64,
 }
 
 /// The firmware's time for a TRIM.

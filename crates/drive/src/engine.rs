@@ -48,6 +48,8 @@ pub struct Drive {
     pub(crate) woken: Vec<(u32, u32)>,
     pub(crate) done: Vec<Completion>,
     pub(crate) cores: Cores,
+    /// When the compressing engine has done what it was given.
+    pub(crate) engine_free: Nanos,
     pub(crate) totals: Totals,
     pub(crate) nameplate: Nameplate,
     pub(crate) power: Power,
@@ -96,6 +98,7 @@ impl Drive {
             woken: Vec::new(),
             done: Vec::with_capacity(64),
             cores: Cores::new(c.cores),
+            engine_free: Nanos::ZERO,
             link: HostLink::new(&config.link),
             path: Path::new(c.end_to_end, seed),
             totals: Totals::default(),

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 
 use flashtwin_base::Nanos;
 use flashtwin_base::queue::EventQueue;
+use flashtwin_ftl::layout::Mode;
 use flashtwin_ftl::op::class;
 use flashtwin_ftl::{Layout, NandOp, Token};
 use flashtwin_nand::{ModeTiming, Part, Program, Suspend};
@@ -97,14 +98,14 @@ impl Flash {
         array_time[class::COPYBACK as usize] = Nanos(copyback);
         array_time[class::SECOND_PASS as usize] =
             layout.second_pass.map_or(Nanos::ZERO, |second| second.time);
-        let unit = u64::from(layout.unit_bytes);
+        let grain = u64::from(layout.grain_bytes());
         let check_bytes = if controller.end_to_end {
-            unit / SECTOR_BYTES * CHECK_BYTES
+            grain / SECTOR_BYTES * CHECK_BYTES
         } else {
             0
         };
-        let transfer = |units: u64| {
-            let bytes = u128::from(units * (unit + check_bytes));
+        let transfer = |grains: u64| {
+            let bytes = u128::from(grains * (grain + check_bytes));
             Nanos((bytes * 1_000_000_000 / u128::from(part.bus_bytes_per_s)) as u64)
         };
         let g = &part.geometry;
@@ -121,7 +122,7 @@ impl Flash {
             dies: (0..layout.dies).map(die).collect(),
             channel_free: vec![Nanos::ZERO; g.channels as usize],
             array_time,
-            transfer_time: (0..=u64::from(layout.native_granule))
+            transfer_time: (0..=u64::from(layout.granule_grains(Mode::Native)))
                 .map(transfer)
                 .collect(),
             cache_program: part.cache_program,
@@ -132,7 +133,7 @@ impl Flash {
             busy: 0,
             ended: [0; class::COUNT],
             units_moved: 0,
-            unit_on_channel_bytes: unit + check_bytes,
+            unit_on_channel_bytes: grain + check_bytes,
         }
     }
 
@@ -146,7 +147,7 @@ impl Flash {
         self.units_moved
     }
 
-    /// Bytes of a unit as it crosses a channel, what protects it included.
+    /// Bytes of a unit, as [`Flash::units_moved`] counts them, as it crosses a channel, what protects it included.
     pub(crate) fn unit_on_channel_bytes(&self) -> u64 {
         self.unit_on_channel_bytes
     }

@@ -121,6 +121,16 @@ impl Cores {
 }
 
 impl Drive {
+    /// When data that is wholly here at `arrives` has been through the compressing engine, which
+    /// takes it as it comes.
+    #[cold]
+    pub(crate) fn compressed(&mut self, bytes: u64, arrives: Nanos) -> Nanos {
+        let rate = u128::from(self.controller.compression_bytes_per_s);
+        let time = Nanos((u128::from(bytes) * 1_000_000_000 / rate) as u64);
+        self.engine_free = self.now.max(self.engine_free) + time;
+        arrives.max(self.engine_free)
+    }
+
     /// Sends bytes over the link, see [`HostLink::send`].
     #[inline]
     pub(crate) fn send(&mut self, bytes: u64, way: Way, first: bool) -> Nanos {

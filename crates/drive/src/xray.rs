@@ -9,7 +9,7 @@ use crate::power::Power;
 use crate::thermal::Thermal;
 
 /// How many columns there are.
-const WIDTH: usize = 29;
+const WIDTH: usize = 30;
 
 /// Names of the columns, in the order of [`Xray::columns`]. Bytes, erases, reads and suspensions
 /// are cumulative since the drive was built, and so is wear: the mean over all superblocks of
@@ -33,6 +33,7 @@ pub const COLUMNS: [&str; WIDTH] = [
     "second_pass_bytes",
     "journal_bytes",
     "recovery_bytes",
+    "saved_bytes",
     "slc_erases",
     "native_erases",
     "map_reads",
@@ -142,6 +143,7 @@ impl Xray {
             c.second_pass_units * unit,
             c.journal_units * unit,
             c.recovery_units * unit,
+            c.saved_units * unit,
             c.slc_erases,
             c.native_erases,
             c.map_reads,

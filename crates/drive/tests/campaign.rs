@@ -388,6 +388,19 @@ fn link(rng: &mut Rng, shape: &mut Shape) {
     ]);
 }
 
+/// Compression, and what it asks for; refused where rows or superblocks are too small.
+fn compression(rng: &mut Rng, shape: &mut Shape) {
+    let ratio = pick(rng, &[2, 2, 3, 8]);
+    let buffer = ratio * shape.granule * between(rng, 1, 2);
+    shape.sets.extend([
+        format!("compression.best_ratio={ratio}"),
+        format!("compression.rate={}", pick(rng, &["0", "80 MB/s"])),
+        format!("controller.write_buffer={buffer} B"),
+        "map.residency=dram".to_owned(),
+        "nand.native.second_pass=0".to_owned(),
+    ]);
+}
+
 /// A drive that the spec's checks accept, and the sets that make it of the base.
 fn drawn(base: &str, rng: &mut Rng) -> (Config, String) {
     for _ in 0..200 {
@@ -396,6 +409,14 @@ fn drawn(base: &str, rng: &mut Rng) -> (Config, String) {
         controller(rng, &mut shape);
         health(rng, &mut shape);
         link(rng, &mut shape);
+        let plain = shape.sets.len();
+        if rng.chance(40) {
+            compression(rng, &mut shape);
+            if let Ok(spec) = spec::load(base, &[], &[], &shape.sets) {
+                return (spec.config, shape.sets.join(" "));
+            }
+            shape.sets.truncate(plain);
+        }
         if let Ok(spec) = spec::load(base, &[], &[], &shape.sets) {
             return (spec.config, shape.sets.join(" "));
         }
@@ -474,6 +495,7 @@ impl Host {
     fn submit(&mut self, op: Op, lba: u64, sectors: u32) {
         let mut request = Request::new(self.tag, op, lba, sectors);
         request.fua = op == Op::Write && self.rng.chance(5);
+        request.compressible_percent = self.rng.below(101) as u8;
         self.tag += 1;
         let end = lba.checked_add(u64::from(sectors));
         let in_range = end.is_some_and(|end| end <= self.sectors);
@@ -660,10 +682,13 @@ impl Host {
             assert_eq!(c.host_units, self.written, "units from the host");
         }
         if !self.purged && ftl.grown_bad_blocks() == 0 {
-            let of = |mode| u64::from(ftl.layout.units(mode));
+            let of = |mode| u64::from(ftl.layout.whole_units(mode));
             let erased = c.slc_erases * of(Mode::Slc) + c.native_erases * of(Mode::Native);
             let used = ftl.superblocks().iter().filter(|b| b.written > 0);
-            let most = erased + used.map(|b| u64::from(b.written)).sum::<u64>();
+            let most = erased
+                + used
+                    .map(|b| u64::from(b.written / ftl.layout.ratio))
+                    .sum::<u64>();
             let programmed = c.programmed_units() - c.parity_units;
             let open = 5 * u64::from(ftl.layout.groups) * of(Mode::Native);
             assert!(

@@ -209,6 +209,8 @@ const OTHERS: &[(&str, &[&str])] = &[
         &["controller.secure_erase=crypto"],
     ),
     ("controller.end_to_end", &["controller.end_to_end=true"]),
+    ("compression.best_ratio", &["compression.best_ratio=2"]),
+    ("compression.rate", &["compression.rate=300 MB/s"]),
     ("link.kind", &["link.kind=nvme"]),
     ("link.rate", &["link.rate=265 MB/s"]),
     ("link.sata_rate", &["link.sata_rate=3 Gb/s", "link.rate=0"]),

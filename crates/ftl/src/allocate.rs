@@ -8,6 +8,7 @@ use crate::blocks::{Pool, State};
 use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
 use crate::op::{NandOp, Token, class};
+use crate::packing::GRAINS;
 use crate::policy::Policy;
 use crate::write_buffer::{Flight, PARITY};
 
@@ -65,6 +66,13 @@ pub(crate) struct Stream {
     pub(crate) sequence: u64,
     /// How it programs.
     pub(crate) mode: Mode,
+    /// Slots for each whole unit, and whole units of a row (see [`crate::packing`]).
+    pub(crate) ratio: u32,
+    pub(crate) row: u32,
+    /// Compressed: grains in the row being filled; units, and their grains, in the granule.
+    pub(crate) used: u32,
+    pub(crate) held: u32,
+    pub(crate) grains: u32,
 }
 
 impl Stream {
@@ -81,13 +89,47 @@ impl Stream {
             granule: layout.granule(mode),
             sequence: 0,
             mode,
+            ratio: layout.ratio,
+            row: layout.row_units / layout.ratio,
+            used: 0,
+            held: 0,
+            grains: 0,
         }
     }
 
     /// Units that fit before a new superblock has to be opened.
     #[inline]
     pub(crate) fn left(&self) -> u32 {
+        if self.ratio > 1 {
+            return self.left_packed();
+        }
         self.end - self.next + self.parked
+    }
+
+    /// The same where units are compressed: as many as fit whatever their size.
+    fn left_packed(&self) -> u32 {
+        let slots = self.row * self.ratio;
+        let rows = (self.end - self.next.next_multiple_of(slots)) / slots;
+        let here = if self.next.is_multiple_of(slots) {
+            0
+        } else {
+            self.row - self.used.div_ceil(GRAINS)
+        };
+        rows * self.row + here + self.parked / self.ratio
+    }
+
+    /// What waits for its granule to be full is taken elsewhere.
+    pub(crate) fn drop_waiting(&mut self) {
+        (self.used, self.held, self.grains) = (0, 0, 0);
+    }
+
+    /// Units that wait for their granule to be full.
+    #[inline]
+    pub(crate) fn waiting(&self) -> u32 {
+        if self.ratio > 1 {
+            return self.held;
+        }
+        self.next - self.begun
     }
 
     /// Units that fit before another lane has its turn.
@@ -107,6 +149,9 @@ impl Ftl {
         count: u32,
         ops: &mut Vec<NandOp>,
     ) -> u32 {
+        if self.layout.ratio > 1 {
+            return self.append_packed(stream, lpn, count, ops);
+        }
         self.ensure_open(stream);
         let s = self.streams[stream];
         let taken = count.min(s.here());
@@ -130,6 +175,9 @@ impl Ftl {
         written: u64,
         ops: &mut Vec<NandOp>,
     ) {
+        if self.layout.ratio > 1 {
+            return self.append_moved_packed(stream, lpns, written, ops);
+        }
         let mut rest = lpns;
         while !rest.is_empty() {
             self.ensure_open(stream);
@@ -188,9 +236,15 @@ impl Ftl {
         }
     }
 
-    /// Issues the program of the granule being filled; `filled` of its units hold data, and `sent`
-    /// of them cross the channel.
-    fn issue_program(&mut self, stream: usize, filled: u32, sent: u32, ops: &mut Vec<NandOp>) {
+    /// Issues the program of the granule being filled, which holds `filled` units; `sent` is what
+    /// crosses the channel.
+    pub(crate) fn issue_program(
+        &mut self,
+        stream: usize,
+        filled: u32,
+        sent: u32,
+        ops: &mut Vec<NandOp>,
+    ) {
         let s = self.streams[stream];
         let (die, page) = self.layout.place(s.mode, s.superblock, s.begun);
         let class = self.layout.program_class(s.mode, page);
@@ -248,12 +302,12 @@ impl Ftl {
             source: NONE,
         });
         self.blocks.all[s.superblock as usize].in_flight += 1;
-        self.counters.parity_units += u64::from(s.granule);
+        self.counters.parity_units += u64::from(s.granule / self.layout.ratio);
         self.count_cells(s.mode, s.granule);
         let op = NandOp {
             die: die as u16,
             class: self.layout.program_class(s.mode, page),
-            units: s.granule as u16,
+            units: self.layout.granule_grains(s.mode) as u16,
             token: self.first_pass(s.mode, place),
         };
         ops.push(op);
@@ -268,7 +322,8 @@ impl Ftl {
         let units = |(index, s): (usize, &Stream)| {
             let stripe = s.granule * self.layout.stripe_granules();
             let parked = self.lanes.parked(index).map(|next| next % stripe);
-            u64::from(s.begun % stripe) + parked.map(u64::from).sum::<u64>()
+            let slots = u64::from(s.begun % stripe) + parked.map(u64::from).sum::<u64>();
+            slots / u64::from(self.layout.ratio)
         };
         self.streams.iter().enumerate().map(units).sum()
     }
@@ -277,14 +332,14 @@ impl Ftl {
     pub(crate) fn forgo_parity(&mut self, stream: usize, offset: u32) {
         if self.layout.parity {
             let stripe = self.streams[stream].granule * self.layout.stripe_granules();
-            self.parity_forgone += u64::from(offset % stripe);
+            self.parity_forgone += u64::from(offset % stripe / self.layout.ratio);
         }
     }
 
     #[inline]
     fn count_cells(&mut self, mode: Mode, units: u32) {
         if mode == Mode::Slc {
-            self.counters.slc_mode_units += u64::from(units);
+            self.counters.slc_mode_units += u64::from(units / self.layout.ratio);
         }
     }
 
@@ -306,6 +361,9 @@ impl Ftl {
         let s = self.streams[stream];
         if s.next == s.begun {
             return;
+        }
+        if self.layout.ratio > 1 {
+            return self.pad_packed(stream, ops);
         }
         let filled = s.next - s.begun;
         self.counters.pad_units += u64::from(s.granule - filled);
@@ -383,6 +441,9 @@ impl Ftl {
         block.state = State::Open;
         block.mode = mode;
         block.pool = pool_of(stream);
+        if self.layout.ratio > 1 {
+            self.packing.opened(superblock);
+        }
         let written = if stream <= DIRECT {
             self.counters.host_units
         } else {

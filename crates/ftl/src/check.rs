@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::allocate::MAP;
+use crate::allocate::{MAP, Stream};
 use crate::blocks::{Pool, State};
 use crate::ftl::Ftl;
 use crate::layout::{Mode, NONE};
@@ -14,6 +14,7 @@ impl Ftl {
         self.check_blocks();
         self.check_lanes();
         self.check_passes();
+        self.check_packing();
         self.check_counters();
         self.check_spare();
         self.check_map_pages();
@@ -35,7 +36,7 @@ impl Ftl {
         paged.check();
         let s = self.streams[MAP];
         assert_eq!(
-            self.counters.map_units + u64::from(s.next - s.begun),
+            self.counters.map_units + u64::from(s.waiting()),
             self.counters.map_written,
             "map pages are lost or doubled"
         );
@@ -144,7 +145,7 @@ impl Ftl {
     /// Every unit from the host has been programmed once as host data, or waits in a host granule.
     fn check_counters(&self) {
         let c = &self.counters;
-        let waiting: u32 = self.streams[..2].iter().map(|s| s.next - s.begun).sum();
+        let waiting: u32 = self.streams[..2].iter().map(Stream::waiting).sum();
         let gone = c.dropped_units + c.lost_units;
         let host = c.slc_units + c.direct_units + gone + u64::from(waiting);
         assert_eq!(

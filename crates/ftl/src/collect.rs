@@ -13,7 +13,7 @@
 use crate::allocate::GC;
 use crate::blocks::{Blocks, State, Superblock};
 use crate::ftl::Ftl;
-use crate::layout::NONE;
+use crate::layout::{Mode, NONE};
 use crate::mover::Work;
 use crate::op::NandOp;
 use crate::policy::{Pace, Recycler, Victim};
@@ -234,7 +234,7 @@ impl Ftl {
             return false;
         };
         let valid = self.blocks.all[victim as usize].valid;
-        let units = self.layout.native_units;
+        let units = self.units_in(victim);
         self.collect.cause = Cause::Space;
         self.collection.chosen(self.policy.gc.victim, valid, units);
         self.counters.gc_victims += 1;
@@ -262,17 +262,17 @@ impl Ftl {
 
     /// The victim of the policy, or the emptiest where that one gains too little.
     fn victim_with_gain(&mut self) -> Option<u32> {
-        let units = self.layout.native_units;
-        let least = (units / IDLE_GAIN).max(2 * self.layout.native_granule);
+        let units = self.layout.whole_units(Mode::Native);
+        let least = (units / IDLE_GAIN).max(2 * self.layout.native_granule / self.layout.ratio);
         let chosen = self.choose(0)?;
         let emptiest = self.victims.emptiest(0, &self.blocks.all);
-        let gain = |s: &u32| units - self.blocks.all[*s as usize].valid >= least;
+        let gain = |s: &u32| units.saturating_sub(self.blocks.all[*s as usize].valid) >= least;
         Some(chosen).filter(gain).or(emptiest.filter(gain))
     }
 
     /// The next victim of a pool: none where nothing is to be gained.
     fn choose(&mut self, pool: usize) -> Option<u32> {
-        let (all, units) = (&self.blocks.all, self.layout.native_units);
+        let (all, units) = (&self.blocks.all, self.layout.whole_units(Mode::Native));
         let valid = |superblock: u32| all[superblock as usize].valid;
         let emptiest = self.victims.emptiest(pool, all)?;
         let chosen = match self.policy.gc.victim {

@@ -23,6 +23,8 @@ pub struct Counters {
     pub dropped_units: u64,
     /// Units programmed without data, because a granule could not wait to be full.
     pub pad_units: u64,
+    /// Units that compression kept off the flash, of those counted above.
+    pub saved_units: u64,
     /// Units programmed as parity of what is counted above.
     pub parity_units: u64,
     /// Units programmed to rewrite what was half filled when the power was cut.
@@ -60,7 +62,8 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Programmed units by what caused them: write amplification in its parts.
+    /// Programmed units by what caused them: write amplification in its parts, as if nothing were
+    /// compressed.
     #[must_use]
     pub fn by_cause(&self) -> [(&'static str, u64); 12] {
         [
@@ -79,9 +82,10 @@ impl Counters {
         ]
     }
 
-    /// Everything that was programmed.
+    /// What was programmed, in units of the flash: what compression saved is not among them.
     #[must_use]
     pub fn programmed_units(&self) -> u64 {
-        self.by_cause().iter().map(|&(_, units)| units).sum()
+        let units: u64 = self.by_cause().iter().map(|&(_, units)| units).sum();
+        units - self.saved_units
     }
 }

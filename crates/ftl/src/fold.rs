@@ -8,9 +8,9 @@
 //! How: over the channel through the controller, or inside the die (copyback) where whole
 //! wordlines are valid and the destination is at the beginning of a granule on the same die. Not
 //! with parity: it needs the data in the controller, and its place moves from die to die in another
-//! rhythm in each mode. Copyback hands bit errors on, so a firmware reads out a wordline now and
-//! then and checks it; where it finds too many errors the rest of the superblock goes through the
-//! controller.
+//! rhythm in each mode. Not with compression either: what is moved is packed anew. Copyback hands
+//! bit errors on, so a firmware reads out a wordline now and then and checks it; where it finds
+//! too many errors the rest of the superblock goes through the controller.
 
 use crate::allocate::FOLD;
 use crate::blocks::Superblock;
@@ -132,7 +132,7 @@ impl Ftl {
     /// collection's.
     #[inline]
     pub(crate) fn fold_can_write(&self) -> bool {
-        self.streams[FOLD].left() >= self.layout.row_units
+        self.streams[FOLD].left() >= self.row_most()
             || self.fold.pledged
             || self.available_to_movers() > 1
     }
@@ -215,7 +215,8 @@ impl Ftl {
     /// valid and the destination stands at the beginning of a granule; each die copies its own
     /// rows.
     fn try_copyback(&mut self, ops: &mut Vec<NandOp>) -> bool {
-        let possible = self.layout.one_shot && !self.layout.parity && !self.cache.distrusted;
+        let possible = self.layout.one_shot && !self.layout.parity && !self.compresses();
+        let possible = possible && !self.cache.distrusted;
         if self.policy.fold.path != FoldPath::Copyback || !possible {
             return false;
         }

@@ -11,11 +11,12 @@ use crate::collect::Collection;
 use crate::counters::Counters;
 use crate::health::{self, Born, Health};
 use crate::lanes::Lanes;
-use crate::layout::{Layout, NONE};
+use crate::layout::{Layout, Mode, NONE};
 use crate::map::Map;
 use crate::map_cache::MapCache;
 use crate::mover::{Mover, Work};
 use crate::op::{NandOp, Token, class};
+use crate::packing::Packing;
 use crate::passes::Passes;
 use crate::policy::{CacheMode, Policy};
 use crate::slc_cache::{Cache, Route};
@@ -68,6 +69,7 @@ pub struct Ftl {
     pub(crate) collect: Mover,
     pub(crate) wear: Wear,
     pub(crate) collect_map: Mover,
+    pub(crate) packing: Packing,
     pub(crate) health: Health,
     pub(crate) counters: Counters,
     pub(crate) sequence: u64,
@@ -134,6 +136,7 @@ impl Ftl {
             collect: Mover::new(Work::Collect, &layout),
             wear: Wear::new(part),
             collect_map: Mover::new(Work::Map, &layout),
+            packing: Packing::new(&layout),
             counters: Counters::default(),
             sequence: 0,
             starved: false,
@@ -168,7 +171,10 @@ impl Ftl {
     #[must_use]
     pub fn table_bytes(&self) -> usize {
         let paged = self.paged.as_ref().map_or(0, |p| p.bytes());
-        self.map.bytes() + self.blocks.all.len() * size_of::<Superblock>() + paged
+        self.map.bytes()
+            + self.packing.bytes()
+            + self.blocks.all.len() * size_of::<Superblock>()
+            + paged
     }
 
     /// What has been done so far.
@@ -193,7 +199,8 @@ impl Ftl {
     #[must_use]
     pub fn cache_units(&self) -> (u64, u64) {
         let fixed = self.cache.fixed_total - self.blocks.free_fixed.len() as u32;
-        let given = u64::from(self.cache.borrowed + fixed) * u64::from(self.layout.slc_units);
+        let each = self.layout.whole_units(Mode::Slc);
+        let given = u64::from(self.cache.borrowed + fixed) * u64::from(each);
         (
             given - u64::from(self.streams[CACHE].left()),
             u64::from(self.cache.valid_units),

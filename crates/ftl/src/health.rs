@@ -204,7 +204,9 @@ impl Ftl {
     pub(crate) fn look_for_end(&mut self) {
         let left = |b: &&crate::blocks::Superblock| b.state != State::Retired && !b.fixed && !b.map;
         let left = self.blocks.all.iter().filter(left).count() as u32;
-        let data = self.logical_units().div_ceil(self.layout.native_units);
+        let data = self
+            .logical_units()
+            .div_ceil(self.layout.whole_units(Mode::Native));
         let streams = if self.cache.mode == CacheMode::None {
             2
         } else {
@@ -375,6 +377,9 @@ impl Ftl {
     fn take_valid(&mut self, first: u32, count: u32, lpns: &mut Vec<u32>) {
         let before = lpns.len();
         self.map.collect_valid(first, count, lpns);
+        if self.layout.ratio > 1 {
+            self.packing.note_moved(&self.map, first, count);
+        }
         self.map.clear_valid_run(first, count);
         self.wipe(first, count);
         let taken = (lpns.len() - before) as u32;
@@ -424,12 +429,12 @@ impl Ftl {
             return parked;
         };
         let s = self.streams[stream];
-        let filled = s.next - s.begun;
+        let slots = s.next - s.begun;
         let before = lpns.len();
-        if filled > 0 {
-            self.take_valid(self.layout.base(superblock) + s.begun, filled, lpns);
+        if slots > 0 {
+            self.take_valid(self.layout.base(superblock) + s.begun, slots, lpns);
         }
-        let lost = filled - (lpns.len() - before) as u32;
+        let lost = s.waiting() - (lpns.len() - before) as u32;
         if stream <= DIRECT {
             self.buffer.used_units -= lost;
             self.counters.dropped_units += u64::from(lost);
@@ -440,6 +445,7 @@ impl Ftl {
         self.forgo_parity(stream, s.begun);
         // Its upper pages are given up with it.
         self.streams[stream].end = self.layout.native_units;
+        self.streams[stream].drop_waiting();
         self.close(stream);
         Some(stream)
     }

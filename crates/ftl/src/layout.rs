@@ -11,12 +11,16 @@
 //! changes from stripe to stripe. Physical units count data only: parity has a place on flash and
 //! no number.
 //!
+//! With compression (see [`crate::packing`]) a row has `ratio` times the slots, and everything that
+//! counts physical units counts slots; `whole_units` says what fits uncompressed.
+//!
 //! Invariant: offsets and parity slots together are every page row of the superblock's blocks,
 //! each once (`tests/layout.rs`).
 
 use flashtwin_nand::{Part, Program, SecondPass};
 
 use crate::op::class;
+use crate::packing::GRAINS;
 use crate::policy::{CacheMode, Parity, Policy};
 
 /// How the cells of a superblock are used.
@@ -82,6 +86,8 @@ pub struct Layout {
     pub parity: bool,
     /// Bits a cell in native mode.
     pub bits: u32,
+    /// Slots for each unit that fits uncompressed: the best ratio of compression, 1 without.
+    pub ratio: u32,
     /// Bytes of a mapping unit.
     pub unit_bytes: u32,
     /// Mapping units of a page; 1 where a unit spans pages of several planes.
@@ -134,8 +140,9 @@ impl Layout {
         let parity = policy.parity == Parity::Stripe;
         assert!(!parity || group_dies > 1, "parity of a single die");
         let data_dies = group_dies - u32::from(parity);
-        let page_units = (g.page_bytes / policy.unit_bytes).max(1);
-        let row_units = g.page_bytes * g.planes / policy.unit_bytes;
+        let ratio = policy.compression_ratio;
+        let page_units = (g.page_bytes / policy.unit_bytes).max(1) * ratio;
+        let row_units = g.page_bytes * g.planes / policy.unit_bytes * ratio;
         let slc_units = row_units * data_dies * g.wordlines_per_block;
         let one_shot = matches!(part.native.program, Program::OneShot(_));
         let native_granule = if one_shot {
@@ -151,6 +158,7 @@ impl Layout {
             groups,
             parity,
             bits,
+            ratio,
             unit_bytes: policy.unit_bytes,
             page_units,
             row_units,
@@ -192,16 +200,53 @@ impl Layout {
         }
     }
 
+    /// Units of a superblock in a mode as they come, not compressed.
+    #[inline]
+    #[must_use]
+    pub fn whole_units(&self, mode: Mode) -> u32 {
+        self.units(mode) / self.ratio
+    }
+
+    /// Bytes of what operations move over a channel in: a unit, or an eighth of one.
+    #[must_use]
+    pub fn grain_bytes(&self) -> u32 {
+        if self.ratio == 1 {
+            self.unit_bytes
+        } else {
+            self.unit_bytes / GRAINS
+        }
+    }
+
+    /// Grains of a page row of a drive that compresses.
+    #[inline]
+    #[must_use]
+    pub fn row_grains(&self) -> u32 {
+        self.row_units / self.ratio * GRAINS
+    }
+
+    /// Grains of a page of a drive that compresses.
+    #[must_use]
+    pub fn page_grains(&self) -> u32 {
+        self.page_units / self.ratio * GRAINS
+    }
+
+    /// What one program takes over the channel at most, in grains.
+    #[must_use]
+    pub fn granule_grains(&self, mode: Mode) -> u32 {
+        let grains = if self.ratio == 1 { 1 } else { GRAINS };
+        self.granule(mode) / self.ratio * grains
+    }
+
     /// Bytes of a superblock in native mode.
     #[must_use]
     pub fn native_bytes(&self) -> u64 {
-        u64::from(self.native_units) * u64::from(self.unit_bytes)
+        u64::from(self.whole_units(Mode::Native)) * u64::from(self.unit_bytes)
     }
 
     /// Bytes of a superblock in SLC mode.
     #[must_use]
     pub fn slc_bytes(&self) -> u64 {
-        u64::from(self.slc_units) * u64::from(self.unit_bytes)
+        u64::from(self.whole_units(Mode::Slc)) * u64::from(self.unit_bytes)
     }
 
     /// Superblock and offset of a physical unit.

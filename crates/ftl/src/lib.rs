@@ -27,6 +27,7 @@ mod map_cache;
 mod map_pages;
 mod mover;
 pub mod op;
+mod packing;
 mod passes;
 pub mod policy;
 pub mod recover;

@@ -45,8 +45,9 @@ pub(crate) struct Mover {
     pub(crate) source: u32,
     /// Offset of the next unit to look at.
     pub(crate) cursor: u32,
-    /// Rows being read.
+    /// Rows being read, and, compressed, what they hold at most.
     pub(crate) outstanding: u32,
+    owed: u32,
     /// Copybacks under way.
     pub(crate) copying: u32,
     /// Units owed to the host, in thousandths; negative when ahead.
@@ -74,12 +75,14 @@ impl Mover {
     pub(crate) fn new(work: Work, layout: &Layout) -> Mover {
         let granules = GRANULES_AHEAD * layout.dies;
         let rows = layout.native_granule / layout.row_units;
-        let slack = SLACK_GRANULES * i64::from(layout.dies) * i64::from(layout.native_granule);
+        let granule = i64::from(layout.native_granule / layout.ratio);
+        let slack = SLACK_GRANULES * i64::from(layout.dies) * granule;
         Mover {
             work,
             source: NONE,
             cursor: 0,
             outstanding: 0,
+            owed: 0,
             copying: 0,
             debt_milli: 0,
             idle: false,
@@ -89,7 +92,7 @@ impl Mover {
             placed: [0; CAUSES],
             pressed: false,
             slack_milli: slack * 1000,
-            ahead_milli: i64::from(layout.dies) * i64::from(layout.native_granule) * 1000,
+            ahead_milli: i64::from(layout.dies) * granule * 1000,
             rows_ahead: granules * rows,
             granules_ahead: granules + between_passes(layout),
             emptied: Vec::new(),
@@ -207,16 +210,12 @@ impl Ftl {
     /// Whether a mover may issue another read: bounded by its rows, its granules and a place to
     /// write.
     pub(crate) fn may_read(&mut self, work: Work) -> bool {
-        let mover = match work {
-            Work::Fold => &self.fold,
-            Work::Collect => &self.collect,
-            Work::Map => &self.collect_map,
-        };
+        let mover = self.mover_of(work);
         let stream = mover.stream();
         if mover.is_far_ahead(self.buffer.by_stream[stream]) || self.map_holds() {
             return false;
         }
-        let owed = (mover.outstanding + 1) * self.layout.row_units;
+        let owed = self.units_owed(work);
         if self.streams[stream].left() >= owed || mover.pledged {
             return true;
         }
@@ -229,6 +228,27 @@ impl Ftl {
         true
     }
 
+    fn mover_of(&self, work: Work) -> &Mover {
+        match work {
+            Work::Fold => &self.fold,
+            Work::Collect => &self.collect,
+            Work::Map => &self.collect_map,
+        }
+    }
+
+    /// Units that the rows being read and the next one bring at most.
+    #[inline]
+    fn units_owed(&self, work: Work) -> u32 {
+        let mover = self.mover_of(work);
+        let row = self.layout.row_units;
+        if self.layout.ratio == 1 {
+            return (mover.outstanding + 1) * row;
+        }
+        let first = self.layout.base(mover.source) + mover.cursor;
+        let valid = self.map.count_valid(first, row);
+        mover.owed + valid.max(row / self.layout.ratio)
+    }
+
     /// Issues the read of the row at a mover's cursor, or passes over it when nothing in it is
     /// valid.
     pub(crate) fn read_row(&mut self, work: Work, ops: &mut Vec<NandOp>) {
@@ -238,9 +258,10 @@ impl Ftl {
         mover.cursor += row_units;
         let first = self.layout.base(superblock) + offset;
         let valid = self.map.count_valid(first, row_units);
-        let dealt = if work == Work::Fold { row_units } else { valid };
+        let whole = valid.max(row_units / self.layout.ratio);
+        let dealt = if work == Work::Fold { whole } else { valid };
         if work == Work::Fold {
-            self.spend_allowance(row_units);
+            self.spend_allowance(whole);
         }
         let mover = self.mover(work);
         mover.debt_milli -= i64::from(dealt) * 1000;
@@ -248,8 +269,14 @@ impl Ftl {
             return;
         }
         mover.outstanding += 1;
+        mover.owed += whole;
         self.counters.map_reads += u64::from(work == Work::Map);
         let (die, class) = self.read_place(first);
+        let sent = if self.layout.ratio == 1 {
+            valid
+        } else {
+            self.row_grains_valid(first, row_units)
+        };
         let token = match work {
             Work::Fold => Token::FoldRead(first),
             Work::Collect => Token::GcRead(first),
@@ -258,23 +285,32 @@ impl Ftl {
         ops.push(NandOp {
             die,
             class,
-            units: valid as u16,
+            units: sent as u16,
             token,
         });
     }
 
     /// A row has been read: what is still valid in it goes into the mover's stream.
     pub(crate) fn row_read(&mut self, work: Work, first: u32, ops: &mut Vec<NandOp>) {
-        let row_units = self.layout.row_units;
+        let (row_units, ratio) = (self.layout.row_units, self.layout.ratio);
         let mut lpns = std::mem::take(&mut self.scratch);
         lpns.clear();
         self.map.collect_valid(first, row_units, &mut lpns);
+        if self.layout.ratio > 1 {
+            self.packing.note_moved(&self.map, first, row_units);
+        }
         self.map.clear_valid_run(first, row_units);
         let superblock = self.layout.superblock_of(first);
         self.lose_valid(superblock, lpns.len() as u32);
         let written = self.victims.written(superblock);
         let mover = self.mover(work);
         mover.outstanding -= 1;
+        // What it still held is not known here; the bound is exact again when nothing is read.
+        mover.owed = if mover.outstanding == 0 {
+            0
+        } else {
+            mover.owed.saturating_sub(row_units / ratio)
+        };
         let stream = mover.stream();
         if work == Work::Collect {
             self.collect.placed[self.collect.cause as usize] += lpns.len() as u32;
@@ -312,7 +348,7 @@ impl Ftl {
             return;
         }
         let stream = mover.stream();
-        let full = self.streams[stream].left() < self.layout.row_units;
+        let full = self.streams[stream].left() < self.row_most();
         if full && self.available_to_movers() <= floor(work) {
             self.pad_through(stream, ops);
             self.hasten_erases(ops);

@@ -128,7 +128,7 @@ impl Ftl {
                 break;
             }
             self.passes.of(stream, s.lane).pop_front();
-            self.issue_second(half, s.granule, ops);
+            self.issue_second(half, s.granule / self.layout.ratio, ops);
         }
     }
 
@@ -188,7 +188,7 @@ impl Ftl {
             source: NONE,
         });
         self.blocks.all[s.superblock as usize].in_flight += 1;
-        self.counters.pad_units += u64::from(s.granule);
+        self.counters.pad_units += u64::from(s.granule / self.layout.ratio);
         let first = NandOp {
             die: die as u16,
             class: self.layout.program_class(s.mode, 0),

@@ -321,6 +321,8 @@ pub struct Policy {
     pub parity: Parity,
     /// Dies that a superblock spans, a divisor of all dies; 0 = all of them.
     pub superblock_dies: u32,
+    /// Times that the best compressible data is smaller on flash; 1 = nothing is compressed.
+    pub compression_ratio: u32,
     /// The map.
     pub map: MapPolicy,
     /// The cache.

@@ -91,7 +91,7 @@ impl Ftl {
                 continue;
             }
             if index == CACHE || index == DIRECT {
-                self.counters.lost_units += u64::from(s.next - s.begun);
+                self.counters.lost_units += u64::from(s.waiting());
             }
             let first = self.layout.base(s.superblock) + s.begun;
             self.wipe(first, s.end - s.begun);
@@ -271,15 +271,19 @@ impl Ftl {
             let (base, units) = (self.layout.base(superblock), self.layout.native_units);
             let before = lpns.len();
             self.map.collect_valid(base, units, &mut lpns);
+            if self.layout.ratio > 1 {
+                self.packing.note_moved(&self.map, base, units);
+            }
             self.map.clear_valid_run(base, units);
             let valid = (lpns.len() - before) as u32;
             self.lose_valid(superblock, valid);
-            let rows = u64::from(valid.div_ceil(self.layout.row_units));
+            let row = self.layout.row_units / self.layout.ratio;
+            let rows = u64::from(valid.div_ceil(row));
             let mode = self.blocks.all[superblock as usize].mode;
             told.operations[class::read(mode, 0) as usize] += rows;
             told.operations[class::SLC_PROGRAM as usize] += rows;
             told.operations[class::SLC_READ as usize] += rows;
-            self.counters.journal_units += rows * u64::from(self.layout.row_units);
+            self.counters.journal_units += rows * u64::from(row);
             told.rewritten += 1;
             self.erase_at_start(superblock, told);
         }

@@ -11,7 +11,7 @@
 
 use crate::allocate::{CACHE, DIRECT};
 use crate::ftl::Ftl;
-use crate::layout::{Layout, NONE};
+use crate::layout::{Layout, Mode, NONE};
 use crate::policy::{Admit, CacheMode, Policy, SizeAt, WhenFull};
 
 /// Superblocks that staging may hold beyond the cache's size: one being filled, one being erased.
@@ -99,7 +99,9 @@ impl Cache {
             dead: Vec::new(),
             reclaiming: false,
             reclaim_most: (cache.reclaim_milli > 0).then(|| {
-                let most = u64::from(layout.slc_units) * u64::from(cache.reclaim_milli) / 1000;
+                let most = u64::from(layout.whole_units(Mode::Slc))
+                    * u64::from(cache.reclaim_milli)
+                    / 1000;
                 most as u32
             }),
             look_again: 0,
@@ -391,7 +393,7 @@ impl Ftl {
     /// Units of buffer that come free as the programs under way end.
     #[must_use]
     pub fn buffer_programming(&self) -> u32 {
-        let waiting = [CACHE, DIRECT].map(|s| self.streams[s].next - self.streams[s].begun);
+        let waiting = [CACHE, DIRECT].map(|s| self.streams[s].waiting());
         let waiting = waiting[0] + waiting[1] + self.passes.host_units;
         self.buffer.used_units - self.buffer.coming_units() - waiting
     }

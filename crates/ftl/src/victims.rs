@@ -227,7 +227,7 @@ impl Victims {
         for &superblock in &self.pools[pool].members {
             let valid = all[superblock as usize].valid;
             let age = now - self.written[superblock as usize] + 1;
-            let benefit = u128::from(units - valid) * u128::from(age);
+            let benefit = u128::from(units.saturating_sub(valid)) * u128::from(age);
             let cost = u128::from(2 * valid.max(1));
             if benefit * best_cost > best_benefit * cost && is_ready(all, superblock) {
                 (best, best_benefit, best_cost) = (Some(superblock), benefit, cost);

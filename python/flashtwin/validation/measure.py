@@ -29,6 +29,8 @@ PROGRAMMED = (
     "journal_bytes",
     "recovery_bytes",
 )
+# What compression kept off the flash, of those.
+SAVED = "saved_bytes"
 HOST = "host_bytes"
 
 ObserverFor = Callable[[str, str], Observer]
@@ -96,7 +98,8 @@ def fill_waf(run: Run, pattern: str) -> float | None:
     after = _counters(run, [second.step])
     host = after.get(HOST, 0) - before.get(HOST, 0)
     programmed = sum(after.get(name, 0) - before.get(name, 0) for name in PROGRAMMED)
-    return programmed / host if host > 0 else None
+    saved = after.get(SAVED, 0) - before.get(SAVED, 0)
+    return (programmed - saved) / host if host > 0 else None
 
 
 def _counters(run: Run, steps: Iterable[int]) -> dict[str, int]:
@@ -104,6 +107,6 @@ def _counters(run: Run, steps: Iterable[int]) -> dict[str, int]:
     for step in steps:
         columns = run.xray(step)
         if columns and len(columns["t_ns"]):
-            known = (name for name in (HOST, *PROGRAMMED) if name in columns)
+            known = (name for name in (HOST, SAVED, *PROGRAMMED) if name in columns)
             return {name: int(columns[name][-1]) for name in known}
     return {}

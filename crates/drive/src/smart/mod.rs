@@ -170,7 +170,7 @@ impl Drive {
 
     fn facts(&self) -> Facts<'_> {
         let layout = &self.ftl.layout;
-        let mode_bytes = |mode| u64::from(layout.units(mode)) * u64::from(layout.unit_bytes);
+        let mode_bytes = |mode| u64::from(layout.whole_units(mode)) * u64::from(layout.unit_bytes);
         Facts {
             id: &self.nameplate.id,
             capacity_bytes: self.capacity_bytes,

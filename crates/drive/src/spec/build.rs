@@ -157,6 +157,7 @@ fn mode(checked: &Checked<'_>, section: &str, bits: u32) -> ModeTiming {
 fn policy(checked: &Checked<'_>) -> Policy {
     Policy {
         unit_bytes: checked.count("ftl.mapping_unit"),
+        compression_ratio: checked.count("compression.best_ratio"),
         system_bytes: checked.number("ftl.system"),
         parity: match checked.word("ftl.parity") {
             "stripe" => Parity::Stripe,
@@ -304,6 +305,7 @@ fn controller(checked: &Checked<'_>) -> Controller {
         },
         end_to_end: checked.flag("controller.end_to_end"),
         host_memory_latency: checked.time("map.hmb_latency"),
+        compression_bytes_per_s: checked.number("compression.rate"),
     }
 }
 

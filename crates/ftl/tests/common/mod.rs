@@ -66,6 +66,7 @@ pub fn policy() -> Policy {
     Policy {
         unit_bytes: UNIT,
         system_bytes: 0,
+        compression_ratio: 1,
         parity: Parity::None,
         superblock_dies: 0,
         map: MapPolicy::in_dram(),

@@ -2,6 +2,7 @@
 //! the checks that need it and no others, so that all mistakes of a spec are told at once.
 
 mod cache;
+mod compression;
 mod firmware;
 mod flash;
 pub(super) mod link;
@@ -40,6 +41,7 @@ pub(super) fn check(values: &Values, file: &str) -> Vec<SpecError> {
     firmware::check(&mut findings);
     link::check(&mut findings);
     wear::check(&mut findings);
+    compression::check(&mut findings);
     power::check(&mut findings);
     findings.errors
 }

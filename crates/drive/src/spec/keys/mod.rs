@@ -11,6 +11,7 @@ use std::sync::LazyLock;
 
 use super::quantity::Dimension;
 
+mod compression;
 mod controller;
 mod drive;
 mod fold;
@@ -168,6 +169,7 @@ pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
         gc::KEYS,
         wear::KEYS,
         controller::KEYS,
+        compression::KEYS,
         link::KEYS,
         power::KEYS,
         thermal::KEYS,

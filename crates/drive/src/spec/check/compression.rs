@@ -1,0 +1,81 @@
+//! Whether a drive that compresses has rows to pack into, and a buffer to pack from.
+
+use super::super::quantity::human;
+use super::super::value::Datum;
+use super::Findings;
+use super::flash::Flash;
+
+/// Units of a row below which packing would waste what it gains.
+const ROW_UNITS_MIN: u128 = 4;
+/// Wordlines below which a mover's rows fill a superblock.
+const WORDLINES_MIN: u128 = 8;
+/// What an operation moves is counted in eighths of a unit, in 16 bits.
+const GRANULE_UNITS_MAX: u128 = (1 << 16) / 8 - 1;
+
+pub(super) fn check(found: &mut Findings<'_>) -> Option<()> {
+    let ratio = u128::from(found.values.number("compression.best_ratio")?);
+    if ratio == 1 {
+        return None;
+    }
+    let flash = Flash::read(found.values)?;
+    let unit = u128::from(found.values.number("ftl.mapping_unit")?);
+    let off = "or write `compression.best_ratio = 1`";
+    if flash.planes * flash.page < ROW_UNITS_MIN * unit {
+        let message = format!(
+            "a page of every plane is {}, less than {ROW_UNITS_MIN} mapping units to pack",
+            human(flash.planes * flash.page)
+        );
+        let hint = format!("lower `ftl.mapping_unit`, {off}");
+        found.add("compression.best_ratio", message, hint);
+    }
+    if flash.wordlines < WORDLINES_MIN {
+        let message = format!(
+            "blocks of {} wordlines are too small to pack",
+            flash.wordlines
+        );
+        let hint = format!("raise `nand.wordlines_per_block`, {off}");
+        found.add("compression.best_ratio", message, hint);
+    }
+    if found.values.word("map.residency")? != "dram" {
+        let message = "compressed units are not modelled with a map in pages";
+        let hint = format!("write `map.residency = \"dram\"`, {off}");
+        found.add("compression.best_ratio", message, hint);
+    }
+    if found.values.number("nand.native.second_pass")? > 0 {
+        let message = "compressed units are not modelled with programs in two passes";
+        let hint = format!("write `nand.native.second_pass = 0`, {off}");
+        found.add("compression.best_ratio", message, hint);
+    }
+    let units = flash.raw() / unit * ratio;
+    if units >= u128::from(u32::MAX) {
+        let message = format!(
+            "{} of flash are {units} compressed units, more than a 32-bit map can point to",
+            human(flash.raw())
+        );
+        found.add(
+            "compression.best_ratio",
+            message,
+            "lower it, or raise `ftl.mapping_unit`",
+        );
+    }
+    let pages = match found.values.entry("nand.native.tprog")?.datum {
+        Datum::Times(_) => 1,
+        _ => flash.bits,
+    };
+    let granule = flash.planes * pages * flash.page;
+    if granule / unit > GRANULE_UNITS_MAX {
+        let message = format!("one program takes {}, too much to pack", human(granule));
+        found.add("nand.page_size", message, "lower it");
+    }
+    let buffer = u128::from(found.values.number("controller.write_buffer")?);
+    if buffer < granule * ratio {
+        let message = format!(
+            "{} is less than what compresses into one native program, {}",
+            human(buffer),
+            human(granule * ratio)
+        );
+        let hint = format!("write at least {}", human(granule * ratio));
+        found.add("controller.write_buffer", message, hint);
+    }
+    Some(())
+}
