@@ -91,11 +91,9 @@ impl Facts<'_> {
     /// Percent of the spare blocks that are left; on a drive without any, of the superblocks.
     pub(crate) fn spare_percent(&self) -> u64 {
         let r = &self.reserve;
-        if r.spares_at_first > 0 {
-            r.spares * 100 / r.spares_at_first
-        } else {
-            (self.superblocks - r.retired) * 100 / self.superblocks
-        }
+        let superblocks = (self.superblocks - r.retired) * 100 / self.superblocks;
+        let spares = (r.spares * 100).checked_div(r.spares_at_first);
+        spares.unwrap_or(superblocks)
     }
 
     pub(crate) fn read_bytes(&self) -> u64 {
