@@ -17,7 +17,18 @@ from flashtwin.validation.rows import Found, judge
 from flashtwin.validation.validate import Validation
 
 Run = Callable[..., Result]
-COMMANDS = ("drives", "show", "check", "diff", "batteries", "test", "report", "explain", "validate")
+COMMANDS = (
+    "drives",
+    "show",
+    "new",
+    "check",
+    "diff",
+    "batteries",
+    "test",
+    "report",
+    "explain",
+    "validate",
+)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

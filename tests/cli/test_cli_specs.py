@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from program import flashtwin
 
 from flashtwin import _core
@@ -54,3 +55,48 @@ def test_a_scale_that_cannot_be_had_names_the_nearest(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "1/7 cannot be had" in done.stderr
     assert "hint: try --scale 1/4" in done.stderr
+
+
+LABEL = ("--capacity", "1 TB", "--interface", "pcie3", "--cell", "tlc", "--dram", "hmb")
+
+
+def test_a_label_makes_a_drive_that_says_what_it_does_not_know(tmp_path: Path) -> None:
+    done = flashtwin("new", "mine", *LABEL, "--dies", "16", cwd=tmp_path)
+    assert (done.returncode, done.stdout.partition(":")[0]) == (0, "mine.toml")
+    shown = json.loads(flashtwin("show", "mine.toml", "--json", cwd=tmp_path).stdout)
+    rows = {row["key"]: row for row in shown["values"]}
+    assert shown["capacity_bytes"] == 10**12
+    assert rows["drive.capacity"]["origin"] == "datasheet"
+    assert rows["map.residency"]["value"] == "hmb"
+    assert rows["nand.native.tprog"]["origin"] == "prior"
+    dies = int(rows["nand.channels"]["value"]) * int(rows["nand.dies_per_channel"]["value"])
+    assert dies == 16
+
+
+def test_new_never_writes_over_a_file_unasked(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("precious")
+    done = flashtwin("new", "mine", *LABEL, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "mine.toml is there already" in done.stderr
+    assert (tmp_path / "mine.toml").read_text() == "precious"
+    assert flashtwin("new", "mine", *LABEL, "--force", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["mine"], "--capacity is missing"),
+        (["Mine!", *LABEL], "make an id"),
+        (["mine", *LABEL, "--interface", "sata"], "no host memory buffer"),
+        (["mine", *LABEL, "--dies", "0"], "0 dies"),
+        (["mine", *LABEL, "--capacity", "12"], "12 bytes are no drive's capacity"),
+        (["mine", *LABEL, "--out", "mine.txt"], "does not end in .toml"),
+        (["mine", *LABEL, "--out", "no/where.toml"], "cannot write"),
+    ],
+)
+def test_what_new_refuses(tmp_path: Path, words: list[str], message: str) -> None:
+    done = flashtwin("new", *words, cwd=tmp_path)
+    assert done.returncode in (2, 3)
+    assert done.stdout == ""
+    assert message in done.stderr
+    assert list(tmp_path.glob("*.toml")) == []

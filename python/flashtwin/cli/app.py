@@ -22,6 +22,7 @@ from flashtwin.cli import (
     diff,
     drives,
     explain,
+    new,
     report,
     show,
     terminal,
@@ -164,5 +165,5 @@ def app() -> None:
     """
 
 
-for _command in (drives, show, check, diff, batteries, test, report, explain, validate):
+for _command in (drives, show, new, check, diff, batteries, test, report, explain, validate):
     app.add_command(_command.command)

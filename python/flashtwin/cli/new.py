@@ -1,0 +1,120 @@
+"""`flashtwin new`: a spec from what a label says."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from flashtwin.cli import options, terminal
+from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+
+_ID = re.compile(r"^[a-z0-9][a-z0-9._-]*$")
+
+
+@click.command(
+    "new",
+    short_help="Write a spec from what a drive's label says.",
+    epilog=options.examples(
+        'flashtwin new mx500-1tb --capacity "1 TB" --interface sata --cell tlc --dram yes',
+        'flashtwin new p3-2tb --capacity "2 TB" --interface pcie3 --cell qlc --dram hmb --dies 16',
+        "flashtwin new mine",
+    ),
+)
+@click.argument("drive_id", metavar="ID")
+@click.option("--name", help="Name for people; by default the id.")
+@click.option("--capacity", metavar="SIZE", help='As sold: "240 GB", "1 TB".')
+@click.option("--interface", type=click.Choice(["sata", "pcie3", "pcie4", "pcie5"]))
+@click.option("--cell", type=click.Choice(["slc", "mlc", "tlc", "qlc"]))
+@click.option("--dram", type=click.Choice(["yes", "none", "hmb"]), help="hmb: host memory buffer.")
+@click.option("--dies", type=int, help="Dies of flash, if known.")
+@click.option("--slc-cache", metavar="SIZE", help='Its size, if known; "0" for none.')
+@options.out("The file to write; by default ./ID.toml.")
+@click.option("--force", is_flag=True, help="Write over a file that is there.")
+def command(
+    drive_id: str,
+    name: str | None,
+    capacity: str | None,
+    interface: str | None,
+    cell: str | None,
+    dram: str | None,
+    dies: int | None,
+    slc_cache: str | None,
+    out: Path | None,
+    force: bool,
+) -> None:
+    """Write a spec for the drive ID from what its label says; all else gets usual values.
+
+    On a terminal what is missing is asked for. The values from the label have the origin
+    datasheet, all others are marked prior, to be replaced by what is known.
+    """
+    from flashtwin.catalogue.label import Label, spec_text
+    from flashtwin.catalogue.loader import BadSpecError, load
+
+    if not _ID.match(drive_id):
+        raise click.BadParameter(
+            "lower-case letters, digits, -, _ and . make an id", param_hint="ID"
+        )
+    label = Label(
+        id=drive_id,
+        name=(name or drive_id).replace('"', "'"),
+        capacity_bytes=_bytes(_asked("capacity", capacity, "240 GB"), "--capacity"),
+        interface=_asked("interface", interface, "sata", ("sata", "pcie3", "pcie4", "pcie5")),
+        cell=_asked("cell", cell, "tlc", ("slc", "mlc", "tlc", "qlc")),
+        dram=_asked("dram", dram, "yes", ("yes", "none", "hmb")),
+        dies=dies,
+        cache_bytes=None if slc_cache is None else _bytes(slc_cache, "--slc-cache"),
+    )
+    path = out or Path(f"{drive_id}.toml")
+    text = spec_text(label)
+    if path.suffix != ".toml":
+        raise FlashtwinError(
+            f"{path} does not end in .toml", hint="specs are TOML files", exit_code=USAGE
+        )
+    if path.exists() and not force:
+        raise FlashtwinError(
+            f"{path} is there already", hint="another --out, or --force", exit_code=USAGE
+        )
+    _write(path, text)
+    try:
+        spec = load(str(path))
+    except BadSpecError:
+        terminal.note(f"wrote {path}, which is not a drive yet:")
+        raise
+    click.echo(f"{path}: {spec.name}, {terminal.size(spec.capacity_bytes)}, spec {spec.hash[:12]}")
+    terminal.note(f"next: flashtwin show {path}, flashtwin test {path} --battery fill")
+
+
+def _asked(what: str, given: str | None, usual: str, choices: tuple[str, ...] = ()) -> Any:
+    """An option, asked for on a terminal; elsewhere it has to be there."""
+    if given is not None:
+        return given
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"--{what} is missing, and there is no terminal to ask on")
+    kind = click.Choice(list(choices)) if choices else None
+    return click.prompt(what, default=usual, type=kind, err=True)
+
+
+def _bytes(text: str, option: str) -> int:
+    from flashtwin.battery.quantity import parse_size
+
+    if text.strip() == "0":
+        return 0
+    try:
+        return parse_size(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint=option) from None
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text)
+    except OSError as error:
+        raise FlashtwinError(
+            f"cannot write {path}: {error.strerror}",
+            hint="another place with --out",
+            exit_code=ENVIRONMENT,
+        ) from error

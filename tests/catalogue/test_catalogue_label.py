@@ -1,0 +1,43 @@
+"""Every label that a drive may have makes a drive."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from flashtwin.catalogue.label import CELLS, INTERFACES, Label, spec_text
+from flashtwin.catalogue.loader import load
+from flashtwin.errors import FlashtwinError
+
+GB = 10**9
+SIZES = (64, 120, 240, 256, 480, 512, 1000, 2000, 4000)
+
+
+@pytest.mark.parametrize(("interface", "cell"), list(itertools.product(INTERFACES, CELLS)))
+def test_a_label_makes_a_drive(tmp_path: Path, interface: str, cell: str) -> None:
+    path = tmp_path / "x.toml"
+    for size, dies, cache in itertools.product(SIZES, (None, 16), (None, 0)):
+        label = Label(
+            id="x",
+            name="X",
+            capacity_bytes=size * GB,
+            interface=interface,  # type: ignore[arg-type]
+            cell=cell,  # type: ignore[arg-type]
+            dram="none",
+            dies=dies,
+            cache_bytes=cache,
+        )
+        path.write_text(spec_text(label))
+        values = {row["key"]: row["value"] for row in load(str(path)).values()}
+        assert values["nand.cell"] == cell
+        if cache == 0 or cell == "slc":
+            assert values["slc_cache.mode"] == "none"
+
+
+def test_what_no_label_says_is_refused() -> None:
+    with pytest.raises(FlashtwinError, match="no host memory buffer"):
+        spec_text(
+            Label(id="x", name="X", capacity_bytes=GB, interface="sata", cell="tlc", dram="hmb")
+        )
