@@ -30,17 +30,17 @@ const BURST_BYTES: u32 = 128 << 10;
 /// A command inside the drive.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Command {
-    tag: u32,
-    op: Op,
-    lba: u64,
+    pub(crate) tag: u32,
+    pub(crate) op: Op,
+    pub(crate) lba: u64,
     /// First mapping unit, and how many are touched.
-    lpn: u32,
-    units: u32,
+    pub(crate) lpn: u32,
+    pub(crate) units: u32,
     /// Units of a write that have been sent for, or of a read that have gone out.
     sent: u32,
     /// Units whose map entries have been looked up.
-    looked_up: u32,
-    bytes: u64,
+    pub(crate) looked_up: u32,
+    pub(crate) bytes: u64,
     /// It covers its units from the first byte to the last.
     whole_units: bool,
     /// Of a write: whether the cache may take it.
@@ -48,7 +48,7 @@ pub(crate) struct Command {
     /// It ends within the drive; else nothing of the above means anything.
     in_range: bool,
     /// Flash reads that have not come back.
-    pending: u32,
+    pub(crate) pending: u32,
     /// When the last byte so far has crossed the link.
     crossed: Nanos,
     /// Done only when it is on flash.
@@ -87,7 +87,7 @@ struct Piece {
 
 /// All commands inside the drive.
 pub(crate) struct Commands {
-    slots: Vec<Command>,
+    pub(crate) slots: Vec<Command>,
     vacant: Vec<u32>,
     /// Writes that wait for the buffer, first come first served.
     incoming: VecDeque<u32>,
@@ -269,59 +269,6 @@ impl Drive {
         }
     }
 
-    pub(crate) fn begin_trim(&mut self, slot: u32) {
-        let command = self.commands.slots[slot as usize];
-        let unit_sectors = u64::from(self.ftl.layout.unit_bytes) / SECTOR_BYTES;
-        let first = command.lba.div_ceil(unit_sectors);
-        let end = (command.lba + command.bytes / SECTOR_BYTES) / unit_sectors;
-        let inner = &mut self.commands.slots[slot as usize];
-        inner.lpn = first as u32;
-        inner.units = end.saturating_sub(first) as u32;
-        self.trim_on(slot, self.known_from_the_start());
-    }
-
-    /// Trims a command's units below `known` and those after them whose map entries are at hand.
-    fn trim_on(&mut self, slot: u32, mut known: u32) {
-        let command = self.commands.slots[slot as usize];
-        let (mut at, end) = (self.commands.cursor(slot), command.lpn + command.units);
-        while at < end {
-            if at >= known {
-                if !self.ask_map(slot, at, end) {
-                    return;
-                }
-                known = self.ftl.map_page_end(at);
-            }
-            let units = end.min(known) - at;
-            self.read_ahead.invalidate(at, units);
-            self.ftl.note_tag(command.tag);
-            self.ftl.trim(at, units, &mut self.ops);
-            self.issue();
-            at += units;
-            self.commands.slots[slot as usize].looked_up += units;
-        }
-        self.answer(slot, Status::Ok);
-        self.admit();
-    }
-
-    /// The logical unit below which all map entries are at hand from the start.
-    #[inline]
-    fn known_from_the_start(&self) -> u32 {
-        if self.ftl.is_map_paged() { 0 } else { u32::MAX }
-    }
-
-    /// A command that waited for a page of the map goes on; entries below `known` are at hand.
-    pub(crate) fn resume(&mut self, slot: u32, known: u32) {
-        self.commands.slots[slot as usize].pending -= 1;
-        match self.commands.slots[slot as usize].op {
-            Op::Read => self.read_on(slot, known),
-            Op::Write => {
-                self.look_up_write(slot, known);
-                self.admit();
-            }
-            _ => self.trim_on(slot, known),
-        }
-    }
-
     fn begin_flush(&mut self, slot: u32) {
         if self.controller.power_loss_protection {
             self.answer(slot, Status::Ok);
@@ -372,7 +319,7 @@ impl Drive {
     /// Looks up the map entries of a write from where it stands, those below `known` being at hand,
     /// and reads the rest of the units that it covers in part.
     #[inline]
-    fn look_up_write(&mut self, slot: u32, mut known: u32) {
+    pub(crate) fn look_up_write(&mut self, slot: u32, mut known: u32) {
         let command = self.commands.slots[slot as usize];
         if command.whole_units && known == u32::MAX {
             return;
@@ -681,7 +628,7 @@ impl Drive {
     /// Reads a command's units from where it stands, as far as their map entries are at hand: those
     /// below `known` are.
     #[inline]
-    fn read_on(&mut self, slot: u32, mut known: u32) {
+    pub(crate) fn read_on(&mut self, slot: u32, mut known: u32) {
         let command = self.commands.slots[slot as usize];
         let fetched = !self.read_ahead.is_empty();
         let (mut at, end) = (self.commands.cursor(slot), command.lpn + command.units);
@@ -818,18 +765,6 @@ impl Drive {
             self.finish_read(slot);
         }
         self.woken = woken;
-    }
-
-    /// Whether the map entries of a stream's next chunk are at hand; else their page is read, and
-    /// the stream is looked at again at its next read.
-    fn is_chunk_known(&mut self, stream: usize) -> bool {
-        let (from, end) = self.read_ahead.upcoming(stream);
-        let last = end.min(self.ftl.logical_units());
-        from >= last
-            || [from, last - 1].into_iter().all(|lpn| {
-                let known = self.ftl.is_map_at_hand(lpn);
-                known || (self.load_map(lpn) && self.ftl.is_map_at_hand(lpn))
-            })
     }
 
     fn fetch_ahead(&mut self, stream: usize) {

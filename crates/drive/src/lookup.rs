@@ -10,7 +10,7 @@
 
 use std::collections::VecDeque;
 
-use flashtwin_base::Nanos;
+use flashtwin_base::{Nanos, Op};
 use flashtwin_ftl::LookUp;
 use flashtwin_ftl::layout::NONE;
 
@@ -161,5 +161,36 @@ impl Drive {
                 return;
             }
         }
+    }
+
+    /// The logical unit below which all map entries are at hand from the start.
+    #[inline]
+    pub(crate) fn known_from_the_start(&self) -> u32 {
+        if self.ftl.is_map_paged() { 0 } else { u32::MAX }
+    }
+
+    /// A command that waited for a page of the map goes on; entries below `known` are at hand.
+    pub(crate) fn resume(&mut self, slot: u32, known: u32) {
+        self.commands.slots[slot as usize].pending -= 1;
+        match self.commands.slots[slot as usize].op {
+            Op::Read => self.read_on(slot, known),
+            Op::Write => {
+                self.look_up_write(slot, known);
+                self.admit();
+            }
+            _ => self.trim_on(slot, known),
+        }
+    }
+
+    /// Whether the map entries of a stream's next chunk are at hand; else their page is read, and
+    /// the stream is looked at again at its next read.
+    pub(crate) fn is_chunk_known(&mut self, stream: usize) -> bool {
+        let (from, end) = self.read_ahead.upcoming(stream);
+        let last = end.min(self.ftl.logical_units());
+        from >= last
+            || [from, last - 1].into_iter().all(|lpn| {
+                let known = self.ftl.is_map_at_hand(lpn);
+                known || (self.load_map(lpn) && self.ftl.is_map_at_hand(lpn))
+            })
     }
 }

@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 
-use flashtwin_base::Nanos;
+use flashtwin_base::{Nanos, Status};
 
 use crate::command::SECTOR_BYTES;
 use crate::engine::Drive;
@@ -92,5 +92,40 @@ impl Drive {
             }
             self.begin(slot);
         }
+    }
+
+    /// The firmware begins a TRIM: of the units that it covers whole.
+    pub(crate) fn begin_trim(&mut self, slot: u32) {
+        let command = self.commands.slots[slot as usize];
+        let unit_sectors = u64::from(self.ftl.layout.unit_bytes) / SECTOR_BYTES;
+        let first = command.lba.div_ceil(unit_sectors);
+        let end = (command.lba + command.bytes / SECTOR_BYTES) / unit_sectors;
+        let inner = &mut self.commands.slots[slot as usize];
+        inner.lpn = first as u32;
+        inner.units = end.saturating_sub(first) as u32;
+        self.trim_on(slot, self.known_from_the_start());
+    }
+
+    /// Trims a command's units below `known` and those after them whose map entries are at hand.
+    pub(crate) fn trim_on(&mut self, slot: u32, mut known: u32) {
+        let command = self.commands.slots[slot as usize];
+        let (mut at, end) = (self.commands.cursor(slot), command.lpn + command.units);
+        while at < end {
+            if at >= known {
+                if !self.ask_map(slot, at, end) {
+                    return;
+                }
+                known = self.ftl.map_page_end(at);
+            }
+            let units = end.min(known) - at;
+            self.read_ahead.invalidate(at, units);
+            self.ftl.note_tag(command.tag);
+            self.ftl.trim(at, units, &mut self.ops);
+            self.issue();
+            at += units;
+            self.commands.slots[slot as usize].looked_up += units;
+        }
+        self.answer(slot, Status::Ok);
+        self.admit();
     }
 }
