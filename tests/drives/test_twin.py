@@ -56,6 +56,8 @@ XRAY = {
     "retired_superblocks",
     "cache_bytes",
     "cache_valid_bytes",
+    "cache_limit_bytes",
+    "static_left_ppm",
     "free_superblocks",
     "native_free_bytes",
     "power_state",

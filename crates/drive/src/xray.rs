@@ -9,7 +9,7 @@ use crate::power::Power;
 use crate::thermal::Thermal;
 
 /// How many columns there are.
-const WIDTH: usize = 30;
+const WIDTH: usize = 32;
 
 /// Names of the columns, in the order of [`Xray::columns`]. Bytes, erases, reads and suspensions
 /// are cumulative since the drive was built, and so is wear: the mean over all superblocks of
@@ -44,6 +44,8 @@ pub const COLUMNS: [&str; WIDTH] = [
     "retired_superblocks",
     "cache_bytes",
     "cache_valid_bytes",
+    "cache_limit_bytes",
+    "static_left_ppm",
     "free_superblocks",
     "native_free_bytes",
     "power_state",
@@ -154,6 +156,8 @@ impl Xray {
             ftl.retired_superblocks().into(),
             cache_units * unit,
             cache_valid * unit,
+            ftl.cache_limit_units() * unit,
+            (ftl.static_budget() * 1e6) as u64,
             free,
             free * ftl.layout.native_bytes(),
             inside.power.state(at) as u64,

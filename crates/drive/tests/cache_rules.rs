@@ -292,3 +292,42 @@ fn a_check_costs_what_it_reads_and_sends() {
         "{fallen}, not {through}"
     );
 }
+
+#[test]
+fn a_static_cache_has_a_budget_of_its_own() {
+    let run = |worn: &str| {
+        let sets = ["nand.slc.endurance=3", "slc_cache.reclaim=0.9", worn];
+        let mut d = drive(&[STATIC, &sets]);
+        // A file of 1 GB, written anew again and again: nothing but overwrites frees the cache.
+        for _ in 0..14 {
+            let mut write = job(ReadWrite::Write, 128 << 10, 32);
+            write.size = Some(1 << 30);
+            go(&mut d, write);
+        }
+        d.ftl().check();
+        d
+    };
+    let kept = run("slc_cache.worn=keep");
+    assert_eq!(kept.counters().direct_units, 0);
+    assert_eq!(kept.ftl().static_budget(), 0.0);
+    let shrunk = run("slc_cache.worn=shrink");
+    let own = shrunk
+        .ftl()
+        .superblocks()
+        .iter()
+        .filter(|b| b.fixed)
+        .count() as u64;
+    // Every static superblock is erased as often as it is rated, and what they held is all that
+    // the cache ever took.
+    assert_eq!(shrunk.counters().slc_erases, 3 * own);
+    let most = 3 * own * u64::from(shrunk.ftl().layout.slc_units);
+    assert_eq!(shrunk.counters().slc_units, most);
+    assert_eq!(u64::from(shrunk.ftl().retired_superblocks()), own);
+    let closed = run("slc_cache.worn=close");
+    let erases = closed.counters().slc_erases;
+    assert!(
+        (2 * own..3 * own).contains(&erases),
+        "{erases} erases of {own}"
+    );
+    assert!(closed.counters().direct_units > shrunk.counters().direct_units);
+}

@@ -270,6 +270,12 @@ fn choices(rng: &mut Rng, shape: &mut Shape, (mode, rule): (&str, &str), borrowe
     } else {
         0
     };
+    if rng.chance(20) {
+        let cycles = between(rng, 1, 6);
+        shape.sets.push(format!("nand.slc.endurance={cycles}"));
+    }
+    let worn = pick(rng, &["keep", "shrink", "close"]);
+    shape.sets.push(format!("slc_cache.worn={worn}"));
     let reclaim = pick(rng, &["0", "0", "0.2", "0.5", "0.95"]);
     shape.sets.extend([
         format!("slc_cache.size={size} B"),

@@ -143,6 +143,7 @@ const OTHERS: &[(&str, &[&str])] = &[
             "slc_cache.size=0",
         ],
     ),
+    ("slc_cache.worn", &["slc_cache.worn=close"]),
     ("slc_cache.direct_share", &["slc_cache.direct_share=0.4"]),
     ("slc_cache.admit", &["slc_cache.admit=small"]),
     (

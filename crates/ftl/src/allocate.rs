@@ -621,6 +621,10 @@ impl Ftl {
         if cached && !fixed {
             self.cache.borrowed -= 1;
         }
+        if fixed && self.gives_up_static(superblock) {
+            self.starved = false;
+            return;
+        }
         let queue = if fixed {
             &mut self.blocks.free_fixed
         } else if map {

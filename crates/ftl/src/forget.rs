@@ -22,6 +22,7 @@ impl Ftl {
         assert_eq!(self.blocks.erasing, 0, "erase while erasing");
         self.forget_spare();
         self.start_over();
+        self.give_up_worn();
         for (index, block) in self.blocks.all.iter_mut().enumerate() {
             block.valid = 0;
             block.pool = if block.map { Pool::Map } else { Pool::Data };

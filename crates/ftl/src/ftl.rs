@@ -198,9 +198,8 @@ impl Ftl {
     /// Units given out in SLC-mode superblocks, and how many of them are valid.
     #[must_use]
     pub fn cache_units(&self) -> (u64, u64) {
-        let fixed = self.cache.fixed_total - self.blocks.free_fixed.len() as u32;
         let each = self.layout.whole_units(Mode::Slc);
-        let given = u64::from(self.cache.borrowed + fixed) * u64::from(each);
+        let given = u64::from(self.cache.borrowed + self.fixed_in_use()) * u64::from(each);
         (
             given - u64::from(self.streams[CACHE].left()),
             u64::from(self.cache.valid_units),
@@ -395,6 +394,7 @@ impl Ftl {
         self.blocks.free_all();
         self.start_over();
         self.mend_all();
+        self.give_up_worn();
     }
 
     /// Forgets where everything is and what was under way, the superblocks themselves excepted.

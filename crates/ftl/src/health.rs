@@ -30,7 +30,7 @@ use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
 use crate::mover::{Mover, Work};
 use crate::op::{NandOp, Token};
-use crate::policy::{CacheMode, Failures, Policy, ReadOnlyAt, Wear, WhenFull};
+use crate::policy::{CacheMode, Failures, Policy, ReadOnlyAt, Wear, WhenFull, Worn};
 use crate::slc_cache::Route;
 use crate::wear::Cause;
 use crate::write_buffer::{Flight, PARITY};
@@ -222,7 +222,11 @@ impl Ftl {
         };
         let cache = &self.policy.cache;
         let staged = cache.mode != CacheMode::None && cache.when_full != WhenFull::Direct;
-        let no_cache = staged && self.cache.fixed_total + self.cache.limit == 0;
+        // Only data between two passes asks for a buffer that a drive without direct data lacks.
+        let bound = self.layout.second_pass.is_some()
+            && cache.size_by_fill.is_empty()
+            && cache.worn == Worn::Keep;
+        let no_cache = staged && bound && self.cache.fixed_total + self.cache.limit == 0;
         self.health.read_only |= early || no_cache || left < data + work;
     }
 

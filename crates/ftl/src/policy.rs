@@ -46,6 +46,17 @@ pub enum Admit {
     Random(u64),
 }
 
+/// What becomes of static superblocks that have used up the cycles of SLC mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Worn {
+    /// They go on.
+    Keep,
+    /// Each is given up, so that the cache shrinks.
+    Shrink,
+    /// The first one takes all the others with it: the static part is closed.
+    Close,
+}
+
 /// A point of a table of cache sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SizeAt {
@@ -83,6 +94,8 @@ pub struct SlcCache {
     pub rearm_bytes: u64,
     /// With `Mixed`: share of the host data that goes direct, in thousandths.
     pub direct_milli: u32,
+    /// When static superblocks are worn out.
+    pub worn: Worn,
     /// Which writes enter.
     pub admit: Admit,
     /// A full cache first has its emptiest superblock folded where at most so much of it is valid,

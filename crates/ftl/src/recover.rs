@@ -219,6 +219,11 @@ impl Ftl {
         for index in used {
             let open = opened.iter().any(|o| o.superblock == index);
             let block = &mut self.blocks.all[index as usize];
+            let half = block.state == State::Half && block.valid > 0;
+            if half {
+                self.blocks.half.push_back(index);
+                continue;
+            }
             block.state = if open { State::Open } else { State::Closed };
             match (block.valid, block.pool) {
                 _ if open => {}

@@ -10,9 +10,10 @@
 //! questions the answer may change only to a stream that can take the data as well.
 
 use crate::allocate::{CACHE, DIRECT};
+use crate::blocks::{State, Superblock};
 use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
-use crate::policy::{Admit, CacheMode, Policy, SizeAt, WhenFull};
+use crate::policy::{Admit, CacheMode, Policy, SizeAt, WhenFull, Worn};
 
 /// Superblocks that staging may hold beyond the cache's size: one being filled, one being erased.
 const STAGING_SUPERBLOCKS: u32 = 2;
@@ -37,6 +38,8 @@ pub(crate) struct Cache {
     pub(crate) mode: CacheMode,
     /// Superblocks of the static part.
     pub(crate) fixed_total: u32,
+    /// No static superblock is opened any more.
+    static_closed: bool,
     /// Superblocks that may be borrowed.
     pub(crate) limit: u32,
     /// Superblocks that are borrowed.
@@ -92,6 +95,7 @@ impl Cache {
         Cache {
             mode,
             fixed_total: fixed,
+            static_closed: false,
             limit,
             borrowed: 0,
             valid_units: 0,
@@ -169,7 +173,7 @@ impl Ftl {
             return DIRECT;
         }
         if self.cache.bypass {
-            if self.cache_openable() < self.cache.rearm {
+            if self.cache_openable() < self.rearms_at() {
                 self.look_for_reclaim();
                 return DIRECT;
             }
@@ -226,8 +230,7 @@ impl Ftl {
         let source = self.fold.source;
         let block = |s: u32| &self.blocks.all[s as usize];
         let folded = source != NONE && block(source).valid <= most;
-        let fixed = self.cache.fixed_total - self.blocks.free_fixed.len() as u32;
-        let used = self.cache.borrowed + fixed;
+        let used = self.cache.borrowed + self.fixed_in_use();
         let at_work = used - self.blocks.cache.len() as u32 - u32::from(source != NONE);
         if folded || at_work > 0 {
             return true;
@@ -271,11 +274,89 @@ impl Ftl {
         }
     }
 
+    /// Superblocks that have to come free for a full cache to be used again: no more than there are.
+    fn rearms_at(&self) -> u32 {
+        let most = self.cache.fixed_total.saturating_add(self.cache.limit);
+        self.cache.rearm.min(most).max(1)
+    }
+
+    /// Static superblocks that are neither free nor given up.
+    pub(crate) fn fixed_in_use(&self) -> u32 {
+        self.cache.fixed_total - self.blocks.free_fixed.len() as u32
+    }
+
+    /// A static superblock has been erased: whether it is given up, its cycles being used up.
+    pub(crate) fn gives_up_static(&mut self, superblock: u32) -> bool {
+        let cycles = u64::from(self.blocks.all[superblock as usize].slc_cycles);
+        let worn = self.wear.rated.wear(cycles, 0) >= 1.0;
+        let given_up = match self.policy.cache.worn {
+            Worn::Keep => false,
+            Worn::Shrink => worn,
+            Worn::Close => worn || self.cache.static_closed,
+        };
+        if !given_up {
+            return false;
+        }
+        self.give_up(superblock);
+        if self.policy.cache.worn == Worn::Close {
+            self.cache.static_closed = true;
+            while let Some(other) = self.blocks.free_fixed.pop_front() {
+                self.give_up(other);
+            }
+        }
+        true
+    }
+
+    fn give_up(&mut self, superblock: u32) {
+        self.blocks.all[superblock as usize].state = State::Retired;
+        self.cache.fixed_total -= 1;
+    }
+
+    /// The drive starts over with its wear as it was: what was given up stays so.
+    pub(crate) fn give_up_worn(&mut self) {
+        let worn = |b: &Superblock| b.fixed && self.wear.rated.wear(b.slc_cycles.into(), 0) >= 1.0;
+        let closes = self.policy.cache.worn == Worn::Close;
+        self.cache.static_closed = closes && self.blocks.all.iter().any(worn);
+        for superblock in std::mem::take(&mut self.blocks.free_fixed) {
+            if !self.gives_up_static(superblock) {
+                self.blocks.free_fixed.push_back(superblock);
+            }
+        }
+        if self.cache.static_closed {
+            while let Some(other) = self.blocks.free_fixed.pop_front() {
+                self.give_up(other);
+            }
+        }
+    }
+
+    /// The share that is left of the rated cycles of the static superblocks; those that were given
+    /// up have none. 0 without a static part.
+    #[must_use]
+    pub fn static_budget(&self) -> f64 {
+        let own = self.blocks.all.iter().filter(|b| b.fixed);
+        let (mut count, mut sum) = (0.0, 0.0);
+        for left in own.map(|b| match b.state {
+            State::Retired => 0.0,
+            _ => (1.0 - self.wear.rated.wear(b.slc_cycles.into(), 0)).max(0.0),
+        }) {
+            count += 1.0;
+            sum += left;
+        }
+        if count > 0.0 { sum / count } else { 0.0 }
+    }
+
+    /// Units that the cache may hold now: its static part and what it may borrow at this fill.
+    #[must_use]
+    pub fn cache_limit_units(&self) -> u64 {
+        let superblocks = self.cache.fixed_total.saturating_add(self.cache.limit);
+        u64::from(superblocks) * u64::from(self.layout.whole_units(Mode::Slc))
+    }
+
     /// Whether reclaiming goes on: until two superblocks can be opened, and in a bypass until
     /// enough can for the cache to be used again.
     pub(crate) fn reclaims_on(&self) -> bool {
         let enough = if self.cache.bypass {
-            self.cache.rearm
+            self.rearms_at()
         } else {
             2
         };

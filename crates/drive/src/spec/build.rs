@@ -8,7 +8,7 @@ use flashtwin_ftl::Policy;
 use flashtwin_ftl::layout::Mode;
 use flashtwin_ftl::policy::{
     Admit, CacheMode, Failures, Fold, FoldPath, Levelling, MapPolicy, Parity, ReadOnlyAt,
-    Residency, SizeAt, SlcCache, Wear, WhenFull,
+    Residency, SizeAt, SlcCache, Wear, WhenFull, Worn,
 };
 use flashtwin_nand::DiePower;
 use flashtwin_nand::part::{Cell, Geometry, ModeTiming, Part, Program, SecondPass, Suspend};
@@ -201,6 +201,11 @@ fn cache(checked: &Checked<'_>) -> SlcCache {
         },
         rearm_bytes: checked.number("slc_cache.rearm"),
         direct_milli: checked.count("slc_cache.direct_share"),
+        worn: match checked.word("slc_cache.worn") {
+            "keep" => Worn::Keep,
+            "shrink" => Worn::Shrink,
+            _ => Worn::Close,
+        },
         admit: match checked.word("slc_cache.admit") {
             "all" => Admit::All,
             "small" => Admit::Small(limit),

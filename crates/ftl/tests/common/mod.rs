@@ -13,7 +13,7 @@ use flashtwin_base::Nanos;
 use flashtwin_base::rng::Rng;
 use flashtwin_ftl::policy::{
     Admit, CacheMode, Fold, FoldPath, Gc, MapPolicy, Pace, Parity, Recycler, SlcCache, Victim,
-    Wear, WhenFull,
+    Wear, WhenFull, Worn,
 };
 use flashtwin_ftl::{Found, Ftl, Load, LookUp, NandOp, Policy, Route, Token};
 use flashtwin_nand::{Cell, Geometry, ModeTiming, Part, Program, Suspend};
@@ -78,6 +78,7 @@ pub fn policy() -> Policy {
             when_full: WhenFull::Direct,
             rearm_bytes: 0,
             direct_milli: 0,
+            worn: Worn::Keep,
             admit: Admit::All,
             reclaim_milli: 0,
         },

@@ -146,6 +146,7 @@ fn between_passes(found: &mut Findings<'_>) -> Option<()> {
         Datum::SizeByFill(points) => !points.is_empty(),
         _ => false,
     };
+    let table = table || values.word("slc_cache.worn")? != "keep";
     if staged && !table && values.word("slc_cache.admit")? == "all" {
         return None;
     }

@@ -44,6 +44,14 @@ pub(super) const KEYS: &[Key] = &[
     )
     .scaled(),
     policy(
+        "slc_cache.worn",
+        Kind::Word(&["keep", "shrink", "close"]),
+        "\"shrink\"",
+        "Own blocks that have used up `nand.slc.endurance` cycles: they go on, each is given up, or \
+         the first takes all the others with it.",
+    )
+    .or("\"keep\""),
+    policy(
         "slc_cache.when_full",
         Kind::Word(&["direct", "fold-first", "staged", "mixed"]),
         "\"staged\"",
