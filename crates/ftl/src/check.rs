@@ -6,6 +6,7 @@ use crate::allocate::{MAP, Stream};
 use crate::blocks::{Pool, State};
 use crate::ftl::Ftl;
 use crate::layout::{Mode, NONE};
+use crate::policy::CacheMode;
 
 impl Ftl {
     /// Panics with the state when an invariant does not hold. Costs a pass over all tables.
@@ -28,6 +29,11 @@ impl Ftl {
             assert!(
                 free || block.map == (block.pool == Pool::Map),
                 "superblock {index} serves another pool"
+            );
+            let declared = self.cache.mode != CacheMode::None || block.map;
+            assert!(
+                declared || block.mode == Mode::Native,
+                "superblock {index} is in SLC mode without a cache"
             );
         }
         let Some(paged) = self.paged.as_deref() else {
