@@ -176,13 +176,20 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
     // One is too few: collection cannot erase what it emptied before its last granule is full, and
     // folding leaves the last free superblock to it.
     let held = pick(rng, &[2, 2, 3, 4]);
-    let low = held + between(rng, 1, 3);
+    let kinds = ["none", "gc", "gc", "hot-cold", "oracle"];
+    let separation = pick(rng, &kinds[..if mode == "none" { 5 } else { 4 }]);
+    let extra = match separation {
+        "hot-cold" => 1,
+        "oracle" => 2,
+        _ => 0,
+    };
+    let low = held + between(rng, 1, 3) + if extra > 0 { 1 + extra } else { 0 };
     let high = low + between(rng, 0, 3);
     // Each mover's open superblock may have room that the host cannot use, and one may be in erase.
     let movers = if uncached { 1 } else { 2 };
     let paged = map(rng, shape);
     let pool = if paged { between(rng, 4, 8) } else { 0 };
-    let lanes = (shape.groups - 1) * 2 * movers;
+    let lanes = (shape.groups - 1) * (2 * movers + extra) + extra;
     let spare = lanes + high.max(held + 2 + movers);
     let room = shape
         .superblocks
@@ -200,6 +207,9 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
         format!("fold.reserve={} B", reserve * native),
         format!("ftl.system={} B", system * native),
         format!("gc.reserve={held}"),
+        format!("gc.separation={separation}"),
+        format!("gc.hot_share={}", pick(rng, &["0.1", "0.3", "0.6"])),
+        format!("gc.hot_pool={}", pick(rng, &["0.2", "0.4", "0.6"])),
         format!(
             "gc.pace={}",
             pick(rng, &["paced", "paced", "stop-the-world"])
@@ -696,7 +706,7 @@ impl Host {
                     .map(|b| u64::from(b.written / ftl.layout.ratio))
                     .sum::<u64>();
             let programmed = c.programmed_units() - c.parity_units;
-            let open = 5 * u64::from(ftl.layout.groups) * of(Mode::Native);
+            let open = 7 * u64::from(ftl.layout.groups) * of(Mode::Native);
             assert!(
                 programmed <= most && most <= programmed + open,
                 "{programmed} units programmed, {most} given out"

@@ -7,6 +7,7 @@
 use crate::blocks::{Pool, State};
 use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
+use crate::mover::Work;
 use crate::op::{NandOp, Token, class};
 use crate::packing::GRAINS;
 use crate::policy::Policy;
@@ -22,8 +23,26 @@ pub(crate) const FOLD: usize = 2;
 pub(crate) const GC: usize = 3;
 /// Pages of the map, new and collected.
 pub(crate) const MAP: usize = 4;
+/// Host data that is held to be cold, past the cache.
+pub(crate) const COLD: usize = 5;
+/// Collected data of cold superblocks.
+pub(crate) const GC_COLD: usize = 6;
 /// How many streams there are.
-pub(crate) const STREAMS: usize = 5;
+pub(crate) const STREAMS: usize = 7;
+/// Those that take host data.
+pub(crate) const HOST_STREAMS: [usize; 3] = [CACHE, DIRECT, COLD];
+
+/// Whether a stream takes host data.
+#[inline]
+pub(crate) fn is_host(stream: usize) -> bool {
+    matches!(stream, CACHE | DIRECT | COLD)
+}
+
+/// Whether a stream takes collected data and no other.
+#[inline]
+pub(crate) fn is_collected(stream: usize) -> bool {
+    matches!(stream, GC | GC_COLD)
+}
 
 /// How a stream programs its superblocks.
 fn mode_of(stream: usize, policy: &Policy) -> Mode {
@@ -62,6 +81,8 @@ pub(crate) struct Stream {
     pub(crate) parked: u32,
     /// Units of a granule.
     pub(crate) granule: u32,
+    /// Units of collected data in the granule being filled, where the stream is the host's.
+    pub(crate) moved: u32,
     /// Sequence number of the granule being filled.
     pub(crate) sequence: u64,
     /// How it programs.
@@ -87,6 +108,7 @@ impl Stream {
             lane: 0,
             parked: 0,
             granule: layout.granule(mode),
+            moved: 0,
             sequence: 0,
             mode,
             ratio: layout.ratio,
@@ -251,13 +273,18 @@ impl Ftl {
         let place = self.buffer.launch(Flight {
             first: self.layout.base(s.superblock) + s.begun,
             superblock: s.superblock,
-            host_units: if stream <= DIRECT { filled } else { 0 },
+            host_units: if is_host(stream) { filled - s.moved } else { 0 },
+            moved: s.moved,
             stream,
             sequence: s.sequence,
             source: NONE,
         });
         self.blocks.all[s.superblock as usize].in_flight += 1;
-        self.count_programmed(stream, filled);
+        self.count_programmed(stream, filled - s.moved);
+        if s.moved > 0 {
+            self.count_moved(s.moved);
+            self.streams[stream].moved = 0;
+        }
         self.count_cells(s.mode, s.granule);
         let op = NandOp {
             die: die as u16,
@@ -297,6 +324,7 @@ impl Ftl {
             first: self.layout.physical_units(),
             superblock: s.superblock,
             host_units: 0,
+            moved: 0,
             stream: PARITY,
             sequence: s.sequence,
             source: NONE,
@@ -347,7 +375,7 @@ impl Ftl {
         let counter = match stream {
             _ if self.recovering => &mut self.counters.recovery_units,
             CACHE => &mut self.counters.slc_units,
-            DIRECT => &mut self.counters.direct_units,
+            DIRECT | COLD => &mut self.counters.direct_units,
             FOLD => &mut self.counters.fold_units,
             MAP => &mut self.counters.map_units,
             _ => return self.count_moved(units),
@@ -424,7 +452,7 @@ impl Ftl {
         match stream {
             FOLD => self.fold.pledged = false,
             GC => self.collect.pledged = false,
-            MAP => {}
+            MAP | COLD | GC_COLD => {}
             _ => self.keep_promise(stream),
         }
         let pledged = u32::from(self.fold.pledged) + u32::from(self.collect.pledged);
@@ -433,6 +461,7 @@ impl Ftl {
             "stream {stream} took a superblock set aside for a mover\n{}",
             self.describe()
         );
+        let pool = usize::from(matches!(stream, COLD | GC_COLD) && self.divides_pools());
         let block = &mut self.blocks.all[superblock as usize];
         assert_eq!(
             (block.state, block.valid, block.written),
@@ -444,12 +473,12 @@ impl Ftl {
         if self.layout.ratio > 1 {
             self.packing.opened(superblock);
         }
-        let written = if stream <= DIRECT {
+        let written = if is_host(stream) {
             self.counters.host_units
         } else {
             0
         };
-        self.victims.opened(superblock, 0, written);
+        self.victims.opened(superblock, pool, written);
         self.collection.opened(superblock);
         if let Some(spare) = &mut self.spare {
             spare.opened(superblock);
@@ -519,7 +548,7 @@ impl Ftl {
             Pool::Data => self.victims.add(superblock, block.valid),
             Pool::Map => {}
         }
-        if stream <= DIRECT {
+        if is_host(stream) {
             self.victims.received(superblock, self.counters.host_units);
         }
     }
@@ -543,7 +572,8 @@ impl Ftl {
         if block.in_flight == 0 && block.valid == 0 && block.state == State::Closed {
             self.erase_when_safe(superblock, ops);
         }
-        if flight.stream > DIRECT || self.spare.is_some() {
+        let moved = !is_host(flight.stream) || self.takes_moved(Work::Collect, flight.stream);
+        if moved || self.spare.is_some() {
             self.erase_emptied(ops);
         }
         if self.spare.as_ref().is_some_and(|spare| spare.is_waiting()) {
@@ -599,6 +629,7 @@ impl Ftl {
         if block.erases_left > 0 {
             return;
         }
+        self.victims.freed(superblock);
         if !block.map {
             self.blocks.erasing -= 1;
         }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::allocate::{MAP, Stream};
+use crate::allocate::MAP;
 use crate::blocks::{Pool, State};
 use crate::ftl::Ftl;
 use crate::layout::{Mode, NONE};
@@ -151,7 +151,7 @@ impl Ftl {
     /// Every unit from the host has been programmed once as host data, or waits in a host granule.
     fn check_counters(&self) {
         let c = &self.counters;
-        let waiting: u32 = self.streams[..2].iter().map(Stream::waiting).sum();
+        let waiting = self.host_units_waiting();
         let gone = c.dropped_units + c.lost_units;
         let host = c.slc_units + c.direct_units + gone + u64::from(waiting);
         assert_eq!(

@@ -10,7 +10,6 @@
 //! holds less valid data than the best native victim, folding is the cheaper way to free space and
 //! goes first.
 
-use crate::allocate::GC;
 use crate::blocks::{Blocks, State, Superblock};
 use crate::ftl::Ftl;
 use crate::layout::{Mode, NONE};
@@ -22,15 +21,19 @@ use crate::wear::Cause;
 /// Victims without anything to gain that a policy may choose one after another, before the emptiest
 /// is taken instead: a drive that is short of space must not go round in circles.
 const FULL_IN_TURN: u32 = 16;
-/// In idle time a superblock is collected when this part of it, and two granules at the least, is
-/// invalid: collecting may end with a padded granule, and what gains less would never end.
-const IDLE_GAIN: u32 = 16;
+/// In idle time, and while the host is stopped, a superblock is collected when this part of it is
+/// invalid, and so many granules at the least: collecting may end with a padded granule in each of
+/// two streams, and what gains no more than that would go on for ever.
+const WORTH_PART: u32 = 16;
+const WORTH_GRANULES: u32 = 4;
 
 /// What collection remembers from victim to victim.
 #[derive(Clone, Debug)]
 pub(crate) struct Collection {
     /// The host waits until collection ends.
     pub(crate) halts_host: bool,
+    /// The last victim was worth stopping the host for.
+    worthy: bool,
     /// Copies that collection costs for each unit that it frees, in thousandths.
     cost_milli: i64,
     /// No victim was worth its copies; not looked for again before this sequence number.
@@ -51,6 +54,7 @@ impl Collection {
         let untouched: Vec<bool> = blocks.all.iter().map(native).collect();
         Collection {
             halts_host: false,
+            worthy: false,
             cost_milli: 0,
             search_again: 0,
             full_in_turn: 0,
@@ -133,8 +137,8 @@ impl Ftl {
 
     /// Whether the host waits until collection ends.
     #[inline]
-    fn stops_the_world(&self) -> bool {
-        self.collect.active && self.policy.gc.pace == Pace::StopTheWorld
+    pub(crate) fn stops_the_world(&self) -> bool {
+        self.policy.gc.pace == Pace::StopTheWorld && self.collect.active && self.collection.worthy
     }
 
     pub(crate) fn pump_collect(&mut self, ops: &mut Vec<NandOp>) {
@@ -145,7 +149,10 @@ impl Ftl {
             self.collect.active = false;
             self.collect.owe(0, 0);
         }
-        if self.collect.active || self.wear.busy || self.collect.idle || self.is_settled() {
+        // What idle time has begun holds a superblock that the host may wait for.
+        let in_the_way = self.starved && self.collect.source != NONE;
+        let aside = self.wear.busy || self.collect.idle || in_the_way || self.is_settled();
+        if self.collect.active || aside {
             self.collect(ops);
         }
         self.collection.halts_host = self.stops_the_world() && self.makes_space();
@@ -166,7 +173,8 @@ impl Ftl {
             if self.collect.source == NONE && !self.next_victim(ops) {
                 self.collect.owe(0, 0);
                 if self.collect.waiting() && self.collect.outstanding == 0 {
-                    self.pad_through(GC, ops);
+                    let awaited = self.starved || self.stops_the_world();
+                    self.pad_moved(Work::Collect, awaited, ops);
                 }
                 self.wear.busy = self.wear.waiting() > 0;
                 return;
@@ -218,15 +226,16 @@ impl Ftl {
         if self.collect.active && self.blocks.free_or_half() >= enough {
             self.collect.active = false;
         }
-        let coming = self.stops_the_world() && self.free_soon() >= enough;
+        let stops = self.policy.gc.pace == Pace::StopTheWorld;
+        let coming = stops && self.free_soon() >= enough;
         let victim = if self.collect.active {
             self.erase_dead(ops);
             self.victim_for_space(coming)
         } else if self.collects_idle() {
             self.erase_dead(ops);
-            self.victim_with_gain()
+            self.worthy_victim()
         } else if self.is_settled() {
-            self.victims.oldest(0, &self.blocks.all)
+            self.victims.oldest(self.pool_in_turn(), &self.blocks.all)
         } else {
             None
         };
@@ -247,27 +256,45 @@ impl Ftl {
         if coming || (self.sequence < self.collection.search_again && !self.starved) {
             return None;
         }
-        // With the host halted, a victim that gains no more than the padding of its last granule
-        // would let collection go round for ever.
-        let victim = if self.stops_the_world() && !self.starved {
-            self.victim_with_gain()
-        } else {
-            self.choose(0)
-        };
+        if self.policy.gc.pace == Pace::StopTheWorld && !self.starved {
+            let worthy = self.worthy_victim();
+            self.collection.worthy = worthy.is_some();
+            if worthy.is_some() {
+                return worthy;
+            }
+        }
+        let victim = self.choose_from(self.pool_in_turn());
         if victim.is_none() {
             self.collection.search_again = self.sequence + 8 * u64::from(self.layout.dies);
         }
         victim
     }
 
-    /// The victim of the policy, or the emptiest where that one gains too little.
-    fn victim_with_gain(&mut self) -> Option<u32> {
+    /// The victim of the policy, or the emptiest where that one gains too little; none where that
+    /// one does too.
+    fn worthy_victim(&mut self) -> Option<u32> {
         let units = self.layout.whole_units(Mode::Native);
-        let least = (units / IDLE_GAIN).max(2 * self.layout.native_granule / self.layout.ratio);
-        let chosen = self.choose(0)?;
-        let emptiest = self.victims.emptiest(0, &self.blocks.all);
+        let least = (units / WORTH_PART)
+            .max(WORTH_GRANULES * self.layout.native_granule / self.layout.ratio);
+        let pool = self.pool_in_turn();
+        let chosen = self.choose_from(pool)?;
+        let emptiest = self.victims.emptiest(pool, &self.blocks.all);
         let gain = |s: &u32| units.saturating_sub(self.blocks.all[*s as usize].valid) >= least;
         Some(chosen).filter(gain).or(emptiest.filter(gain))
+    }
+
+    /// The next victim of a pool, or of the other one where nothing is to be gained in it.
+    fn choose_from(&mut self, pool: usize) -> Option<u32> {
+        let victim = self.choose(pool);
+        if victim.is_some() || !self.divides_pools() {
+            return victim;
+        }
+        self.choose(1 - pool)
+    }
+
+    /// Whether the present source is collected for its space.
+    pub(crate) fn collects_space(&self) -> bool {
+        self.collect.cause == Cause::Space
     }
 
     /// The next victim of a pool: none where nothing is to be gained.

@@ -295,6 +295,7 @@ impl Ftl {
                 first: self.layout.base(s.superblock) + s.next,
                 superblock: s.superblock,
                 host_units: 0,
+                moved: 0,
                 stream: FOLD,
                 sequence: self.sequence,
                 source: first + within * row,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use flashtwin_base::rng::Rng;
 use flashtwin_nand::Part;
 
-use crate::allocate::{CACHE, DIRECT, MAP, STREAMS, Stream};
+use crate::allocate::{CACHE, DIRECT, HOST_STREAMS, MAP, STREAMS, Stream};
 use crate::blocks::{Blocks, State, Superblock};
 use crate::collect::Collection;
 use crate::counters::Counters;
@@ -19,6 +19,7 @@ use crate::op::{NandOp, Token, class};
 use crate::packing::Packing;
 use crate::passes::Passes;
 use crate::policy::{CacheMode, Policy};
+use crate::separation::Heat;
 use crate::slc_cache::{Cache, Route};
 use crate::spare::Spare;
 use crate::victims::Victims;
@@ -77,6 +78,7 @@ pub struct Ftl {
     /// Units of stripes that a purge cut short, which never got their parity.
     pub(crate) parity_forgone: u64,
     pub(crate) collection: Collection,
+    pub(crate) heat: Heat,
     pub(crate) scratch: Vec<u32>,
     /// What the policies leave to chance.
     pub(crate) chance: Rng,
@@ -141,6 +143,7 @@ impl Ftl {
             sequence: 0,
             starved: false,
             parity_forgone: 0,
+            heat: Heat::new(policy.gc.separation, logical),
             scratch: Vec::with_capacity(4096),
             chance: Rng::new(seed, CHANCE),
             recovering: false,
@@ -276,7 +279,11 @@ impl Ftl {
         let mut stream = DIRECT;
         while left > 0 {
             stream = self.host_stream(route);
-            let taken = self.append(stream, lpn, left, ops);
+            let mut alike = left;
+            if stream == DIRECT {
+                (stream, alike) = self.direct_stream(lpn, left);
+            }
+            let taken = self.append(stream, lpn, alike, ops);
             lpn += taken;
             left -= taken;
         }
@@ -336,32 +343,35 @@ impl Ftl {
     /// with data reserved for and not handed over, whose place it would take.
     pub fn pad_host(&mut self, ops: &mut Vec<NandOp>) {
         debug_assert_eq!(self.buffer.coming_units(), 0, "padding under data to come");
-        self.pad(CACHE, ops);
-        self.pad(DIRECT, ops);
+        for stream in HOST_STREAMS {
+            let s = &self.streams[stream];
+            if s.next - s.begun > s.moved {
+                self.pad(stream, ops);
+            }
+        }
     }
 
     /// The same, and what waits for a second pass gets it, so that all of it will be durable.
     pub fn pad_host_through(&mut self, ops: &mut Vec<NandOp>) {
         debug_assert_eq!(self.buffer.coming_units(), 0, "padding under data to come");
-        self.pad_through(CACHE, ops);
-        self.pad_through(DIRECT, ops);
+        for stream in HOST_STREAMS {
+            let s = &self.streams[stream];
+            if s.next - s.begun > s.moved || self.passes.by_stream[stream] > 0 {
+                self.pad_through(stream, ops);
+            }
+        }
     }
 
     /// Whether a host granule is partly filled and waits for more data.
     #[must_use]
     pub fn has_partial(&self) -> bool {
-        [CACHE, DIRECT]
-            .iter()
-            .any(|&s| self.streams[s].next > self.streams[s].begun)
+        self.host_units_waiting() > 0
     }
 
     /// Host programs on their way to the flash; what only waits for a second pass is not.
     #[must_use]
     pub fn host_programs_in_flight(&self) -> bool {
-        let (launched, passes) = (&self.buffer.by_stream, &self.passes);
-        let firsts = passes.first[CACHE] + passes.first[DIRECT];
-        let halves = passes.by_stream[CACHE] + passes.by_stream[DIRECT];
-        launched[CACHE] + launched[DIRECT] + firsts > halves
+        self.buffer_programming() > 0 || self.passes.host_firsts > 0
     }
 
     /// Host data that waits for the second pass of its wordline.
@@ -420,6 +430,7 @@ impl Ftl {
         let pool = self.paged.as_ref().map(|p| p.pool.clone());
         let pool = pool.unwrap_or_default();
         self.paged = page_map(&self.policy, self.host_units, pool);
+        self.heat = Heat::new(self.policy.gc.separation, self.logical_units());
         self.starved = false;
     }
 }

@@ -24,7 +24,7 @@
 use flashtwin_base::rng::Rng;
 use flashtwin_nand::Part;
 
-use crate::allocate::{CACHE, DIRECT, FOLD, GC};
+use crate::allocate::{CACHE, COLD, DIRECT, FOLD, is_collected, is_host};
 use crate::blocks::{Pool, State};
 use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
@@ -333,7 +333,7 @@ impl Ftl {
                 .granule(self.blocks.all[flight.superblock as usize].mode);
             self.take_valid(flight.first, granule, &mut lpns);
             self.count_again(flight.stream, lpns.len() as u32);
-            if flight.stream <= DIRECT {
+            if is_host(flight.stream) {
                 // It gives its place in the buffer back as it lands, and takes it anew.
                 self.buffer.used_units += lpns.len() as u32;
             }
@@ -398,7 +398,7 @@ impl Ftl {
         let c = &mut self.counters;
         let first = match stream {
             CACHE => [&mut c.slc_units, &mut c.gc_units, &mut c.wear_units],
-            DIRECT => [&mut c.direct_units, &mut c.gc_units, &mut c.wear_units],
+            DIRECT | COLD => [&mut c.direct_units, &mut c.gc_units, &mut c.wear_units],
             FOLD => [&mut c.fold_units, &mut c.gc_units, &mut c.wear_units],
             _ => [&mut c.gc_units, &mut c.wear_units, &mut c.refresh_units],
         };
@@ -409,7 +409,7 @@ impl Ftl {
         }
         // What is moved out of failing superblocks is counted as that already.
         self.counters.failure_units -= left;
-        if stream == GC {
+        if is_collected(stream) {
             self.collect.placed[self.collect.cause as usize] += units;
         }
     }
@@ -439,10 +439,10 @@ impl Ftl {
             self.take_valid(self.layout.base(superblock) + s.begun, slots, lpns);
         }
         let lost = s.waiting() - (lpns.len() - before) as u32;
-        if stream <= DIRECT {
+        if is_host(stream) {
             self.buffer.used_units -= lost;
             self.counters.dropped_units += u64::from(lost);
-        } else if stream == GC {
+        } else if is_collected(stream) {
             self.collect.unplace(lost);
         }
         self.last_passes(stream, s.lane, ops);
@@ -465,7 +465,7 @@ impl Ftl {
         };
         let written = self.victims.written(failed.superblock);
         self.append_moved(stream, lpns, written, ops);
-        self.health.placed_again |= stream <= DIRECT && !lpns.is_empty();
+        self.health.placed_again |= is_host(stream) && !lpns.is_empty();
         for flight in &mut self.buffer.flights {
             if flight.first != NONE && flight.stream == stream && flight.sequence >= since {
                 flight.sequence = flight.sequence.min(failed.sequence);

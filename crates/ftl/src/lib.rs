@@ -31,6 +31,7 @@ mod packing;
 mod passes;
 pub mod policy;
 pub mod recover;
+mod separation;
 mod slc_cache;
 mod spare;
 mod trim;

@@ -9,7 +9,7 @@
 //! that is dealt with takes from it, and a debt beyond the slack holds the host back. That is what
 //! turns pressure into a steady slower rate instead of stalls.
 
-use crate::allocate::{DIRECT, FOLD, GC, MAP};
+use crate::allocate::{FOLD, GC, GC_COLD, MAP, is_host};
 use crate::blocks::State;
 use crate::ftl::Ftl;
 use crate::layout::{Layout, NONE};
@@ -212,7 +212,13 @@ impl Ftl {
     pub(crate) fn may_read(&mut self, work: Work) -> bool {
         let mover = self.mover_of(work);
         let stream = mover.stream();
-        if mover.is_far_ahead(self.buffer.by_stream[stream]) || self.map_holds() {
+        let mut programs = self.buffer.by_stream[stream];
+        if work == Work::Collect {
+            // Each stream has its own granules between passes, so each is looked at for itself.
+            let shared = self.buffer.moved / self.layout.native_granule;
+            programs = programs.max(self.buffer.by_stream[GC_COLD]).max(shared);
+        }
+        if mover.is_far_ahead(programs) || self.map_holds() {
             return false;
         }
         let owed = self.units_owed(work);
@@ -311,11 +317,16 @@ impl Ftl {
         } else {
             mover.owed.saturating_sub(row_units / ratio)
         };
-        let stream = mover.stream();
+        let mut stream = mover.stream();
         if work == Work::Collect {
+            stream = self.collected_stream(lpns.len() as u32);
             self.collect.placed[self.collect.cause as usize] += lpns.len() as u32;
         }
-        self.append_moved(stream, &lpns, written, ops);
+        if is_host(stream) {
+            self.append_among_hosts(stream, &lpns, written, ops);
+        } else {
+            self.append_moved(stream, &lpns, written, ops);
+        }
         self.scratch = lpns;
     }
 
@@ -350,7 +361,7 @@ impl Ftl {
         let stream = mover.stream();
         let full = self.streams[stream].left() < self.row_most();
         if full && self.available_to_movers() <= floor(work) {
-            self.pad_through(stream, ops);
+            self.pad_moved(work, true, ops);
             self.hasten_erases(ops);
         }
     }
@@ -361,10 +372,9 @@ impl Ftl {
             if !self.mover(work).waiting() {
                 continue;
             }
-            let stream = self.mover(work).stream();
             // What was not copied, because the host had replaced it, has to be on flash too.
             let all = self.spare.is_some() && work != Work::Map;
-            let durable = self.oldest_pending(|s| s == stream || (all && s <= DIRECT));
+            let durable = self.oldest_pending(|s| self.takes_moved(work, s) || (all && is_host(s)));
             let mut emptied = std::mem::take(&mut self.mover(work).emptied);
             emptied.retain(|e| {
                 let keep = e.sequence > durable;

@@ -49,6 +49,8 @@ pub(crate) struct Passes {
     pub(crate) by_stream: [u32; STREAMS + 1],
     /// First passes under way of each stream, and of none.
     pub(crate) first: [u32; STREAMS + 1],
+    /// Those of granules that hold host data.
+    pub(crate) host_firsts: u32,
 }
 
 impl Passes {
@@ -64,6 +66,7 @@ impl Passes {
             host_units: 0,
             by_stream: [0; STREAMS + 1],
             first: [0; STREAMS + 1],
+            host_firsts: 0,
         }
     }
 
@@ -99,6 +102,7 @@ impl Ftl {
         self.passes.host_units += flight.host_units;
         self.passes.by_stream[flight.stream] += 1;
         self.passes.first[flight.stream] += 1;
+        self.passes.host_firsts += u32::from(flight.host_units > 0);
         let half = Half {
             place,
             stripe: self.layout.stripe_of(s.mode, s.begun).0,
@@ -114,6 +118,7 @@ impl Ftl {
     pub(crate) fn first_passed(&mut self, place: u32) {
         let flight = self.buffer.flights[place as usize];
         self.passes.first[flight.stream] -= 1;
+        self.passes.host_firsts -= u32::from(flight.host_units > 0);
     }
 
     /// Issues the second passes whose time has come in the lane of a stream that has its turn.
@@ -183,6 +188,7 @@ impl Ftl {
             first: self.layout.physical_units(),
             superblock: s.superblock,
             host_units: 0,
+            moved: 0,
             stream: PARITY,
             sequence: s.sequence,
             source: NONE,

@@ -147,6 +147,24 @@ pub enum Victim {
     Random,
 }
 
+/// Which data shares superblocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Separation {
+    /// Collected data goes into the host's open superblock.
+    None,
+    /// Collected data has a stream of its own.
+    Gc,
+    /// And host data is divided by the age of the copies that it replaces.
+    HotCold,
+    /// The host says what is hot, and each kind has superblocks of its own.
+    Oracle {
+        /// Share of the logical units that is hot, the first ones, in thousandths.
+        hot_milli: u32,
+        /// Share of the superblocks that hold it, in thousandths.
+        pool_milli: u32,
+    },
+}
+
 /// How the host waits for garbage collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
@@ -185,6 +203,8 @@ pub struct Gc {
     pub idle_superblocks: u32,
     /// What else goes on once the drive has been written all over.
     pub recycler: Recycler,
+    /// Which data shares superblocks.
+    pub separation: Separation,
 }
 
 /// Where the map is while the drive is on.

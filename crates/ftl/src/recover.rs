@@ -10,7 +10,7 @@
 //! Invariants: only completed programs count; afterwards [`Ftl::check`] holds and every stream has
 //! at least the room that it had.
 
-use crate::allocate::{CACHE, DIRECT, MAP};
+use crate::allocate::{MAP, is_host};
 use crate::blocks::{Pool, State};
 use crate::ftl::Ftl;
 use crate::layout::NONE;
@@ -90,8 +90,8 @@ impl Ftl {
             if s.superblock == NONE {
                 continue;
             }
-            if index == CACHE || index == DIRECT {
-                self.counters.lost_units += u64::from(s.waiting());
+            if is_host(index) {
+                self.counters.lost_units += u64::from(s.waiting() - s.moved);
             }
             let first = self.layout.base(s.superblock) + s.begun;
             self.wipe(first, s.end - s.begun);
@@ -307,7 +307,7 @@ impl Ftl {
 
     /// Programs units into a stream, padded to a whole granule, with nothing else going on.
     fn write_back(&mut self, stream: usize, lpns: &[u32], told: &mut Recovery) {
-        if stream == CACHE || stream == DIRECT {
+        if is_host(stream) {
             self.buffer.used_units += lpns.len() as u32;
         }
         let mut ops = Vec::new();

@@ -213,7 +213,7 @@ impl Ftl {
             return;
         }
         let share = i64::from(self.policy.cache.direct_milli);
-        let gone = if stream == DIRECT { 1000 } else { 0 };
+        let gone = if stream == CACHE { 0 } else { 1000 };
         let ahead = self.cache.direct_ahead_milli + i64::from(units) * (gone - share);
         let full = self.cache_is_full();
         self.cache.direct_ahead_milli = if full { ahead } else { 0 };
@@ -474,8 +474,7 @@ impl Ftl {
     /// Units of buffer that come free as the programs under way end.
     #[must_use]
     pub fn buffer_programming(&self) -> u32 {
-        let waiting = [CACHE, DIRECT].map(|s| self.streams[s].waiting());
-        let waiting = waiting[0] + waiting[1] + self.passes.host_units;
+        let waiting = self.host_units_waiting() + self.passes.host_units;
         self.buffer.used_units - self.buffer.coming_units() - waiting
     }
 }

@@ -47,6 +47,8 @@ pub(crate) struct Victims {
     seats: Vec<u32>,
     /// Pool that a superblock belongs to while it is not free.
     pool: Vec<u8>,
+    /// Superblocks of each pool that are not free.
+    used: [u32; POOLS],
     /// Host units written when the youngest data of a superblock came from the host.
     written: Vec<u64>,
 }
@@ -105,6 +107,7 @@ impl Victims {
             shift,
             seats: vec![NONE; superblocks as usize],
             pool: vec![0; superblocks as usize],
+            used: [0; POOLS],
             written: vec![0; superblocks as usize],
         }
     }
@@ -122,7 +125,20 @@ impl Victims {
     /// A superblock is opened for a pool; what it holds is younger than anything else.
     pub(crate) fn opened(&mut self, superblock: u32, pool: usize, written: u64) {
         self.pool[superblock as usize] = pool as u8;
+        self.used[pool] += 1;
         self.written[superblock as usize] = written;
+    }
+
+    /// A superblock has been erased.
+    pub(crate) fn freed(&mut self, superblock: u32) {
+        // After a crypto erase what is erased belongs to no pool any more.
+        let used = &mut self.used[usize::from(self.pool[superblock as usize])];
+        *used = used.saturating_sub(1);
+    }
+
+    /// Superblocks of a pool that are not free.
+    pub(crate) fn used(&self, pool: usize) -> u32 {
+        self.used[pool]
     }
 
     /// Host units written when the youngest data of a superblock came from the host.

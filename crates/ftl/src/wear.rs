@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 
 use flashtwin_nand::Part;
 
-use crate::allocate::GC;
+use crate::allocate::is_collected;
 use crate::blocks::{Pool, State, Superblock};
 use crate::ftl::Ftl;
 use crate::layout::NONE;
@@ -158,7 +158,7 @@ impl Ftl {
         let free = blocks.free.iter().enumerate();
         let mut free = free.filter(|&(_, &s)| self.layout.group_of(s) == group);
         let wear = free.clone().map(|(at, &s)| (at, cycles(&blocks.all, s)));
-        let at = if stream == GC && self.collect.cause == Cause::Wear {
+        let at = if is_collected(stream) && self.collect.cause == Cause::Wear {
             wear.max_by(|a, b| a.1.total_cmp(&b.1))?.0
         } else {
             match self.policy.wear.dynamic {

@@ -4,7 +4,7 @@
 //! then its data is served from the buffer. The list is bounded by what the streams may have
 //! outstanding.
 
-use crate::allocate::STREAMS;
+use crate::allocate::{HOST_STREAMS, STREAMS};
 use crate::ftl::Ftl;
 use crate::layout::NONE;
 use crate::slc_cache::ROUTES;
@@ -22,6 +22,8 @@ pub(crate) struct Flight {
     pub(crate) superblock: u32,
     /// Units of buffer that are given back when it is done.
     pub(crate) host_units: u32,
+    /// Units of collected data in a granule of the host's.
+    pub(crate) moved: u32,
     /// Which stream it belongs to, or [`PARITY`].
     pub(crate) stream: usize,
     /// Its number among all granules, in the order in which they were begun.
@@ -40,6 +42,8 @@ pub(crate) struct WriteBuffer {
     pub(crate) promised: [bool; ROUTES],
     pub(crate) flights: Vec<Flight>,
     vacant: Vec<u32>,
+    /// Units of collected data in flight in granules of the host's.
+    pub(crate) moved: u32,
     /// How many of each stream are in flight, and how many of parity.
     pub(crate) by_stream: [u32; STREAMS + 1],
 }
@@ -53,6 +57,7 @@ impl WriteBuffer {
             promised: [false; ROUTES],
             flights: Vec::new(),
             vacant: Vec::new(),
+            moved: 0,
             by_stream: [0; STREAMS + 1],
         }
     }
@@ -61,6 +66,7 @@ impl WriteBuffer {
     #[inline]
     pub(crate) fn launch(&mut self, flight: Flight) -> u32 {
         self.by_stream[flight.stream] += 1;
+        self.moved += flight.moved;
         if let Some(place) = self.vacant.pop() {
             self.flights[place as usize] = flight;
             return place;
@@ -77,6 +83,7 @@ impl WriteBuffer {
         self.flights[place as usize].first = NONE;
         self.vacant.push(place);
         self.by_stream[flight.stream] -= 1;
+        self.moved -= flight.moved;
         self.used_units -= flight.host_units;
         flight
     }
@@ -120,7 +127,15 @@ impl Ftl {
     /// durable.
     #[must_use]
     pub fn oldest_pending_host(&self) -> u64 {
-        let host = self.oldest_pending(|stream| stream <= super::allocate::DIRECT);
+        let flying = self.buffer.flights.iter();
+        let flying = flying
+            .filter(|f| f.first != NONE && f.host_units > 0)
+            .map(|f| f.sequence);
+        let open = HOST_STREAMS.iter().map(|&stream| &self.streams[stream]);
+        let open = open
+            .filter(|s| s.next - s.begun > s.moved)
+            .map(|s| s.sequence);
+        let host = flying.chain(open).min().unwrap_or(u64::MAX);
         host.min(self.checkpoint_pending())
     }
 

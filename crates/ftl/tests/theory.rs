@@ -1,14 +1,16 @@
-//! Write amplification of uniform random writes against the closed forms of the literature.
+//! Write amplification of random writes against the closed forms of the literature: uniform, hot
+//! and cold, with trims among them.
 //!
 //! Where there is none (greedy, d-choices) the figures are those of an independent Monte-Carlo page
-//! map (ρ, pages a block, A); the FIFO formula A = 1/(1 − e^(−α/A)) bounds greedy from above. ρ counts only the blocks that can hold
-//! data in the steady state: open and free ones are taken out of it.
+//! map (ρ, pages a block, A); the FIFO formula A = 1/(1 − e^(−α/A)) bounds greedy from above. ρ
+//! counts only the blocks that can hold data in the steady state: open and free ones are taken out
+//! of it.
 
 mod common;
 
 use common::{UNIT, part, policy};
 use flashtwin_base::rng::Rng;
-use flashtwin_ftl::policy::Victim;
+use flashtwin_ftl::policy::{Separation, Victim};
 use flashtwin_ftl::{Ftl, NandOp, Route};
 use flashtwin_nand::Cell;
 
@@ -40,71 +42,157 @@ impl Instant {
         self.ftl.append_host(Route::Cache, lpn, 1, &mut self.ops);
         self.settle();
     }
+
+    /// Trims the first unit in use from `lpn` on.
+    fn trim(&mut self, lpn: u32) {
+        let units = self.ftl.logical_units();
+        let mut used = (lpn..units).chain(0..lpn);
+        let lpn = used.find(|&lpn| self.ftl.locate(lpn).is_some());
+        self.ftl.trim(lpn.expect("a unit in use"), 1, &mut self.ops);
+        self.settle();
+    }
 }
 
-/// Superblocks that hold no data in the steady state: half of each of the two open ones, and those
-/// that collection keeps free.
-const IDLE_SUPERBLOCKS: f64 = 2.0 * 0.5 + 2.5;
+/// A drive and its workload.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    victim: Victim,
+    separation: Separation,
+    rho: f64,
+    pages: u32,
+    /// Share of the data that is hot, and the share of the writes that it gets.
+    heat: (f64, f64),
+    /// Share of the requests that are trims.
+    trims: f64,
+}
 
-/// A at over-provisioning `rho` with blocks of `pages` units, in the second half of the overwrites.
-fn amplification(victim: Victim, rho: f64, pages: u32) -> f64 {
-    let (blocks, overwrites) = match victim {
+const UNIFORM: Case = Case {
+    victim: Victim::Greedy,
+    separation: Separation::Gc,
+    rho: 0.145,
+    pages: 64,
+    heat: (1.0, 1.0),
+    trims: 0.0,
+};
+
+/// Superblocks free below which collection begins, and at which it ends.
+const LOW: u32 = 6;
+
+/// Open superblocks and those that collection keeps free, as many as that or one less, hold no data
+/// in the steady state; an open one is half full in the mean.
+fn idle_superblocks(case: &Case) -> f64 {
+    let open = match case.separation {
+        Separation::None => 1.0,
+        Separation::Gc => 2.0,
+        Separation::HotCold => 3.0,
+        Separation::Oracle { .. } => 4.0,
+    };
+    open / 2.0 + f64::from(LOW) - 0.5
+}
+
+/// Blocks, and how many times the data is overwritten.
+fn size(case: &Case) -> (u32, u64) {
+    match case {
         // Chance has to be averaged out: victims hold anything from nothing to all.
-        Victim::Random => (1600, 12),
-        _ if pages > 64 => (400, 8),
+        Case {
+            victim: Victim::Random,
+            ..
+        } => (1600, 12),
+        Case { pages: 256, .. } => (400, 8),
+        _ if case.heat.0 < 1.0 => (1000, 12),
         _ => (1000, 8),
-    };
-    let mut part = part(Cell::Slc, true, blocks);
-    part.geometry.channels = 1;
-    part.geometry.planes = 1;
-    part.geometry.page_bytes = UNIT;
-    part.geometry.wordlines_per_block = pages;
-    let mut policy = policy();
-    policy.gc.victim = victim;
-    policy.gc.low_superblocks = 3;
-    policy.gc.high_superblocks = 3;
-    policy.gc.reserve_superblocks = 2;
-    let units = ((f64::from(blocks) - IDLE_SUPERBLOCKS) * f64::from(pages) / (1.0 + rho)) as u32;
-    let capacity = u64::from(units) * u64::from(UNIT);
-    let ftl = Ftl::new(&part, policy, capacity, u64::from(UNIT) * 4, 1);
-    let mut drive = Instant {
-        ftl,
-        ops: Vec::new(),
-        queue: Default::default(),
-    };
-    (0..units).for_each(|lpn| drive.write(lpn));
-    let mut rng = Rng::new(1, 1);
-    for _ in 0..u64::from(units) * overwrites / 2 {
-        drive.write(rng.below(u64::from(units)) as u32);
     }
-    let before = *drive.ftl.counters();
-    for _ in 0..u64::from(units) * overwrites / 2 {
-        drive.write(rng.below(u64::from(units)) as u32);
-    }
-    drive.ftl.check();
-    let after = drive.ftl.counters();
-    let programmed = after.programmed_units() - before.programmed_units();
-    programmed as f64 / (after.host_units - before.host_units) as f64
 }
 
-/// A of the FIFO policy with large blocks, by iteration.
-fn fifo(rho: f64) -> f64 {
-    let alpha = 1.0 + rho;
+impl Case {
+    fn drive(&self) -> (Instant, u32) {
+        let (blocks, _) = size(self);
+        let mut part = part(Cell::Slc, true, blocks);
+        part.geometry.channels = 1;
+        part.geometry.planes = 1;
+        part.geometry.page_bytes = UNIT;
+        part.geometry.wordlines_per_block = self.pages;
+        let mut policy = policy();
+        policy.gc.victim = self.victim;
+        policy.gc.separation = self.separation;
+        policy.gc.low_superblocks = LOW;
+        policy.gc.high_superblocks = LOW;
+        policy.gc.reserve_superblocks = 2;
+        let superblocks = f64::from(blocks) - idle_superblocks(self);
+        let units = (superblocks * f64::from(self.pages) / (1.0 + self.rho)) as u32;
+        let capacity = u64::from(units) * u64::from(UNIT);
+        let ftl = Ftl::new(&part, policy, capacity, u64::from(UNIT) * 4, 1);
+        let drive = Instant {
+            ftl,
+            ops: Vec::new(),
+            queue: Default::default(),
+        };
+        (drive, units)
+    }
+
+    /// Write amplification in the second half of the overwrites.
+    fn amplification(&self) -> f64 {
+        let (mut drive, units) = self.drive();
+        (0..units).for_each(|lpn| drive.write(lpn));
+        let mut rng = Rng::new(1, 1);
+        let half = u64::from(units) * size(self).1 / 2;
+        let share = |of: f64| (of * 1e6) as u64;
+        let hot = u64::from((f64::from(units) * self.heat.0) as u32);
+        let mut before = *drive.ftl.counters();
+        for step in 0..2 * half {
+            if step == half {
+                before = *drive.ftl.counters();
+            }
+            let is_hot = rng.below(1_000_000) < share(self.heat.1);
+            let lpn = if is_hot {
+                rng.below(hot) as u32
+            } else {
+                (hot + rng.below(u64::from(units) - hot)) as u32
+            };
+            if self.trims > 0.0 && rng.below(1_000_000) < share(self.trims) {
+                drive.trim(rng.below(u64::from(units)) as u32);
+            } else {
+                drive.write(lpn);
+            }
+        }
+        drive.ftl.check();
+        let after = drive.ftl.counters();
+        let programmed = after.programmed_units() - before.programmed_units();
+        programmed as f64 / (after.host_units - before.host_units) as f64
+    }
+
+    fn meets(&self, expected: f64, tolerance: f64) -> f64 {
+        let found = self.amplification();
+        assert!(
+            (found / expected - 1.0).abs() < tolerance,
+            "{found:.3} against {expected:.3}: {self:?}"
+        );
+        found
+    }
+}
+
+/// A of the FIFO policy with large blocks for so much flash a unit of data, by iteration.
+fn fifo(alpha: f64) -> f64 {
     (0..2000).fold(2.0, |a: f64, _| 1.0 / (1.0 - (-alpha / a).exp()))
 }
 
 /// A of victims at random: they hold the same share of valid units as the drive.
-fn random(rho: f64) -> f64 {
-    (1.0 + rho) / rho
+fn random(alpha: f64) -> f64 {
+    alpha / (alpha - 1.0)
 }
 
-fn meets(victim: Victim, (rho, pages, expected): (f64, u32, f64), tolerance: f64) -> f64 {
-    let found = amplification(victim, rho, pages);
-    assert!(
-        (found / expected - 1.0).abs() < tolerance,
-        "{victim:?}, rho {rho}, {pages} pages: {found:.3} against {expected:.3}"
-    );
-    found
+/// The split of the flash between hot and cold data that costs least, each collected in order of
+/// filling: the share of the hot pool and A.
+fn ideal(rho: f64, (data, writes): (f64, f64)) -> (f64, f64) {
+    let alpha = 1.0 + rho;
+    let cost = |pool: f64| {
+        let (hot, cold) = (pool * alpha / data, (1.0 - pool) * alpha / (1.0 - data));
+        (pool, writes * fifo(hot) + (1.0 - writes) * fifo(cold))
+    };
+    let least = data / alpha;
+    let most = 1.0 - (1.0 - data) / alpha;
+    let steps = (1..200).map(|step| cost(least + (most - least) * f64::from(step) / 200.0));
+    steps.min_by(|a, b| a.1.total_cmp(&b.1)).expect("steps")
 }
 
 #[test]
@@ -117,33 +205,123 @@ fn greedy_collection_meets_the_published_row() {
         (0.28, 256, 2.47),
         (0.50, 64, 1.68),
     ];
-    for point in row {
-        let found = meets(Victim::Greedy, point, 0.02);
-        assert!(
-            found <= fifo(point.0) * 1.01,
-            "above FIFO at rho {}",
-            point.0
-        );
+    for (rho, pages, expected) in row {
+        let found = Case {
+            rho,
+            pages,
+            ..UNIFORM
+        }
+        .meets(expected, 0.02);
+        assert!(found <= fifo(1.0 + rho) * 1.01, "above FIFO at rho {rho}");
     }
 }
 
 #[test]
 fn collection_in_order_of_filling_meets_the_formula() {
+    let victim = Victim::Fifo;
     for rho in [0.07, 0.145, 0.28] {
-        meets(Victim::Fifo, (rho, 64, fifo(rho)), 0.01);
+        Case {
+            victim,
+            rho,
+            ..UNIFORM
+        }
+        .meets(fifo(1.0 + rho), 0.01);
     }
 }
 
 #[test]
 fn collection_at_random_meets_the_formula() {
+    let victim = Victim::Random;
     for rho in [0.28, 0.5] {
-        meets(Victim::Random, (rho, 64, random(rho)), 0.01);
+        Case {
+            victim,
+            rho,
+            ..UNIFORM
+        }
+        .meets(random(1.0 + rho), 0.01);
     }
 }
 
 #[test]
 fn the_best_of_ten_meets_the_published_row() {
-    for point in [(0.145, 64, 4.04), (0.28, 64, 2.47)] {
-        meets(Victim::Choices(10), point, 0.02);
+    let victim = Victim::Choices(10);
+    for (rho, expected) in [(0.145, 4.04), (0.28, 2.47)] {
+        Case {
+            victim,
+            rho,
+            ..UNIFORM
+        }
+        .meets(expected, 0.02);
     }
+}
+
+#[test]
+fn hot_and_cold_data_meet_the_published_rows() {
+    // ρ, hot data and its writes, FIFO in one stream, greedy in one stream, greedy with collected
+    // data in its own.
+    let rows = [
+        (0.145, (0.1, 0.9), 5.08, 4.93, 4.53),
+        (0.28, (0.1, 0.9), 3.30, 3.25, 2.87),
+    ];
+    for (rho, heat, in_order, together, apart) in rows {
+        let case = Case {
+            rho,
+            heat,
+            ..UNIFORM
+        };
+        let separation = Separation::None;
+        let (victim, one) = (Victim::Fifo, Case { separation, ..case });
+        Case { victim, ..one }.meets(in_order, 0.03);
+        one.meets(together, 0.03);
+        case.meets(apart, 0.03);
+    }
+}
+
+#[test]
+fn an_ideal_separation_meets_the_least_sum() {
+    for (rho, heat, expected) in [(0.145, (0.2, 0.8), 2.91), (0.145, (0.1, 0.9), 1.97)] {
+        let (pool, least) = ideal(rho, heat);
+        assert!((least / expected - 1.0).abs() < 0.005, "{least} at {pool}");
+        let case = Case {
+            victim: Victim::Fifo,
+            separation: Separation::Oracle {
+                hot_milli: (heat.0 * 1000.0) as u32,
+                pool_milli: (pool * 1000.0).round() as u32,
+            },
+            rho,
+            heat,
+            ..UNIFORM
+        };
+        case.meets(least, 0.03);
+    }
+}
+
+#[test]
+fn trims_are_spare_flash() {
+    for (rho, trims, greedy) in [(0.145, 0.1, 2.36), (0.28, 0.1, 1.81), (0.145, 0.2, 1.64)] {
+        let case = Case {
+            rho,
+            trims,
+            ..UNIFORM
+        };
+        case.meets(greedy, 0.03);
+        let in_use = (1.0 - 2.0 * trims) / (1.0 - trims);
+        let victim = Victim::Fifo;
+        Case { victim, ..case }.meets(fifo((1.0 + rho) / in_use), 0.03);
+    }
+}
+#[test]
+fn host_data_divided_by_age_spares_copies_where_little_is_very_hot() {
+    let [together, apart, divided] =
+        [Separation::None, Separation::Gc, Separation::HotCold].map(|separation| {
+            let case = Case {
+                victim: Victim::CostBenefit,
+                separation,
+                heat: (0.01, 0.5),
+                ..UNIFORM
+            };
+            case.amplification()
+        });
+    assert!(apart < together * 0.8, "{apart:.3} after {together:.3}");
+    assert!(divided < apart * 0.88, "{divided:.3} after {apart:.3}");
 }

@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, VecDeque};
 use flashtwin_base::Nanos;
 use flashtwin_base::rng::Rng;
 use flashtwin_ftl::policy::{
-    Admit, CacheMode, Fold, FoldPath, Gc, MapPolicy, Pace, Parity, Recycler, SlcCache, Victim,
-    Wear, WhenFull, Worn,
+    Admit, CacheMode, Fold, FoldPath, Gc, MapPolicy, Pace, Parity, Recycler, Separation, SlcCache,
+    Victim, Wear, WhenFull, Worn,
 };
 use flashtwin_ftl::{Found, Ftl, Load, LookUp, NandOp, Policy, Route, Token};
 use flashtwin_nand::{Cell, Geometry, ModeTiming, Part, Program, Suspend};
@@ -103,6 +103,7 @@ pub fn policy() -> Policy {
             idle_after: None,
             idle_superblocks: 0,
             recycler: Recycler::None,
+            separation: Separation::Gc,
         },
         wear: Wear::default(),
     }

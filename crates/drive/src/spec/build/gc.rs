@@ -1,6 +1,6 @@
 //! Garbage collection.
 
-use flashtwin_ftl::policy::{Gc, Pace, Recycler, Victim};
+use flashtwin_ftl::policy::{Gc, Pace, Recycler, Separation, Victim};
 
 use super::Checked;
 
@@ -25,6 +25,15 @@ pub(super) fn policy(checked: &Checked<'_>) -> Gc {
         recycler: match checked.word("gc.recycler") {
             "none" => Recycler::None,
             _ => Recycler::Settled,
+        },
+        separation: match checked.word("gc.separation") {
+            "none" => Separation::None,
+            "gc" => Separation::Gc,
+            "hot-cold" => Separation::HotCold,
+            _ => Separation::Oracle {
+                hot_milli: checked.count("gc.hot_share"),
+                pool_milli: checked.count("gc.hot_pool"),
+            },
         },
     }
 }

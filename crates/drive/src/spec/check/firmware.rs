@@ -6,55 +6,10 @@ use super::Findings;
 use super::flash::Flash;
 
 pub(super) fn check(found: &mut Findings<'_>) {
-    collection(found);
-    idle_collection(found);
     gathering(found);
     read_ahead(found);
     buffer(found);
     between_passes(found);
-}
-
-fn collection(found: &mut Findings<'_>) -> Option<()> {
-    let values = found.values;
-    let (low, reserve) = (values.number("gc.low"), values.number("gc.reserve"));
-    if let (Some(low), Some(reserve)) = (low, reserve)
-        && low <= reserve
-    {
-        let message =
-            format!("collection begins below {low} free superblocks and {reserve} are held back");
-        found.add(
-            "gc.low",
-            message,
-            format!("write at least {}, or lower `gc.reserve`", reserve + 1),
-        );
-    }
-    let (low, high) = (low?, values.number("gc.high")?);
-    if high < low {
-        let message = format!("collection ends at {high} free superblocks but begins below {low}");
-        found.add("gc.high", message, format!("write at least {low}"));
-    }
-    Some(())
-}
-
-/// Idle collection that stops where ordinary collection does would do nothing.
-fn idle_collection(found: &mut Findings<'_>) -> Option<()> {
-    let (high, target) = (
-        found.values.number("gc.high")?,
-        found.values.number("gc.idle_target")?,
-    );
-    let never = found.values.entry("gc.idle_after")?.datum == Datum::Never;
-    if !never && target <= high {
-        let message = format!(
-            "collection in idle time ends at {target} free superblocks, and {high} are kept free \
-             anyway"
-        );
-        found.add(
-            "gc.idle_target",
-            message,
-            format!("write more than {high}, or `gc.idle_after = \"never\"`"),
-        );
-    }
-    Some(())
 }
 
 fn gathering(found: &mut Findings<'_>) -> Option<()> {
@@ -151,7 +106,9 @@ fn between_passes(found: &mut Findings<'_>) -> Option<()> {
         return None;
     }
     let granule = flash.planes * flash.bits * flash.page;
-    let least = ((distance + 1) * flash.all_dies() + 1) * granule;
+    // Hot and cold data wait apart.
+    let streams = 1 + u128::from(super::gc::extra_streams(values)? > 0);
+    let least = streams * ((distance + 1) * flash.all_dies() + 1) * granule;
     let buffer = u128::from(values.number("controller.write_buffer")?);
     if buffer < least {
         let message = format!(

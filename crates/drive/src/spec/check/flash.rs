@@ -347,7 +347,8 @@ fn collectable(found: &mut Findings<'_>, flash: &Flash, capacity: u128) -> Optio
         || found.values.word("slc_cache.admit")? != "all";
     // Each stream may have one open on every group of dies: the host's one, or two where its data
     // goes two ways at once, folding's and collection's.
-    let open = flash.groups * (2 + u128::from(cached) + u128::from(cached && parted));
+    let extra = u128::from(super::gc::extra_streams(found.values)?);
+    let open = flash.groups * (2 + extra + u128::from(cached) + u128::from(cached && parted));
     let at_work = u128::from(found.values.number("gc.reserve")?) + open + 1;
     if spare < at_work {
         let message = format!(

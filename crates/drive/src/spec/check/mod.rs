@@ -5,6 +5,7 @@ mod cache;
 mod compression;
 mod firmware;
 mod flash;
+mod gc;
 pub(super) mod link;
 mod map;
 mod power;
@@ -38,6 +39,7 @@ pub(super) fn check(values: &Values, file: &str) -> Vec<SpecError> {
     flash::check(&mut findings);
     map::check(&mut findings);
     cache::check(&mut findings);
+    gc::check(&mut findings);
     firmware::check(&mut findings);
     link::check(&mut findings);
     wear::check(&mut findings);

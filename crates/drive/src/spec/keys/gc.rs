@@ -72,4 +72,27 @@ pub(super) const KEYS: &[Key] = &[
          that the host writes, whether space is wanted or not, until a secure erase.",
     )
     .or("\"none\""),
+    policy(
+        "gc.separation",
+        Kind::Word(&["none", "gc", "hot-cold", "oracle"]),
+        "\"gc\"",
+        "Which data shares superblocks: collected data goes to the host's, has its own, host data is \
+         divided as well by the age of what it overwrites, or the host says what is hot and two \
+         pools are kept apart.",
+    )
+    .or("\"gc\""),
+    policy(
+        "gc.hot_share",
+        Kind::Factor,
+        "0.2",
+        "With `oracle`: the share of the capacity, from its beginning, that the host calls hot.",
+    )
+    .or("0.2"),
+    policy(
+        "gc.hot_pool",
+        Kind::Factor,
+        "0.25",
+        "With `oracle`: the share of the superblocks in use that is the hot pool's.",
+    )
+    .or("0.25"),
 ];

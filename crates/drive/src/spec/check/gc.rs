@@ -1,0 +1,135 @@
+//! Whether the policies of garbage collection agree with each other and with the flash.
+
+use super::super::quantity::{human, milli_text};
+use super::super::value::{Datum, Values};
+use super::Findings;
+use super::flash::Flash;
+
+pub(super) fn check(found: &mut Findings<'_>) {
+    collection(found);
+    idle_collection(found);
+    separation(found);
+}
+
+/// Open superblocks that a separation needs beyond those that every drive has.
+pub(super) fn extra_streams(values: &Values) -> Option<u64> {
+    let extra = match values.word("gc.separation")? {
+        "hot-cold" => 1,
+        "oracle" => 2,
+        _ => 0,
+    };
+    Some(extra)
+}
+
+fn collection(found: &mut Findings<'_>) -> Option<()> {
+    let values = found.values;
+    let (low, reserve) = (values.number("gc.low"), values.number("gc.reserve"));
+    if let (Some(low), Some(reserve)) = (low, reserve)
+        && low <= reserve
+    {
+        let message =
+            format!("collection begins below {low} free superblocks and {reserve} are held back");
+        found.add(
+            "gc.low",
+            message,
+            format!("write at least {}, or lower `gc.reserve`", reserve + 1),
+        );
+    }
+    let (low, high) = (low?, values.number("gc.high")?);
+    if high < low {
+        let message = format!("collection ends at {high} free superblocks but begins below {low}");
+        found.add("gc.high", message, format!("write at least {low}"));
+    }
+    Some(())
+}
+
+/// Idle collection that stops where ordinary collection does would do nothing.
+fn idle_collection(found: &mut Findings<'_>) -> Option<()> {
+    let (high, target) = (
+        found.values.number("gc.high")?,
+        found.values.number("gc.idle_target")?,
+    );
+    let never = found.values.entry("gc.idle_after")?.datum == Datum::Never;
+    if !never && target <= high {
+        let message = format!(
+            "collection in idle time ends at {target} free superblocks, and {high} are kept free \
+             anyway"
+        );
+        found.add(
+            "gc.idle_target",
+            message,
+            format!("write more than {high}, or `gc.idle_after = \"never\"`"),
+        );
+    }
+    Some(())
+}
+
+/// Streams that nothing is set aside for are opened while more than the reserve is free.
+fn separation(found: &mut Findings<'_>) -> Option<()> {
+    let fails = found.values.number("wear.program_failures")? > 0;
+    if fails && found.values.word("gc.separation")? == "none" {
+        let message = "collected data shares the host's programs, and those may fail";
+        let hint = "write `gc.separation = \"gc\"`, or `wear.program_failures = 0`";
+        found.add("gc.separation", message, hint);
+    }
+    let packs = found.values.number("compression.best_ratio")? > 1;
+    if packs && found.values.word("gc.separation")? == "none" {
+        let message = "with compression collected data is packed by itself";
+        found.add("gc.separation", message, "write `gc.separation = \"gc\"`");
+    }
+    let extra = extra_streams(found.values)?;
+    if extra == 0 {
+        return None;
+    }
+    let (low, reserve) = (
+        found.values.number("gc.low")?,
+        found.values.number("gc.reserve")?,
+    );
+    let least = reserve + 2 + extra;
+    if low < least {
+        let message = format!(
+            "with {low} free superblocks, {reserve} of them held back, the {extra} more that this \
+             separation writes to are hardly ever opened"
+        );
+        found.add("gc.low", message, format!("write at least {least}"));
+    }
+    oracle(found)
+}
+
+/// What the host calls hot has to fit into its pool, and the rest into the other.
+fn oracle(found: &mut Findings<'_>) -> Option<()> {
+    if found.values.word("gc.separation")? != "oracle" {
+        return None;
+    }
+    if found.values.word("slc_cache.mode")? != "none" {
+        let message = "an SLC cache mixes what the host tells apart";
+        let hint = "write `slc_cache.mode = \"none\"`, or another `gc.separation`";
+        found.add("gc.separation", message, hint);
+    }
+    for key in ["gc.hot_share", "gc.hot_pool"] {
+        let share = found.values.number(key)?;
+        if share == 0 || share >= 1000 {
+            let message = format!("{} is not a part of a whole", milli_text(share));
+            found.add(key, message, "write a number between 0 and 1");
+            return None;
+        }
+    }
+    let capacity = u128::from(found.values.number("drive.capacity")?);
+    let flash = Flash::read(found.values)?.native(found.values)?;
+    let share = u128::from(found.values.number("gc.hot_share")?);
+    let pool = u128::from(found.values.number("gc.hot_pool")?);
+    let pools = [("hot", share, pool), ("cold", 1000 - share, 1000 - pool)];
+    for (name, data, pool) in pools {
+        let (holds, wants) = (flash * pool / 1000, capacity * data / 1000);
+        if wants >= holds {
+            let message = format!(
+                "the {name} pool has {} for {} of data",
+                human(holds),
+                human(wants)
+            );
+            let hint = "give each pool more flash than data";
+            found.add("gc.hot_pool", message, hint);
+        }
+    }
+    Some(())
+}

@@ -1,0 +1,206 @@
+//! Which data shares superblocks: the choice of a stream for what the host writes past the cache
+//! and for what collection moves.
+//!
+//! A superblock is cheap to collect when what lies in it dies together. Collected data has shown
+//! that it lives long, so it has a stream of its own, or it goes where the host's does. Host data
+//! may be divided too, by the age of the copy that it replaces: what was written a short time ago
+//! is written again soon. Or the host says what is hot, as with streams and placement handles; then
+//! two pools of superblocks are kept apart and collected each by itself.
+//!
+//! What data *has* to have room in are the streams that are always there ([`DIRECT`], [`GC`]): a
+//! superblock is promised or pledged to those. The others are taken where they have room, or where
+//! a superblock can be opened that nobody has been promised; else the data goes where it has to.
+//! So no separation can make a drive stick, and at the edge of the reserve it is not perfect.
+
+use crate::allocate::{COLD, DIRECT, FOLD, GC, GC_COLD, HOST_STREAMS, MAP};
+use crate::ftl::Ftl;
+use crate::layout::NONE;
+use crate::mover::Work;
+use crate::op::NandOp;
+use crate::policy::Separation;
+
+/// Pool of hot data, and of all data where it is not divided.
+pub(crate) const HOT_POOL: usize = 0;
+/// Pool of cold data.
+pub(crate) const COLD_POOL: usize = 1;
+/// Overwrites over which the mean age of replaced copies is taken, as a power of two.
+const MEMORY: u32 = 10;
+
+/// What the choice of streams remembers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Heat {
+    /// First unit that the host calls cold.
+    first_cold: u32,
+    /// Mean age of replaced copies, in host units written since, times two to the [`MEMORY`].
+    mean_age: u64,
+}
+
+impl Heat {
+    /// In the steady state the mean age is the number of units in use, whatever the pattern, so
+    /// that is where it begins.
+    pub(crate) fn new(separation: Separation, logical_units: u32) -> Heat {
+        let share = match separation {
+            Separation::Oracle { hot_milli, .. } => hot_milli,
+            _ => 0,
+        };
+        Heat {
+            first_cold: (u64::from(logical_units) * u64::from(share) / 1000) as u32,
+            mean_age: u64::from(logical_units) << MEMORY,
+        }
+    }
+
+    /// Notes the age of a replaced copy; whether it is above the mean.
+    fn is_old(&mut self, age: u64) -> bool {
+        let mean = self.mean_age >> MEMORY;
+        self.mean_age = self.mean_age - mean + age;
+        age > mean
+    }
+}
+
+impl Ftl {
+    /// The stream for a run of host data that goes past the cache, and how many of its units are
+    /// alike.
+    #[inline]
+    pub(crate) fn direct_stream(&mut self, lpn: u32, count: u32) -> (usize, u32) {
+        match self.policy.gc.separation {
+            Separation::None | Separation::Gc => (DIRECT, count),
+            _ => self.divided_stream(lpn, count),
+        }
+    }
+
+    /// A run that begins with cold data is cold; the host's word is taken for each unit.
+    fn divided_stream(&mut self, lpn: u32, count: u32) -> (usize, u32) {
+        let (cold, alike) = match self.policy.gc.separation {
+            Separation::HotCold => (self.replaces_old(lpn), count),
+            _ if lpn >= self.heat.first_cold => (true, count),
+            _ => (false, count.min(self.heat.first_cold - lpn)),
+        };
+        if cold && self.has_place(COLD, 1) {
+            return (COLD, alike);
+        }
+        (DIRECT, alike)
+    }
+
+    /// Whether the present copy of a unit is old for a copy that is replaced. What has never been
+    /// written is cold.
+    fn replaces_old(&mut self, lpn: u32) -> bool {
+        let ppn = self.map.physical[lpn as usize];
+        if ppn == NONE {
+            return true;
+        }
+        let written = self.victims.written(self.layout.superblock_of(ppn));
+        self.heat.is_old(self.counters.host_units - written)
+    }
+
+    /// Whether units may go to a stream that nothing is set aside for.
+    fn has_place(&self, stream: usize, units: u32) -> bool {
+        self.streams[stream].left() >= units
+            || self.available_to_movers() > self.policy.gc.reserve_superblocks
+    }
+
+    /// The stream for collected data of the present source.
+    pub(crate) fn collected_stream(&self, units: u32) -> usize {
+        let wanted = match self.policy.gc.separation {
+            Separation::None if self.shares_granules() && self.host_has_place(units) => DIRECT,
+            Separation::Oracle { .. } if self.source_pool() == COLD_POOL => GC_COLD,
+            _ => GC,
+        };
+        match wanted {
+            GC_COLD if !self.has_place(GC_COLD, units) => GC,
+            stream => stream,
+        }
+    }
+
+    /// Whether collected data may be put among the host's: not where a granule holds what its
+    /// bytes allow.
+    fn shares_granules(&self) -> bool {
+        self.layout.ratio == 1 && self.collects_space()
+    }
+
+    fn source_pool(&self) -> usize {
+        match self.collect.source {
+            NONE => HOT_POOL,
+            source => self.victims.pool_of(source),
+        }
+    }
+
+    /// Whether collected data fits into the host's superblock beside what the host is sending.
+    fn host_has_place(&self, units: u32) -> bool {
+        let coming = self.buffer.coming_units();
+        let fits = self.streams[DIRECT].left() >= coming + units;
+        let opens = self.available_to_movers() > self.policy.gc.reserve_superblocks
+            && self.layout.native_units >= coming + units;
+        self.promised() == 0 && (fits || opens)
+    }
+
+    /// Places collected data in a stream of the host's. A granule is counted by what is in it:
+    /// one at a time.
+    pub(crate) fn append_among_hosts(
+        &mut self,
+        stream: usize,
+        lpns: &[u32],
+        written: u64,
+        ops: &mut Vec<NandOp>,
+    ) {
+        let mut rest = lpns;
+        while !rest.is_empty() {
+            let s = &mut self.streams[stream];
+            let fits = s.granule - (s.next - s.begun);
+            let (now, later) = rest.split_at(rest.len().min(fits as usize));
+            s.moved += now.len() as u32;
+            self.append_moved(stream, now, written, ops);
+            rest = later;
+        }
+    }
+
+    /// Whether a mover's data may be in a stream.
+    pub(crate) fn takes_moved(&self, work: Work, stream: usize) -> bool {
+        let shared = self.policy.gc.separation == Separation::None;
+        match work {
+            Work::Fold => stream == FOLD,
+            Work::Map => stream == MAP,
+            Work::Collect => stream == GC || stream == GC_COLD || (stream == DIRECT && shared),
+        }
+    }
+
+    /// Pads what holds the last copies of a mover's sources. The host's granule is left to the host
+    /// unless somebody waits for it, and while data is coming that has its place there.
+    pub(crate) fn pad_moved(&mut self, work: Work, awaited: bool, ops: &mut Vec<NandOp>) {
+        match work {
+            Work::Fold => self.pad_through(FOLD, ops),
+            Work::Map => self.pad_through(MAP, ops),
+            Work::Collect => {
+                self.pad_through(GC, ops);
+                self.pad_through(GC_COLD, ops);
+                if awaited && self.takes_moved(work, DIRECT) && self.buffer.coming_units() == 0 {
+                    self.pad_through(DIRECT, ops);
+                }
+            }
+        }
+    }
+
+    /// Whether hot and cold data have superblocks of their own.
+    pub(crate) fn divides_pools(&self) -> bool {
+        matches!(self.policy.gc.separation, Separation::Oracle { .. })
+    }
+
+    /// Units of the host that wait in granules that are not full.
+    pub(crate) fn host_units_waiting(&self) -> u32 {
+        let waiting = |&stream: &usize| {
+            let s = &self.streams[stream];
+            s.waiting() - s.moved
+        };
+        HOST_STREAMS.iter().map(waiting).sum()
+    }
+
+    /// The pool that is to be collected: the one that has more than its share of the superblocks.
+    pub(crate) fn pool_in_turn(&self) -> usize {
+        let Separation::Oracle { pool_milli, .. } = self.policy.gc.separation else {
+            return HOT_POOL;
+        };
+        let used = |pool| u64::from(self.victims.used(pool));
+        let hot = used(HOT_POOL) * u64::from(1000 - pool_milli);
+        let cold = used(COLD_POOL) * u64::from(pool_milli);
+        if hot > cold { HOT_POOL } else { COLD_POOL }
+    }
+}
