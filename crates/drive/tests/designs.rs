@@ -1,0 +1,194 @@
+//! The cache designs of the market, each a spec of its own in `designs/`: the shape of its fill,
+//! against the closed forms and against the rule of the design.
+
+#[path = "common/loops.rs"]
+mod loops;
+
+use std::path::PathBuf;
+
+use flashtwin_base::Nanos;
+use flashtwin_drive::{Drive, spec};
+use flashtwin_host::Outcome;
+use flashtwin_workload::ReadWrite;
+use loops::{breaks_at, falls_under, go, job, rate_between, rest, rises_above};
+
+const GB: f64 = 1e9;
+const BLOCK: u64 = 128 << 10;
+
+fn design(id: &str) -> Drive {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/designs");
+    let spec = spec::load(id, &[folder], &[], &[]).unwrap_or_else(|errors| {
+        let lines: Vec<String> = errors.iter().map(|e| format!("{e} ({})", e.hint)).collect();
+        panic!("{id}:\n{}", lines.join("\n"))
+    });
+    Drive::new(&spec.config, 1)
+}
+
+/// Writes so many GB in order from a place of the drive.
+fn write(drive: &mut Drive, from_gb: f64, gb: f64) -> Outcome {
+    let blocks = |gb: f64| (gb * GB) as u64 / BLOCK * BLOCK;
+    let mut write = job(ReadWrite::Write, BLOCK, 32);
+    write.offset = blocks(from_gb);
+    write.io_bytes = Some(blocks(gb));
+    let outcome = go(drive, write);
+    drive.ftl().check();
+    outcome
+}
+
+/// Where the rate falls for good under eight tenths of what it is at the beginning, in GB.
+fn knee(outcome: &Outcome) -> f64 {
+    let level = 0.8 * rate_between(outcome, 0.05 * GB, 0.4 * GB);
+    falls_under(outcome, 0.05 * GB, level) / GB
+}
+
+fn near(what: &str, found: f64, expected: f64, tolerance: f64) {
+    assert!(
+        (found / expected - 1.0).abs() < tolerance,
+        "{what}: {found}, not {expected}"
+    );
+}
+
+/// Fills up to a place, rests until nothing is cached, and writes on.
+fn refilled(id: &str, full_gb: f64, more_gb: f64) -> Outcome {
+    let mut d = design(id);
+    write(&mut d, 0.0, full_gb);
+    rest(&mut d, Nanos::from_secs(600));
+    assert_eq!(d.ftl().cache_units().1, 0, "{id}: folded in idle time");
+    write(&mut d, full_gb, more_gb)
+}
+
+#[test]
+fn a_static_cache_is_the_same_at_every_fill() {
+    let mut d = design("static");
+    near("empty", knee(&write(&mut d, 0.0, 8.0)), 1.0, 0.05);
+    assert_eq!(d.counters().fold_units, 0, "never folded for capacity");
+    near(
+        "three quarters",
+        knee(&refilled("static", 25.5, 6.0)),
+        1.0,
+        0.05,
+    );
+}
+
+#[test]
+fn a_hybrid_cache_falls_back_to_its_static_part() {
+    near(
+        "empty",
+        knee(&write(&mut design("hybrid"), 0.0, 12.0)),
+        4.0,
+        0.05,
+    );
+    near("half full", knee(&refilled("hybrid", 18.0, 8.0)), 4.0, 0.05);
+    let mut d = design("hybrid");
+    write(&mut d, 0.0, 33.5);
+    rest(&mut d, Nanos::from_secs(600));
+    // What is free beyond the reserve of 6 GB may be borrowed, and a third of it holds data.
+    let native = d.ftl().layout.native_bytes() as f64 / GB;
+    let borrowed = (f64::from(d.ftl().free_superblocks()) - (6.0 / native).ceil()) * native / 3.0;
+    assert!((0.1..0.6).contains(&borrowed), "{borrowed} GB to borrow");
+    near(
+        "nearly full",
+        knee(&write(&mut d, 33.5, 2.4)),
+        1.0 + borrowed,
+        0.1,
+    );
+}
+
+#[test]
+fn a_whole_drive_cache_is_what_is_free_over_the_bits_of_a_cell() {
+    for (id, bits) in [("third", 3.0), ("quarter", 4.0)] {
+        let mut d = design(id);
+        let native = d.ftl().layout.native_bytes() as f64;
+        let usable = f64::from(d.ftl().free_superblocks() - 3) * native / GB;
+        near(
+            id,
+            knee(&write(&mut d, 0.0, 0.5 * usable)),
+            usable / bits,
+            0.03,
+        );
+        // Sixteen GB are native after a rest: the others are free again.
+        let left = (usable - 16.0) / bits;
+        near(id, knee(&refilled(id, 16.0, left + 4.0)), left, 0.05);
+    }
+}
+
+#[test]
+fn a_cache_by_fill_shrinks_while_it_is_filled() {
+    // x = 0.5 + 5 (1 - x / 27): both grow with the same bytes.
+    let at = |full: f64| (0.5 + 5.0 * (1.0 - full / 27.0)) / (1.0 + 5.0 / 27.0);
+    let empty = write(&mut design("by-fill"), 0.0, 12.0);
+    near("empty", knee(&empty), at(0.0), 0.04);
+    near(
+        "half",
+        knee(&refilled("by-fill", 13.5, 8.0)),
+        at(13.5),
+        0.06,
+    );
+    near(
+        "past the last point",
+        knee(&refilled("by-fill", 28.0, 4.0)),
+        0.5,
+        0.25,
+    );
+}
+
+#[test]
+fn a_cache_that_is_folded_first_pays_for_both_programs() {
+    let mut d = design("fold-first");
+    let outcome = write(&mut d, 0.0, 12.0);
+    assert_eq!(d.counters().direct_units, 0);
+    let cached = rate_between(&outcome, 0.05 * GB, 0.8 * GB);
+    let before = d.counters().fold_units;
+    let begun = d.now();
+    rest(&mut d, Nanos::from_secs(3));
+    let spent = (d.now() - begun).as_secs_f64() - 1.0;
+    let fold = (d.counters().fold_units - before) as f64 * 4096.0 / spent;
+    // The host stops while a superblock is folded and erased, and then fills it.
+    let expected = 1.0 / (1.0 / cached + 1.0 / fold);
+    let past = rate_between(&outcome, 3.0 * GB, 11.0 * GB);
+    near("past it", past, expected, 0.04);
+    let knee = breaks_at(&outcome, (0.05 * GB, 11.0 * GB), (cached, past)) / GB;
+    near("knee", knee, 1.0, 0.12);
+}
+
+#[test]
+fn a_rearmed_cache_is_used_a_second_time() {
+    let mut d = design("rearmed");
+    let outcome = write(&mut d, 0.0, 18.0);
+    // 4 GB, then 7.6 GB direct while 3.8 are folded, then 3.8 GB in the cache again.
+    assert_eq!(rises_above(&outcome, 200e6), 1);
+    let again = rate_between(&outcome, 12.2 * GB, 15.0 * GB);
+    near(
+        "again",
+        again,
+        rate_between(&outcome, 0.5 * GB, 3.5 * GB),
+        0.03,
+    );
+    let between = rate_between(&outcome, 4.5 * GB, 11.0 * GB);
+    assert!(between < 0.5 * again, "{between} between the teeth");
+}
+
+#[test]
+fn lower_pages_come_first_and_upper_pages_after_without_a_copy() {
+    let mut d = design("lower-pages");
+    let layout = &d.ftl().layout;
+    let (lower, free) = (layout.slc_bytes() as f64, d.ftl().free_superblocks());
+    let reserve = 3;
+    let outcome = write(&mut d, 0.0, 25.9);
+    let c = d.counters();
+    assert_eq!((c.slc_units, c.fold_units, c.gc_units), (0, 0, 0));
+    assert_eq!((c.slc_erases, c.native_erases), (0, 0));
+    let first = rate_between(&outcome, 1.0 * GB, 13.0 * GB);
+    let second = rate_between(&outcome, 16.0 * GB, 25.0 * GB);
+    // Two dies take 64 KiB each in 163.84 us of transfer and 850 or 2300 us of programming.
+    let rate = |program: f64| 2.0 * 65_536.0 / ((163.84 + program) * 1e-6);
+    near("lower pages", first, rate(850.0), 0.02);
+    near("upper pages", second, rate(2300.0), 0.02);
+    let end = breaks_at(&outcome, (GB, 25.0 * GB), (first, second));
+    near(
+        "where they end",
+        end,
+        f64::from(free - reserve) * lower,
+        0.02,
+    );
+}
