@@ -13,7 +13,7 @@
 use crate::blocks::{Blocks, State, Superblock};
 use crate::ftl::Ftl;
 use crate::layout::{Mode, NONE};
-use crate::mover::Work;
+use crate::mover::{Work, between_passes};
 use crate::op::NandOp;
 use crate::policy::{Pace, Recycler, Victim};
 use crate::wear::Cause;
@@ -274,8 +274,10 @@ impl Ftl {
     /// one does too.
     fn worthy_victim(&mut self) -> Option<u32> {
         let units = self.layout.whole_units(Mode::Native);
-        let least = (units / WORTH_PART)
-            .max(WORTH_GRANULES * self.layout.native_granule / self.layout.ratio);
+        // With two passes it may end with as many padded granules as wait for their second.
+        let granules = WORTH_GRANULES + between_passes(&self.layout);
+        let padding = granules * self.layout.native_granule / self.layout.ratio;
+        let least = (units / WORTH_PART).max(padding);
         let pool = self.pool_in_turn();
         let chosen = self.choose_from(pool)?;
         let emptiest = self.victims.emptiest(pool, &self.blocks.all);

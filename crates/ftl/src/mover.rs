@@ -150,7 +150,7 @@ impl Mover {
 
 /// Granules that a stream may have between their passes: a part of a stripe and the wordlines
 /// before it, on every die.
-fn between_passes(layout: &Layout) -> u32 {
+pub(crate) fn between_passes(layout: &Layout) -> u32 {
     let distance = layout.second_pass.map(|pass| pass.distance_wordlines + 1);
     distance.unwrap_or(0) * layout.dies
 }
