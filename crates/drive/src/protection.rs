@@ -1,8 +1,8 @@
 //! End-to-end protection: what it catches, tried with damage done on purpose.
 //!
 //! With `controller.end_to_end` 8 bytes of check data travel with every sector of 512 (T10 PI).
-//! They are made where the host's data arrives and checked where it leaves, so that a bit that flips
-//! in the controller's RAM or on a channel is found and the read answered with
+//! They are made where the host's data arrives and checked where it leaves, so that a bit that
+//! flips in the controller's RAM or on a channel is found and the read answered with
 //! [`Status::Corrupt`]; without them the host gets wrong data and does not know. The flash's own
 //! ECC is no help there: it covers what is stored. What the check data costs is channel time, see
 //! [`crate::flash`]; it lies in the spare area of the pages and takes no capacity.

@@ -1,8 +1,9 @@
 //! Secure erase: by erasing blocks, or by throwing the keys away.
 //!
-//! A block erase takes as long as the erases, all groups of dies side by side. A crypto erase takes
-//! a command: the drive encrypts what it stores, and without the keys nothing of it is left; its
-//! blocks are erased as superblocks run short, or in idle time (see [`flashtwin_ftl::Ftl::forget`]).
+//! A block erase takes as long as the erases, all groups of dies side by side. A crypto erase
+//! takes a command: the drive encrypts what it stores, and without the keys nothing of it is
+//! left; its blocks are erased as superblocks run short, or in idle time (see
+//! [`flashtwin_ftl::Ftl::forget`]).
 
 use flashtwin_base::{Device, Nanos};
 use flashtwin_ftl::layout::Mode;

@@ -1,10 +1,10 @@
-//! What a TRIM costs the host: firmware time for the command and for what it covers, and, where the
-//! drive runs it alone, the queue.
+//! What a TRIM costs the host: firmware time for the command and for what it covers, and, where
+//! the drive runs it alone, the queue.
 //!
 //! A TRIM beside other commands takes its time on one firmware core: with one core the commands
 //! that come after it wait, with several the others go on. A TRIM that runs alone (SATA's TRIM
-//! before its queued form) waits until the drive holds no other command, takes its time, and what came
-//! meanwhile begins after it, in order. What it covers is gone from the map at its end.
+//! before its queued form) waits until the drive holds no other command, takes its time, and what
+//! came meanwhile begins after it, in order. What it covers is gone from the map at its end.
 
 use std::collections::VecDeque;
 

@@ -2,14 +2,14 @@
 //!
 //! With a best ratio of r a row has r times as many *slots* as it holds whole units, and physical
 //! units (PPNs) number slots. How many of them are used depends on the data: a unit takes between
-//! `8 / r` and 8 *grains*, eighths of itself, and a row is closed when the next unit does not fit,
-//! or nothing could; its other slots stay empty. Units do not span rows. Whatever comes, a row
-//! takes at least as many units as without compression, so room is promised in whole units and data that
-//! cannot be compressed lies exactly as on a drive that does not compress.
+//! `8 / r` and 8 *grains*, eighths of itself, and a row is closed when the next unit does not
+//! fit, or nothing could; its other slots stay empty. Units do not span rows. Whatever comes, a
+//! row takes at least as many units as without compression, so room is promised in whole units
+//! and data that cannot be compressed lies exactly as on a drive that does not compress.
 //!
-//! The size of each stored unit is kept (a byte a slot), so that moved data is packed again by its
-//! size. The buffer holds data as it came. Everything is counted in units as the host knows them;
-//! what compression kept off the flash is counted beside them.
+//! The size of each stored unit is kept (a byte a slot), so that moved data is packed again by
+//! its size. The buffer holds data as it came. Everything is counted in units as the host knows
+//! them; what compression kept off the flash is counted beside them.
 //!
 //! Invariants (`Ftl::check`): the valid units of a row are no larger than the row; what was
 //! programmed, less what was saved, and what was padded, add up to whole granules.
