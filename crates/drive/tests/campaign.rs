@@ -24,15 +24,6 @@ const TWICE: u64 = 8;
 /// A command that is not answered after so long in a busy drive counts as stuck.
 const PATIENCE: Nanos = Nanos::from_secs(600);
 
-const VICTIMS: [&str; 6] = [
-    "greedy",
-    "greedy",
-    "cost-benefit",
-    "fifo",
-    "d-choices",
-    "random",
-];
-
 /// Says which seed and which drive, should the test fail.
 struct Culprit(u64, String);
 
@@ -220,7 +211,13 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
         ),
         format!("gc.idle_target={}", high + between(rng, 1, 12)),
         format!("gc.recycler={}", pick(rng, &["none", "none", "settled"])),
-        format!("gc.policy={}", pick(rng, &VICTIMS)),
+        format!(
+            "gc.policy={}",
+            pick(
+                rng,
+                &["greedy", "cost-benefit", "fifo", "d-choices", "random"]
+            )
+        ),
         format!("gc.choices={}", between(rng, 1, 12)),
         format!("gc.low={low}"),
         format!("gc.high={high}"),

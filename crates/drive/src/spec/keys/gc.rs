@@ -76,8 +76,8 @@ pub(super) const KEYS: &[Key] = &[
         "gc.separation",
         Kind::Word(&["none", "gc", "hot-cold", "oracle"]),
         "\"gc\"",
-        "Which data shares superblocks: collected data goes to the host's, has its own, host data is \
-         divided as well by the age of what it overwrites, or the host says what is hot and two \
+        "Which data shares superblocks: collected data goes to the host's, has its own, host data \
+         is divided as well by the age of what it overwrites, or the host says what is hot and two \
          pools are kept apart.",
     )
     .or("\"gc\""),
