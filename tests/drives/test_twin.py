@@ -49,6 +49,8 @@ XRAY = {
     "slc_erases",
     "native_erases",
     "map_reads",
+    "read_retries",
+    "uncorrectable",
     "wear_ppm",
     "energy_uj",
     "suspends",

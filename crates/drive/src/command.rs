@@ -304,6 +304,7 @@ impl Drive {
 
     fn begin_write(&mut self, slot: u32) {
         let command = self.commands.slots[slot as usize];
+        self.errors.replaced(command.lpn, command.units);
         if !self.read_ahead.is_empty() {
             self.read_ahead.invalidate(command.lpn, command.units);
         }
@@ -380,6 +381,7 @@ impl Drive {
                 die,
                 class,
                 units: self.grains(lpn, 1),
+                retries: 0,
                 token: Token::Host(slot),
             });
             self.commands.slots[slot as usize].pending += 1;
@@ -681,10 +683,16 @@ impl Drive {
             units += 1;
         }
         let (die, class) = self.ftl.read_place(ppn);
+        let retries = if self.errors.on {
+            self.grade_units(ppn, at, units)
+        } else {
+            0
+        };
         self.ops.push(NandOp {
             die,
             class,
             units: self.grains(at, units),
+            retries,
             token,
         });
         (units, true)
@@ -715,6 +723,10 @@ impl Drive {
         let command = &self.commands.slots[slot as usize];
         if command.pending == 0 {
             let at = command.crossed;
+            if self.errors.is_lost(command.lpn, command.units) {
+                self.errors.counts.uncorrectable += 1;
+                self.commands.slots[slot as usize].status = Status::Unreadable;
+            }
             self.events
                 .push_in_order(lane::LINK, at.max(self.now), Event::Answer(slot));
         }

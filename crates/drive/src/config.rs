@@ -2,6 +2,8 @@
 
 use flashtwin_base::Nanos;
 use flashtwin_ftl::Policy;
+use flashtwin_ftl::layout::Mode;
+use flashtwin_nand::error::ErrorRates;
 use flashtwin_nand::{DiePower, Part};
 
 /// When a write counts as done.
@@ -127,8 +129,53 @@ pub struct Label {
     pub family: Family,
 }
 
+/// Bit errors, what corrects them, and refresh.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Errors {
+    /// Wrong bits a KiB that a first decode corrects; 0 without errors.
+    pub correctable: u32,
+    /// Share by which pages differ from the average one.
+    pub page_spread: f64,
+    /// Steps of the read-retry ladder.
+    pub retry_steps: u8,
+    /// How many times fewer wrong bits each step finds.
+    pub retry_gain: f64,
+    /// Time of a step.
+    pub retry_time: Nanos,
+    /// How many times more wrong bits a soft decode corrects.
+    pub soft_gain: f64,
+    /// Time of a soft decode.
+    pub soft_time: Nanos,
+    /// Share of the correctable bits at which data is refreshed; 0 = never.
+    pub refresh_at: f64,
+    /// In SLC mode.
+    pub slc: ErrorRates,
+    /// In native mode.
+    pub native: ErrorRates,
+}
+
+impl Errors {
+    /// The rates of a mode.
+    #[must_use]
+    pub fn of(&self, mode: Mode) -> &ErrorRates {
+        match mode {
+            Mode::Slc => &self.slc,
+            _ => &self.native,
+        }
+    }
+
+    /// What so many steps add to a read; the last one is the soft decode.
+    #[must_use]
+    pub fn ladder(&self) -> Vec<Nanos> {
+        let steps = u64::from(self.retry_steps);
+        let mut times: Vec<Nanos> = (0..=steps).map(|n| Nanos(n * self.retry_time.0)).collect();
+        times.push(Nanos(steps * self.retry_time.0) + self.soft_time);
+        times
+    }
+}
+
 /// A drive that can be built.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// Catalogue name.
     pub id: String,
@@ -142,6 +189,8 @@ pub struct Config {
     pub controller: Controller,
     /// The host link.
     pub link: Link,
+    /// Bit errors and what corrects them.
+    pub errors: Errors,
     /// What its maker says.
     pub label: Label,
     /// What it draws.

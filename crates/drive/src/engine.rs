@@ -11,6 +11,7 @@ use flashtwin_ftl::{Counters, Ftl, NandOp, Placement, Token};
 use crate::background::Background;
 use crate::command::{Commands, SECTOR_BYTES};
 use crate::config::{Config, Controller};
+use crate::errors::BitErrors;
 use crate::event::{Event, lane};
 use crate::fault::Supply;
 use crate::flash::Flash;
@@ -36,6 +37,7 @@ pub struct Drive {
     pub(crate) path: Path,
     pub(crate) ftl: Ftl,
     pub(crate) flash: Flash,
+    pub(crate) errors: BitErrors,
     pub(crate) events: EventQueue<Event>,
     pub(crate) now: Nanos,
     pub(crate) commands: Commands,
@@ -72,7 +74,7 @@ impl Drive {
             c.buffer_bytes,
             seed,
         );
-        let flash = Flash::new(&config.part, &ftl.layout, c);
+        let mut flash = Flash::new(&config.part, &ftl.layout, c);
         let ahead = ReadAhead::new(
             c.read_ahead_streams,
             c.read_ahead_bytes,
@@ -80,11 +82,14 @@ impl Drive {
         );
         let power = Power::new(&config.power, &config.part, &flash, config.link.bytes_per_s);
         let thermal = Thermal::new(&config.heat, config.link.bytes_per_s);
+        flash.retry_time = config.errors.ladder();
+        let superblocks = ftl.layout.superblocks;
         Drive {
             capacity_bytes: config.capacity_bytes,
             look_due: thermal.due,
             power,
             thermal,
+            errors: BitErrors::new(&config.errors, superblocks),
             flash,
             events: EventQueue::with_capacity(256),
             now: Nanos::ZERO,
@@ -170,6 +175,7 @@ impl Drive {
             ftl: &self.ftl,
             host_bytes: self.totals.bytes(Op::Write),
             flash: &self.flash,
+            errors: self.errors.counts,
             power: &self.power,
             thermal: &self.thermal,
         };
@@ -192,6 +198,7 @@ impl Drive {
                 ftl: &self.ftl,
                 host_bytes: self.totals.bytes(Op::Write),
                 flash: &self.flash,
+                errors: self.errors.counts,
                 power: &self.power,
                 thermal: &self.thermal,
             };
@@ -214,6 +221,13 @@ impl Drive {
     pub(crate) fn issue(&mut self) {
         if self.power.phase == Phase::Resting && !self.ops.is_empty() {
             self.wake_for_work();
+        }
+        if self.errors.on {
+            for index in 0..self.ops.len() {
+                let mut op = self.ops[index];
+                self.grade_move(&mut op);
+                self.ops[index] = op;
+            }
         }
         for index in 0..self.ops.len() {
             self.flash.push(self.ops[index], self.now, &mut self.events);
@@ -244,6 +258,7 @@ impl Drive {
             Event::MapFetched(slot) => self.map_fetched(slot),
             Event::GatherTimer => self.gather_timer(),
             Event::IdleTimer => self.idle_timer(),
+            Event::RefreshTimer => self.refresh_timer(),
             Event::FoldTimer => self.fold_timer(),
         }
     }
@@ -254,6 +269,9 @@ impl Drive {
             Token::Host(chunk) if chunk >= READ_AHEAD => self.chunk_read(chunk - READ_AHEAD),
             Token::Host(slot) => self.piece_read(slot, op.units),
             token => {
+                if self.errors.on {
+                    self.note_age(token);
+                }
                 self.ftl.finish(token, &mut self.ops);
                 self.issue();
                 if self.background.fold_rate.is_some() {

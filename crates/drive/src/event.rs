@@ -37,6 +37,8 @@ pub(crate) enum Event {
     GatherTimer,
     /// The drive may have been idle long enough.
     IdleTimer,
+    /// Data may have to be refreshed.
+    RefreshTimer,
     /// More may be folded in the background.
     FoldTimer,
 }

@@ -42,6 +42,8 @@ pub(crate) struct Flash {
     channel_free: Vec<Nanos>,
     array_time: [Nanos; class::COUNT],
     transfer_time: Vec<Nanos>,
+    /// What so many steps of the read-retry ladder add to a read.
+    pub(crate) retry_time: Vec<Nanos>,
     cache_program: bool,
     read_priority: bool,
     /// None where nothing is ever suspended.
@@ -122,6 +124,7 @@ impl Flash {
             dies: (0..layout.dies).map(die).collect(),
             channel_free: vec![Nanos::ZERO; g.channels as usize],
             array_time,
+            retry_time: vec![Nanos::ZERO],
             transfer_time: (0..=u64::from(layout.granule_grains(Mode::Native)))
                 .map(transfer)
                 .collect(),
@@ -232,9 +235,11 @@ impl Flash {
             let taken = self.take_data(index, op.units, now);
             self.start_array(op, index, taken, events);
         } else if class::is_read(op.class) && self.lone {
+            let array = array + self.retry_time[op.retries as usize];
             let sent = self.take_channel(die_channel(&self.dies, index), op.units, now + array);
             events.push(sent, Event::Done(index));
         } else if class::is_read(op.class) {
+            let array = array + self.retry_time[op.retries as usize];
             events.push(now + array, Event::Sensed(index));
         } else {
             self.note_array(index, now, now + array);

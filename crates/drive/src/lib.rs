@@ -4,6 +4,7 @@ mod background;
 mod command;
 pub mod config;
 pub mod engine;
+pub mod errors;
 mod event;
 pub mod fault;
 mod flash;

@@ -34,6 +34,7 @@ impl Drive {
                 self.fell_idle();
             }
         }
+        self.errors.forget();
         self.read_ahead.invalidate(0, self.ftl.logical_units());
         self.commands.restart_turns();
         self.background.purging = false;

@@ -119,6 +119,7 @@ impl Drive {
             }
             let units = end.min(known) - at;
             self.read_ahead.invalidate(at, units);
+            self.errors.replaced(at, units);
             self.ftl.note_tag(command.tag);
             self.ftl.trim(at, units, &mut self.ops);
             self.issue();

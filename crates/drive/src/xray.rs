@@ -4,12 +4,13 @@ use flashtwin_base::Nanos;
 use flashtwin_ftl::Ftl;
 use flashtwin_nand::energy::FJ_PER_UJ;
 
+use crate::errors::ErrorCounts;
 use crate::flash::Flash;
 use crate::power::Power;
 use crate::thermal::Thermal;
 
 /// How many columns there are.
-const WIDTH: usize = 32;
+const WIDTH: usize = 34;
 
 /// Names of the columns, in the order of [`Xray::columns`]. Bytes, erases, reads and suspensions
 /// are cumulative since the drive was built, and so is wear: the mean over all superblocks of
@@ -37,6 +38,8 @@ pub const COLUMNS: [&str; WIDTH] = [
     "slc_erases",
     "native_erases",
     "map_reads",
+    "read_retries",
+    "uncorrectable",
     "wear_ppm",
     "energy_uj",
     "suspends",
@@ -57,6 +60,7 @@ pub(crate) struct Inside<'a> {
     pub(crate) ftl: &'a Ftl,
     pub(crate) host_bytes: u64,
     pub(crate) flash: &'a Flash,
+    pub(crate) errors: ErrorCounts,
     pub(crate) power: &'a Power,
     pub(crate) thermal: &'a Thermal,
 }
@@ -76,7 +80,7 @@ impl Xray {
             every: Nanos::ZERO,
             next: Nanos::NEVER,
             start: Nanos::ZERO,
-            columns: Default::default(),
+            columns: std::array::from_fn(|_| Vec::new()),
         }
     }
 
@@ -149,6 +153,8 @@ impl Xray {
             c.slc_erases,
             c.native_erases,
             c.map_reads,
+            inside.errors.retries,
+            inside.errors.uncorrectable,
             (ftl.mean_wear() * 1e6) as u64,
             (energy / FJ_PER_UJ) as u64,
             inside.flash.suspensions(),

@@ -290,6 +290,7 @@ impl Ftl {
             die: die as u16,
             class,
             units: sent as u16,
+            retries: 0,
             token: self.first_pass(s.mode, place),
         };
         ops.push(op);
@@ -336,6 +337,7 @@ impl Ftl {
             die: die as u16,
             class: self.layout.program_class(s.mode, page),
             units: self.layout.granule_grains(s.mode) as u16,
+            retries: 0,
             token: self.first_pass(s.mode, place),
         };
         ops.push(op);
@@ -618,6 +620,7 @@ impl Ftl {
                 die: die as u16,
                 class,
                 units: 0,
+                retries: 0,
                 token,
             });
         }

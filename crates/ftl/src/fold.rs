@@ -271,6 +271,7 @@ impl Ftl {
                 die,
                 class,
                 units: row as u16,
+                retries: 0,
                 token: Token::FoldCheck(ppn),
             });
         }
@@ -308,6 +309,7 @@ impl Ftl {
                 die: die as u16,
                 class: class::COPYBACK,
                 units: 0,
+                retries: 0,
                 token,
             });
             self.skip_granule(FOLD, ops);

@@ -364,6 +364,7 @@ impl Ftl {
                     die,
                     class,
                     units: valid as u16,
+                    retries: 0,
                     token: Token::FoldRead(rows.start),
                 });
             }
@@ -491,6 +492,29 @@ impl Ftl {
             if self.buffer.coming[route as usize] > 0 {
                 self.promise(route);
             }
+        }
+    }
+
+    /// Closes a superblock that a stream is filling, where there is another for it to go on in.
+    pub(crate) fn close_early(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
+        let block = &self.blocks.all[superblock as usize];
+        let coming = self.buffer.coming.iter().any(|&units| units > 0);
+        let may = !coming && self.available_to_movers() >= FALL_BACK;
+        if block.state != State::Open || block.map || !may {
+            return;
+        }
+        let open = self.streams.iter().find(|s| s.superblock == superblock);
+        let flight = Flight {
+            first: NONE,
+            superblock,
+            host_units: 0,
+            stream: GC,
+            sequence: open.map_or(self.sequence, |s| s.sequence),
+            source: NONE,
+        };
+        let mut lpns = Vec::new();
+        if let Some(stream) = self.abandon(superblock, &mut lpns, ops) {
+            self.place_again(stream, &flight, &lpns, ops);
         }
     }
 

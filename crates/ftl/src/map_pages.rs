@@ -172,6 +172,7 @@ impl Ftl {
             die,
             class,
             units: 1,
+            retries: 0,
             token,
         });
     }

@@ -292,6 +292,7 @@ impl Ftl {
             die,
             class,
             units: sent as u16,
+            retries: 0,
             token,
         });
     }

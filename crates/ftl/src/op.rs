@@ -103,6 +103,8 @@ pub struct NandOp {
     pub class: u8,
     /// Units that cross the channel.
     pub units: u16,
+    /// Steps of the read-retry ladder that a read takes.
+    pub retries: u8,
     /// Who is told.
     pub token: Token,
 }

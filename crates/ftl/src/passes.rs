@@ -157,6 +157,7 @@ impl Ftl {
             die: half.die,
             class: class::SECOND_PASS,
             units: half.units,
+            retries: 0,
             token: Token::Program(half.place),
         });
     }
@@ -199,6 +200,7 @@ impl Ftl {
             die: die as u16,
             class: self.layout.program_class(s.mode, 0),
             units: 0,
+            retries: 0,
             token: self.first_pass(s.mode, place),
         };
         ops.push(first);

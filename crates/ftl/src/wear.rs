@@ -21,6 +21,7 @@ use crate::allocate::is_collected;
 use crate::blocks::{Pool, State, Superblock};
 use crate::ftl::Ftl;
 use crate::layout::NONE;
+use crate::op::NandOp;
 use crate::policy::Levelling;
 
 /// Superblocks that have to be to spare before data is moved for another reason than space.
@@ -142,6 +143,27 @@ impl Ftl {
         retired.count() as u32
     }
 
+    /// What wear is measured against.
+    #[must_use]
+    pub fn rated(&self) -> Rated {
+        self.wear.rated
+    }
+
+    /// The superblock that a granule in flight is programmed into.
+    #[must_use]
+    pub fn superblock_of_flight(&self, place: u32) -> u32 {
+        self.buffer.flights[place as usize].superblock
+    }
+
+    /// Logical units of what is valid in a row.
+    #[must_use]
+    pub fn units_of_row(&self, first: u32) -> Vec<u32> {
+        let mut lpns = Vec::new();
+        self.map
+            .collect_valid(first, self.layout.row_units, &mut lpns);
+        lpns
+    }
+
     /// The mean wear of all superblocks, as a share of the rated life.
     #[must_use]
     pub fn mean_wear(&self) -> f64 {
@@ -170,9 +192,10 @@ impl Ftl {
         self.blocks.free.remove(at)
     }
 
-    /// Moves a superblock's data elsewhere and erases it, because the data is at risk. Only a full
-    /// superblock is moved; the answer is whether this one will be.
-    pub fn refresh(&mut self, superblock: u32) -> bool {
+    /// Moves a superblock's data elsewhere and erases it, because the data is at risk. One that
+    /// is being written is closed first; the answer is whether it will be moved.
+    pub fn refresh(&mut self, superblock: u32, ops: &mut Vec<NandOp>) -> bool {
+        self.close_early(superblock, ops);
         let block = &self.blocks.all[superblock as usize];
         if block.state != State::Closed || block.valid == 0 {
             return false;

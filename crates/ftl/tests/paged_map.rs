@@ -171,8 +171,8 @@ fn map_pages_at_risk_are_written_anew() {
     };
     let (superblock, valid) = full(&bench).expect("a full superblock");
     let before = bench.ftl.counters().map_moved;
-    assert!(bench.ftl.refresh(superblock));
-    assert!(!bench.ftl.refresh(superblock), "noted before");
+    assert!(bench.refresh(superblock));
+    assert!(!bench.refresh(superblock), "noted before");
     bench.idle(false);
     bench.drain();
     bench.checkpoint();

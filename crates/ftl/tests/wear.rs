@@ -119,8 +119,8 @@ fn refreshed_data_moves_once_and_is_all_there() {
     let full = (0..BLOCKS)
         .find(|&s| bench.ftl.superblocks()[s as usize].valid == bench.ftl.layout.native_units)
         .expect("a full superblock");
-    assert!(bench.ftl.refresh(full));
-    assert!(!bench.ftl.refresh(full), "twice");
+    assert!(bench.refresh(full));
+    assert!(!bench.refresh(full), "twice");
     bench.idle(false);
     bench.drain();
     bench.verify();

@@ -1,6 +1,7 @@
 //! What flash can do, how long it takes and how it wears. Knows no firmware and no host.
 
 pub mod energy;
+pub mod error;
 pub mod part;
 
 pub use energy::DiePower;

@@ -1,6 +1,7 @@
 //! From checked values to the config that the drive is built from: every field from a key, no
 //! defaults.
 
+mod errors;
 mod gc;
 
 use flashtwin_base::Nanos;
@@ -88,6 +89,7 @@ pub(super) fn config(id: &str, values: &Values) -> Config {
         capacity_bytes: checked.number("drive.capacity"),
         part: part(&checked),
         policy: policy(&checked),
+        errors: errors::errors(&checked),
         controller: controller(&checked),
         link: link(&checked),
         label: label(&checked),

@@ -50,7 +50,7 @@ pub struct Value {
 }
 
 /// A drive that can be built, with all that is known about where its values come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Spec {
     /// Catalogue name.
     pub id: String,

@@ -361,6 +361,12 @@ impl Bench {
         self.queue();
     }
 
+    pub fn refresh(&mut self, superblock: u32) -> bool {
+        let will = self.ftl.refresh(superblock, &mut self.ops);
+        self.queue();
+        will
+    }
+
     pub fn pad(&mut self) {
         self.ftl.pad_host(&mut self.ops);
         self.queue();

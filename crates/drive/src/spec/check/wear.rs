@@ -1,4 +1,5 @@
-//! Whether bad blocks leave a drive, and whether the end of life is one that can come.
+//! Whether bad blocks leave a drive, whether the end of life is one that can come, and whether the
+//! read-retry ladder leads anywhere.
 
 use super::super::quantity::milli_text;
 use super::Findings;
@@ -9,6 +10,7 @@ const PERCENT_MAX_MILLI: u64 = 100_000;
 pub(super) fn check(found: &mut Findings<'_>) {
     shares(found);
     end(found);
+    ladder(found);
 }
 
 fn shares(found: &mut Findings<'_>) {
@@ -28,6 +30,25 @@ fn end(found: &mut Findings<'_>) -> Option<()> {
         found.add("wear.read_only_at", message, hint);
     }
     Some(())
+}
+
+/// Steps that find more errors than before, and powers of zero, are no ladder and no law.
+fn ladder(found: &mut Findings<'_>) {
+    for key in ["errors.retry_gain", "errors.soft_gain"] {
+        if found.values.number(key).is_some_and(|gain| gain < 1000) {
+            let hint = "write 1 for none, or more";
+            found.add(key, "less than 1 makes reads worse", hint);
+        }
+    }
+    if found.values.number("errors.retention_power") == Some(0) {
+        let hint = "write a power like 0.5, or 0 as the retention of each mode";
+        found.add("errors.retention_power", "a power of 0 knows no time", hint);
+    }
+    for key in ["errors.page_spread", "errors.refresh_at"] {
+        if found.values.number(key).is_some_and(|share| share > 1000) {
+            found.add(key, "a share above 1", "write 1 or less");
+        }
+    }
 }
 
 /// Superblocks that a die group with `planes` planes of `blocks` blocks each may lose to blocks

@@ -14,6 +14,7 @@ use super::quantity::Dimension;
 mod compression;
 mod controller;
 mod drive;
+mod errors;
 mod fold;
 mod ftl;
 mod gc;
@@ -168,6 +169,7 @@ pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
         fold::KEYS,
         gc::KEYS,
         wear::KEYS,
+        errors::KEYS,
         controller::KEYS,
         compression::KEYS,
         link::KEYS,

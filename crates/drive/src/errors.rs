@@ -1,0 +1,262 @@
+//! Bit errors: how many a read meets, the steps of the retry ladder that it takes to put them
+//! right, what cannot be put right, and when data has to be refreshed.
+//!
+//! The age of a superblock's data is that of its first program, its reads are counted since. A
+//! page's errors follow from both and from wear ([`flashtwin_nand::error`]), and pages differ by a
+//! fixed share that their number decides: what is unreadable stays so, on every run. More errors
+//! than the code corrects cost steps of time on the die, each at other read voltages and with fewer
+//! errors, then a soft decode; what is left after that is lost until it is written anew.
+//!
+//! Refresh is driven by events: the time at which a superblock reaches its threshold is known from
+//! its first program on, so that years of rest cost a few events.
+
+use std::collections::BTreeSet;
+
+use flashtwin_base::Nanos;
+use flashtwin_ftl::layout::Mode;
+use flashtwin_ftl::{Ftl, NandOp, Token};
+
+use crate::config::Errors;
+use crate::engine::Drive;
+use crate::event::Event;
+
+/// Reads of a superblock after which its due time is reckoned anew.
+const READS_LOOK: u64 = 4096;
+/// A superblock that cannot be refreshed yet, because it is being written, is looked at again.
+const LATER: Nanos = Nanos::from_secs(3600);
+
+/// What a drive has met.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ErrorCounts {
+    /// Steps of the retry ladder, soft decodes among them.
+    pub retries: u64,
+    /// Host reads that were answered unreadable.
+    pub uncorrectable: u64,
+}
+
+/// The data of a superblock.
+#[derive(Clone, Copy, Debug)]
+struct Data {
+    /// When the first of it was programmed; [`Nanos::NEVER`] without data.
+    since: Nanos,
+    reads: u64,
+    /// When it has to be refreshed.
+    due: Nanos,
+}
+
+const EMPTY: Data = Data {
+    since: Nanos::NEVER,
+    reads: 0,
+    due: Nanos::NEVER,
+};
+
+/// Ages, reads and losses of a drive.
+pub(crate) struct BitErrors {
+    /// Errors are simulated at all.
+    pub(crate) on: bool,
+    spec: Errors,
+    data: Vec<Data>,
+    /// Logical units that nothing can read.
+    lost: BTreeSet<u32>,
+    /// When the next look is due.
+    timer: Nanos,
+    pub(crate) counts: ErrorCounts,
+}
+
+impl BitErrors {
+    pub(crate) fn new(spec: &Errors, superblocks: u32) -> BitErrors {
+        let on = spec.correctable > 0;
+        BitErrors {
+            on,
+            spec: spec.clone(),
+            data: vec![EMPTY; if on { superblocks as usize } else { 0 }],
+            lost: BTreeSet::new(),
+            timer: Nanos::NEVER,
+            counts: ErrorCounts::default(),
+        }
+    }
+
+    /// Everything has been erased.
+    pub(crate) fn forget(&mut self) {
+        self.data.fill(EMPTY);
+        self.lost.clear();
+    }
+
+    /// Data that the host replaces or gives up is lost no more.
+    #[inline]
+    pub(crate) fn replaced(&mut self, lpn: u32, units: u32) {
+        if !self.lost.is_empty() {
+            (lpn..lpn + units).for_each(|lpn| {
+                self.lost.remove(&lpn);
+            });
+        }
+    }
+
+    /// Whether any unit of a run is lost.
+    #[inline]
+    pub(crate) fn is_lost(&self, lpn: u32, units: u32) -> bool {
+        !self.lost.is_empty() && self.lost.range(lpn..lpn + units).next().is_some()
+    }
+
+    /// Wrong bits a KiB of a superblock's average page now, at its wear.
+    fn bits(&self, ftl: &Ftl, superblock: u32, now: Nanos) -> f64 {
+        let data = self.data[superblock as usize];
+        let age = Nanos(now.0.saturating_sub(data.since.0));
+        let (wear, reads) = load_of(ftl, superblock, data.reads);
+        self.spec
+            .of(ftl.superblocks()[superblock as usize].mode)
+            .bits(wear, age, reads)
+    }
+
+    /// The step of the ladder at which so many wrong bits are put right; none when never.
+    fn step(&self, bits: f64) -> Option<u8> {
+        let limit = f64::from(self.spec.correctable);
+        let mut left = bits;
+        for step in 0..=self.spec.retry_steps {
+            if left <= limit {
+                return Some(step);
+            }
+            left /= self.spec.retry_gain;
+        }
+        let soft = left * self.spec.retry_gain <= limit * self.spec.soft_gain;
+        soft.then_some(self.spec.retry_steps + 1)
+    }
+
+    /// When the data of a superblock reaches the threshold of refresh.
+    fn due(&self, ftl: &Ftl, superblock: u32) -> Nanos {
+        let data = self.data[superblock as usize];
+        if self.spec.refresh_at == 0.0 || data.since == Nanos::NEVER {
+            return Nanos::NEVER;
+        }
+        let worst = f64::from(self.spec.correctable) * self.spec.refresh_at;
+        let mean = worst / (1.0 + self.spec.page_spread);
+        let (wear, reads) = load_of(ftl, superblock, data.reads);
+        let mode = ftl.superblocks()[superblock as usize].mode;
+        let age = self.spec.of(mode).age_at(mean, wear, reads);
+        Nanos(data.since.0.saturating_add(age.0))
+    }
+}
+
+/// The wear of a superblock, this program counted, and the reads of each of its blocks.
+fn load_of(ftl: &Ftl, superblock: u32, reads: u64) -> (f64, f64) {
+    let (block, rated) = (&ftl.superblocks()[superblock as usize], ftl.rated());
+    let this = match block.mode {
+        Mode::Slc => rated.wear(1, 0),
+        _ => rated.wear(0, 1),
+    };
+    let dies = f64::from(ftl.layout.group_dies);
+    (rated.wear_of(block) + this, reads as f64 / dies)
+}
+
+/// A number from -1 to 1 that belongs to a row: how it differs from the average page.
+fn difference(row: u32) -> f64 {
+    let mut mixed = u64::from(row).wrapping_add(0x9E37_79B9_7F4A_7C15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+}
+
+impl Drive {
+    /// What bit errors have cost so far.
+    #[must_use]
+    pub fn error_counts(&self) -> ErrorCounts {
+        self.errors.counts
+    }
+
+    /// A row is going to be read: the steps of the ladder that it takes, and whether its data can
+    /// be had.
+    #[cold]
+    pub(crate) fn grade(&mut self, ppn: u32) -> (u8, bool) {
+        let (superblock, _) = self.ftl.layout.split(ppn);
+        let row = self.ftl.layout.row_of(ppn);
+        let errors = &mut self.errors;
+        errors.data[superblock as usize].reads += 1;
+        let look = errors.data[superblock as usize].reads % READS_LOOK == 0;
+        let spread = 1.0 + errors.spec.page_spread * difference(row);
+        let step = errors.step(errors.bits(&self.ftl, superblock, self.now) * spread);
+        let steps = step.unwrap_or(errors.spec.retry_steps + 1);
+        errors.counts.retries += u64::from(steps);
+        if look {
+            self.look_at_due(superblock);
+        }
+        (steps, step.is_some())
+    }
+
+    /// The steps of a row read for logical units, which may turn out to be lost.
+    pub(crate) fn grade_units(&mut self, ppn: u32, lpn: u32, units: u32) -> u8 {
+        let (steps, readable) = self.grade(ppn);
+        if !readable {
+            self.errors.lost.extend(lpn..lpn + units);
+        }
+        steps
+    }
+
+    /// A read of the firmware's own: what it cannot read is lost for good, wherever it is moved.
+    #[cold]
+    pub(crate) fn grade_move(&mut self, op: &mut NandOp) {
+        if let Token::FoldRead(first) | Token::GcRead(first) = op.token {
+            let (steps, readable) = self.grade(first);
+            op.retries = steps;
+            if !readable {
+                let lost = self.ftl.units_of_row(first);
+                self.errors.lost.extend(lost);
+            }
+        }
+    }
+
+    /// An operation ends: data grows old from its program on.
+    #[cold]
+    pub(crate) fn note_age(&mut self, token: Token) {
+        match token {
+            Token::Program(place) | Token::Copyback(place) => {
+                let superblock = self.ftl.superblock_of_flight(place);
+                let data = &mut self.errors.data[superblock as usize];
+                if data.since == Nanos::NEVER {
+                    data.since = self.now;
+                    self.look_at_due(superblock);
+                }
+            }
+            Token::Erase(superblock) => self.errors.data[superblock as usize] = EMPTY,
+            _ => {}
+        }
+    }
+
+    fn look_at_due(&mut self, superblock: u32) {
+        let due = self.errors.due(&self.ftl, superblock);
+        self.errors.data[superblock as usize].due = due;
+        self.set_refresh_timer(due);
+    }
+
+    fn set_refresh_timer(&mut self, due: Nanos) {
+        if due < self.errors.timer {
+            self.errors.timer = due.max(self.now);
+            self.events.push(self.errors.timer, Event::RefreshTimer);
+        }
+    }
+
+    /// Superblocks whose data is at risk by now are refreshed; the next one sets the timer.
+    pub(crate) fn refresh_timer(&mut self) {
+        if self.now < self.errors.timer || self.ftl.is_read_only() {
+            return;
+        }
+        self.errors.timer = Nanos::NEVER;
+        let mut next = Nanos::NEVER;
+        for superblock in 0..self.errors.data.len() {
+            if self.errors.data[superblock].due <= self.now {
+                let begun = self.ftl.refresh(superblock as u32, &mut self.ops);
+                let later = if begun {
+                    Nanos::NEVER
+                } else {
+                    self.now + LATER
+                };
+                self.errors.data[superblock].due = later;
+            }
+            next = next.min(self.errors.data[superblock].due);
+        }
+        self.ftl.pump(&mut self.ops);
+        self.issue();
+        if next < Nanos::NEVER {
+            self.set_refresh_timer(next);
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Bit errors, from values to config.
+
+use flashtwin_nand::error::ErrorRates;
+
+use super::Checked;
+use crate::config::Errors;
+
+pub(super) fn errors(checked: &Checked<'_>) -> Errors {
+    Errors {
+        correctable: checked.count("errors.correctable"),
+        page_spread: factor(checked, "errors.page_spread"),
+        retry_steps: checked.count("errors.retry_steps") as u8,
+        retry_gain: factor(checked, "errors.retry_gain"),
+        retry_time: checked.time("errors.retry_time"),
+        soft_gain: factor(checked, "errors.soft_gain"),
+        soft_time: checked.time("errors.soft_time"),
+        refresh_at: factor(checked, "errors.refresh_at"),
+        slc: rates(checked, "slc"),
+        native: rates(checked, "native"),
+    }
+}
+
+fn factor(checked: &Checked<'_>, key: &str) -> f64 {
+    checked.number(key) as f64 / 1000.0
+}
+
+fn rates(checked: &Checked<'_>, mode: &str) -> ErrorRates {
+    let of = |what: &str| factor(checked, &format!("errors.{mode}.{what}"));
+    ErrorRates {
+        fresh: of("fresh"),
+        wear: of("wear"),
+        retention: of("retention"),
+        disturb: of("disturb"),
+        wear_power: factor(checked, "errors.wear_power"),
+        retention_power: factor(checked, "errors.retention_power"),
+    }
+}

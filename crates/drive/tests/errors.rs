@@ -1,0 +1,148 @@
+//! Bit errors against times that can be reckoned by hand, over years of virtual rest.
+
+mod common;
+
+use common::load_with;
+use flashtwin_base::{Completion, Device, Nanos, Op, Request, Status};
+use flashtwin_drive::Drive;
+use flashtwin_nand::error::YEAR;
+
+/// No cache, a rated life of one cycle so that wear is 1, and 40 wrong bits a KiB a year.
+const WORN: [&str; 15] = [
+    "slc_cache.mode=none",
+    "slc_cache.size=0",
+    "slc_cache.when_full=direct",
+    "fold.idle_after=never",
+    "fold.reserve=0",
+    "fold.pace=0",
+    "nand.native.endurance=1",
+    "errors.native.fresh=0",
+    "errors.native.wear=0",
+    "errors.native.retention=40",
+    "errors.native.disturb=0",
+    "errors.retention_power=1",
+    "errors.retry_gain=1.5",
+    "errors.retry_time=80 us",
+    "errors.soft_time=400 us",
+];
+
+fn drive(sets: &[&str]) -> Drive {
+    let sets = [&WORN[..], sets].concat();
+    Drive::new(&load_with(common::BASE, &[], &sets).config, 1)
+}
+
+fn single(drive: &mut Drive, op: Op, lba: u64, sectors: u32) -> (u64, Status) {
+    let start = drive.now();
+    drive.submit(start, Request::new(9, op, lba, sectors));
+    let mut done: Vec<Completion> = Vec::new();
+    while done.is_empty() {
+        let due = drive.next_due().expect("a command is under way");
+        drive.advance(due, &mut done);
+    }
+    (done[0].at.0 - start.0, done[0].status)
+}
+
+/// Latency and status of a read of data that rested for so many quarters of a year.
+fn read_after(sets: &[&str], quarters: u64) -> (u64, Status, Drive) {
+    let mut d = drive(sets);
+    single(&mut d, Op::Write, 0, 96 * 8);
+    single(&mut d, Op::Flush, 0, 0);
+    let to = d.now() + Nanos(YEAR.0 / 4 * quarters);
+    d.advance(to, &mut Vec::new());
+    let (time, status) = single(&mut d, Op::Read, 0, 8);
+    (time, status, d)
+}
+
+#[test]
+fn rest_costs_steps_of_the_ladder() {
+    let plain = read_after(&["errors.correctable=0"], 4).0;
+    // 10 wrong bits a quarter, 10 are corrected at once; 1.5^2 = 2.25, 1.5^4 = 5.06.
+    for (quarters, steps) in [(0, 0), (1, 1), (2, 2), (4, 4), (5, 4), (8, 6)] {
+        let (time, status, d) = read_after(&["errors.correctable=10"], quarters);
+        assert_eq!(status, Status::Ok);
+        assert_eq!(time, plain + steps * 80_000, "after {quarters} quarters");
+        assert_eq!(d.error_counts().retries, steps);
+    }
+}
+
+#[test]
+fn a_soft_decode_comes_last_and_then_the_data_is_lost() {
+    let plain = read_after(&["errors.correctable=0"], 4).0;
+    let sets = [
+        "errors.correctable=10",
+        "errors.retry_steps=2",
+        "errors.soft_gain=2",
+    ];
+    // After two steps 2.25 times fewer: 22 bits can be had with them, 45 with the soft decode.
+    let (time, status, d) = read_after(&sets, 4);
+    assert_eq!((time, status), (plain + 2 * 80_000 + 400_000, Status::Ok));
+    assert_eq!(d.error_counts().uncorrectable, 0);
+    let (time, status, mut d) = read_after(&sets, 5);
+    assert_eq!(time, plain + 2 * 80_000 + 400_000, "it was tried");
+    assert_eq!(status, Status::Unreadable);
+    assert_eq!(d.error_counts().uncorrectable, 1);
+    // It stays lost until it is written anew.
+    assert_eq!(single(&mut d, Op::Read, 0, 8).1, Status::Unreadable);
+    d.purge();
+    single(&mut d, Op::Write, 0, 8);
+    single(&mut d, Op::Flush, 0, 0);
+    assert_eq!(single(&mut d, Op::Read, 0, 8).1, Status::Ok);
+}
+
+#[test]
+fn refresh_keeps_resting_data_readable() {
+    let sets = ["errors.correctable=10", "errors.retry_steps=2"];
+    let run = |refresh: &str| {
+        // A longer life, so that refreshing does not wear the drive out: 40 bits a year at wear 1.
+        let rate = [
+            "nand.native.endurance=1000",
+            "errors.native.retention=1000",
+            refresh,
+            "nand.wordlines_per_block=64",
+            "drive.capacity=3 GB",
+            "ftl.system=0",
+        ];
+        let mut d = drive(&[&sets[..], &rate].concat());
+        let sectors = 1 << 17;
+        for lba in (0..sectors).step_by(2048) {
+            single(&mut d, Op::Write, lba, 2048);
+        }
+        single(&mut d, Op::Flush, 0, 0);
+        let to = d.now() + Nanos(YEAR.0 * 60);
+        d.advance(to, &mut Vec::new());
+        let bad = (0..sectors)
+            .step_by(2048)
+            .filter(|&lba| single(&mut d, Op::Read, lba, 2048).1 != Status::Ok)
+            .count();
+        d.ftl().check();
+        (bad, d.counters().refresh_units, *d.counters())
+    };
+    let (bad, moved, _) = run("errors.refresh_at=0");
+    assert!(bad > 0 && moved == 0, "{bad} unreadable");
+    let (bad, moved, counters) = run("errors.refresh_at=0.9");
+    assert_eq!(bad, 0);
+    assert!(moved > 0);
+    assert_eq!((bad, moved, counters), run("errors.refresh_at=0.9"));
+}
+
+#[test]
+fn reads_disturb_what_is_read_often() {
+    let sets = [
+        "errors.correctable=10",
+        "errors.native.retention=0",
+        "errors.native.disturb=1000",
+        "controller.read_ahead_streams=0",
+    ];
+    let mut d = drive(&sets);
+    single(&mut d, Op::Write, 0, 96 * 8);
+    single(&mut d, Op::Flush, 0, 0);
+    // 1000 bits a million reads of a block; a superblock has one on each of two dies.
+    for _ in 0..19_990 {
+        single(&mut d, Op::Read, 0, 8);
+    }
+    assert_eq!(d.error_counts().retries, 0);
+    for _ in 0..100 {
+        single(&mut d, Op::Read, 0, 8);
+    }
+    assert!(d.error_counts().retries > 0);
+}
