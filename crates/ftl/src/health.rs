@@ -508,7 +508,8 @@ impl Ftl {
             first: NONE,
             superblock,
             host_units: 0,
-            stream: GC,
+            stream: DIRECT,
+            moved: 0,
             sequence: open.map_or(self.sequence, |s| s.sequence),
             source: NONE,
         };
