@@ -171,7 +171,8 @@ impl Drive {
         let row = self.ftl.layout.row_of(ppn);
         let errors = &mut self.errors;
         errors.data[superblock as usize].reads += 1;
-        let look = errors.data[superblock as usize].reads % READS_LOOK == 0;
+        let reads = errors.data[superblock as usize].reads;
+        let look = reads.is_multiple_of(READS_LOOK);
         let spread = 1.0 + errors.spec.page_spread * difference(row);
         let step = errors.step(errors.bits(&self.ftl, superblock, self.now) * spread);
         let steps = step.unwrap_or(errors.spec.retry_steps + 1);
