@@ -7,7 +7,8 @@
 //! those serve the SLC cache only.
 //!
 //! *In use.* A program or an erase of a block fails with a probability that is `at_rated` at the
-//! end of the rated life and rises with a power of wear: negligible before, certain in the long run.
+//! end of the rated life and rises with a power of wear: negligible before, certain in the long
+//! run.
 //! A failed program has cost its time; its data is still in the buffer and is programmed elsewhere,
 //! the superblock takes no more data and is emptied. Then a spare of the same plane takes the bad
 //! block's place, or the superblock is retired. A failed erase does that at once.
