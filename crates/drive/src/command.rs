@@ -275,6 +275,8 @@ impl Drive {
             return;
         }
         self.pad_now();
+        self.ftl.flush_journal(&mut self.ops);
+        self.issue();
         if self.ftl.map_follows_flush() {
             self.ftl.checkpoint_map(&mut self.ops);
             self.issue();

@@ -278,7 +278,9 @@ impl Drive {
                     self.await_share();
                 }
                 match token {
-                    Token::Program(_) | Token::FirstPass(_) => self.programmed(),
+                    Token::Program(_) | Token::FirstPass(_) | Token::Journal(_) => {
+                        self.programmed();
+                    }
                     Token::MapRead(slot) => self.map_arrived(slot),
                     _ => self.admit(),
                 }

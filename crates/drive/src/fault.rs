@@ -52,7 +52,7 @@ impl Drive {
     /// a logical one, and the wait of erases for what replaced their data. Not under commands.
     pub fn enable_power_cuts(&mut self) {
         assert_eq!(self.commands.outstanding(), 0, "commands are outstanding");
-        self.settle();
+        self.come_to_rest();
         self.ftl.enable_power_cuts();
     }
 
@@ -79,12 +79,20 @@ impl Drive {
     pub fn shut_down(&mut self) -> Nanos {
         assert_eq!(self.commands.outstanding(), 0, "commands are outstanding");
         let begun = self.now;
-        self.settle();
+        self.come_to_rest();
         // With the map on flash as it is, nothing of it has to be found again.
         self.ftl.checkpoint_map(&mut self.ops);
         self.settle();
         self.go_dark(self.now);
         self.now - begun
+    }
+
+    /// Everything of the host's is programmed, trims too.
+    fn come_to_rest(&mut self) {
+        self.ftl.pad_host_through(&mut self.ops);
+        self.ftl.flush_journal(&mut self.ops);
+        self.issue();
+        self.settle();
     }
 
     /// The power comes at `now`; the answer is the time until the first command is looked at.

@@ -279,6 +279,11 @@ const OTHERS: &[(&str, &[&str])] = &[
     ("power.light.entry", &["power.light.entry=1 ms"]),
     ("power.light.exit", &["power.light.exit=1 ms"]),
     ("controller.plp", &["controller.plp=true"]),
+    ("ftl.checkpoint", &["ftl.checkpoint=8 GB"]),
+    (
+        "ftl.trim_journal",
+        &["ftl.trim_journal=true", "ftl.checkpoint=8 GB"],
+    ),
     ("power.deep.after", &["power.deep.after=10 s"]),
     ("power.deep.power", &["power.deep.power=1 mW"]),
     ("power.deep.entry", &["power.deep.entry=1 ms"]),

@@ -434,7 +434,9 @@ impl Ftl {
     /// Opens a superblock in the lane that has its turn and has none.
     #[cold]
     pub(crate) fn open(&mut self, stream: usize) {
-        if self.layout.lower_first && stream == DIRECT && self.reopen_half() {
+        // What a start after a power cut writes back has to fit where it came from.
+        let lower_only = self.layout.lower_first && stream == DIRECT && !self.recovering;
+        if lower_only && self.reopen_half() {
             return;
         }
         let mode = self.streams[stream].mode;
@@ -488,7 +490,7 @@ impl Ftl {
         let s = &mut self.streams[stream];
         s.superblock = superblock;
         (s.next, s.begun) = (0, 0);
-        s.end = if self.layout.lower_first && stream == DIRECT {
+        s.end = if lower_only {
             self.layout.slc_units
         } else {
             self.layout.units(mode)
@@ -518,6 +520,9 @@ impl Ftl {
             (State::Half, self.layout.slc_units)
         );
         block.state = State::Open;
+        if let Some(spare) = &mut self.spare {
+            spare.opened(superblock);
+        }
         let s = &mut self.streams[DIRECT];
         s.superblock = superblock;
         (s.next, s.begun) = (block.written, block.written);

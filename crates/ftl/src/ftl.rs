@@ -10,6 +10,7 @@ use crate::blocks::{Blocks, State, Superblock};
 use crate::collect::Collection;
 use crate::counters::Counters;
 use crate::health::{self, Born, Health};
+use crate::journal::Journal;
 use crate::lanes::Lanes;
 use crate::layout::{Layout, Mode, NONE};
 use crate::map::Map;
@@ -84,6 +85,7 @@ pub struct Ftl {
     pub(crate) chance: Rng,
     /// What is programmed now is the doing of the start after a power cut.
     pub(crate) recovering: bool,
+    pub(crate) journal: Journal,
     /// What power cuts need, once they are switched on.
     pub(crate) spare: Option<Box<Spare>>,
 }
@@ -147,6 +149,12 @@ impl Ftl {
             scratch: Vec::with_capacity(4096),
             chance: Rng::new(seed, CHANCE),
             recovering: false,
+            journal: Journal::new(
+                &policy.durability,
+                u64::from(logical),
+                unit,
+                layout.row_units,
+            ),
             spare: None,
             cache,
             layout,
@@ -291,6 +299,9 @@ impl Ftl {
         self.placed(stream, count);
         self.owe(count);
         self.erase_dead(ops);
+        if self.counters.host_units >= self.journal.due {
+            self.begin_checkpoint(ops);
+        }
         self.pump(ops);
     }
 
@@ -299,6 +310,9 @@ impl Ftl {
         match token {
             Token::Host(_) => unreachable!("host reads end in the drive"),
             Token::FirstPass(place) => self.first_passed(place),
+            Token::Checkpoint => self.checkpoint_row_written(ops),
+            Token::Journal(sequence) => self.journal_written(sequence, ops),
+            Token::SystemErase => {}
             Token::Program(place) => self.granule_programmed(place, ops),
             Token::FoldRead(row) => self.row_read(Work::Fold, row, ops),
             Token::GcRead(row) => self.row_read(Work::Collect, row, ops),
@@ -308,6 +322,9 @@ impl Ftl {
             Token::FoldCheck(_) => {}
             Token::Copyback(place) => self.copied_back(place, ops),
             Token::Erase(superblock) => self.die_erased(superblock),
+        }
+        if self.is_writing_checkpoint() {
+            self.end_checkpoint();
         }
         self.pump(ops);
     }

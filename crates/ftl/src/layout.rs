@@ -180,6 +180,12 @@ impl Layout {
         }
     }
 
+    /// Wordlines of a block.
+    #[must_use]
+    pub fn wordlines(&self) -> u32 {
+        self.slc_units / (self.row_units * self.stripe_granules())
+    }
+
     /// Units of a superblock in a mode.
     #[inline]
     #[must_use]

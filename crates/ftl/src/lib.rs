@@ -19,6 +19,7 @@ mod fold;
 mod forget;
 mod ftl;
 mod health;
+mod journal;
 mod lanes;
 pub mod layout;
 mod lists;

@@ -343,6 +343,10 @@ impl Ftl {
         let block = &mut self.blocks.all[superblock as usize];
         assert_eq!(block.valid, 0, "source {superblock} still holds data");
         block.state = State::Emptied;
+        if self.spare.is_some() {
+            // What was not copied, because it had been trimmed, must not come back.
+            self.flush_journal(ops);
+        }
         let sequence = self.sequence;
         self.mover(work).emptied.push(Emptied {
             superblock,
@@ -376,6 +380,11 @@ impl Ftl {
             // What was not copied, because the host had replaced it, has to be on flash too.
             let all = self.spare.is_some() && work != Work::Map;
             let durable = self.oldest_pending(|s| self.takes_moved(work, s) || (all && is_host(s)));
+            let durable = if all {
+                durable.min(self.journal.oldest())
+            } else {
+                durable
+            };
             let mut emptied = std::mem::take(&mut self.mover(work).emptied);
             emptied.retain(|e| {
                 let keep = e.sequence > durable;

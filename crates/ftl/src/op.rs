@@ -88,6 +88,12 @@ pub enum Token {
     MapGcRead(u32),
     /// A row read out to check it before it is folded inside the die.
     FoldCheck(u32),
+    /// A row of a checkpoint of the map.
+    Checkpoint,
+    /// A row of journal entries, by its sequence number.
+    Journal(u64),
+    /// One die's share of an erase in the system area.
+    SystemErase,
     /// A fold inside the die, by its place in the list of granules in flight.
     Copyback(u32),
     /// One die's share of a superblock's erase.

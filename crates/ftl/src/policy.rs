@@ -343,6 +343,15 @@ impl Default for Wear {
     }
 }
 
+/// What is written for the start after a power cut, besides spare areas.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Durability {
+    /// Host bytes between checkpoints of the map; 0 = none.
+    pub checkpoint_bytes: u64,
+    /// Trims are journaled, and a flush writes the journal.
+    pub trim_journal: bool,
+}
+
 /// All decisions of the firmware about data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
@@ -356,6 +365,8 @@ pub struct Policy {
     pub superblock_dies: u32,
     /// Times that the best compressible data is smaller on flash; 1 = nothing is compressed.
     pub compression_ratio: u32,
+    /// What is written for the start after a power cut.
+    pub durability: Durability,
     /// The map.
     pub map: MapPolicy,
     /// The cache.

@@ -61,18 +61,22 @@ impl Ftl {
                 self.pad(stream, &mut Vec::new());
             }
             if let Some(spare) = &mut self.spare {
-                spare.keep_trims();
+                spare.keep_all_trims();
             }
         }
         self.lose_buffer(protected);
         for index in 0..self.blocks.all.len() as u32 {
             if self.blocks.all[index as usize].state == State::Erasing {
                 self.wipe(self.layout.base(index), self.layout.native_units);
+                if let Some(spare) = &mut self.spare {
+                    spare.opened[index as usize] = 0;
+                }
             }
         }
         if let Some(spare) = &mut self.spare {
             spare.forget_ram();
         }
+        self.journal.power_lost();
     }
 
     /// Forgets what was in the buffer and in flight; with `protected` the programs are finished.
@@ -148,6 +152,22 @@ impl Ftl {
         spare.version.fill(0);
         let mut order: Vec<u32> = (0..self.blocks.all.len() as u32).collect();
         order.retain(|&s| spare.opened[s as usize] > 0);
+        // The first row of each tells when it was opened.
+        told.operations[class::SLC_READ as usize] += self.blocks.all.len() as u64;
+        if let Some(checkpoint) = &spare.checkpoint {
+            told.operations[class::SLC_READ as usize] += self.journal.rows_read();
+            order.retain(|&s| !checkpoint.covers(s, spare.opened[s as usize]));
+            spare.version.copy_from_slice(&checkpoint.version);
+            for (lpn, &ppn) in (0u32..).zip(&checkpoint.physical) {
+                let superblock = self
+                    .layout
+                    .superblock_of(ppn.min(self.layout.physical_units()));
+                let opened = spare.opened.get(superblock as usize);
+                if ppn != NONE && opened.is_some_and(|&at| checkpoint.covers(superblock, at)) {
+                    self.map.point(lpn, ppn, 1);
+                }
+            }
+        }
         order.sort_by_key(|&s| spare.opened[s as usize]);
         for superblock in order {
             told.scanned += 1;
@@ -335,6 +355,7 @@ impl Ftl {
             spare.version.fill(0);
             spare.opened.fill(0);
             spare.trim_kept.fill(0);
+            spare.checkpoint = None;
             spare.forget_ram();
         }
     }

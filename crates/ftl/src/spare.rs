@@ -9,6 +9,7 @@
 //! that had not ended; a superblock is erased only when whatever replaced its data is programmed,
 //! so that what was durable once stays readable at every instant.
 
+use crate::blocks::{State, Superblock};
 use crate::ftl::Ftl;
 use crate::layout::NONE;
 use crate::op::NandOp;
@@ -36,6 +37,26 @@ struct Dead {
     sequence: u64,
 }
 
+/// A trim: first unit, how many, stamp.
+type Trim = (u32, u32, u64);
+
+/// The map as a checkpoint keeps it.
+#[derive(Clone, Debug)]
+pub(crate) struct Snapshot {
+    pub(crate) physical: Vec<u32>,
+    pub(crate) version: Vec<u64>,
+    /// Superblocks opened later, and those that were being filled, have to be read.
+    openings: u64,
+    unfinished: Vec<u32>,
+}
+
+impl Snapshot {
+    /// Whether the data of a superblock, opened as the given number, was all there.
+    pub(crate) fn covers(&self, superblock: u32, opened: u64) -> bool {
+        opened > 0 && opened <= self.openings && !self.unfinished.contains(&superblock)
+    }
+}
+
 /// The spare areas, and what of them is in RAM.
 #[derive(Clone, Debug)]
 pub(crate) struct Spare {
@@ -54,7 +75,12 @@ pub(crate) struct Spare {
     /// Stamp of the last trim of each logical unit that is in the journal on flash.
     pub(crate) trim_kept: Vec<u64>,
     /// Trims that the journal does not hold yet: first unit, how many, stamp.
-    pending_trims: Vec<(u32, u32, u64)>,
+    pending_trims: Vec<Trim>,
+    /// Those in rows of the journal that are being programmed, by the row.
+    writing_trims: Vec<(u64, Trim)>,
+    /// The last checkpoint that counts, and the one being written.
+    pub(crate) checkpoint: Option<Snapshot>,
+    begun: Option<Snapshot>,
     dead: Vec<Dead>,
     /// Units of the host; those above are pages of the map.
     host_units: u32,
@@ -99,10 +125,35 @@ impl Spare {
         self.pending_trims.push((lpn, units, stamp));
     }
 
-    /// What was trimmed so far is in the journal on flash.
-    pub(crate) fn keep_trims(&mut self) {
-        for (lpn, units, stamp) in self.pending_trims.drain(..) {
-            self.trim_kept[lpn as usize..(lpn + units) as usize].fill(stamp);
+    /// The journal entries so far are on their way in a row.
+    pub(crate) fn write_trims(&mut self, sequence: u64) {
+        let pending = self.pending_trims.drain(..);
+        self.writing_trims.extend(pending.map(|t| (sequence, t)));
+    }
+
+    /// The journal entries of a row are on flash.
+    pub(crate) fn keep_trims(&mut self, sequence: u64) {
+        let mut writing = std::mem::take(&mut self.writing_trims);
+        writing.retain(|&(row, trim)| {
+            if row == sequence {
+                self.keep(trim);
+            }
+            row != sequence
+        });
+        self.writing_trims = writing;
+    }
+
+    /// Every trim so far is on flash: the capacitors fed its program.
+    pub(crate) fn keep_all_trims(&mut self) {
+        let writing = std::mem::take(&mut self.writing_trims);
+        let trims = writing.into_iter().map(|(_, trim)| trim);
+        let pending = std::mem::take(&mut self.pending_trims);
+        trims.chain(pending).for_each(|trim| self.keep(trim));
+    }
+
+    fn keep(&mut self, (lpn, units, stamp): Trim) {
+        for kept in &mut self.trim_kept[lpn as usize..(lpn + units) as usize] {
+            *kept = stamp.max(*kept);
         }
     }
 
@@ -125,6 +176,8 @@ impl Spare {
     pub(crate) fn forget_ram(&mut self) {
         self.dead.clear();
         self.pending_trims.clear();
+        self.writing_trims.clear();
+        self.begun = None;
     }
 }
 
@@ -135,7 +188,7 @@ impl Ftl {
         if self.spare.is_some() {
             return;
         }
-        assert_eq!(self.buffer.in_flight(), 0, "programs in flight");
+        assert_eq!(self.buffer.used_units, 0, "host data in the buffer");
         let physical = self.map.logical.len();
         let mut spare = Box::new(Spare {
             lpn: vec![NONE; physical],
@@ -146,6 +199,9 @@ impl Ftl {
             last: 1,
             trim_kept: vec![0; self.map.physical.len()],
             pending_trims: Vec::new(),
+            writing_trims: Vec::new(),
+            checkpoint: None,
+            begun: None,
             dead: Vec::new(),
             host_units: self.host_units,
             tag: 0,
@@ -193,6 +249,9 @@ impl Ftl {
     /// so are the map's, whose pages can be made anew from the spare areas of the data.
     pub(crate) fn erase_when_safe(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
         let map = self.blocks.all[superblock as usize].map;
+        if self.spare.is_some() {
+            self.flush_journal(ops);
+        }
         if map || self.spare.is_none() || self.oldest_pending_host() >= self.sequence {
             self.start_erase(superblock, ops);
             return;
@@ -204,6 +263,28 @@ impl Ftl {
                 superblock,
                 sequence,
             });
+        }
+    }
+
+    /// The map as it is now goes into a checkpoint.
+    pub(crate) fn snapshot_map(&mut self) {
+        let Some(spare) = &mut self.spare else {
+            return;
+        };
+        let filling = |b: &Superblock| b.state == State::Open || b.in_flight > 0;
+        let blocks = (0u32..).zip(&self.blocks.all);
+        spare.begun = Some(Snapshot {
+            physical: self.map.physical.clone(),
+            version: spare.version.clone(),
+            openings: spare.openings,
+            unfinished: blocks.filter(|(_, b)| filling(b)).map(|(s, _)| s).collect(),
+        });
+    }
+
+    /// The checkpoint that was begun counts from now on.
+    pub(crate) fn keep_snapshot(&mut self) {
+        if let Some(spare) = &mut self.spare {
+            spare.checkpoint = spare.begun.take();
         }
     }
 

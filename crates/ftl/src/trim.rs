@@ -18,6 +18,9 @@ impl Ftl {
         if let Some(spare) = &mut self.spare {
             spare.trimmed(lpn, count);
         }
+        if self.journal.keeps_trims {
+            self.journal_trim(ops);
+        }
         self.erase_dead(ops);
     }
 

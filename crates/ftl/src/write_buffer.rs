@@ -137,6 +137,7 @@ impl Ftl {
             .map(|s| s.sequence);
         let host = flying.chain(open).min().unwrap_or(u64::MAX);
         host.min(self.checkpoint_pending())
+            .min(self.journal.oldest())
     }
 
     pub(crate) fn oldest_pending(&self, of: impl Fn(usize) -> bool) -> u64 {

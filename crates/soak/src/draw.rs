@@ -61,6 +61,8 @@ struct Shape {
     between_passes: u64,
     /// Groups of dies that superblocks are cut from.
     groups: u64,
+    /// All pages of a wordline are programmed at once.
+    one_shot: bool,
     sets: Vec<String>,
 }
 
@@ -126,6 +128,7 @@ fn shape(rng: &mut Rng) -> Shape {
         between_passes: if two { (distance + 1) * dies } else { 0 },
         granule: planes * page * if one_shot { bits as u64 } else { 1 },
         unit,
+        one_shot,
         sets,
     }
 }
@@ -135,28 +138,31 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
     let native = shape.slc * shape.bits;
     let mode = if shape.bits == 1 {
         "none"
+    } else if !shape.one_shot && shape.groups == 1 && rng.chance(20) {
+        "lower-pages"
     } else {
         pick(rng, &["none", "static", "dynamic", "hybrid", "whole-drive"])
     };
+    let uncached = matches!(mode, "none" | "lower-pages");
     let system = between(rng, 0, 2);
     let most = (shape.superblocks / 3).max(1);
     let part = |rng: &mut Rng, asked: bool| if asked { between(rng, 1, most) } else { 0 };
     let borrowed = part(rng, matches!(mode, "dynamic" | "hybrid"));
     let own = part(rng, matches!(mode, "static" | "hybrid"));
-    let borrows = !matches!(mode, "none" | "static");
-    let rule = if mode == "none" {
+    let borrows = !uncached && mode != "static";
+    let rule = if uncached {
         "direct"
     } else {
         pick(rng, &["direct", "fold-first", "staged", "mixed"])
     };
     let pace = match (mode, rule) {
         (_, "staged" | "mixed") => pick(rng, &["1", "1.5", "3"]),
-        ("none", _) | ("static", "direct") => "0",
+        ("none" | "lower-pages", _) | ("static", "direct") => "0",
         ("static", _) => pick(rng, &["0", "0.5", "1.5"]),
         _ => pick(rng, &["0.1", "0.5", "1", "2"]),
     };
     let idle = match (mode, rule) {
-        ("none", _) => "never",
+        ("none" | "lower-pages", _) => "never",
         ("static", "direct") => pick(rng, &["10 ms", "1 s", "30 s"]),
         _ => pick(rng, &["never", "10 ms", "1 s", "30 s"]),
     };
@@ -164,13 +170,21 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
     // One is too few: collection cannot erase what it emptied before its last granule is full, and
     // folding leaves the last free superblock to it.
     let held = pick(rng, &[2, 2, 3, 4]);
-    let low = held + between(rng, 1, 3);
+    let kinds = ["none", "gc", "gc", "hot-cold", "oracle"];
+    let separation = pick(rng, &kinds[..if mode == "none" { 5 } else { 4 }]);
+    let extra = match separation {
+        "hot-cold" => 1,
+        "oracle" => 2,
+        _ => 0,
+    };
+    let low = held + between(rng, 1, 3) + if extra > 0 { 1 + extra } else { 0 };
     let high = low + between(rng, 0, 3);
     // Each mover's open superblock may have room that the host cannot use, and one may be in erase.
-    let movers = if mode == "none" { 1 } else { 2 };
+    let movers = if uncached { 1 } else { 2 };
     let paged = map(rng, shape);
     let pool = if paged { between(rng, 4, 8) } else { 0 };
-    let spare = high.max(held + 1 + (1 + movers) * shape.groups);
+    let lanes = (shape.groups - 1) * (2 * movers + extra) + extra;
+    let spare = lanes + high.max(held + 2 + movers);
     let room = shape
         .superblocks
         .saturating_sub(system + own + spare + pool);
@@ -187,6 +201,9 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
         format!("fold.reserve={} B", reserve * native),
         format!("ftl.system={} B", system * native),
         format!("gc.reserve={held}"),
+        format!("gc.separation={separation}"),
+        format!("gc.hot_share={}", pick(rng, &["0.1", "0.3", "0.6"])),
+        format!("gc.hot_pool={}", pick(rng, &["0.2", "0.4", "0.6"])),
         format!(
             "gc.pace={}",
             pick(rng, &["paced", "paced", "stop-the-world"])
@@ -234,7 +251,7 @@ fn choices(rng: &mut Rng, shape: &mut Shape, (mode, rule): (&str, &str), borrowe
         ));
     }
     let size = if tabled { 0 } else { borrowed * shape.slc };
-    let refill = if rule == "direct" && mode != "none" {
+    let refill = if rule == "direct" && !matches!(mode, "none" | "lower-pages") {
         pick(rng, &["0", "0.2", "1", "3"])
     } else {
         "0"
@@ -242,7 +259,7 @@ fn choices(rng: &mut Rng, shape: &mut Shape, (mode, rule): (&str, &str), borrowe
     let share = pick(rng, &["0.1", "0.5", "0.9"]);
     let admit = pick(rng, &["all", "all", "small", "random"]);
     let limit = pick(rng, &["4 KiB", "64 KiB", "256 KiB"]);
-    let low = if matches!(mode, "none" | "static") {
+    let low = if matches!(mode, "none" | "static" | "lower-pages") {
         0
     } else {
         pick(rng, &[0, 0, 4, 10])
@@ -257,6 +274,12 @@ fn choices(rng: &mut Rng, shape: &mut Shape, (mode, rule): (&str, &str), borrowe
     } else {
         0
     };
+    if rng.chance(20) {
+        let cycles = between(rng, 1, 6);
+        shape.sets.push(format!("nand.slc.endurance={cycles}"));
+    }
+    let worn = pick(rng, &["keep", "shrink", "close"]);
+    shape.sets.push(format!("slc_cache.worn={worn}"));
     let reclaim = pick(rng, &["0", "0", "0.2", "0.5", "0.95"]);
     shape.sets.extend([
         format!("slc_cache.size={size} B"),
@@ -329,6 +352,23 @@ fn health(rng: &mut Rng, shape: &mut Shape) {
         ),
         format!("wear.static_threshold={}", pick(rng, &[0, 0, 1, 3, 10])),
     ]);
+    if rng.chance(60) {
+        return;
+    }
+    shape.sets.extend([
+        format!("nand.slc.endurance={}", pick(rng, &[40_000, 100, 10])),
+        format!("nand.native.endurance={}", pick(rng, &[1500, 20, 3])),
+        format!("wear.spares={}", pick(rng, &[0, 0, 1, 4])),
+        format!("wear.bad_percent={}", pick(rng, &["0", "0", "1", "3"])),
+        format!("wear.weak_percent={}", pick(rng, &["0", "0", "2"])),
+        format!("wear.program_failures={}", pick(rng, &["0", "100", "1000"])),
+        format!("wear.erase_failures={}", pick(rng, &["0", "100", "1000"])),
+        format!("wear.failure_growth={}", pick(rng, &[0, 1, 3, 8])),
+        format!(
+            "wear.read_only_at={}",
+            pick(rng, &["reserve-gone", "spares-gone", "rated-wear"])
+        ),
+    ]);
 }
 
 /// The link, the firmware's time for commands, and how a purge is done.
@@ -358,6 +398,19 @@ fn link(rng: &mut Rng, shape: &mut Shape) {
     ]);
 }
 
+/// Compression, and what it asks for; refused where rows or superblocks are too small.
+fn compression(rng: &mut Rng, shape: &mut Shape) {
+    let ratio = pick(rng, &[2, 2, 3, 8]);
+    let buffer = ratio * shape.granule * between(rng, 1, 2);
+    shape.sets.extend([
+        format!("compression.best_ratio={ratio}"),
+        format!("compression.rate={}", pick(rng, &["0", "80 MB/s"])),
+        format!("controller.write_buffer={buffer} B"),
+        "map.residency=dram".to_owned(),
+        "nand.native.second_pass=0".to_owned(),
+    ]);
+}
+
 /// Keys that the functions above do not draw, by their kind: half of them keep their default.
 fn others(rng: &mut Rng, shape: &mut Shape) {
     let drawn = |key: &Key, sets: &[String]| {
@@ -367,6 +420,16 @@ fn others(rng: &mut Rng, shape: &mut Shape) {
         };
         sets.iter().any(of)
     };
+    if rng.chance(50) {
+        let size = pick(rng, &[1u64, 4, 16, 64]) << 20;
+        let kept = rng.chance(70);
+        shape.sets.extend([
+            format!("ftl.checkpoint={size} B"),
+            format!("ftl.trim_journal={kept}"),
+        ]);
+    } else {
+        shape.sets.push("ftl.trim_journal=false".to_owned());
+    }
     for key in KEYS.iter().filter(|key| key.default.is_some()) {
         if drawn(key, &shape.sets) || rng.chance(50) {
             continue;
@@ -398,6 +461,15 @@ pub fn drive(base: &str, rng: &mut Rng) -> (Config, String) {
         controller(rng, &mut shape);
         health(rng, &mut shape);
         link(rng, &mut shape);
+        let plain = shape.sets.len();
+        if rng.chance(40) {
+            compression(rng, &mut shape);
+            others(rng, &mut shape);
+            if let Ok(spec) = spec::load(base, &[], &[], &shape.sets) {
+                return (spec.config, shape.sets.join(" "));
+            }
+            shape.sets.truncate(plain);
+        }
         others(rng, &mut shape);
         if let Ok(spec) = spec::load(base, &[], &[], &shape.sets) {
             return (spec.config, shape.sets.join(" "));

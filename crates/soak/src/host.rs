@@ -133,6 +133,11 @@ impl Host<'_> {
             } else {
                 Status::OutOfRange
             };
+            if answer.status == Status::ReadOnly && sent.request.op != Op::Read {
+                // Its end of life: nothing more is promised.
+                self.left = 0;
+                continue;
+            }
             if answer.status != expected {
                 return Err(format!("{:?} ends as {:?}", sent.request, answer.status));
             }
@@ -346,9 +351,10 @@ pub fn life(config: &Config, mut rng: Rng, left: u64, report: &mut Report) -> Re
         write_durable: protected || through,
         trim_durable: protected,
     };
+    let kept = protected || config.policy.durability.trim_journal;
     let episodes = between(&mut rng, 3, 12);
     let mut host = Host {
-        shadow: Shadow::new(drive.ftl().logical_units(), protected),
+        shadow: Shadow::new(drive.ftl().logical_units(), kept),
         cycles: vec![0; drive.ftl().superblocks().len()],
         unit_sectors: u64::from(config.policy.unit_bytes) / 512,
         sectors: config.capacity_bytes / 512,

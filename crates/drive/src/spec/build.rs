@@ -8,8 +8,8 @@ use flashtwin_base::Nanos;
 use flashtwin_ftl::Policy;
 use flashtwin_ftl::layout::Mode;
 use flashtwin_ftl::policy::{
-    Admit, CacheMode, Failures, Fold, FoldPath, Levelling, MapPolicy, Parity, ReadOnlyAt,
-    Residency, SizeAt, SlcCache, Wear, WhenFull, Worn,
+    Admit, CacheMode, Durability, Failures, Fold, FoldPath, Levelling, MapPolicy, Parity,
+    ReadOnlyAt, Residency, SizeAt, SlcCache, Wear, WhenFull, Worn,
 };
 use flashtwin_nand::DiePower;
 use flashtwin_nand::part::{Cell, Geometry, ModeTiming, Part, Program, SecondPass, Suspend};
@@ -164,6 +164,10 @@ fn policy(checked: &Checked<'_>) -> Policy {
         parity: match checked.word("ftl.parity") {
             "stripe" => Parity::Stripe,
             _ => Parity::None,
+        },
+        durability: Durability {
+            checkpoint_bytes: checked.number("ftl.checkpoint"),
+            trim_journal: checked.flag("ftl.trim_journal"),
         },
         superblock_dies: checked.count("ftl.superblock_dies"),
         map: map(checked),

@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, VecDeque};
 use flashtwin_base::Nanos;
 use flashtwin_base::rng::Rng;
 use flashtwin_ftl::policy::{
-    Admit, CacheMode, Fold, FoldPath, Gc, MapPolicy, Pace, Parity, Recycler, Separation, SlcCache,
-    Victim, Wear, WhenFull, Worn,
+    Admit, CacheMode, Durability, Fold, FoldPath, Gc, MapPolicy, Pace, Parity, Recycler,
+    Separation, SlcCache, Victim, Wear, WhenFull, Worn,
 };
 use flashtwin_ftl::{Found, Ftl, Load, LookUp, NandOp, Policy, Route, Token};
 use flashtwin_nand::{Cell, Geometry, ModeTiming, Part, Program, Suspend};
@@ -69,6 +69,7 @@ pub fn policy() -> Policy {
         compression_ratio: 1,
         parity: Parity::None,
         superblock_dies: 0,
+        durability: Durability::default(),
         map: MapPolicy::in_dram(),
         cache: SlcCache {
             mode: CacheMode::None,

@@ -9,6 +9,7 @@ pub(super) fn check(found: &mut Findings<'_>) {
     gathering(found);
     read_ahead(found);
     buffer(found);
+    journal(found);
     between_passes(found);
 }
 
@@ -34,6 +35,17 @@ fn read_ahead(found: &mut Findings<'_>) -> Option<()> {
         let message = format!("0 bytes for {streams} streams");
         let hint = "write a size like \"512 KiB\", or `controller.read_ahead_streams = 0`";
         found.add("controller.read_ahead", message, hint);
+    }
+    Some(())
+}
+
+/// The journal is given up at each checkpoint, and would grow for ever without.
+fn journal(found: &mut Findings<'_>) -> Option<()> {
+    let journaled = found.values.flag("ftl.trim_journal")?;
+    if journaled && found.values.number("ftl.checkpoint")? == 0 {
+        let message = "a journal of trims without checkpoints would never end";
+        let hint = "write `ftl.checkpoint` as a size like \"64 GB\", or `ftl.trim_journal = false`";
+        found.add("ftl.trim_journal", message, hint);
     }
     Some(())
 }

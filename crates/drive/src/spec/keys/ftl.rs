@@ -1,6 +1,6 @@
 //! The map and what never holds user data.
 
-use super::{Key, Kind, count, fixed, quantity, quantity_or_zero};
+use super::{Key, Kind, count, fixed, policy, quantity, quantity_or_zero};
 use crate::spec::quantity::Dimension::Size;
 
 pub(super) const KEYS: &[Key] = &[
@@ -36,4 +36,20 @@ pub(super) const KEYS: &[Key] = &[
          Sizes in superblocks (`gc.low`, `gc.high`, `gc.reserve`) count these.",
     )
     .or("0"),
+    policy(
+        "ftl.checkpoint",
+        quantity_or_zero(Size),
+        "\"64 GB\"",
+        "Host data between checkpoints: the map is written to the system area in SLC mode, so that \
+         a start after a power cut reads only what was written since; 0 = none, it reads all.",
+    )
+    .or("0"),
+    policy(
+        "ftl.trim_journal",
+        Kind::Flag,
+        "true",
+        "Trims are journaled in the system area, and a flush writes the journal; otherwise data \
+         that was trimmed may come back after a power cut. Needs `ftl.checkpoint`.",
+    )
+    .or("false"),
 ];

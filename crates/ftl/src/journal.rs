@@ -1,0 +1,200 @@
+//! Checkpoints of the map and the journal of trims: what a start after a power cut reads besides
+//! spare areas. Both are programmed in SLC mode into the system area, round the dies, and the
+//! system area's blocks are erased as they are used up.
+//!
+//! A checkpoint is the whole map as it stood when it began. It counts once it is programmed and so
+//! is all the data that it points to; until then the one before it counts. A trim has no data that
+//! would bear its stamp: it is a journal entry, which a flush programs, or the entries of a row
+//! when there are so many.
+//!
+//! Invariants: at most one row a die is under way for a checkpoint, so that host work gets its
+//! turn; while power cuts are switched on, what a trim has emptied is erased only once the trim is
+//! in the journal.
+
+use crate::ftl::Ftl;
+use crate::layout::Mode;
+use crate::op::{NandOp, Token, class};
+use crate::policy::Durability;
+
+/// Bytes of a journal entry: first unit, how many, version stamp.
+const ENTRY_BYTES: u64 = 16;
+/// Bytes of a map entry.
+const MAP_ENTRY_BYTES: u64 = 4;
+
+/// How far a checkpoint is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Checkpoint {
+    Off,
+    /// So many rows are still to be issued; what it points to was begun below the number.
+    Writing(u64, u64),
+}
+
+/// What is written into the system area and when.
+#[derive(Clone, Debug)]
+pub(crate) struct Journal {
+    /// Host units at which the next checkpoint begins.
+    pub(crate) due: u64,
+    interval_units: u64,
+    checkpoint_rows: u64,
+    checkpoint: Checkpoint,
+    /// Rows of the checkpoint being programmed.
+    rows_in_flight: u32,
+    /// Trims are journaled.
+    pub(crate) keeps_trims: bool,
+    row_entries: u64,
+    /// Entries that no row on its way holds.
+    entries: u64,
+    /// Sequence numbers of the rows of entries that are being programmed, oldest first.
+    writing: Vec<u64>,
+    /// Rows programmed, for the place of the next.
+    rows: u64,
+}
+
+impl Journal {
+    pub(crate) fn new(policy: &Durability, units: u64, unit_bytes: u64, row_units: u32) -> Journal {
+        let row_bytes = u64::from(row_units) * unit_bytes;
+        let interval_units = policy.checkpoint_bytes / unit_bytes;
+        Journal {
+            due: if interval_units > 0 {
+                interval_units
+            } else {
+                u64::MAX
+            },
+            interval_units,
+            checkpoint_rows: (units * MAP_ENTRY_BYTES).div_ceil(row_bytes),
+            checkpoint: Checkpoint::Off,
+            rows_in_flight: 0,
+            keeps_trims: policy.trim_journal,
+            row_entries: row_bytes / ENTRY_BYTES,
+            entries: 0,
+            writing: Vec::new(),
+            rows: 0,
+        }
+    }
+
+    /// The power is gone: what was under way is, and the rest begins anew.
+    pub(crate) fn power_lost(&mut self) {
+        self.checkpoint = Checkpoint::Off;
+        self.rows_in_flight = 0;
+        self.entries = 0;
+        self.writing.clear();
+    }
+
+    /// Lowest sequence number of a row of entries that is being programmed.
+    pub(crate) fn oldest(&self) -> u64 {
+        self.writing.iter().copied().min().unwrap_or(u64::MAX)
+    }
+
+    /// Rows that a start after a power cut reads, if there is a checkpoint.
+    pub(crate) fn rows_read(&self) -> u64 {
+        self.checkpoint_rows
+    }
+}
+
+impl Ftl {
+    /// Programs the next row of the system area.
+    fn write_system_row(&mut self, token: Token, ops: &mut Vec<NandOp>) {
+        let dies = u64::from(self.layout.dies);
+        let wordlines = u64::from(self.layout.wordlines());
+        let die = (self.journal.rows % dies) as u16;
+        if self.journal.rows.is_multiple_of(dies * wordlines) && self.journal.rows > 0 {
+            ops.extend((0..self.layout.dies).map(|die| NandOp {
+                die: die as u16,
+                class: class::erase(Mode::Slc),
+                units: 0,
+                retries: 0,
+                token: Token::SystemErase,
+            }));
+        }
+        self.journal.rows += 1;
+        self.counters.journal_units += u64::from(self.layout.row_units);
+        ops.push(NandOp {
+            die,
+            class: class::SLC_PROGRAM,
+            units: self.layout.row_units as u16,
+            retries: 0,
+            token,
+        });
+    }
+
+    /// The host has written so much that a checkpoint is due; one that is under way goes on.
+    #[cold]
+    pub(crate) fn begin_checkpoint(&mut self, ops: &mut Vec<NandOp>) {
+        self.journal.due = self.counters.host_units + self.journal.interval_units;
+        if self.journal.checkpoint != Checkpoint::Off {
+            return;
+        }
+        let rows = self.journal.checkpoint_rows;
+        self.journal.checkpoint = Checkpoint::Writing(rows, self.sequence);
+        self.snapshot_map();
+        self.write_map_rows(ops);
+    }
+
+    fn write_map_rows(&mut self, ops: &mut Vec<NandOp>) {
+        while let Checkpoint::Writing(rows, sequence) = self.journal.checkpoint
+            && rows > 0
+            && self.journal.rows_in_flight < self.layout.dies
+        {
+            self.journal.checkpoint = Checkpoint::Writing(rows - 1, sequence);
+            self.journal.rows_in_flight += 1;
+            self.write_system_row(Token::Checkpoint, ops);
+        }
+    }
+
+    /// A row of a checkpoint has been programmed.
+    pub(crate) fn checkpoint_row_written(&mut self, ops: &mut Vec<NandOp>) {
+        self.journal.rows_in_flight -= 1;
+        self.write_map_rows(ops);
+    }
+
+    /// Whether a checkpoint is under way, for a look in passing.
+    #[inline]
+    pub(crate) fn is_writing_checkpoint(&self) -> bool {
+        self.journal.checkpoint != Checkpoint::Off
+    }
+
+    /// The checkpoint counts once all its rows and all that it points to are programmed.
+    #[cold]
+    pub(crate) fn end_checkpoint(&mut self) {
+        if let Checkpoint::Writing(0, sequence) = self.journal.checkpoint
+            && self.journal.rows_in_flight == 0
+            && self.oldest_pending(|_| true) >= sequence
+        {
+            self.journal.checkpoint = Checkpoint::Off;
+            self.keep_snapshot();
+        }
+    }
+
+    /// Notes a trim for the journal.
+    pub(crate) fn journal_trim(&mut self, ops: &mut Vec<NandOp>) {
+        self.journal.entries += 1;
+        if self.journal.entries >= self.journal.row_entries {
+            self.flush_journal(ops);
+        }
+    }
+
+    /// Programs the entries that wait; a flush does so.
+    pub fn flush_journal(&mut self, ops: &mut Vec<NandOp>) {
+        if self.journal.entries == 0 {
+            return;
+        }
+        self.journal.entries = 0;
+        let sequence = self.sequence;
+        self.sequence += 1;
+        self.journal.writing.push(sequence);
+        if let Some(spare) = &mut self.spare {
+            spare.write_trims(sequence);
+        }
+        self.write_system_row(Token::Journal(sequence), ops);
+    }
+
+    /// A row of entries has been programmed.
+    pub(crate) fn journal_written(&mut self, sequence: u64, ops: &mut Vec<NandOp>) {
+        self.journal.writing.retain(|&s| s != sequence);
+        if let Some(spare) = &mut self.spare {
+            spare.keep_trims(sequence);
+            self.erase_waiting(ops);
+            self.erase_emptied(ops);
+        }
+    }
+}
