@@ -9,8 +9,10 @@ pub mod hist;
 pub mod memory;
 pub mod queue;
 pub mod rng;
+pub mod state;
 pub mod time;
 
 pub use device::{Completion, Device, Op, Request, Status};
 pub use hist::Histogram;
+pub use state::{State, Visitor};
 pub use time::Nanos;

@@ -15,7 +15,7 @@ const ARITY: usize = 4;
 /// A key that no event has.
 const NOTHING: u128 = u128::MAX;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Entry<T> {
     /// Time in the upper half, number of the push in the lower: one comparison orders both.
     key: u128,
@@ -27,7 +27,7 @@ const LANES: usize = 2;
 
 /// Events waiting for their time, ordered by (time, order of pushing): a heap, and beside it lanes
 /// for events that are pushed in the order of their times, which need no sorting.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct EventQueue<T: Copy> {
     heap: Vec<Entry<T>>,
     lanes: [VecDeque<Entry<T>>; LANES],

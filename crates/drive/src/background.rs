@@ -39,6 +39,12 @@ pub(crate) struct Background {
     fold_rest: u64,
 }
 
+flashtwin_base::state! { Background {
+    kept: offered, idle, purging, idle_since, idle_pending, wrote_at, gather_pending,
+        fold_pending, fold_rest;
+    built: idle_after, first_after, gather_time, fold_rate;
+} }
+
 impl Background {
     pub(crate) fn new(policy: &Policy, gather_time: Nanos) -> Background {
         let idle_after = LOADS.map(|load| match load {

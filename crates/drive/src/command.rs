@@ -108,6 +108,12 @@ pub(crate) struct Commands {
     pub(crate) alone: Alone,
 }
 
+flashtwin_base::state! { Commands {
+    kept: pad_on_arrival, programming, alone;
+    built: slots, vacant, incoming, crossing, durable, takes_turns, received, unit_shift,
+        burst_units;
+} }
+
 impl Commands {
     pub(crate) fn new(queue_depth: u32, overlap: bool, unit_bytes: u32) -> Commands {
         Commands {

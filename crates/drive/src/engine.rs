@@ -61,6 +61,13 @@ pub struct Drive {
     pub(crate) supply: Supply,
 }
 
+flashtwin_base::state! { Drive {
+    kept: events, now, runs, engine_free, totals, supply;
+    part: link, path, ftl, flash, errors, commands, lookups, background, read_ahead, cores,
+        power, thermal;
+    built: capacity_bytes, controller, xray, ops, woken, done, nameplate, look_due;
+} }
+
 impl Drive {
     /// A drive as it leaves the factory; `seed` decides what is left to chance in it.
     #[must_use]

@@ -26,7 +26,7 @@ const READS_LOOK: u64 = 4096;
 const LATER: Nanos = Nanos::from_secs(3600);
 
 /// What a drive has met.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ErrorCounts {
     /// Steps of the retry ladder, soft decodes among them.
     pub retries: u64,
@@ -35,7 +35,7 @@ pub struct ErrorCounts {
 }
 
 /// The data of a superblock.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Data {
     /// When the first of it was programmed; [`Nanos::NEVER`] without data.
     since: Nanos,
@@ -62,6 +62,12 @@ pub(crate) struct BitErrors {
     timer: Nanos,
     pub(crate) counts: ErrorCounts,
 }
+
+flashtwin_base::state! { BitErrors {
+    kept: lost, timer, counts;
+    sized: data;
+    built: on, spec;
+} }
 
 impl BitErrors {
     pub(crate) fn new(spec: &Errors, superblocks: u32) -> BitErrors {

@@ -9,7 +9,7 @@ pub(crate) mod lane {
 }
 
 /// What can be due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) enum Event {
     /// The firmware has understood a command.
     Command(u32),

@@ -20,7 +20,7 @@ use crate::read_ahead::ReadAhead;
 use crate::runs::Runs;
 
 /// How often the power came and went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct PowerCycles {
     /// Times that the drive was switched on, the first included.
     pub on: u64,
@@ -29,7 +29,7 @@ pub struct PowerCycles {
 }
 
 /// Power, as the drive sees it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Supply {
     pub(crate) off: bool,
     pub(crate) cycles: PowerCycles,

@@ -36,6 +36,11 @@ pub(crate) struct Die {
     pub(crate) pause: Pause,
 }
 
+flashtwin_base::state! { Die {
+    kept: urgent, queue, running, loaded, may_load, pause;
+    built: channel;
+} }
+
 /// All dies, channels and their times.
 pub(crate) struct Flash {
     pub(crate) dies: Vec<Die>,
@@ -57,6 +62,14 @@ pub(crate) struct Flash {
     units_moved: u64,
     unit_on_channel_bytes: u64,
 }
+
+flashtwin_base::state! { Flash {
+    kept: suspensions, busy, ended, units_moved;
+    sized: channel_free;
+    part: dies;
+    built: array_time, transfer_time, retry_time, cache_program, read_priority, suspend, lone,
+        unit_on_channel_bytes;
+} }
 
 fn fill_times(times: &mut [Nanos], mode: &ModeTiming, read: u8, program: u8, erase: u8) {
     for (page, &time) in mode.read.iter().enumerate() {

@@ -30,6 +30,11 @@ pub(crate) struct HostLink {
     last_sent: (u64, Nanos),
 }
 
+flashtwin_base::state! { HostLink {
+    kept: free;
+    built: config, out, last_sent;
+} }
+
 impl HostLink {
     pub(crate) fn new(config: &Link) -> HostLink {
         HostLink {
@@ -89,6 +94,12 @@ impl HostLink {
 
 /// The firmware's cores, which understand commands one at a time each.
 pub(crate) struct Cores(Vec<Nanos>);
+
+impl flashtwin_base::State for Cores {
+    fn visit<V: flashtwin_base::Visitor>(&mut self, visitor: &mut V) -> Result<(), V::Error> {
+        visitor.sized("Cores.0", &mut self.0)
+    }
+}
 
 impl Cores {
     pub(crate) fn new(count: u32) -> Cores {

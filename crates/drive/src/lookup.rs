@@ -35,6 +35,11 @@ pub(crate) struct Lookups {
     latency: Nanos,
 }
 
+flashtwin_base::state! { Lookups {
+    kept: fetching;
+    built: waiting, behind, queue, latency;
+} }
+
 impl Lookups {
     pub(crate) fn new(slots: u32, latency: Nanos) -> Lookups {
         Lookups {

@@ -19,7 +19,7 @@ use crate::engine::Drive;
 use crate::flash::Flash;
 
 /// What the drive as a whole is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) enum Phase {
     /// A command is outstanding.
     Serving,
@@ -45,7 +45,7 @@ pub enum State {
 }
 
 /// Nanoseconds in each state since the drive was built.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct StateTimes {
     /// With a command outstanding.
     pub serving: u64,
@@ -87,6 +87,11 @@ pub(crate) struct Power {
     unit_on_channel_bytes: u64,
     bus_bytes_per_s: u64,
 }
+
+flashtwin_base::state! { Power {
+    kept: phase, since, times, link_bytes;
+    built: draw, shallow, op_fj, link_bytes_per_s, dies, unit_on_channel_bytes, bus_bytes_per_s;
+} }
 
 impl Power {
     pub(crate) fn new(

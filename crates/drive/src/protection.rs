@@ -14,7 +14,7 @@ use flashtwin_base::rng::Rng;
 const CHANCE: u64 = 0x5052_4f54;
 
 /// Reads whose data was damaged between the flash and the link.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Damage {
     /// Found and answered as corrupt.
     pub caught: u64,
@@ -29,6 +29,11 @@ pub(crate) struct Path {
     chance: Rng,
     damage: Damage,
 }
+
+flashtwin_base::state! { Path {
+    kept: one_in, chance, damage;
+    built: checked;
+} }
 
 impl Path {
     pub(crate) fn new(checked: bool, seed: u64) -> Path {

@@ -13,6 +13,7 @@ const CHUNK_BYTES: u32 = 128 << 10;
 const RECOGNISED: u32 = 2;
 
 /// Fetched, or being fetched.
+#[derive(serde::Serialize, serde::Deserialize)]
 struct Chunk {
     lpn: u32,
     units: u32,
@@ -24,6 +25,7 @@ struct Chunk {
     wanted: bool,
 }
 
+#[derive(serde::Serialize, serde::Deserialize)]
 struct Stream {
     /// Sector at which the next read has to begin.
     sector: u64,
@@ -55,6 +57,12 @@ pub(crate) struct ReadAhead {
     vacant: Vec<u32>,
     clock: u64,
 }
+
+flashtwin_base::state! { ReadAhead {
+    kept: chunks, vacant, clock;
+    sized: streams;
+    built: depth_units, chunk_units;
+} }
 
 impl ReadAhead {
     /// So many streams, each `depth_bytes` ahead, in mapping units of `unit_bytes`.

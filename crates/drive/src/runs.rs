@@ -8,7 +8,7 @@
 const RUNS: usize = 8;
 
 /// One run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Run {
     /// Sector at which the next command of the run begins.
     next: u64,
@@ -19,6 +19,7 @@ struct Run {
 }
 
 /// The runs that are followed.
+#[derive(serde::Serialize, serde::Deserialize)]
 pub(crate) struct Runs {
     all: [Run; RUNS],
     clock: u64,

@@ -22,7 +22,7 @@ use crate::event::Event;
 use crate::flash::Flash;
 
 /// What a die knows of the operation that it has suspended or may suspend.
-#[derive(Default)]
+#[derive(Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Pause {
     /// When the array begins or has begun with it, and when it ends if nothing comes between.
     begun: Nanos,

@@ -41,8 +41,14 @@ pub(crate) struct Thermal {
     times: ThermalTimes,
 }
 
+flashtwin_base::state! { Thermal {
+    kept: celsius, at, energy_fj, due, hold_ps, times;
+    part: steps;
+    built: ambient, resistance, time_constant, decay, warning, critical;
+} }
+
 /// Time spent too warm, and how often throttling began.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ThermalTimes {
     /// At or above the warning temperature and below the critical one.
     pub warning: Nanos,
@@ -61,6 +67,11 @@ struct Step {
     hold_ps: u64,
     on: bool,
 }
+
+flashtwin_base::state! { Step {
+    kept: on;
+    built: start, stop, hold_ps;
+} }
 
 impl Step {
     fn new(config: &Throttle, link_bytes_per_s: u64) -> Step {

@@ -4,7 +4,7 @@
 use flashtwin_base::{Op, Status};
 
 /// Commands within the drive's range, from the moment they are submitted; failures of all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Totals {
     commands: [u64; 4],
     bytes: [u64; 4],

@@ -18,7 +18,7 @@ use crate::event::Event;
 const GB: u128 = 1_000_000_000;
 
 /// Commands around TRIMs that run alone; at rest where there are none such.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Alone {
     /// Commands that have begun and not ended.
     begun: u32,

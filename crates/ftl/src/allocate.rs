@@ -96,6 +96,11 @@ pub(crate) struct Stream {
     pub(crate) grains: u32,
 }
 
+flashtwin_base::state! { Stream {
+    kept: superblock, next, begun, end, stop, lane, parked, moved, sequence, used, held, grains;
+    built: granule, mode, ratio, row;
+} }
+
 impl Stream {
     pub(crate) fn new(layout: &Layout, policy: &Policy, stream: usize) -> Stream {
         let mode = mode_of(stream, policy);

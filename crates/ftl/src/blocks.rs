@@ -8,7 +8,7 @@ use crate::health::Born;
 use crate::layout::{Layout, Mode};
 
 /// What a superblock is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum State {
     /// Erased and unused.
     Free,
@@ -29,7 +29,7 @@ pub enum State {
 }
 
 /// What a superblock is used for while it is not free.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Pool {
     /// Data in native blocks.
     Data,
@@ -40,7 +40,7 @@ pub enum Pool {
 }
 
 /// One superblock.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Superblock {
     /// What it is doing.
     pub state: State,
@@ -114,6 +114,11 @@ pub(crate) struct Blocks {
     /// How many are being erased, those of the map excepted.
     pub(crate) erasing: u32,
 }
+
+flashtwin_base::state! { Blocks {
+    kept: free, free_fixed, free_map, half, cache, stale, erasing;
+    sized: all;
+} }
 
 impl Blocks {
     /// Erased superblocks as the factory left them. The first `fixed` are the static cache's, and

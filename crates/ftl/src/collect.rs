@@ -47,6 +47,11 @@ pub(crate) struct Collection {
     untouched_count: u32,
 }
 
+flashtwin_base::state! { Collection {
+    kept: halts_host, worthy, cost_milli, search_again, full_in_turn, recent, untouched_count;
+    sized: untouched;
+} }
+
 impl Collection {
     /// Nothing has been written yet; the cache's own superblocks do not count.
     pub(crate) fn new(blocks: &Blocks) -> Collection {

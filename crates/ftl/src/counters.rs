@@ -1,7 +1,7 @@
 //! What has been done since the drive was built, in mapping units and superblocks.
 
 /// Cumulative counts; a purge does not reset them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Counters {
     /// Units that the host handed over.
     pub host_units: u64,

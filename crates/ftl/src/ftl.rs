@@ -90,6 +90,13 @@ pub struct Ftl {
     pub(crate) spare: Option<Box<Spare>>,
 }
 
+flashtwin_base::state! { Ftl {
+    kept: counters, sequence, starved, parity_forgone, chance, recovering;
+    part: map, paged, blocks, victims, streams, lanes, passes, buffer, cache, fold, collect,
+        wear, collect_map, packing, health, journal, collection, heat, spare;
+    built: layout, policy, host_units, scratch;
+} }
+
 /// What is in RAM of a map that is not all there; nothing where it is.
 fn page_map(policy: &Policy, host_units: u32, pool: Range<u32>) -> Option<Box<MapCache>> {
     let paged = || MapCache::new(&policy.map, policy.unit_bytes, host_units, pool);

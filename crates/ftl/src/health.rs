@@ -88,6 +88,12 @@ pub(crate) struct Health {
     placed_again: bool,
 }
 
+flashtwin_base::state! { Health {
+    kept: chance, failed, grown_bad, read_only, placed_again;
+    sized: spares;
+    built: fails, planes;
+} }
+
 impl Health {
     /// The blocks of a drive with this seed, and what its superblocks are like.
     pub(crate) fn new(

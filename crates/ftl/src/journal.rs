@@ -22,7 +22,7 @@ const ENTRY_BYTES: u64 = 16;
 const MAP_ENTRY_BYTES: u64 = 4;
 
 /// How far a checkpoint is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 enum Checkpoint {
     Off,
     /// So many rows are still to be issued; what it points to was begun below the number.
@@ -49,6 +49,11 @@ pub(crate) struct Journal {
     /// Rows programmed, for the place of the next.
     rows: u64,
 }
+
+flashtwin_base::state! { Journal {
+    kept: due, checkpoint, rows_in_flight, entries, writing, rows;
+    built: interval_units, checkpoint_rows, keeps_trims, row_entries;
+} }
 
 impl Journal {
     pub(crate) fn new(policy: &Durability, units: u64, unit_bytes: u64, row_units: u32) -> Journal {

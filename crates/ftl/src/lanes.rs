@@ -19,7 +19,7 @@ use crate::layout::{Layout, NONE};
 use crate::op::NandOp;
 
 /// A lane whose turn it is not.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Lane {
     superblock: u32,
     next: u32,
@@ -37,6 +37,11 @@ pub(crate) struct Lanes {
     all: Vec<Lane>,
     groups: u32,
 }
+
+flashtwin_base::state! { Lanes {
+    sized: all;
+    built: groups;
+} }
 
 impl Lanes {
     pub(crate) fn new(layout: &Layout) -> Lanes {

@@ -24,7 +24,7 @@ use crate::packing::GRAINS;
 use crate::policy::{CacheMode, Parity, Policy};
 
 /// How the cells of a superblock are used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Mode {
     /// One bit a cell.
     Slc,

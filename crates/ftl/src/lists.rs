@@ -14,6 +14,10 @@ pub(crate) struct Lists {
     list: Vec<u32>,
 }
 
+flashtwin_base::state! { Lists {
+    sized: first, last, next, previous, list;
+} }
+
 impl Lists {
     /// `lists` empty lists of what is numbered below `members`.
     pub(crate) fn new(lists: u32, members: u32) -> Lists {

@@ -15,6 +15,10 @@ pub(crate) struct Map {
     valid: Vec<u64>,
 }
 
+flashtwin_base::state! { Map {
+    table: physical, logical, valid;
+} }
+
 impl Map {
     pub(crate) fn new(logical_units: u32, physical_units: u32) -> Map {
         Map {

@@ -33,6 +33,11 @@ pub(crate) struct Clock {
     hand: u32,
 }
 
+flashtwin_base::state! { Clock {
+    kept: vacant, hand;
+    sized: slot_of, page_of, used;
+} }
+
 impl Clock {
     fn new(pages: u32, slots: u32) -> Clock {
         Clock {
@@ -89,7 +94,7 @@ impl Clock {
 }
 
 /// What a slot holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 enum Content {
     /// What flash holds.
     Clean,
@@ -100,7 +105,7 @@ enum Content {
 }
 
 /// Writing everything back, from the wish to the last program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) enum Checkpoint {
     /// Nothing is asked for.
     Off,
@@ -145,6 +150,14 @@ pub(crate) struct MapCache {
     /// Superblocks of the pool whose pages are at risk: they are collected next.
     pub(crate) at_risk: VecDeque<u32>,
 }
+
+flashtwin_base::state! { MapCache {
+    kept: loading, dirty, host_writes, owing, deferred_total, updating, checkpoint, swept,
+        at_risk;
+    sized: content, deferred, queued;
+    part: sram, host;
+    built: entries, first, pages, pool, by_entries, journal_limit, write_on_flush;
+} }
 
 impl MapCache {
     pub(crate) fn new(

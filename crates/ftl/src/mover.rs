@@ -31,7 +31,7 @@ pub(crate) enum Work {
 }
 
 /// A source that has been emptied and waits for its copies to be programmed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Emptied {
     superblock: u32,
     /// Every granule of the stream below this number has to be programmed first.
@@ -70,6 +70,12 @@ pub(crate) struct Mover {
     granules_ahead: u32,
     emptied: Vec<Emptied>,
 }
+
+flashtwin_base::state! { Mover {
+    kept: source, cursor, outstanding, owed, copying, debt_milli, idle, active, pledged, cause,
+        placed, pressed, emptied;
+    built: work, slack_milli, ahead_milli, rows_ahead, granules_ahead;
+} }
 
 impl Mover {
     pub(crate) fn new(work: Work, layout: &Layout) -> Mover {

@@ -67,7 +67,7 @@ pub mod class {
 }
 
 /// Who asked for an operation, handed back when it ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Token {
     /// A host command's read; the number is the drive's own.
     Host(u32),
@@ -101,7 +101,7 @@ pub enum Token {
 }
 
 /// One operation on one die.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct NandOp {
     /// Which die.
     pub die: u16,

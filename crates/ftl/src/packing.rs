@@ -41,6 +41,13 @@ pub(crate) struct Packing {
     padded_rest: u32,
 }
 
+flashtwin_base::state! { Packing {
+    kept: incoming, fullest_row, moved, saved_rest, padded_rest;
+    sized: filled;
+    table: sizes;
+    built: smallest;
+} }
+
 /// Grains of a unit that could be made so many percent smaller, whole grains and no fewer than the
 /// best ratio allows.
 fn grains_of(percent: u8, smallest: u8) -> u8 {

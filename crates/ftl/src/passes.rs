@@ -19,7 +19,7 @@ use crate::op::{NandOp, Token, class};
 use crate::write_buffer::{Flight, PARITY};
 
 /// A granule that has had its first pass.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Half {
     /// Its place in the list of those in flight.
     place: u32,
@@ -52,6 +52,12 @@ pub(crate) struct Passes {
     /// Those of granules that hold host data.
     pub(crate) host_firsts: u32,
 }
+
+flashtwin_base::state! { Passes {
+    kept: host_units, by_stream, first, host_firsts;
+    sized: halves;
+    built: distance, again, groups;
+} }
 
 impl Passes {
     pub(crate) fn new(layout: &Layout) -> Passes {

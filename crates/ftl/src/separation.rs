@@ -35,6 +35,11 @@ pub(crate) struct Heat {
     mean_age: u64,
 }
 
+flashtwin_base::state! { Heat {
+    kept: mean_age;
+    built: first_cold;
+} }
+
 impl Heat {
     /// In the steady state the mean age is the number of units in use, whatever the pattern, so
     /// that is where it begins.

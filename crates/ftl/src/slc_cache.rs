@@ -71,6 +71,12 @@ pub(crate) struct Cache {
     rearm: u32,
 }
 
+flashtwin_base::state! { Cache {
+    kept: fixed_total, static_closed, limit, borrowed, valid_units, bypass, dead, reclaiming,
+        look_again, scarce, allowance, distrusted, direct_next, direct_ahead_milli;
+    built: mode, reserve, reclaim_most, rearm;
+} }
+
 impl Cache {
     pub(crate) fn new(policy: &Policy, layout: &Layout) -> Cache {
         let cache = &policy.cache;

@@ -15,7 +15,7 @@ use crate::layout::NONE;
 use crate::op::NandOp;
 
 /// A change of the map, for inspection: which logical units got which stamp.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Placement {
     /// First logical unit.
     pub lpn: u32,
@@ -30,7 +30,7 @@ pub struct Placement {
 }
 
 /// A superblock without valid data that waits until what replaced it is programmed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Dead {
     superblock: u32,
     /// Every host granule below this number has to be programmed first.
@@ -41,7 +41,7 @@ struct Dead {
 type Trim = (u32, u32, u64);
 
 /// The map as a checkpoint keeps it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Snapshot {
     pub(crate) physical: Vec<u32>,
     pub(crate) version: Vec<u64>,
@@ -87,6 +87,14 @@ pub(crate) struct Spare {
     tag: u32,
     placements: Vec<Placement>,
 }
+
+flashtwin_base::state! { Spare {
+    kept: openings, last, pending_trims, writing_trims, checkpoint, begun, dead, tag,
+        placements;
+    sized: opened;
+    table: lpn, stamp, version, trim_kept;
+    built: host_units;
+} }
 
 impl Spare {
     fn next_stamp(&mut self, lpn: u32, units: u32, trimmed: bool) -> u64 {

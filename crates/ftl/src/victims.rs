@@ -37,6 +37,12 @@ struct Candidates {
     members: Vec<u32>,
 }
 
+flashtwin_base::state! { Candidates {
+    kept: members;
+    sized: filled;
+    part: by_valid, by_age;
+} }
+
 /// All candidates, and what the policies know of each superblock.
 #[derive(Clone, Debug)]
 pub(crate) struct Victims {
@@ -52,6 +58,13 @@ pub(crate) struct Victims {
     /// Host units written when the youngest data of a superblock came from the host.
     written: Vec<u64>,
 }
+
+flashtwin_base::state! { Victims {
+    kept: used;
+    sized: seats, pool, written;
+    part: pools;
+    built: shift;
+} }
 
 /// A closed superblock whose programs have all ended.
 fn is_ready(all: &[Superblock], superblock: u32) -> bool {

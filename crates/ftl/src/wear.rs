@@ -32,7 +32,7 @@ pub(crate) const CAUSES: usize = 4;
 
 /// Why a superblock's data is moved by the mover of collection; the order is that of the counters
 /// in [`Ftl::count_moved`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) enum Cause {
     /// Its invalid part is wanted.
     Space,
@@ -92,6 +92,11 @@ pub(crate) struct Wear {
     levelled: u32,
     queue: VecDeque<(u32, Cause)>,
 }
+
+flashtwin_base::state! { Wear {
+    kept: busy, levelled, queue;
+    built: rated;
+} }
 
 impl Wear {
     pub(crate) fn new(part: &Part) -> Wear {

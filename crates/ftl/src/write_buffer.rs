@@ -13,7 +13,7 @@ use crate::slc_cache::ROUTES;
 pub(crate) const PARITY: usize = STREAMS;
 
 /// A granule being programmed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Flight {
     /// First physical unit, or none when the place is unused. Parity has none either, and bears
     /// the number past the last one.
@@ -47,6 +47,11 @@ pub(crate) struct WriteBuffer {
     /// How many of each stream are in flight, and how many of parity.
     pub(crate) by_stream: [u32; STREAMS + 1],
 }
+
+flashtwin_base::state! { WriteBuffer {
+    kept: used_units, coming, promised, flights, vacant, moved, by_stream;
+    built: capacity_units;
+} }
 
 impl WriteBuffer {
     pub(crate) fn new(capacity_units: u32) -> WriteBuffer {
