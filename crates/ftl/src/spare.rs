@@ -9,6 +9,7 @@
 //! that had not ended; a superblock is erased only when whatever replaced its data is programmed,
 //! so that what was durable once stays readable at every instant.
 
+use crate::allocate::HOST_STREAMS;
 use crate::blocks::{State, Superblock};
 use crate::ftl::Ftl;
 use crate::layout::NONE;
@@ -318,7 +319,10 @@ impl Ftl {
         let waiting = self.spare.as_ref().is_some_and(|s| s.is_waiting());
         let waiting = waiting || self.fold.waiting() || self.collect.waiting();
         if self.spare.is_some() && waiting && self.buffer.coming_units() == 0 {
-            self.pad_host_through(ops);
+            // Host granules that hold nothing but moved data too.
+            for stream in HOST_STREAMS {
+                self.pad_through(stream, ops);
+            }
         }
     }
 }
