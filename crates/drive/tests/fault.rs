@@ -1,0 +1,147 @@
+//! Power cuts on whole drives: what each kind of acknowledgement is worth, and what a start costs.
+
+mod common;
+
+use common::{BASE, load_with};
+use flashtwin_base::{Completion, Device, Nanos, Op, Request, Status};
+use flashtwin_drive::Drive;
+
+fn drive(sets: &[&str]) -> Drive {
+    let mut drive = Drive::new(&load_with(BASE, &[], sets).config, 1);
+    drive.enable_power_cuts();
+    drive
+}
+
+/// Sends one command and waits for its answer; the answer is the time it took.
+fn ask(drive: &mut Drive, op: Op, lba: u64, sectors: u32, fua: bool) -> Nanos {
+    let (begun, mut done) = (drive.now(), Vec::<Completion>::new());
+    let mut request = Request::new(1, op, lba, sectors);
+    request.fua = fua;
+    drive.submit(begun, request);
+    while done.is_empty() {
+        let due = drive.next_due().expect("a command is outstanding");
+        drive.advance(due, &mut done);
+    }
+    assert_eq!(done[0].status, Status::Ok);
+    done[0].at - begun
+}
+
+/// Cuts the power now and switches it on again; the answer is the time of the start.
+fn cut(drive: &mut Drive) -> Nanos {
+    let now = drive.now();
+    drive.power_cut(now, &mut Vec::new());
+    let ready = drive.power_on(now + Nanos::from_secs(1));
+    drive.ftl().check();
+    ready
+}
+
+fn is_there(drive: &Drive, lpn: u32) -> bool {
+    drive.ftl().version(lpn).is_some()
+}
+
+#[test]
+fn what_an_acknowledged_write_is_worth() {
+    let through = "controller.acknowledge=write-through";
+    for (sets, fua, flush, kept) in [
+        (&[][..], false, false, false),
+        (&[][..], true, false, true),
+        (&[][..], false, true, true),
+        (
+            &[through, "controller.gather=false"][..],
+            false,
+            false,
+            true,
+        ),
+        (&["controller.plp=true"][..], false, false, true),
+    ] {
+        let mut d = drive(sets);
+        ask(&mut d, Op::Write, 80, 8, fua);
+        if flush {
+            ask(&mut d, Op::Flush, 0, 0, false);
+        }
+        cut(&mut d);
+        assert_eq!(is_there(&d, 10), kept, "{sets:?} fua {fua} flush {flush}");
+        assert_eq!(d.counters().lost_units, u64::from(!kept));
+    }
+}
+
+#[test]
+fn fua_waits_for_its_program_and_protection_waits_for_nothing() {
+    // An SLC program takes 404.8 us; a plain write or a protected flush is answered before.
+    let program = Nanos(404_800);
+    let mut d = drive(&[]);
+    assert!(ask(&mut d, Op::Write, 0, 8, false) < program);
+    assert!(ask(&mut d, Op::Write, 8, 8, true) > program);
+    assert_eq!(d.counters().pad_units, 14, "a row of 16 units holds two");
+    let mut d = drive(&["controller.plp=true"]);
+    assert!(ask(&mut d, Op::Write, 0, 8, true) < program);
+    assert!(ask(&mut d, Op::Flush, 0, 0, false) < program);
+    assert_eq!(d.counters().pad_units, 0);
+}
+
+#[test]
+fn journaled_trims_stay_and_others_come_back() {
+    let journal = ["ftl.trim_journal=true", "ftl.checkpoint=8 GB"];
+    for (sets, flush, back) in [
+        (&[][..], true, true),
+        (&journal[..], true, false),
+        (&journal[..], false, true),
+        (&["controller.plp=true"][..], false, false),
+    ] {
+        let mut d = drive(sets);
+        // The neighbour keeps the superblock from being erased.
+        ask(&mut d, Op::Write, 0, 16, true);
+        ask(&mut d, Op::Trim, 0, 8, false);
+        if flush {
+            ask(&mut d, Op::Flush, 0, 0, false);
+        }
+        assert!(!is_there(&d, 0));
+        cut(&mut d);
+        assert_eq!(is_there(&d, 0), back, "{sets:?} flush {flush}");
+        assert!(is_there(&d, 1));
+    }
+}
+
+#[test]
+fn a_checkpoint_makes_the_start_short() {
+    let fill = |sets: &[&str]| {
+        let mut d = drive(sets);
+        for block in 0..8_000 {
+            ask(&mut d, Op::Write, block * 2048, 2048, false);
+        }
+        ask(&mut d, Op::Flush, 0, 0, false);
+        let ready = cut(&mut d);
+        assert!((0..8_000u32).all(|block| is_there(&d, block * 256)));
+        (ready, d.counters().journal_units)
+    };
+    let (whole, _) = fill(&[]);
+    let (short, journal) = fill(&["ftl.checkpoint=2 GB"]);
+    // Both write back what was open, which takes seconds; the reads of all the rest are saved.
+    assert!(short + Nanos::from_secs(2) < whole, "{short:?}, {whole:?}");
+    // 8.39 GB are three checkpoints and a part of a fourth: 9.77 M entries of 4 bytes each.
+    let each = (9_765_625u64 * 4).div_ceil(65_536) * 16;
+    assert!((3 * each..5 * each + 1_000).contains(&journal), "{journal}");
+}
+
+#[test]
+fn cycles_and_unsafe_shutdowns_are_counted() {
+    let mut d = drive(&[]);
+    ask(&mut d, Op::Write, 0, 8, false);
+    d.shut_down();
+    d.power_on(d.now());
+    assert!(is_there(&d, 0), "an orderly shutdown keeps everything");
+    cut(&mut d);
+    let cycles = d.power_cycles();
+    assert_eq!((cycles.on, cycles.unsafe_shutdowns), (3, 1));
+}
+
+#[test]
+fn a_purge_outlives_the_power() {
+    for kind in ["block", "crypto"] {
+        let mut d = drive(&[&format!("controller.secure_erase={kind}")]);
+        ask(&mut d, Op::Write, 0, 64, true);
+        d.purge();
+        cut(&mut d);
+        assert!((0..8).all(|lpn| !is_there(&d, lpn)), "{kind}");
+    }
+}
