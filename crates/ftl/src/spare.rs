@@ -228,6 +228,12 @@ impl Ftl {
         self.spare = Some(spare);
     }
 
+    /// Whether what power cuts need is switched on.
+    #[must_use]
+    pub fn has_power_cuts(&self) -> bool {
+        self.spare.is_some()
+    }
+
     /// Version stamp of what a read of a logical unit returns, from the flash and not from the map;
     /// none where nothing is written, or while power cuts are switched off.
     #[must_use]
