@@ -16,7 +16,7 @@ use flashtwin_base::{Completion, Nanos, Op, Request, Status};
 use flashtwin_ftl::{Found, NandOp, Route, Token};
 
 use crate::config::Acknowledge;
-use crate::engine::{Drive, READ_AHEAD};
+use crate::engine::Drive;
 use crate::event::{Event, lane};
 use crate::link::Way;
 use crate::read_ahead::Hit;
@@ -681,7 +681,7 @@ impl Drive {
     /// Asks for the units from `at` on that one flash read brings; the answer is how many they
     /// are, and whether they are on flash at all.
     #[inline]
-    fn read_row(&mut self, at: u32, end: u32, token: Token) -> (u32, bool) {
+    pub(crate) fn read_row(&mut self, at: u32, end: u32, token: Token) -> (u32, bool) {
         let Found::Flash(ppn) = self.ftl.find(at) else {
             return (1, false);
         };
@@ -785,28 +785,5 @@ impl Drive {
             self.finish_read(slot);
         }
         self.woken = woken;
-    }
-
-    fn fetch_ahead(&mut self, stream: usize) {
-        let logical = self.ftl.logical_units();
-        let paged = self.ftl.is_map_paged();
-        while !paged || self.is_chunk_known(stream) {
-            let Some((chunk, from, units)) = self.read_ahead.next_chunk(stream, logical) else {
-                return;
-            };
-            self.fetch_chunk(chunk, from, units);
-        }
-    }
-
-    fn fetch_chunk(&mut self, chunk: u32, from: u32, units: u32) {
-        let (mut at, mut reads) = (from, 0);
-        while at < from + units {
-            let token = Token::Host(READ_AHEAD + chunk);
-            let (taken, read) = self.read_row(at, from + units, token);
-            reads += u32::from(read);
-            at += taken;
-        }
-        self.read_ahead.fetching(chunk, reads);
-        self.issue();
     }
 }

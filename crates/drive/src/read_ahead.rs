@@ -7,6 +7,10 @@
 
 use std::collections::VecDeque;
 
+use flashtwin_ftl::Token;
+
+use crate::engine::{Drive, READ_AHEAD};
+
 /// Bytes of a chunk.
 const CHUNK_BYTES: u32 = 128 << 10;
 /// Consecutive reads after which a stream is recognised.
@@ -223,5 +227,31 @@ impl ReadAhead {
         if c.pending == 0 {
             self.vacant.push(chunk);
         }
+    }
+}
+
+impl Drive {
+    /// Reads as far ahead of a stream as it may.
+    pub(crate) fn fetch_ahead(&mut self, stream: usize) {
+        let logical = self.ftl.logical_units();
+        let paged = self.ftl.is_map_paged();
+        while !paged || self.is_chunk_known(stream) {
+            let Some((chunk, from, units)) = self.read_ahead.next_chunk(stream, logical) else {
+                return;
+            };
+            self.fetch_chunk(chunk, from, units);
+        }
+    }
+
+    fn fetch_chunk(&mut self, chunk: u32, from: u32, units: u32) {
+        let (mut at, mut reads) = (from, 0);
+        while at < from + units {
+            let token = Token::Host(READ_AHEAD + chunk);
+            let (taken, read) = self.read_row(at, from + units, token);
+            reads += u32::from(read);
+            at += taken;
+        }
+        self.read_ahead.fetching(chunk, reads);
+        self.issue();
     }
 }

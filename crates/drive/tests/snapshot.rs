@@ -201,6 +201,7 @@ fn throttling_goes_on() {
         "thermal.throttle.stop=35 C",
         "thermal.throttle.speed=0.02",
         "power.active=4 W",
+        "power.idle=3 W",
     ];
     small_goes_on(&sets, 2, |d| d.thermal_times().begun[0] > 0);
 }
