@@ -24,6 +24,7 @@ class SpecValue(TypedDict):
     unit: str
     origin: str
     source: str
+    unwritten: bool
 
 @type_check_only
 class JobRow(TypedDict):

@@ -37,9 +37,17 @@ def fake_spec(target: str) -> Any:
         ("nand.slc.tprog", "404.8 us", "fitted"),
         ("slc_cache.mode", "dynamic", "fitted"),
         ("slc_cache.size", "24 GB", "published"),
+        ("compression.rate", "0", "prior"),
     ]
     values = [
-        {"key": key, "value": value, "unit": "", "origin": origin, "source": f"source of {key}"}
+        {
+            "key": key,
+            "value": value,
+            "unit": "",
+            "origin": origin,
+            "source": f"source of {key}",
+            "unwritten": key == "compression.rate",
+        }
         for key, value, origin in rows
     ]
     return SimpleNamespace(

@@ -24,6 +24,7 @@ from flashtwin.battery.step import (
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.protocol import Interrupted, Progress, TellsSmart
 from flashtwin.drives.twin import Twin
+from flashtwin.results import causes
 from flashtwin.results.series import COLUMNS, WRITE
 from flashtwin.runner.run import run_batteries
 
@@ -192,6 +193,26 @@ def test_smart_tells_what_was_done_in_smartctls_words() -> None:
     assert told["user_capacity"]["bytes"] == drive.info.capacity_bytes
     assert told["temperature"]["current"] == 25 and told["smart_status"] == {"passed": True}
     assert told["flashtwin"]["waf"]["total"] == pytest.approx(1 + table[248] / table[247], rel=0.01)
+
+
+@pytest.mark.parametrize(("sets", "percent"), [((), 0), (("compression.best_ratio=4",), 60)])
+def test_the_xray_and_smart_count_the_same_causes_once(sets: tuple[str, ...], percent: int) -> None:
+    drive = Twin(load("bx500-240", sets=sets), seed=1)
+    job = Job(
+        name="w",
+        rw="randwrite",
+        block_bytes=16 << 10,
+        depth=4,
+        io_bytes=GIB // 4,
+        compress_percent=percent,
+    )
+    columns = do(drive, Run(label="w", jobs=(job,))).xray
+    told = drive.smart()["flashtwin"]["waf"]
+    assert sorted(told["by_cause"]) == sorted(causes.CAUSES)
+    for cause, column in causes.PROGRAMMED.items():
+        assert told["by_cause"][cause] * told["host_bytes"] == pytest.approx(columns[column][-1])
+    assert causes.programmed_bytes(columns)[-1] == told["programmed_bytes"]
+    assert (columns[causes.SAVED][-1] > 0) == (percent > 0)
 
 
 def test_the_xray_follows_energy_and_temperature() -> None:

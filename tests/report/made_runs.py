@@ -147,7 +147,7 @@ def _manifest(paper: Paper) -> dict[str, Any]:
     }
 
 
-def _values(paper: Paper) -> list[dict[str, str]]:
+def _values(paper: Paper) -> list[dict[str, Any]]:
     rows = [
         ("drive.capacity", f"{paper.capacity:g} GB", "GB", "published", "the box"),
         ("nand.slc.tprog", "404.8 us", "us", "fitted", "461 MB/s in the cache"),
@@ -155,9 +155,13 @@ def _values(paper: Paper) -> list[dict[str, str]]:
         ("slc_cache.size", f"{paper.cache:g} GB", "GB", "computed", "the first plateau"),
         ("gc.policy", "greedy", "", "prior", "usual"),
         ("link.queue_depth", "32", "", "user", "--set link.queue_depth=32"),
+        ("compression.rate", "0", "", "prior", "default of the format"),
     ]
     names = ("key", "value", "unit", "origin", "source")
-    return [dict(zip(names, row, strict=True)) for row in rows]
+    return [
+        {**dict(zip(names, row, strict=True)), "unwritten": row[0] == "compression.rate"}
+        for row in rows
+    ]
 
 
 def _quiet(label: str, clock: _Clock, ns: int) -> Result:

@@ -7,15 +7,18 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from made_runs import HOST, Paper, make_run, two
 
 from flashtwin import report
 from flashtwin.errors import FlashtwinError
-from flashtwin.report import charts, endurance, page, xray
+from flashtwin.report import about, charts, endurance, page, xray
 from flashtwin.report.view import drives_of
+from flashtwin.results import causes
 from flashtwin.results.rundir import Run
 
 EVIL = "<script>alert(1)</script>\"'&</style>\u2028"
@@ -209,6 +212,31 @@ def test_endurance_is_told_by_cause_and_only_where_there_are_numbers(
     assert "MB a joule" in Elements(text).words
     mute = page.render([make_run(tmp_path / "mute", Paper(xray=False))])
     assert "endurance" not in Elements(mute).ids
+
+
+def test_defaults_of_the_format_stand_apart(pair: list[Run], text: str) -> None:
+    assert "1 values at the default of the format" not in text
+    assert "All 6 values that a spec gives" in text
+    assert "1 value at the default of the format" in text
+    _, sections = about.specs_of(drives_of(pair))
+    assert [row.key for rows in sections.values() for row in rows if row.unwritten] == ["rate"]
+
+
+def test_what_compression_saved_is_taken_off_the_causes() -> None:
+    told = {"waf": {"total": 0.75, "by_cause": {"slc": 1.0, "gc": 0.25}}}
+    drive: Any = SimpleNamespace(run=SimpleNamespace(smart=lambda _: {"flashtwin": told}))
+    cells = {row.title: row.cells[0] for row in endurance.rows_of([drive])[1] if row.part}
+    assert cells["saved by compression"] == "\N{MINUS SIGN}0.500"
+    assert list(cells) == ["host data to SLC", "garbage collection", "saved by compression"]
+
+
+def test_every_cause_of_the_xray_is_in_one_area() -> None:
+    parts = [part for _, parts in xray.TOGETHER.values() for part in parts]
+    alone = [name for name in xray.CAUSES if name not in xray.TOGETHER]
+    assert sorted(alone + parts) == sorted(causes.CAUSES)
+    columns = {column: np.array([0, 1]) for column in causes.PROGRAMMED.values()}
+    columns |= {"t_ns": np.array([0, 1]), causes.SAVED: np.array([0, 2])}
+    assert list(causes.programmed_bytes(columns)) == [0, len(causes.CAUSES) - 2]
 
 
 def test_power_and_temperature_are_drawn_and_tabled(pair: list[Run], text: str) -> None:

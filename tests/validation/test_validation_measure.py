@@ -14,6 +14,7 @@ from fakes import GB, MB, FakeDrive, Law
 from flashtwin.battery.step import NotPossible, Result, Step
 from flashtwin.drives.protocol import Watch
 from flashtwin.errors import FlashtwinError
+from flashtwin.results import causes
 from flashtwin.runner.targets import Target
 from flashtwin.validation import measure as measuring
 from flashtwin.validation.measure import Need, fill_waf, measure
@@ -133,7 +134,7 @@ class Counted:
         if host is None:
             return {}
         zero = np.zeros(2, dtype=np.int64)
-        columns = {name: zero for name in measuring.PROGRAMMED}
+        columns = {name: zero for name in causes.PROGRAMMED.values()}
         columns["slc_bytes"] = np.array([0, programmed - 1])
         columns["pad_bytes"] = np.array([0, 1])
         return {"t_ns": zero, "host_bytes": np.array([0, host]), **columns}

@@ -57,6 +57,7 @@ impl Spec {
             row.set_item("unit", &value.unit)?;
             row.set_item("origin", value.origin)?;
             row.set_item("source", &value.source)?;
+            row.set_item("unwritten", value.unwritten)?;
             list.append(row)?;
         }
         Ok(list)

@@ -52,6 +52,11 @@ def summary(name: str, spec: Spec) -> Summary:
     )
 
 
+def written(values: Iterable[SpecValue]) -> list[SpecValue]:
+    """The values that somebody wrote down: those at the default of the format are left out."""
+    return [row for row in values if not row["unwritten"]]
+
+
 def grouped(values: Iterable[SpecValue]) -> dict[str, list[tuple[str, SpecValue]]]:
     """Values by table, in order, each under its key within the table."""
     groups: dict[str, list[tuple[str, SpecValue]]] = {}

@@ -1,4 +1,8 @@
-"""`flashtwin show`: every value of a drive, and where it comes from."""
+"""`flashtwin show`: the values of a drive, and where they come from.
+
+What nobody wrote down has the default of the format, two values in three of a usual drive; these
+are counted and shown when asked for, so that what is known of the drive can be seen. JSON has all.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +18,10 @@ if TYPE_CHECKING:
 
 @click.command(
     "show",
-    short_help="Every value of a drive, with origin and source.",
+    short_help="The values of a drive, with origin and source.",
     epilog=options.examples(
         "flashtwin show bx500-240",
+        "flashtwin show bx500-240 --all",
         "flashtwin show bx500-240 --firmware slc-off",
         "flashtwin show ./mine.toml --json",
     ),
@@ -25,20 +30,22 @@ if TYPE_CHECKING:
 @options.firmware
 @options.sets
 @options.scale
+@click.option("--all", "every", is_flag=True, help="Also the values at the format's default.")
 @options.as_json
 def command(
     drive: str,
     firmware: tuple[str, ...],
     sets: tuple[str, ...],
     scale: str | None,
+    every: bool,
     as_json: bool,
 ) -> None:
-    """Show every value of DRIVE with its origin and source.
+    """Show the values of DRIVE with their origins and sources.
 
     DRIVE is an id of the catalogue or a spec file that ends in .toml.
     """
     from flashtwin.catalogue.loader import load
-    from flashtwin.catalogue.summary import describe, grouped
+    from flashtwin.catalogue.summary import describe, grouped, written
 
     spec = load(drive, firmware=firmware, sets=sets, scale=scale)
     if as_json:
@@ -48,10 +55,17 @@ def command(
     parts: list[RenderableType] = [terminal.cell(head, "bold")]
     if spec.firmware_profiles:
         parts.append(terminal.cell(f"firmware profiles: {', '.join(spec.firmware_profiles)}"))
-    for title, values in grouped(spec.values()).items():
+    values = spec.values()
+    shown = values if every else written(values)
+    for title, rows in grouped(shown).items():
         table = terminal.table(["key", "value", "origin", "source"], title=f"\n[{title}]")
-        for key, value in values:
+        for key, value in rows:
             texts = (key, value["value"], value["origin"], value["source"])
             table.add_row(*(terminal.cell(text) for text in texts))
         parts.append(table)
     terminal.emit(*parts)
+    if hidden := len(values) - len(shown):
+        terminal.note(
+            f"{hidden} of {len(values)} values are at the format's default and not shown; "
+            "--all shows them"
+        )

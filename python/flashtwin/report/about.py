@@ -59,6 +59,7 @@ class SpecCell:
     origin: str
     mark: str
     source: str
+    unwritten: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +74,11 @@ class SpecRow:
     def same(self) -> bool:
         """Whether one cell can stand for all: value, origin and source are equal."""
         return len(set(self.cells)) == 1
+
+    @property
+    def unwritten(self) -> bool:
+        """Whether no spec says anything of it: every drive has the default of the format."""
+        return all(cell is not None and cell.unwritten for cell in self.cells)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +126,7 @@ def _cell(row: Mapping[str, Any]) -> SpecCell:
         origin=origin,
         mark=ORIGINS.get(origin, UNKNOWN_ORIGIN)[0],
         source=str(row.get("source") or ""),
+        unwritten=row.get("unwritten") is True,
     )
 
 

@@ -12,22 +12,9 @@ from typing import Any
 
 from flashtwin.report import numbers
 from flashtwin.report.view import Drive
+from flashtwin.results.causes import CAUSES
 
-# Names of causes on the page; a cause that is not here is shown as it is called inside.
-CAUSES = {
-    "slc": "host data to SLC",
-    "direct": "host data direct to native cells",
-    "fold": "folding",
-    "gc": "garbage collection",
-    "wear": "wear levelling",
-    "refresh": "refresh",
-    "failure": "failed blocks",
-    "pad": "padding",
-    "parity": "parity",
-    "map": "map",
-    "journal": "journal",
-    "recovery": "recovery after a power cut",
-}
+SAVED = "saved by compression"
 TB = 1e12
 # A ratio below this says nothing but that it is small.
 LEAST = 0.001
@@ -78,7 +65,7 @@ def _causes(known: Sequence[Mapping[str, Any]]) -> list[Row]:
     shares: list[dict[str, float]] = [one.get("waf", {}).get("by_cause") or {} for one in known]
     names = dict.fromkeys(name for share in shares for name, value in share.items() if value)
     order = [name for name in CAUSES if name in names] + sorted(names.keys() - CAUSES.keys())
-    return [
+    rows = [
         Row(
             title=CAUSES.get(name, name),
             cells=tuple(_text(share.get(name), "") for share in shares),
@@ -86,6 +73,15 @@ def _causes(known: Sequence[Mapping[str, Any]]) -> list[Row]:
         )
         for name in order
     ]
+    saved = tuple(_saved(one) for one in known)
+    return [*rows, Row(title=SAVED, cells=saved, part=True)]
+
+
+def _saved(one: Mapping[str, Any]) -> str:
+    """What compression took off the sum of the causes; nothing where it is only rounding."""
+    waf = one.get("waf", {})
+    saved = sum((waf.get("by_cause") or {}).values()) - (waf.get("total") or 0.0)
+    return f"\N{MINUS SIGN}{numbers.significant(saved)}" if saved >= LEAST else numbers.MISSING
 
 
 def _row(

@@ -90,6 +90,7 @@ def render(runs: Sequence[Run]) -> str:
         inside_drives=_inside_drives(insides),
         inside_table=xray.table,
         causes=xray.causes_of(insides),
+        compressed=any(inside.saved for inside in insides),
         gauges=_gauges(insides),
         endurance=endurance.rows_of(drives),
         kinds=cells,

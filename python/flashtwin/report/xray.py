@@ -20,27 +20,35 @@ from flashtwin.report.curves import step_of_table
 from flashtwin.report.numbers import compact
 from flashtwin.report.points import Floats
 from flashtwin.report.view import Drive, Phase
+from flashtwin.results import causes
 
-# Column of the X-ray, name on the page; in the order in which they are stacked.
-CAUSES = {
-    "slc": ("slc_bytes", "host data to SLC"),
-    "direct": ("direct_bytes", "host data direct to native cells"),
-    "fold": ("fold_bytes", "folding"),
-    "gc": ("gc_bytes", "garbage collection"),
-    "upkeep": ("upkeep_bytes", "wear levelling, refresh, failed blocks"),
-    "map": ("map_bytes", "the map"),
-    "system": ("system_bytes", "journal and recovery"),
-    "pad": ("pad_bytes", "padding"),
-    "parity": ("parity_bytes", "parity"),
+# Causes that the page shows as one: its column, its name, its parts.
+TOGETHER = {
+    "upkeep": ("wear levelling, refresh, failed blocks", ("wear", "refresh", "failure")),
+    "system": ("journal and recovery", ("journal", "recovery")),
 }
+
+
+def _areas() -> dict[str, tuple[str, str]]:
+    """Column and name of each area in the order in which they are stacked: every cause once."""
+    areas = {}
+    for cause, title in causes.CAUSES.items():
+        ours = [name for name, (_, parts) in TOGETHER.items() if cause in parts]
+        name = ours[0] if ours else cause
+        areas[name] = (f"{name}_bytes", TOGETHER[name][0] if ours else title)
+    return areas
+
+
+CAUSES = _areas()
 # Columns that the page shows as one.
 SUMS = {
-    "upkeep_bytes": ("wear_bytes", "refresh_bytes", "failure_bytes"),
-    "system_bytes": ("journal_bytes", "recovery_bytes"),
+    f"{name}_bytes": tuple(causes.PROGRAMMED[part] for part in parts)
+    for name, (_, parts) in TOGETHER.items()
 }
 COUNTERS = (
-    "host_bytes",
+    causes.HOST,
     *(column for column, _ in CAUSES.values()),
+    causes.SAVED,
     "slc_erases",
     "native_erases",
     "wear_ppm",
@@ -54,6 +62,8 @@ GAUGES = {
     "temperature_mc": ("heat", 1e3),
 }
 POINTS = 600
+# The column of all that was programmed, which follows from those of the causes.
+PROGRAMMED = "programmed_bytes"
 
 Counts = Mapping[str, NDArray[np.int64]]
 
@@ -93,8 +103,13 @@ class Inside:
         return float(self.counts[column][-1])
 
     @property
+    def saved(self) -> float:
+        """What compression kept off the flash, of what the causes say."""
+        return self.total(causes.SAVED)
+
+    @property
     def programmed(self) -> float:
-        return sum(self.total(column) for column, _ in CAUSES.values())
+        return sum(self.total(column) for column, _ in CAUSES.values()) - self.saved
 
 
 def insides_of(drives: Sequence[Drive]) -> list[Inside]:
@@ -125,6 +140,8 @@ def _summed(columns: Counts) -> Counts:
         name: [columns[part] for part in parts if part in columns] for name, parts in SUMS.items()
     }
     sums = {name: np.sum(parts, axis=0) for name, parts in there.items() if parts}
+    if columns:
+        sums[PROGRAMMED] = causes.programmed_bytes(columns)
     return {**columns, **sums}
 
 
@@ -152,9 +169,7 @@ def _inside(
         for name in GAUGES
         if name in columns
     }
-    programmed = sum(
-        columns.get(column, nothing) - begin.get(column, 0) for column, _ in CAUSES.values()
-    )
+    programmed = columns[PROGRAMMED] - begin.get(PROGRAMMED, 0)
     host = columns.get("host_bytes", nothing) - begin.get("host_bytes", 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         waf = np.where(host > 0, programmed / host, np.nan)

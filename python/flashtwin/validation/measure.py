@@ -12,26 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flashtwin.drives.protocol import Interrupted
+from flashtwin.results.causes import HOST, programmed_bytes
 from flashtwin.results.rundir import Run
 from flashtwin.runner.observer import Observer, Silent
 from flashtwin.runner.together import Task, run_tasks, twin_target
 from flashtwin.validation.metrics import PATTERNS, PLANS, Measured
-
-# Bytes programmed, by cause; with the host's bytes they make the write amplification.
-PROGRAMMED = (
-    "slc_bytes",
-    "direct_bytes",
-    "fold_bytes",
-    "gc_bytes",
-    "map_bytes",
-    "pad_bytes",
-    "parity_bytes",
-    "journal_bytes",
-    "recovery_bytes",
-)
-# What compression kept off the flash, of those.
-SAVED = "saved_bytes"
-HOST = "host_bytes"
 
 ObserverFor = Callable[[str, str], Observer]
 
@@ -96,17 +81,26 @@ def fill_waf(run: Run, pattern: str) -> float | None:
         return None
     before = _counters(run, range(first.step - 1, -1, -1))
     after = _counters(run, [second.step])
-    host = after.get(HOST, 0) - before.get(HOST, 0)
-    programmed = sum(after.get(name, 0) - before.get(name, 0) for name in PROGRAMMED)
-    saved = after.get(SAVED, 0) - before.get(SAVED, 0)
-    return (programmed - saved) / host if host > 0 else None
+    host = after.host - before.host
+    return (after.programmed - before.programmed) / host if host > 0 else None
 
 
-def _counters(run: Run, steps: Iterable[int]) -> dict[str, int]:
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """Bytes since the drive was built."""
+
+    host: int = 0
+    programmed: int = 0
+
+
+def _counters(run: Run, steps: Iterable[int]) -> Counts:
     """The last counts of the first of these steps that has any; they begin at 0."""
     for step in steps:
         columns = run.xray(step)
         if columns and len(columns["t_ns"]):
-            known = (name for name in (HOST, SAVED, *PROGRAMMED) if name in columns)
-            return {name: int(columns[name][-1]) for name in known}
-    return {}
+            host = columns.get(HOST)
+            return Counts(
+                host=0 if host is None else int(host[-1]),
+                programmed=int(programmed_bytes(columns)[-1]),
+            )
+    return Counts()

@@ -47,6 +47,8 @@ pub struct Value {
     pub origin: &'static str,
     /// In words.
     pub source: String,
+    /// Nobody wrote it: the value is the format's default.
+    pub unwritten: bool,
 }
 
 /// A drive that can be built, with all that is known about where its values come from.
@@ -160,6 +162,7 @@ fn shown(values: &Values) -> Vec<Value> {
         unit: entry.datum.unit(),
         origin: entry.origin,
         source: entry.source.clone(),
+        unwritten: entry.source == resolve::UNWRITTEN,
     };
     values.iter().map(show).collect()
 }

@@ -214,6 +214,9 @@ fn parent(
     Some(Ok(found))
 }
 
+/// The source of a value that nobody wrote.
+pub(super) const UNWRITTEN: &str = "default of the format";
+
 /// Gives the keys that no file of the chain mentions the default of the format, where it has one.
 fn fill_in(target: &Document, values: &mut Values) {
     for (at, key) in KEYS.iter().enumerate() {
@@ -225,7 +228,7 @@ fn fill_in(target: &Document, values: &mut Values) {
             Entry {
                 datum: value::default(key, text),
                 origin: "prior",
-                source: "default of the format".to_owned(),
+                source: UNWRITTEN.to_owned(),
                 place: Place::whole(&target.file),
             },
         );
