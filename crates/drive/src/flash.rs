@@ -163,7 +163,8 @@ impl Flash {
         self.units_moved
     }
 
-    /// Bytes of a unit, as [`Flash::units_moved`] counts them, as it crosses a channel, what protects it included.
+    /// Bytes of a unit, as [`Flash::units_moved`] counts them, as it crosses a channel, what
+    /// protects it included.
     pub(crate) fn unit_on_channel_bytes(&self) -> u64 {
         self.unit_on_channel_bytes
     }

@@ -105,7 +105,8 @@ fn page_map(policy: &Policy, host_units: u32, pool: Range<u32>) -> Option<Box<Ma
 
 impl Ftl {
     /// The firmware of a drive as it leaves the factory. `buffer_bytes` is the write buffer,
-    /// `capacity_bytes` what the host can address, `seed` decides what the policies leave to chance.
+    /// `capacity_bytes` what the host can address, `seed` decides what the policies leave to
+    /// chance.
     #[must_use]
     pub fn new(
         part: &Part,

@@ -265,7 +265,8 @@ impl Ftl {
     }
 
     /// With a map in pages: those that may lack a change of the data that they point to have to be
-    /// written anew. A change is newer than a page by its stamp, or by the superblock that it is in.
+    /// written anew. A change is newer than a page by its stamp, or by the superblock that it is
+    /// in.
     fn mark_stale_pages(&mut self) {
         let (Some(paged), Some(spare)) = (&mut self.paged, &self.spare) else {
             return;

@@ -280,7 +280,8 @@ impl Ftl {
         }
     }
 
-    /// Superblocks that have to come free for a full cache to be used again: no more than there are.
+    /// Superblocks that have to come free for a full cache to be used again: no more than there
+    /// are.
     fn rearms_at(&self) -> u32 {
         let most = self.cache.fixed_total.saturating_add(self.cache.limit);
         self.cache.rearm.min(most).max(1)

@@ -10,8 +10,8 @@
 //! own cause; it begins only while two superblocks are to spare, so that it never takes the place
 //! that collection needs. The host does not pay for it by the unit: it waits for the same dies.
 //!
-//! Wear is counted in native cycles: a cycle in SLC mode is worth rated native cycles over rated SLC
-//! cycles of one.
+//! Wear is counted in native cycles: a cycle in SLC mode is worth rated native cycles over rated
+//! SLC cycles of one.
 
 use std::collections::VecDeque;
 
@@ -176,8 +176,8 @@ impl Ftl {
         self.wear.rated.wear(slc, native) / f64::from(self.layout.superblocks)
     }
 
-    /// Takes a free superblock of a die group for a stream, by the policy of dynamic levelling. Data
-    /// that is moved because it rests goes where the cells are most worn.
+    /// Takes a free superblock of a die group for a stream, by the policy of dynamic levelling.
+    /// Data that is moved because it rests goes where the cells are most worn.
     pub(crate) fn take_free(&mut self, stream: usize, group: u32) -> Option<u32> {
         let rated = self.wear.rated;
         let cycles = |blocks: &[Superblock], s: u32| rated.cycles_of(&blocks[s as usize]);

@@ -4,8 +4,9 @@
 //! where the job says so; a mixed job has one for its reads and one for its writes, again as fio
 //! has. A position wraps at the end of the span, and what is left there below a block is asked for
 //! as a shorter request, so that a pass covers every byte. Random requests are whole blocks,
-//! uniform over the span, or over its zones, and drawn with replacement (fio: `norandommap`). Random
-//! trims that are mixed into writes take blocks that hold data; at the start of a job all do.
+//! uniform over the span, or over its zones, and drawn with replacement (fio: `norandommap`).
+//! Random trims that are mixed into writes take blocks that hold data; at the start of a job all
+//! do.
 //!
 //! A job without `io_bytes` and `runtime` ends after one pass: one of each thread, or one of all
 //! together where they share a stream. `io_bytes` counts all threads, the ramp included; a

@@ -200,7 +200,8 @@ pub fn json_schema() -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "flashtwin drive spec",
-        "description": "A simulated drive. Without `extends` every key that has no default has to be there.",
+        "description": "A simulated drive. Without `extends` every key that has no default has to \
+                        be there.",
         "type": "object",
         "properties": properties,
         "required": ["schema", "id", "name"],
@@ -223,7 +224,8 @@ pub fn reference_tables() -> String {
         text.push_str(&format!("| `{name}` | {} |\n", cell(meaning)));
     }
     text.push_str(
-        "\n### Keys\n\n| key | value | policy | example | default | meaning |\n|---|---|---|---|---|---|\n",
+        "\n### Keys\n\n| key | value | policy | example | default | meaning |\n\
+         |---|---|---|---|---|---|\n",
     );
     for key in KEYS.iter() {
         let (form, policy) = (cell(&wanted(key.kind)), if key.policy { "yes" } else { "" });

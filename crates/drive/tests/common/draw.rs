@@ -1,5 +1,5 @@
-//! Random drives for the campaign: geometry, policies and controller, until the spec's checks accept
-//! one.
+//! Random drives for the campaign: geometry, policies and controller, until the spec's checks
+//! accept one.
 
 use flashtwin_base::rng::Rng;
 use flashtwin_drive::{Config, spec};

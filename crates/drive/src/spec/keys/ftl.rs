@@ -22,18 +22,18 @@ pub(super) const KEYS: &[Key] = &[
         "ftl.parity",
         Kind::Word(&["none", "stripe"]),
         "\"stripe\"",
-        "Parity within a superblock (RAISE, RAIN): `stripe` makes one granule of each stripe, which \
-         is a granule on each die of the superblock, the exclusive-or of the others. It takes \
-         capacity and writes.",
+        "Parity within a superblock (RAISE, RAIN): `stripe` makes one granule of each stripe, \
+         which is a granule on each die of the superblock, the exclusive-or of the others. It \
+         takes capacity and writes.",
     )
     .or("\"none\""),
     fixed(
         "ftl.superblock_dies",
         count(0, 4096),
         "4",
-        "Dies that a superblock spans, a divisor of all dies; 0 means all of them. With fewer there \
-         are more and smaller superblocks, and each stream keeps one open in each group of dies. \
-         Sizes in superblocks (`gc.low`, `gc.high`, `gc.reserve`) count these.",
+        "Dies that a superblock spans, a divisor of all dies; 0 means all of them. With fewer \
+         there are more and smaller superblocks, and each stream keeps one open in each group of \
+         dies. Sizes in superblocks (`gc.low`, `gc.high`, `gc.reserve`) count these.",
     )
     .or("0"),
     policy(

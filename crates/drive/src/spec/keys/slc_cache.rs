@@ -47,8 +47,8 @@ pub(super) const KEYS: &[Key] = &[
         "slc_cache.worn",
         Kind::Word(&["keep", "shrink", "close"]),
         "\"shrink\"",
-        "Own blocks that have used up `nand.slc.endurance` cycles: they go on, each is given up, or \
-         the first takes all the others with it.",
+        "Own blocks that have used up `nand.slc.endurance` cycles: they go on, each is given up, \
+         or the first takes all the others with it.",
     )
     .or("\"keep\""),
     policy(

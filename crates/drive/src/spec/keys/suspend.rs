@@ -23,7 +23,8 @@ pub(super) const KEYS: &[Key] = &[
         "nand.suspend.entry",
         quantity_or_zero(Time),
         "\"20 us\"",
-        "Time from the suspension to an array that can read; the operation makes no progress in it.",
+        "Time from the suspension to an array that can read; the operation makes no progress in \
+         it.",
     )
     .or("\"20 us\""),
     fixed(
