@@ -1,12 +1,16 @@
 """The typed face of crates/python: specs checked and twins run in Rust."""
 
 from collections.abc import Callable
+from os import PathLike
 from typing import Any, Self, TypedDict, final, type_check_only
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Spec", "SpecError", "Stopped", "Twin", "load_spec"]
+__all__ = ["MODEL", "SnapshotError", "Spec", "SpecError", "Stopped", "Twin", "load_spec"]
+
+# Raised with every change after which the same spec and seed give other results.
+MODEL: int
 
 # The shapes of what is handed across; they exist for the type checker only.
 @type_check_only
@@ -47,6 +51,8 @@ class Outcome(TypedDict):
     hist: dict[str, NDArray[np.uint64]]
     xray: dict[str, NDArray[np.int64]]
 
+class SnapshotError(Exception): ...
+
 class SpecError(Exception):
     errors: list[SpecErrorItem]
 
@@ -70,6 +76,11 @@ class Spec:
 @final
 class Twin:
     def __new__(cls, spec: Spec, seed: int) -> Self: ...
+    @staticmethod
+    def load(spec: Spec, path: str | PathLike[str]) -> Twin: ...
+    def save(self, path: str | PathLike[str]) -> None: ...
+    @property
+    def seed(self) -> int: ...
     @property
     def capacity_bytes(self) -> int: ...
     def now_ns(self) -> int: ...

@@ -69,6 +69,25 @@ impl<T: Copy> EventQueue<T> {
         self.heap.is_empty() && self.lanes.iter().all(VecDeque::is_empty)
     }
 
+    /// The events and when they are due, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = (Nanos, T)> {
+        let all = self.heap.iter().chain(self.lanes.iter().flatten());
+        all.map(|entry| (time_of(entry.key), entry.event))
+    }
+
+    /// Whether a queue that comes from outside is in the order that it keeps by itself.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        let heap = (1..self.heap.len()).all(|i| self.heap[(i - 1) / ARITY].key < self.heap[i].key);
+        let ordered = |lane: &VecDeque<Entry<T>>| {
+            let keys = lane.iter().map(|entry| entry.key);
+            keys.clone().zip(keys.skip(1)).all(|(one, next)| one < next)
+        };
+        let pushed = |entry: &Entry<T>| (entry.key as u64) < self.pushed;
+        let mut all = self.heap.iter().chain(self.lanes.iter().flatten());
+        heap && self.lanes.iter().all(ordered) && all.all(pushed)
+    }
+
     /// Forgets every event.
     pub fn clear(&mut self) {
         self.heap.clear();

@@ -8,6 +8,7 @@ use flashtwin_ftl::{Load, Policy};
 
 use crate::engine::Drive;
 use crate::event::Event;
+use crate::snapshot::{Checked, LIFETIME, ensure};
 
 /// Work that idle time is offered for, in the order of [`Background::idle_after`].
 const LOADS: [Load; 2] = [Load::Fold, Load::Collect];
@@ -186,5 +187,19 @@ impl Drive {
         }
         self.ftl.pad_host(&mut self.ops);
         self.issue();
+    }
+}
+
+impl Background {
+    /// See [`crate::snapshot`].
+    pub(crate) fn audit(&self, now: Nanos) -> Checked {
+        let past = self.idle_since <= now && self.wrote_at <= now;
+        ensure!(past && !self.purging, "idle since {}", self.idle_since.0);
+        ensure!(
+            self.fold_rest < LIFETIME,
+            "{} bytes to be folded",
+            self.fold_rest
+        );
+        Ok(())
     }
 }

@@ -19,6 +19,7 @@ use flashtwin_ftl::{Ftl, NandOp, Token};
 use crate::config::Errors;
 use crate::engine::Drive;
 use crate::event::Event;
+use crate::snapshot::{Checked, LIFETIME, ensure};
 
 /// Reads of a superblock after which its due time is reckoned anew.
 const READS_LOOK: u64 = 4096;
@@ -265,5 +266,21 @@ impl Drive {
         if next < Nanos::NEVER {
             self.set_refresh_timer(next);
         }
+    }
+}
+
+impl BitErrors {
+    /// See [`crate::snapshot`].
+    pub(crate) fn audit(&self, now: Nanos, logical: u32) -> Checked {
+        let past = |data: &Data| data.since == Nanos::NEVER || data.since <= now;
+        let known = |data: &Data| past(data) && data.reads < LIFETIME;
+        ensure!(self.data.iter().all(known), "data of the future");
+        ensure!(
+            self.lost.last().is_none_or(|&lpn| lpn < logical),
+            "lost units"
+        );
+        let met = self.counts.retries.max(self.counts.uncorrectable);
+        ensure!(met < LIFETIME, "{met} errors");
+        Ok(())
     }
 }

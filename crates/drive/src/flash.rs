@@ -17,6 +17,7 @@ use flashtwin_nand::{ModeTiming, Part, Program, Suspend};
 use crate::command::SECTOR_BYTES;
 use crate::config::Controller;
 use crate::event::Event;
+use crate::snapshot::{Checked, LIFETIME, ensure};
 use crate::suspend::Pause;
 
 /// Check data of a sector with end-to-end protection (T10 PI).
@@ -358,4 +359,41 @@ impl Flash {
 #[inline]
 fn die_channel(dies: &[Die], index: u16) -> u16 {
     dies[index as usize].channel
+}
+
+impl Flash {
+    /// See [`crate::snapshot`]: every operation is one that its die could do, and they are counted.
+    pub(crate) fn audit(&self, known: impl Fn(Token) -> bool) -> Checked {
+        let mut waiting = 0u64;
+        for (index, die) in self.dies.iter().enumerate() {
+            let queued = die.urgent.iter().chain(&die.queue);
+            let held = die.pause.held_op();
+            let taken = die.loaded.iter().map(|(op, _)| op);
+            for op in queued.chain(&die.running).chain(taken).chain(held) {
+                let place = usize::from(op.die) == index && usize::from(op.class) < class::COUNT;
+                let sized = usize::from(op.units) < self.transfer_time.len();
+                let steps = op.retries == 0 || usize::from(op.retries) < self.retry_time.len();
+                ensure!(
+                    place && sized && steps && known(op.token),
+                    "on die {index}: {op:?}"
+                );
+                waiting += 1;
+            }
+            // What is being suspended runs and is held at once.
+            waiting -= u64::from(die.pause.is_entering() && die.running.is_some());
+        }
+        ensure!(
+            waiting == u64::from(self.busy),
+            "{waiting} operations, not {}",
+            self.busy
+        );
+        let most = self.ended.iter().max().copied().unwrap_or(0);
+        let counted = most.max(self.units_moved).max(self.suspensions) < LIFETIME;
+        ensure!(counted, "{most} operations have ended");
+        ensure!(
+            self.channel_free.iter().all(|at| at.0 < LIFETIME),
+            "channels are never free"
+        );
+        self.dies.iter().try_for_each(|die| die.pause.audit())
+    }
 }

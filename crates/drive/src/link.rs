@@ -10,6 +10,7 @@ use flashtwin_base::Nanos;
 
 use crate::config::{Link, LinkKind};
 use crate::engine::Drive;
+use crate::snapshot::{Checked, LIFETIME, ensure};
 
 /// Which way data crosses the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,5 +148,27 @@ impl Drive {
     pub(crate) fn send(&mut self, bytes: u64, way: Way, first: bool) -> Nanos {
         self.power.link_bytes += bytes;
         self.link.send(self.now, bytes, way, first)
+    }
+}
+
+impl HostLink {
+    /// See [`crate::snapshot`].
+    pub(crate) fn audit(&self) -> Checked {
+        ensure!(
+            self.free.iter().all(|at| at.0 < LIFETIME),
+            "the link is never free"
+        );
+        Ok(())
+    }
+}
+
+impl Cores {
+    /// See [`crate::snapshot`].
+    pub(crate) fn audit(&self) -> Checked {
+        ensure!(
+            self.0.iter().all(|at| at.0 < LIFETIME),
+            "the cores are never free"
+        );
+        Ok(())
     }
 }

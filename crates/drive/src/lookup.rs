@@ -17,6 +17,7 @@ use flashtwin_ftl::layout::NONE;
 use crate::engine::Drive;
 use crate::event::Event;
 use crate::link::Way;
+use crate::snapshot::{Checked, ensure};
 
 /// Pages of the map that a long command has read beyond the one it waits for.
 const PAGES_AHEAD: u32 = 8;
@@ -197,5 +198,17 @@ impl Drive {
                 let known = self.ftl.is_map_at_hand(lpn);
                 known || (self.load_map(lpn) && self.ftl.is_map_at_hand(lpn))
             })
+    }
+}
+
+impl Lookups {
+    /// See [`crate::snapshot`]: pages on their way are as many as events bring.
+    pub(crate) fn audit(&self, coming: usize) -> Checked {
+        let fetching = self.fetching;
+        ensure!(
+            fetching as usize == coming,
+            "{fetching} pages fetched, {coming} come"
+        );
+        Ok(())
     }
 }

@@ -17,6 +17,7 @@ use flashtwin_nand::energy::Work;
 use crate::config::{IdleState, PowerDraw};
 use crate::engine::Drive;
 use crate::flash::Flash;
+use crate::snapshot::{Checked, LIFETIME, ensure};
 
 /// What the drive as a whole is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -289,5 +290,23 @@ impl Drive {
     #[must_use]
     pub fn energy_fj(&self) -> u128 {
         self.power.energy_fj(self.now, &self.flash)
+    }
+}
+
+impl Power {
+    /// See [`crate::snapshot`]: the times of all states are the drive's clock.
+    pub(crate) fn audit(&self, now: Nanos) -> Checked {
+        let t = &self.times;
+        let times = [t.serving, t.working, t.idle, t.light, t.deep, t.off];
+        let small = times.into_iter().all(|time| time < LIFETIME) && self.since <= now;
+        ensure!(
+            small && self.link_bytes < LIFETIME,
+            "states since {}",
+            self.since.0
+        );
+        let clock = self.times(now).total();
+        ensure!(clock == now.0, "states for {clock} ns of {}", now.0);
+        ensure!(self.phase != Phase::Serving, "serves nobody");
+        Ok(())
     }
 }

@@ -3,6 +3,8 @@
 
 use flashtwin_base::{Op, Status};
 
+use crate::snapshot::{Checked, LIFETIME, ensure};
+
 /// Commands within the drive's range, from the moment they are submitted; failures of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Totals {
@@ -44,5 +46,15 @@ impl Totals {
     #[must_use]
     pub fn bytes(&self, op: Op) -> u64 {
         self.bytes[op as usize]
+    }
+}
+
+impl Totals {
+    /// See [`crate::snapshot`].
+    pub(crate) fn audit(&self) -> Checked {
+        let counts = self.commands.iter().chain(&self.failed);
+        let most = counts.chain(&self.bytes).max().copied().unwrap_or(0);
+        ensure!(most < LIFETIME, "the host asked for {most}");
+        Ok(())
     }
 }

@@ -287,3 +287,59 @@ fn every_cut_and_every_flipped_byte_is_found() {
     let longer = [&bytes[..], b"more"].concat();
     assert!(Drive::load(&config, HASH, &longer[..]).is_err());
 }
+
+/// The sections of a snapshot: where each one's contents lie in its unpacked stream.
+fn sections(stream: &[u8]) -> Vec<std::ops::Range<usize>> {
+    let (mut at, mut found) = (0, Vec::new());
+    while at < stream.len() {
+        let length = u64::from_le_bytes(stream[at + 4..at + 12].try_into().expect("8 bytes"));
+        let end = at + 12 + length as usize;
+        found.push(at + 12..end);
+        at = end + 4;
+    }
+    found
+}
+
+/// Bytes of the header and its checksum, see `snapshot::write`.
+const HEADER: usize = 8 + 3 * 4 + 64 + 8 + 1 + 4;
+
+#[test]
+fn made_up_contents_with_right_checksums_never_panic() {
+    let mut rng = Rng::new(3, 3);
+    let (mut refused, mut taken) = (0, 0);
+    for seed in [5, 9, 13, 22] {
+        let base = common::write("snapshot-made-up.toml", common::BASE);
+        let (config, _) = drawn(&base, &mut Rng::new(seed, 0));
+        let mut drive = Drive::new(&config, SEED);
+        earlier(&mut drive, seed);
+        let bytes = saved(&mut drive);
+        let stream = zstd::decode_all(&bytes[HEADER..]).expect("it was packed");
+        for _ in 0..400 {
+            let mut stream = stream.clone();
+            let all = sections(&stream);
+            // All that is small holds most of what can be wrong.
+            let section = pick(&mut rng, &[0, 0, 0, 0, 0, all.len() - 2, 1]);
+            let place = all[section].clone();
+            for _ in 0..between(&mut rng, 1, 3) {
+                let at = place.start + rng.below(place.len() as u64) as usize;
+                stream[at] = pick(
+                    &mut rng,
+                    &[0, 1, 0xff, 0x80, stream[at] ^ 4, stream[at] ^ 1],
+                );
+            }
+            let sum = crc32fast::hash(&stream[place.clone()]).to_le_bytes();
+            stream[place.end..place.end + 4].copy_from_slice(&sum);
+            let packed = zstd::encode_all(&stream[..], 1).expect("it packs");
+            let whole = [&bytes[..HEADER], &packed].concat();
+            match Drive::load(&config, HASH, &whole[..]) {
+                Ok((drive, _)) => {
+                    drive.ftl().check();
+                    taken += 1;
+                }
+                Err(SnapshotError::Impossible(_)) => refused += 1,
+                Err(other) => panic!("{other}"),
+            }
+        }
+    }
+    assert!(refused > taken, "{refused} refused, {taken} taken");
+}

@@ -8,40 +8,83 @@ use crate::ftl::Ftl;
 use crate::layout::{Mode, NONE};
 use crate::policy::CacheMode;
 
+/// What a check finds: nothing, or an invariant that does not hold.
+pub(crate) type Checked = Result<(), String>;
+
+/// Leaves a check with a message where a condition does not hold.
+macro_rules! ensure {
+    ($holds:expr, $($said:tt)+) => {
+        if !$holds {
+            return Err(format!($($said)+));
+        }
+    };
+}
+
+/// The same where two values differ; they are told.
+macro_rules! ensure_eq {
+    ($left:expr, $right:expr, $($said:tt)+) => {
+        match (&$left, &$right) {
+            (left, right) => {
+                let same = *left == *right;
+                crate::check::ensure!(same, "{}: {left:?} and {right:?}", format!($($said)+));
+            }
+        }
+    };
+    ($left:expr, $right:expr $(,)?) => {
+        crate::check::ensure_eq!($left, $right, "{}", stringify!($left));
+    };
+}
+
+/// The same where two values are equal.
+macro_rules! ensure_ne {
+    ($left:expr, $right:expr, $($said:tt)+) => {
+        crate::check::ensure!($left != $right, $($said)+)
+    };
+}
+
+pub(crate) use {ensure, ensure_eq, ensure_ne};
+
 impl Ftl {
     /// Panics with the state when an invariant does not hold. Costs a pass over all tables.
     pub fn check(&self) {
-        self.check_map();
-        self.check_blocks();
-        self.check_lanes();
-        self.check_passes();
-        self.check_packing();
-        self.check_counters();
-        self.check_spare();
-        self.check_map_pages();
+        if let Err(broken) = self.checked() {
+            panic!("{broken}\n{}", self.describe());
+        }
+    }
+
+    /// The invariant that does not hold, if one does not.
+    pub(crate) fn checked(&self) -> Checked {
+        self.check_map()?;
+        self.check_blocks()?;
+        self.check_lanes()?;
+        self.check_passes()?;
+        self.check_packing()?;
+        self.check_counters()?;
+        self.check_spare()?;
+        self.check_map_pages()
     }
 
     /// Map pages live in their own blocks and nothing else does; each was programmed once for each
     /// time it was written, or waits; what is mapped is on flash, in SRAM or in the journal.
-    fn check_map_pages(&self) {
+    fn check_map_pages(&self) -> Checked {
         for (index, block) in self.blocks.all.iter().enumerate() {
             let free = matches!(block.state, State::Free | State::Retired);
-            assert!(
+            ensure!(
                 free || block.map == (block.pool == Pool::Map),
                 "superblock {index} serves another pool"
             );
             let declared = self.cache.mode != CacheMode::None || block.map;
-            assert!(
+            ensure!(
                 declared || block.mode == Mode::Native,
                 "superblock {index} is in SLC mode without a cache"
             );
         }
         let Some(paged) = self.paged.as_deref() else {
-            return;
+            return Ok(());
         };
-        paged.check();
+        paged.check()?;
         let s = self.streams[MAP];
-        assert_eq!(
+        ensure_eq!(
             self.counters.map_units + u64::from(s.waiting()),
             self.counters.map_written,
             "map pages are lost or doubled"
@@ -49,73 +92,72 @@ impl Ftl {
         for (lpn, &ppn) in self.map.physical.iter().enumerate() {
             let own = ppn != NONE && self.blocks.all[self.layout.superblock_of(ppn) as usize].map;
             let page = lpn as u32 >= self.host_units;
-            assert!(ppn == NONE || own == page, "unit {lpn} lies at {ppn}");
+            ensure!(ppn == NONE || own == page, "unit {lpn} lies at {ppn}");
             if ppn != NONE && !page {
                 let page = paged.page_of(lpn as u32);
                 let kept = self.map.physical[(self.host_units + page) as usize] != NONE;
-                assert!(kept || paged.is_stale(page), "the entry of {lpn} is lost");
+                ensure!(kept || paged.is_stale(page), "the entry of {lpn} is lost");
             }
         }
+        Ok(())
     }
 
-    fn check_map(&self) {
+    fn check_map(&self) -> Checked {
         let mut mapped = 0u64;
         for (lpn, &ppn) in self.map.physical.iter().enumerate() {
             if ppn != NONE {
                 mapped += 1;
-                assert!(self.map.is_valid(ppn), "unit {lpn} points at invalid {ppn}");
-                assert_eq!(
-                    self.map.logical[ppn as usize] as usize, lpn,
+                ensure!(self.map.is_valid(ppn), "unit {lpn} points at invalid {ppn}");
+                ensure_eq!(
+                    self.map.logical[ppn as usize] as usize,
+                    lpn,
                     "reverse map of {ppn}"
                 );
             }
         }
         let valid: u64 = self.blocks.all.iter().map(|b| u64::from(b.valid)).sum();
-        assert_eq!(
-            valid,
-            mapped,
-            "valid units and mapped units differ\n{}",
-            self.describe()
-        );
+        ensure_eq!(valid, mapped, "valid units and mapped units differ");
+        Ok(())
     }
 
-    fn check_blocks(&self) {
+    fn check_blocks(&self) -> Checked {
         let mut in_flight = 0;
         for (index, block) in self.blocks.all.iter().enumerate() {
             let base = self.layout.base(index as u32);
             let bits = self.map.count_valid(base, self.layout.native_units);
-            assert_eq!(bits, block.valid, "valid count of superblock {index}");
+            ensure_eq!(bits, block.valid, "valid count of superblock {index}");
             if matches!(
                 block.state,
                 State::Free | State::Emptied | State::Erasing | State::Retired
             ) {
-                assert_eq!(block.valid, 0, "superblock {index} is {:?}", block.state);
+                ensure_eq!(block.valid, 0, "superblock {index} is {:?}", block.state);
             }
             if block.mode == Mode::Slc {
                 let beyond = self.layout.native_units - self.layout.slc_units;
                 let past = self.map.count_valid(base + self.layout.slc_units, beyond);
-                assert_eq!(past, 0, "data past the SLC pages of superblock {index}");
+                ensure_eq!(past, 0, "data past the SLC pages of superblock {index}");
             }
-            assert!(
+            ensure!(
                 !block.fixed
                     || block.mode == Mode::Slc
-                    || matches!(block.state, State::Free | State::Retired)
+                    || matches!(block.state, State::Free | State::Retired),
+                "superblock {index} of the static cache is used natively"
             );
             let candidate = block.state == State::Closed && block.pool == Pool::Data;
             self.victims
-                .check(index as u32, candidate.then_some(block.valid));
+                .check(index as u32, candidate.then_some(block.valid))?;
             in_flight += block.in_flight as usize;
         }
-        assert_eq!(in_flight, self.buffer.in_flight(), "granules in flight");
+        ensure_eq!(in_flight, self.buffer.in_flight(), "granules in flight");
         let erasing = self
             .blocks
             .all
             .iter()
             .filter(|b| b.state == State::Erasing && !b.map);
-        assert_eq!(erasing.count(), self.blocks.erasing as usize, "erases");
+        ensure_eq!(erasing.count(), self.blocks.erasing as usize, "erases");
         for &stale in &self.blocks.stale {
             let state = self.blocks.all[stale as usize].state;
-            assert_eq!(state, State::Emptied, "stale superblock {stale}");
+            ensure_eq!(state, State::Emptied, "stale superblock {stale}");
         }
         let free = self
             .blocks
@@ -123,7 +165,7 @@ impl Ftl {
             .iter()
             .filter(|b| b.state == State::Free)
             .count();
-        assert_eq!(
+        ensure_eq!(
             free,
             self.blocks.free.len() + self.blocks.free_fixed.len() + self.blocks.free_map.len(),
             "free queues"
@@ -135,66 +177,66 @@ impl Ftl {
             .filter(|b| b.pool == Pool::Cache)
             .map(|b| b.valid)
             .sum::<u32>();
-        assert_eq!(cached, self.cache.valid_units, "valid units in SLC mode");
+        ensure_eq!(cached, self.cache.valid_units, "valid units in SLC mode");
         let borrowed = self
             .blocks
             .all
             .iter()
             .filter(|b| b.pool == Pool::Cache && !b.fixed)
             .count();
-        assert_eq!(
-            borrowed, self.cache.borrowed as usize,
+        ensure_eq!(
+            borrowed,
+            self.cache.borrowed as usize,
             "borrowed superblocks"
         );
+        Ok(())
     }
 
     /// Every unit from the host has been programmed once as host data, or waits in a host granule.
-    fn check_counters(&self) {
+    fn check_counters(&self) -> Checked {
         let c = &self.counters;
         let waiting = self.host_units_waiting();
         let gone = c.dropped_units + c.lost_units;
         let host = c.slc_units + c.direct_units + gone + u64::from(waiting);
-        assert_eq!(
-            host,
-            c.host_units,
-            "host units are lost or doubled\n{}",
-            self.describe()
-        );
-        self.check_parity();
+        ensure_eq!(host, c.host_units, "host units are lost or doubled");
+        self.check_parity()
     }
 
     /// Every whole stripe has its parity, and nothing else has.
-    fn check_parity(&self) {
+    fn check_parity(&self) -> Checked {
         if !self.layout.parity {
-            assert_eq!(self.counters.parity_units, 0, "parity without parity");
-            return;
+            ensure_eq!(self.counters.parity_units, 0, "parity without parity");
+            return Ok(());
         }
         let data = self.counters.programmed_units() - self.counters.parity_units;
         let data = data - self.counters.journal_units;
         let granules = self.layout.stripe_granules();
-        assert_eq!(
+        ensure_eq!(
             data,
             self.counters.parity_units * u64::from(granules)
                 + self.unprotected_units()
                 + self.parity_forgone,
-            "stripes and parity\n{}",
-            self.describe()
+            "stripes and parity"
         );
+        Ok(())
     }
 
     /// What lies on the flash is what the map says: the unit's own data, of its present version.
-    fn check_spare(&self) {
+    fn check_spare(&self) -> Checked {
         let Some(spare) = &self.spare else {
-            return;
+            return Ok(());
         };
-        for lpn in 0..self.map.physical.len() as u32 {
-            let version = self.version(lpn);
-            let known = spare.version[lpn as usize];
-            assert!(
+        for (lpn, &ppn) in self.map.physical.iter().enumerate() {
+            let bears = ppn == NONE || spare.lpn[ppn as usize] as usize == lpn;
+            ensure!(bears, "unit {ppn} holds another's data than {lpn}");
+            let version = (ppn != NONE).then(|| spare.stamp[ppn as usize]);
+            let known = spare.version[lpn];
+            ensure!(
                 version.is_none_or(|found| found == known),
                 "unit {lpn} is version {known}, its data {version:?}"
             );
         }
+        Ok(())
     }
 
     /// The state in a few lines, for a panic.

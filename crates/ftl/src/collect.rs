@@ -10,7 +10,9 @@
 //! holds less valid data than the best native victim, folding is the cheaper way to free space and
 //! goes first.
 
+use crate::audit::LIFETIME;
 use crate::blocks::{Blocks, State, Superblock};
+use crate::check::{Checked, ensure, ensure_eq};
 use crate::ftl::Ftl;
 use crate::layout::{Mode, NONE};
 use crate::mover::{Work, between_passes};
@@ -325,5 +327,22 @@ impl Ftl {
         let cheaper_fold =
             oldest_cached.is_some_and(|cached| cached <= valid(chosen)) && self.fold_can_write();
         (valid(emptiest) < units && !cheaper_fold).then_some(chosen)
+    }
+}
+
+impl Collection {
+    /// See [`crate::audit`].
+    pub(crate) fn audit(&self) -> Checked {
+        let untouched = self.untouched.iter().filter(|&&u| u).count();
+        ensure_eq!(
+            untouched,
+            self.untouched_count as usize,
+            "untouched superblocks"
+        );
+        let (valid, freed) = self.recent;
+        let cost = self.cost_milli.unsigned_abs();
+        let most = valid.max(freed).max(cost).max(self.search_again);
+        ensure!(most < LIFETIME, "{valid} units for {freed} at {cost}");
+        Ok(())
     }
 }

@@ -26,7 +26,9 @@ use flashtwin_base::rng::Rng;
 use flashtwin_nand::Part;
 
 use crate::allocate::{CACHE, COLD, DIRECT, FOLD, is_collected, is_host};
+use crate::audit::Bounds;
 use crate::blocks::{Pool, State};
+use crate::check::Checked;
 use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
 use crate::mover::{Mover, Work};
@@ -561,5 +563,19 @@ impl Mover {
             left -= here;
         }
         assert_eq!(left, 0, "more units are gone than were placed");
+    }
+}
+
+impl Health {
+    /// See [`crate::audit`].
+    pub(crate) fn audit(&self, b: &Bounds) -> Checked {
+        Bounds::below("failed", b.superblocks, self.failed.iter().map(|f| &f.0))?;
+        let planes = self.spares.len() as u32;
+        Bounds::below("failed plane", planes, self.failed.iter().map(|f| &f.1))?;
+        Bounds::below(
+            "spares",
+            1 << 30,
+            self.spares.iter().chain([&self.grown_bad]),
+        )
     }
 }

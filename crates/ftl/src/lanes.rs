@@ -13,7 +13,9 @@
 //! the superblock that is open.
 
 use crate::allocate::{CACHE, DIRECT, MAP, STREAMS, Stream};
+use crate::audit::Bounds;
 use crate::blocks::State;
+use crate::check::{Checked, ensure, ensure_eq};
 use crate::ftl::Ftl;
 use crate::layout::{Layout, NONE};
 use crate::op::NandOp;
@@ -175,16 +177,16 @@ impl Ftl {
     }
 
     /// Each open superblock stands in one lane, of its own group, and what they hold adds up.
-    pub(crate) fn check_lanes(&self) {
+    pub(crate) fn check_lanes(&self) -> Checked {
         let mut open = 0;
         for (stream, s) in self.streams.iter().enumerate() {
             let parked: u32 = self.lanes.open(stream).map(|(_, _, left)| left).sum();
-            assert_eq!(parked, s.parked, "space in parked lanes of stream {stream}");
+            ensure_eq!(parked, s.parked, "space in parked lanes of stream {stream}");
             let own = (s.superblock != NONE).then_some((s.lane, s.superblock, 0));
             for (group, superblock, _) in self.lanes.open(stream).chain(own) {
                 let state = self.blocks.all[superblock as usize].state;
-                assert_eq!(state, State::Open, "superblock {superblock} in a lane");
-                assert_eq!(
+                ensure_eq!(state, State::Open, "superblock {superblock} in a lane");
+                ensure_eq!(
                     self.layout.group_of(superblock),
                     group,
                     "lane of another group"
@@ -194,6 +196,18 @@ impl Ftl {
         }
         let all = self.blocks.all.iter();
         let states = all.filter(|b| b.state == State::Open).count();
-        assert_eq!(open, states, "open superblocks and lanes");
+        ensure_eq!(open, states, "open superblocks and lanes");
+        Ok(())
+    }
+}
+
+impl Lanes {
+    /// See [`crate::audit`].
+    pub(crate) fn audit(&self, b: &Bounds) -> Checked {
+        for lane in &self.all {
+            Bounds::below_or_none("lanes", b.superblocks, [&lane.superblock])?;
+            ensure!(lane.next <= lane.end && lane.end <= b.units, "{lane:?}");
+        }
+        Ok(())
     }
 }

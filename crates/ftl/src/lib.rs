@@ -11,6 +11,7 @@
 //! padding.
 
 mod allocate;
+mod audit;
 pub mod blocks;
 pub mod check;
 mod collect;

@@ -14,6 +14,8 @@
 
 use std::collections::VecDeque;
 
+use crate::audit::Bounds;
+use crate::check::{Checked, ensure, ensure_eq};
 use crate::layout::{Divider, NONE};
 use crate::policy::MapPolicy;
 
@@ -421,19 +423,20 @@ impl MapCache {
     }
 
     /// Panics when an invariant does not hold.
-    pub(crate) fn check(&self) {
+    pub(crate) fn check(&self) -> Checked {
         let count = |what| self.content.iter().filter(|&&c| c == what).count() as u32;
-        assert_eq!(count(Content::Dirty), self.dirty, "dirty slots");
-        assert_eq!(count(Content::Loading), self.loading, "slots being filled");
+        ensure_eq!(count(Content::Dirty), self.dirty, "dirty slots");
+        ensure_eq!(count(Content::Loading), self.loading, "slots being filled");
         for page in 0..self.pages {
             if let Some((slot, loading)) = self.slot(page) {
-                assert_eq!(self.sram.page_of[slot as usize], page, "slot {slot}");
+                ensure_eq!(self.sram.page_of[slot as usize], page, "slot {slot}");
                 let deferred = self.deferred[page as usize];
-                assert!(loading || deferred == 0, "page {page} in SRAM and journal");
+                ensure!(loading || deferred == 0, "page {page} in SRAM and journal");
             }
         }
         let deferred: u32 = self.deferred.iter().sum();
-        assert_eq!(deferred, self.deferred_total, "changes in the journal");
+        ensure_eq!(deferred, self.deferred_total, "changes in the journal");
+        Ok(())
     }
 
     /// The state in a line, for a panic.
@@ -449,5 +452,42 @@ impl MapCache {
             self.updating,
             self.checkpoint
         )
+    }
+}
+
+impl Clock {
+    fn audit(&self) -> Checked {
+        let (pages, slots) = (self.slot_of.len() as u32, self.slots());
+        Bounds::below_or_none("slots", slots, &self.slot_of)?;
+        Bounds::below_or_none("pages", pages, &self.page_of)?;
+        Bounds::below("vacant slots", slots, &self.vacant)?;
+        ensure!(self.vacant.len() <= slots as usize, "vacant slots");
+        Bounds::below("hand", slots, [&self.hand])
+    }
+}
+
+impl MapCache {
+    /// See [`crate::audit`].
+    pub(crate) fn audit(&self, b: &Bounds) -> Checked {
+        self.sram.audit()?;
+        self.host.as_ref().map_or(Ok(()), Clock::audit)?;
+        Bounds::below("owing", self.pages, &self.owing)?;
+        Bounds::below("deferred", b.physical, &self.deferred)?;
+        let deferred: u64 = self.deferred.iter().map(|&d| u64::from(d)).sum();
+        ensure_eq!(
+            deferred,
+            u64::from(self.deferred_total),
+            "changes in the journal"
+        );
+        Bounds::below("at risk", b.superblocks, &self.at_risk)?;
+        let slots = self.sram.slots();
+        let counts = [&self.loading, &self.dirty];
+        Bounds::below("slots in use", slots + 1, counts)?;
+        ensure!(
+            self.swept <= slots as usize,
+            "swept {} of {slots}",
+            self.swept
+        );
+        Ok(())
     }
 }

@@ -10,7 +10,9 @@
 //! turns pressure into a steady slower rate instead of stalls.
 
 use crate::allocate::{FOLD, GC, GC_COLD, MAP, is_host};
+use crate::audit::{Bounds, LIFETIME};
 use crate::blocks::State;
+use crate::check::{Checked, ensure};
 use crate::ftl::Ftl;
 use crate::layout::{Layout, NONE};
 use crate::op::{NandOp, Token};
@@ -401,5 +403,22 @@ impl Ftl {
             });
             self.mover(work).emptied = emptied;
         }
+    }
+}
+
+impl Mover {
+    /// See [`crate::audit`].
+    pub(crate) fn audit(&self, b: &Bounds) -> Checked {
+        Bounds::below_or_none("source", b.superblocks, [&self.source])?;
+        Bounds::below(
+            "emptied",
+            b.superblocks,
+            self.emptied.iter().map(|e| &e.superblock),
+        )?;
+        let counts = [&self.cursor, &self.outstanding, &self.owed, &self.copying];
+        Bounds::below("moved", b.physical, counts.into_iter().chain(&self.placed))?;
+        let debt = self.debt_milli;
+        ensure!(debt.unsigned_abs() < LIFETIME, "a debt of {debt}");
+        Ok(())
     }
 }

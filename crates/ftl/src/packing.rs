@@ -14,6 +14,8 @@
 //! Invariants (`Ftl::check`): the valid units of a row are no larger than the row; what was
 //! programmed, less what was saved, and what was padded, add up to whole granules.
 
+use crate::audit::Bounds;
+use crate::check::{Checked, ensure, ensure_eq};
 use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode};
 use crate::map::Map;
@@ -272,23 +274,42 @@ impl Ftl {
     }
 
     /// No row holds more than it can, and what was saved and padded makes whole granules.
-    pub(crate) fn check_packing(&self) {
+    pub(crate) fn check_packing(&self) -> Checked {
         if !self.compresses() {
-            return;
+            return Ok(());
         }
         let p = &self.packing;
-        assert_eq!(p.saved_rest, p.padded_rest, "granules are not whole");
+        ensure_eq!(p.saved_rest, p.padded_rest, "granules are not whole");
         let row = self.layout.row_units;
         for first in (0..self.layout.physical_units()).step_by(row as usize) {
             let used = self.row_grains_valid(first, row);
-            assert!(used <= self.layout.row_grains(), "row {first} holds {used}");
+            ensure!(used <= self.layout.row_grains(), "row {first} holds {used}");
         }
         for (superblock, block) in self.blocks.all.iter().enumerate() {
-            assert!(
+            ensure!(
                 block.valid <= p.filled[superblock],
                 "{superblock} is packed"
             );
         }
+        Ok(())
+    }
+}
+
+impl Packing {
+    /// See [`crate::audit`].
+    pub(crate) fn audit(&self, b: &Bounds) -> Checked {
+        let stored = self.sizes.iter().max().copied().unwrap_or(0);
+        let moved = self.moved.iter().max().copied().unwrap_or(0);
+        let largest = u32::from(stored.max(moved).max(self.incoming));
+        ensure!(largest <= GRAINS, "a unit of {largest} grains");
+        ensure!(
+            self.incoming >= self.smallest,
+            "units of {} grains",
+            self.incoming
+        );
+        Bounds::below("packed", b.units + 1, &self.filled)?;
+        Bounds::below("row", b.units + 1, [&self.fullest_row])?;
+        Bounds::below("rest", GRAINS, [&self.saved_rest, &self.padded_rest])
     }
 }
 

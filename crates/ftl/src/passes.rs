@@ -13,6 +13,8 @@
 use std::collections::VecDeque;
 
 use crate::allocate::{STREAMS, Stream};
+use crate::audit::Bounds;
+use crate::check::{Checked, ensure, ensure_eq, ensure_ne};
 use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
 use crate::op::{NandOp, Token, class};
@@ -235,16 +237,29 @@ impl Ftl {
     }
 
     /// What waits is in flight, of open superblocks, and is counted.
-    pub(crate) fn check_passes(&self) {
+    pub(crate) fn check_passes(&self) -> Checked {
         let mut by_stream = [0; STREAMS + 1];
         let mut host_units = 0;
         for half in self.passes.halves.iter().flatten() {
             let flight = self.buffer.flights[half.place as usize];
-            assert_ne!(flight.first, NONE, "a granule landed after its first pass");
+            ensure_ne!(flight.first, NONE, "a granule landed after its first pass");
             by_stream[flight.stream] += 1;
             host_units += flight.host_units;
         }
-        assert_eq!(by_stream, self.passes.by_stream, "granules between passes");
-        assert_eq!(host_units, self.passes.host_units, "units between passes");
+        ensure_eq!(by_stream, self.passes.by_stream, "granules between passes");
+        ensure_eq!(host_units, self.passes.host_units, "units between passes");
+        Ok(())
+    }
+}
+
+impl Passes {
+    /// See [`crate::audit`].
+    pub(crate) fn audit(&self, b: &Bounds) -> Checked {
+        for half in self.halves.iter().flatten() {
+            let known = half.place < b.flights && u32::from(half.die) < b.dies;
+            ensure!(known && half.stripe <= b.units, "{half:?}");
+        }
+        let counts = self.first.iter().chain([&self.host_firsts]);
+        Bounds::below("first passes", b.flights + 1, counts)
     }
 }

@@ -13,6 +13,8 @@
 //! So no separation can make a drive stick, and at the edge of the reserve it is not perfect.
 
 use crate::allocate::{COLD, DIRECT, FOLD, GC, GC_COLD, HOST_STREAMS, MAP};
+use crate::audit::LIFETIME;
+use crate::check::{Checked, ensure};
 use crate::ftl::Ftl;
 use crate::layout::NONE;
 use crate::mover::Work;
@@ -207,5 +209,17 @@ impl Ftl {
         let hot = used(HOT_POOL) * u64::from(1000 - pool_milli);
         let cold = used(COLD_POOL) * u64::from(pool_milli);
         if hot > cold { HOT_POOL } else { COLD_POOL }
+    }
+}
+
+impl Heat {
+    /// See [`crate::audit`].
+    pub(crate) fn audit(&self) -> Checked {
+        ensure!(
+            self.mean_age >> MEMORY < LIFETIME >> MEMORY,
+            "age {}",
+            self.mean_age
+        );
+        Ok(())
     }
 }

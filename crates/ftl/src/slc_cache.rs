@@ -10,7 +10,9 @@
 //! questions the answer may change only to a stream that can take the data as well.
 
 use crate::allocate::{CACHE, DIRECT};
+use crate::audit::{Bounds, LIFETIME};
 use crate::blocks::{State, Superblock};
+use crate::check::{Checked, ensure};
 use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
 use crate::policy::{Admit, CacheMode, Policy, SizeAt, WhenFull, Worn};
@@ -483,5 +485,22 @@ impl Ftl {
     pub fn buffer_programming(&self) -> u32 {
         let waiting = self.host_units_waiting() + self.passes.host_units;
         self.buffer.used_units - self.buffer.coming_units() - waiting
+    }
+}
+
+impl Cache {
+    /// See [`crate::audit`].
+    pub(crate) fn audit(&self, b: &Bounds) -> Checked {
+        b.distinct("dead", &self.dead)?;
+        let counts = [&self.fixed_total, &self.borrowed];
+        Bounds::below("cache", b.superblocks + 1, counts)?;
+        Bounds::below("cached", b.physical + 1, [&self.valid_units])?;
+        let ahead = self.direct_ahead_milli.unsigned_abs();
+        let allowed = self.allowance.unwrap_or(0).unsigned_abs();
+        ensure!(
+            ahead.max(allowed).max(self.look_again) < LIFETIME,
+            "{ahead} {allowed}"
+        );
+        Ok(())
     }
 }

@@ -10,7 +10,9 @@
 //! so that what was durable once stays readable at every instant.
 
 use crate::allocate::HOST_STREAMS;
+use crate::audit::{Bounds, LIFETIME};
 use crate::blocks::{State, Superblock};
+use crate::check::{Checked, ensure, ensure_eq};
 use crate::ftl::Ftl;
 use crate::layout::NONE;
 use crate::op::NandOp;
@@ -330,5 +332,38 @@ impl Ftl {
                 self.pad_through(stream, ops);
             }
         }
+    }
+}
+
+impl Snapshot {
+    fn audit(&self, b: &Bounds) -> Checked {
+        let lengths = (self.physical.len(), self.version.len());
+        let mapped = b.mapped as usize;
+        ensure_eq!(lengths, (mapped, mapped), "units of a checkpoint");
+        Bounds::below_or_none("checkpoint", b.physical, &self.physical)?;
+        Bounds::below("unfinished", b.superblocks, &self.unfinished)
+    }
+}
+
+impl Spare {
+    /// See [`crate::audit`].
+    pub(crate) fn audit(&self, b: &Bounds) -> Checked {
+        Bounds::below_or_none("spare areas", b.mapped, &self.lpn)?;
+        let (last, openings) = (self.last, self.openings);
+        ensure!(last < LIFETIME && openings < LIFETIME, "stamp {last}");
+        Bounds::below(
+            "dead",
+            b.superblocks,
+            self.dead.iter().map(|d| &d.superblock),
+        )?;
+        let writing = self.writing_trims.iter().map(|(_, trim)| trim);
+        for &(lpn, units, _) in self.pending_trims.iter().chain(writing) {
+            b.run("trims", lpn, units)?;
+        }
+        for placed in &self.placements {
+            b.run("placements", placed.lpn, placed.units)?;
+        }
+        let checkpoints = self.checkpoint.iter().chain(&self.begun);
+        checkpoints.into_iter().try_for_each(|kept| kept.audit(b))
     }
 }

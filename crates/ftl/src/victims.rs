@@ -16,7 +16,9 @@
 
 use flashtwin_base::rng::Rng;
 
+use crate::audit::{Bounds, LIFETIME};
 use crate::blocks::Superblock;
+use crate::check::{Checked, ensure, ensure_eq, ensure_ne};
 use crate::layout::NONE;
 use crate::lists::Lists;
 
@@ -267,20 +269,61 @@ impl Victims {
 
     /// Panics unless a superblock stands where it belongs; `valid` is none where it must not be a
     /// candidate.
-    pub(crate) fn check(&self, superblock: u32, valid: Option<u32>) {
+    pub(crate) fn check(&self, superblock: u32, valid: Option<u32>) -> Checked {
         let Some(valid) = valid else {
-            assert!(!self.holds(superblock), "{superblock} is no candidate");
-            return;
+            ensure!(!self.holds(superblock), "{superblock} is no candidate");
+            return Ok(());
         };
         let seat = self.seats[superblock as usize];
         let pool = &self.pools[self.pool_of(superblock)];
-        assert_ne!(seat, NONE, "superblock {superblock} is not a candidate");
-        assert_eq!(
-            pool.members[seat as usize], superblock,
+        ensure_ne!(seat, NONE, "superblock {superblock} is not a candidate");
+        ensure_eq!(
+            pool.members[seat as usize],
+            superblock,
             "a candidate's seat"
         );
         let step = pool.by_valid.list_of(superblock);
-        assert_eq!(step, valid >> self.shift, "step of superblock {superblock}");
-        assert!(pool.steps().any(|filled| filled == step), "step {step}");
+        ensure_eq!(step, valid >> self.shift, "step of superblock {superblock}");
+        ensure!(pool.steps().any(|filled| filled == step), "step {step}");
+        Ok(())
+    }
+}
+
+impl Candidates {
+    fn audit(&self, b: &Bounds, seats: &[u32]) -> Checked {
+        self.by_valid.audit()?;
+        self.by_age.audit()?;
+        let steps = self.by_valid.lists();
+        for step in 0..self.filled.len() as u32 * 64 {
+            let filled = self.filled[(step >> 6) as usize] >> (step & 63) & 1 == 1;
+            let members = step < steps && !self.by_valid.is_empty(step);
+            ensure_eq!(filled, members, "step {step}");
+        }
+        b.distinct("candidates", &self.members)?;
+        for (seat, &member) in self.members.iter().enumerate() {
+            ensure_eq!(seats[member as usize] as usize, seat, "seat of {member}");
+            let listed = self.by_valid.list_of(member) != NONE;
+            let aged = self.by_age.list_of(member) != NONE;
+            ensure!(listed && aged, "candidate {member} is in no list");
+        }
+        Ok(())
+    }
+}
+
+impl Victims {
+    /// See [`crate::audit`].
+    pub(crate) fn audit(&self, b: &Bounds) -> Checked {
+        ensure!(self.pool.iter().all(|&p| usize::from(p) < POOLS), "pools");
+        Bounds::below("in use", b.superblocks + 1, &self.used)?;
+        ensure!(self.written.iter().all(|&w| w < LIFETIME), "ages");
+        for pool in &self.pools {
+            pool.audit(b, &self.seats)?;
+        }
+        for (superblock, &seat) in self.seats.iter().enumerate().filter(|s| *s.1 != NONE) {
+            let pool = &self.pools[usize::from(self.pool[superblock])];
+            let member = pool.members.get(seat as usize).copied();
+            ensure_eq!(member, Some(superblock as u32), "seat {seat}");
+        }
+        Ok(())
     }
 }

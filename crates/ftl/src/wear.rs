@@ -18,7 +18,9 @@ use std::collections::VecDeque;
 use flashtwin_nand::Part;
 
 use crate::allocate::is_collected;
+use crate::audit::Bounds;
 use crate::blocks::{Pool, State, Superblock};
+use crate::check::Checked;
 use crate::ftl::Ftl;
 use crate::layout::NONE;
 use crate::op::NandOp;
@@ -300,5 +302,17 @@ impl Ftl {
             *counter += u64::from(*units);
             *units = before - *units;
         }
+    }
+}
+
+impl Wear {
+    /// See [`crate::audit`].
+    pub(crate) fn audit(&self, b: &Bounds) -> Checked {
+        Bounds::below_or_none("levelled", b.superblocks, [&self.levelled])?;
+        Bounds::below(
+            "to be moved",
+            b.superblocks,
+            self.queue.iter().map(|q| &q.0),
+        )
     }
 }

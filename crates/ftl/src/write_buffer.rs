@@ -5,6 +5,8 @@
 //! outstanding.
 
 use crate::allocate::{HOST_STREAMS, STREAMS};
+use crate::audit::{Bounds, LIFETIME};
+use crate::check::{Checked, ensure, ensure_eq};
 use crate::ftl::Ftl;
 use crate::layout::NONE;
 use crate::slc_cache::ROUTES;
@@ -155,5 +157,40 @@ impl Ftl {
             .filter(|(i, s)| of(*i) && s.next > s.begun)
             .map(|(_, s)| s.sequence);
         flying.chain(open).min().unwrap_or(u64::MAX)
+    }
+}
+
+impl WriteBuffer {
+    /// See [`crate::audit`].
+    pub(crate) fn audit(&self, b: &Bounds) -> Checked {
+        let (mut by_stream, mut host, mut moved) = ([0; STREAMS + 1], 0u64, 0u64);
+        for flight in self.flights.iter().filter(|f| f.first != NONE) {
+            ensure!(flight.first <= b.physical, "{flight:?}");
+            Bounds::below("in flight", b.superblocks, [&flight.superblock])?;
+            Bounds::below_or_none("copied", b.physical, [&flight.source])?;
+            let known = flight.stream <= PARITY && flight.sequence < LIFETIME;
+            ensure!(known, "{flight:?}");
+            by_stream[flight.stream] += 1;
+            host += u64::from(flight.host_units);
+            moved += u64::from(flight.moved);
+        }
+        let vacant = self.flights.iter().filter(|f| f.first == NONE).count();
+        ensure_eq!(vacant, self.vacant.len(), "places that are vacant");
+        let mut seen = vec![false; self.flights.len()];
+        for &place in &self.vacant {
+            Bounds::below("vacant", b.flights, [&place])?;
+            let vacant = self.flights[place as usize].first == NONE;
+            let twice = std::mem::replace(&mut seen[place as usize], true);
+            ensure!(vacant && !twice, "place {place} is not vacant");
+        }
+        ensure_eq!(by_stream, self.by_stream, "granules in flight");
+        ensure_eq!(moved, u64::from(self.moved), "moved units in flight");
+        let used = self.used_units;
+        ensure!(used <= self.capacity_units, "{used} units in the buffer");
+        ensure!(
+            host <= u64::from(used),
+            "{host} units in flight, {used} in the buffer"
+        );
+        Ok(())
     }
 }

@@ -4,6 +4,7 @@
 //! 65,536 completions to ask the caller's `watch` whether to go on.
 
 mod convert;
+mod snapshot;
 mod spec;
 mod twin;
 
@@ -12,6 +13,8 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
+    module.add("MODEL", flashtwin_drive::snapshot::MODEL)?;
+    module.add("SnapshotError", py.get_type::<snapshot::SnapshotError>())?;
     module.add("SpecError", py.get_type::<spec::SpecError>())?;
     module.add("Stopped", py.get_type::<twin::Stopped>())?;
     module.add_class::<spec::Spec>()?;

@@ -1,7 +1,10 @@
 //! A twin for Python: one call a step, on the drive's own clock.
 
+use std::path::PathBuf;
+
 use flashtwin_base::{Device, Nanos, Op, Request};
 use flashtwin_drive::Drive;
+use flashtwin_drive::snapshot::Identity;
 use flashtwin_host::{Flow, Phase, Progress};
 use flashtwin_workload::job::{Job, RawJob};
 use pyo3::create_exception;
@@ -10,6 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::convert::{self, Answer};
+use crate::snapshot;
 use crate::spec::Spec;
 
 create_exception!(_core, Stopped, PyException, "The caller's watch said stop.");
@@ -22,7 +26,7 @@ const REST_PIECE: Nanos = Nanos::from_secs(3600);
 #[pyclass(module = "flashtwin._core")]
 pub struct Twin {
     drive: Drive,
-    seed: u64,
+    identity: Identity,
 }
 
 /// What a watch answered last: it may stop the run or raise.
@@ -54,6 +58,13 @@ impl Verdict {
             Verdict::Stop => Err(Stopped::new_err("the watch said stop")),
             Verdict::Raised(raised) => Err(raised),
         }
+    }
+}
+
+fn identity(spec: &Spec, seed: u64) -> Identity {
+    Identity {
+        spec_hash: spec.inner.hash.clone(),
+        seed,
     }
 }
 
@@ -107,8 +118,27 @@ impl Twin {
     fn new(spec: &Spec, seed: u64) -> Twin {
         Twin {
             drive: Drive::new(&spec.inner.config, seed),
-            seed,
+            identity: identity(spec, seed),
         }
+    }
+
+    /// The drive of a spec in the state that a file holds.
+    #[staticmethod]
+    fn load(py: Python<'_>, spec: &Spec, path: PathBuf) -> PyResult<Twin> {
+        let (drive, seed) = py.detach(|| snapshot::load(spec, &path))?;
+        let identity = identity(spec, seed);
+        Ok(Twin { drive, identity })
+    }
+
+    /// Writes the drive's state into a file.
+    fn save(&mut self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let (drive, identity) = (&mut self.drive, &self.identity);
+        py.detach(|| snapshot::save(drive, identity, &path))
+    }
+
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.identity.seed
     }
 
     #[getter]
@@ -127,7 +157,7 @@ impl Twin {
         sample_ns: u64,
         watch: Py<PyAny>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let jobs = parse(jobs_json, self.drive.capacity_bytes(), self.seed)?;
+        let jobs = parse(jobs_json, self.drive.capacity_bytes(), self.identity.seed)?;
         let wrong = |text: String| PyValueError::new_err(text);
         let phase = Phase::new(jobs, Nanos(sample_ns)).map_err(|e| wrong(e.to_string()))?;
         let drive = &mut self.drive;

@@ -21,6 +21,8 @@ use std::io::{self, Read, Write};
 
 use thiserror::Error;
 
+pub(crate) use audit::{Checked, LIFETIME, ensure};
+
 use crate::config::Config;
 use crate::engine::Drive;
 use crate::xray::Xray;

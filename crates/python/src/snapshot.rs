@@ -1,0 +1,65 @@
+//! Snapshots as files: written beside their place and then moved there, so that a file of the
+//! wanted name is a whole snapshot or the one that was there before.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter};
+use std::path::{Path, PathBuf};
+
+use flashtwin_drive::snapshot::Identity;
+use flashtwin_drive::{Drive, SnapshotError as Refusal};
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyOSError};
+use pyo3::prelude::*;
+
+use crate::spec::Spec;
+
+create_exception!(
+    _core,
+    SnapshotError,
+    PyException,
+    "A snapshot cannot be taken, or what is to be loaded is none of this drive."
+);
+
+/// An error of the operating system as Python knows it: its number and the file.
+fn system(error: &io::Error, path: &Path) -> PyErr {
+    let text = error.to_string();
+    let said = text.split(" (os error").next().unwrap_or("").to_owned();
+    match error.raw_os_error() {
+        Some(number) => PyOSError::new_err((number, said, path.to_path_buf())),
+        None => PyOSError::new_err(text),
+    }
+}
+
+fn told(refusal: Refusal, path: &Path) -> PyErr {
+    match refusal {
+        Refusal::Io(error) => system(&error, path),
+        other => SnapshotError::new_err(other.to_string()),
+    }
+}
+
+fn beside(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.part", std::process::id()));
+    path.with_file_name(name)
+}
+
+/// Writes a drive's state into a file.
+pub fn save(drive: &mut Drive, identity: &Identity, path: &Path) -> PyResult<()> {
+    let part = beside(path);
+    let written = File::create(&part)
+        .map_err(Refusal::Io)
+        .and_then(|file| drive.save(BufWriter::new(file), identity))
+        .and_then(|()| fs::rename(&part, path).map_err(Refusal::Io));
+    written.map_err(|refusal| {
+        // What is left of it is of no use to anybody; that it cannot be removed changes nothing.
+        let _ = fs::remove_file(&part);
+        told(refusal, path)
+    })
+}
+
+/// The drive of a spec in the state that a file holds, and the seed that it was built with.
+pub fn load(spec: &Spec, path: &Path) -> PyResult<(Drive, u64)> {
+    let file = File::open(path).map_err(|error| system(&error, path))?;
+    let (config, hash) = (&spec.inner.config, &spec.inner.hash);
+    Drive::load(config, hash, BufReader::new(file)).map_err(|refusal| told(refusal, path))
+}
