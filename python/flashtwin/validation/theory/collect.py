@@ -18,17 +18,18 @@ from flashtwin._core import Twin
 from flashtwin.validation.theory import drives, formulas
 from flashtwin.validation.theory.points import Point
 
-# Superblocks that hold no data: half of each open one, those that are kept free, and the victim
-# that has been emptied in part.
-IDLE = 2.5
+# Collection begins below so many free superblocks and ends there; two pools need more of them.
+GOAL = {"none": 3, "gc": 3, "oracle": 6}
+# The mean of those that are free lies so much below the goal.
+BELOW_GOAL = 0.5
 # Overwrites of the user's units before it is measured, and while it is.
 OVERWRITES = 6
 # Victims at random hold anything from nothing to all, which has to be averaged out.
-BLOCKS = {64: 4096, 256: 2048}
+BLOCKS = {64: 4096, 256: 2048, 512: 1024}
 CHANCE = 2
 # Of the drive's own time: thousands of samples in a run.
 SAMPLE_NS = 10**7
-CAUSES = ("slc_bytes", "direct_bytes", "fold_bytes", "gc_bytes", "pad_bytes", "parity_bytes")
+CAUSES = ("slc_bytes", "direct_bytes", "fold_bytes", "gc_bytes", "pad_bytes")
 
 Watch = Callable[[int, int], bool]
 
@@ -38,8 +39,10 @@ def measure(point: Point, seed: int, watch: Watch) -> float:
     wanted = point.parameters
     pages, rho = int(wanted["pages"]), float(wanted["op"])
     blocks = BLOCKS.get(pages, max(1024, 262_144 // pages))
-    open_blocks = 0.5 * _streams(str(wanted.get("separation", "gc")))
-    user = int((blocks - IDLE - open_blocks) * pages / (1.0 + rho))
+    # What holds no data: half of each open superblock, and those that are kept free.
+    separation = str(wanted.get("separation", "gc"))
+    idle = 0.5 * _streams(separation) + GOAL[separation] - BELOW_GOAL
+    user = int((blocks - idle) * pages / (1.0 + rho))
     spec = drives.page_map(blocks, pages, user, _policy(wanted, rho))
     twin = Twin(spec, seed)
     _run(twin, watch, rw="write", block_bytes=64 * drives.UNIT, depth=8)
@@ -64,6 +67,7 @@ def _streams(separation: str) -> int:
 def _policy(wanted: Mapping[str, Any], rho: float) -> dict[str, str | float | int]:
     policy: dict[str, str | float | int] = {"gc.policy": wanted["policy"]}
     separation = str(wanted.get("separation", "gc"))
+    policy |= {"gc.low": GOAL[separation], "gc.high": GOAL[separation]}
     if separation != "gc":
         policy["gc.separation"] = separation
     if separation == "oracle":
