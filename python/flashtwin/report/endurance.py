@@ -15,7 +15,6 @@ from flashtwin.report.view import Drive
 from flashtwin.results.causes import CAUSES
 
 SAVED = "saved by compression"
-TB = 1e12
 # A ratio below this says nothing but that it is small.
 LEAST = 0.001
 
@@ -35,8 +34,8 @@ def rows_of(drives: Sequence[Drive]) -> tuple[list[Drive], list[Row]]:
     mine = [drive for drive, one in told if one]
     known: list[dict[str, Any]] = [one for _, one in told if one]
     rows = [
-        _row("written by the host", "TB", known, lambda one: _over(one, "waf", "host_bytes", TB)),
-        _row("programmed", "TB", known, lambda one: _over(one, "waf", "programmed_bytes", TB)),
+        _sizes("written by the host", known, "waf", "host_bytes"),
+        _sizes("programmed", known, "waf", "programmed_bytes"),
         _row("write amplification (WAF)", "", known, lambda one: _of(one, "waf", "total")),
         *_causes(known),
         *_life(known),
@@ -47,14 +46,14 @@ def rows_of(drives: Sequence[Drive]) -> tuple[list[Drive], list[Row]]:
 
 
 def _life(known: Sequence[Mapping[str, Any]]) -> list[Row]:
-    def of(name: str, scale: float = 1.0) -> Callable[[Mapping[str, Any]], float | None]:
-        return lambda one: _over(one, "endurance", name, scale)
+    def of(name: str) -> Callable[[Mapping[str, Any]], float | None]:
+        return lambda one: _of(one, "endurance", name)
 
     return [
         _row("life used", "%", known, of("percent_used")),
-        _row("TBW at this WAF: capacity x cycles / WAF", "TB", known, of("tbw_bytes", TB)),
-        _row("TBW at this wear: host bytes / life used", "TB", known, of("tbw_by_wear_bytes", TB)),
-        _row("TBW of the label", "TB", known, of("rated_tbw_bytes", TB)),
+        _sizes("TBW at this WAF: capacity x cycles / WAF", known, "endurance", "tbw_bytes"),
+        _sizes("TBW at this wear: host bytes / life used", known, "endurance", "tbw_by_wear_bytes"),
+        _sizes("TBW of the label", known, "endurance", "rated_tbw_bytes"),
         _row("full writes a day (DWPD) at this WAF", "", known, of("dwpd")),
         _row("full writes a day (DWPD) of the label", "", known, of("rated_dwpd")),
     ]
@@ -91,6 +90,13 @@ def _row(
     value: Callable[[Mapping[str, Any]], float | None],
 ) -> Row:
     return Row(title=title, cells=tuple(_text(value(one), unit) for one in known))
+
+
+def _sizes(title: str, known: Sequence[Mapping[str, Any]], section: str, name: str) -> Row:
+    """Bytes, each in the unit that suits it."""
+    counts = [_of(one, section, name) for one in known]
+    texts = [numbers.size(count) if count else numbers.MISSING for count in counts]
+    return Row(title=title, cells=tuple(texts))
 
 
 def _text(value: float | None, unit: str) -> str:
