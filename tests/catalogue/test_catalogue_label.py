@@ -32,6 +32,7 @@ def test_a_label_makes_a_drive(tmp_path: Path, interface: str, cell: str) -> Non
         path.write_text(spec_text(label))
         values = {row["key"]: row["value"] for row in load(str(path)).values()}
         assert values["nand.cell"] == cell
+        assert values["drive.capacity"] == f"{size} GB".replace("000 GB", " TB")
         if cache == 0 or cell == "slc":
             assert values["slc_cache.mode"] == "none"
 

@@ -209,6 +209,14 @@ def _size(count: int) -> str:
     return '"0 B"' if count == 0 else f'"{count // UNIT * 4} KiB"'
 
 
+def _sold(count: int) -> str:
+    """In powers of 1000, as labels have it, where that is exact."""
+    for unit, factor in (("TB", 10**12), ("GB", 10**9)):
+        if count % factor == 0:
+            return f'"{count // factor} {unit}"'
+    return f'"{count} B"'
+
+
 def _head(label: Label) -> str:
     return f"""# {label.name}: made by `flashtwin new` from what its label says. Values from the
 # label have the origin `datasheet`; all others are what drives of the kind usually have (`prior`).
@@ -223,7 +231,7 @@ source = "usual for {label.cell.upper()} drives with {label.interface} links"
 
 
 def _drive(label: Label) -> str:
-    capacity = f'"{label.capacity_bytes // 512 * 512} B"'
+    capacity = _sold(label.capacity_bytes // 512 * 512)
     return f"[drive]\n{_value('capacity', capacity, 'datasheet', 'the label')}\n"
 
 
