@@ -76,7 +76,7 @@ def saved(page: Any, card: str, kind: str, to: Path) -> Path:
 
 def test_every_chart_is_drawn(desk: Opened) -> None:
     places = desk.page.locator("[data-panel]")
-    assert places.count() == 2 + 2 + 3 + 2 * 3 + 3
+    assert places.count() == 2 + 2 + 5 + 2 * 3 + 3
     assert desk.page.locator("[data-panel] > svg, [data-panel] > * > svg").count() == places.count()
     assert desk.page.locator("#plot-throughput-gb .mark-line path").count() == 4
     assert desk.page.locator("#plot-throughput-s .mark-line path").count() == 4
