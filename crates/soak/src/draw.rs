@@ -4,11 +4,17 @@
 //! that most drives are right; everything else in the table of keys is drawn by its kind. The
 //! spec's own checks have the last word.
 
+mod controller;
+mod flash;
+mod health;
+
 use std::sync::OnceLock;
 
 use flashtwin_base::rng::Rng;
 use flashtwin_drive::spec::keys::{KEYS, Key, Kind};
 use flashtwin_drive::{Config, spec};
+
+use flash::Shape;
 
 /// The drive that all others are made of by `--set`.
 const BASE: &str = include_str!("base.toml");
@@ -37,100 +43,14 @@ pub fn base() -> &'static str {
 }
 
 /// One of these.
-pub(crate) fn pick<T: Copy>(rng: &mut Rng, of: &[T]) -> T {
+#[must_use]
+pub fn pick<T: Copy>(rng: &mut Rng, of: &[T]) -> T {
     of[rng.below(of.len() as u64) as usize]
 }
 
 /// A number from `low` to `high`.
-pub(crate) fn between(rng: &mut Rng, low: u64, high: u64) -> u64 {
+pub fn between(rng: &mut Rng, low: u64, high: u64) -> u64 {
     low + rng.below(high - low + 1)
-}
-
-/// Flash that is drawn, and what follows from it.
-struct Shape {
-    bits: u64,
-    superblocks: u64,
-    /// Bytes of data in a superblock in SLC mode.
-    slc: u64,
-    /// Bytes of one native program.
-    granule: u64,
-    /// Bytes of a mapping unit.
-    unit: u64,
-    parity: bool,
-    /// Granules that wait between two passes at most.
-    between_passes: u64,
-    /// Groups of dies that superblocks are cut from.
-    groups: u64,
-    /// All pages of a wordline are programmed at once.
-    one_shot: bool,
-    sets: Vec<String>,
-}
-
-fn shape(rng: &mut Rng) -> Shape {
-    let cell = pick(rng, &["mlc", "tlc", "tlc", "qlc", "slc"]);
-    let bits = match cell {
-        "slc" => 1,
-        "mlc" => 2,
-        "tlc" => 3,
-        _ => 4,
-    };
-    let channels = between(rng, 1, 3);
-    let per_channel = between(rng, 1, 2);
-    let planes = pick(rng, &[1, 1, 2, 4]);
-    let wordlines = pick(rng, &[2, 4, 5, 8, 16]);
-    let page = pick(rng, &[4u64, 8, 16]) << 10;
-    let superblocks = between(rng, 12, 48);
-    let one_shot = rng.chance(60);
-    let unit = pick(rng, &[4u64, 4, 4, 8, 16, 32, 64]) << 10;
-    let two = one_shot && rng.chance(30);
-    let distance = rng.below(wordlines.min(4));
-    let dies = channels * per_channel;
-    let group = match rng.below(3) {
-        0 => (1..=dies)
-            .filter(|d| dies.is_multiple_of(*d))
-            .nth(rng.below(2) as usize),
-        _ => None,
-    };
-    let groups = group.map_or(1, |group| dies / group);
-    let parity = dies / groups > 1 && rng.chance(40);
-    let blocks = superblocks.div_ceil(groups).max(8);
-    let superblocks = blocks * groups;
-    let list = |texts: &[&str]| format!("[{}]", texts[..bits].join(","));
-    let reads = list(&["\"45 us\"", "\"60 us\"", "\"75 us\"", "\"90 us\""]);
-    let programs = list(&["\"500 us\"", "\"1 ms\"", "\"2 ms\"", "\"3 ms\""]);
-    let sets = vec![
-        format!("nand.cell={cell}"),
-        format!("nand.channels={channels}"),
-        format!("nand.dies_per_channel={per_channel}"),
-        format!("nand.planes={planes}"),
-        format!("nand.wordlines_per_block={wordlines}"),
-        format!("nand.page_size={page} B"),
-        format!("nand.blocks_per_plane={blocks}"),
-        format!("nand.native.tr={reads}"),
-        format!(
-            "nand.native.tprog={}",
-            if one_shot { "\"4 ms\"" } else { &programs }
-        ),
-        format!("nand.cache_program={}", rng.chance(50)),
-        format!("nand.native.second_pass={}", if two { "3 ms" } else { "0" }),
-        format!("nand.native.pass_distance={distance}"),
-        format!("nand.native.pass_transfer={}", rng.chance(50)),
-        format!("ftl.mapping_unit={unit} B"),
-        format!("ftl.superblock_dies={}", group.unwrap_or(0)),
-        format!("ftl.parity={}", if parity { "stripe" } else { "none" }),
-    ];
-    Shape {
-        bits: bits as u64,
-        superblocks,
-        slc: (dies / groups - u64::from(parity)) * planes * wordlines * page,
-        parity,
-        groups,
-        between_passes: if two { (distance + 1) * dies } else { 0 },
-        granule: planes * page * if one_shot { bits as u64 } else { 1 },
-        unit,
-        one_shot,
-        sets,
-    }
 }
 
 /// Cache, folding, collection and what is left for the host.
@@ -297,120 +217,6 @@ fn choices(rng: &mut Rng, shape: &mut Shape, (mode, rule): (&str, &str), borrowe
     ]);
 }
 
-fn controller(rng: &mut Rng, shape: &mut Shape) {
-    let unit = shape.unit;
-    let most = (shape.slc - 1).max(shape.granule) / unit * unit;
-    let buffer = match rng.below(3) {
-        0 => shape.granule,
-        1 => shape.granule + unit * between(rng, 0, shape.granule / unit),
-        _ => most.min(1 << 20),
-    };
-    let waiting = match shape.between_passes {
-        0 => 0,
-        granules => (granules + 1) * shape.granule,
-    };
-    let buffer = buffer.max(waiting);
-    let through = rng.chance(40);
-    let priority = rng.chance(50);
-    shape.sets.extend([
-        format!("controller.write_buffer={} B", buffer.min(most)),
-        format!(
-            "controller.acknowledge={}",
-            if through {
-                "write-through"
-            } else {
-                "write-back"
-            }
-        ),
-        format!("controller.gather={}", !through && rng.chance(60)),
-        format!(
-            "controller.gather_time={}",
-            pick(rng, &["1 ms", "100 ms", "5 s"])
-        ),
-        format!("controller.overlap={}", rng.chance(60)),
-        format!("controller.read_priority={priority}"),
-        format!("nand.suspend.program={}", priority && rng.chance(50)),
-        format!("nand.suspend.erase={}", priority && rng.chance(50)),
-        format!("nand.suspend.entry={}", pick(rng, &["0", "20 us", "5 ms"])),
-        format!("nand.suspend.penalty={}", pick(rng, &["0", "50 us"])),
-        format!("nand.suspend.most={}", pick(rng, &[1, 2, 8])),
-        format!("nand.suspend.reads={}", pick(rng, &[1, 4, 32])),
-        format!("controller.read_ahead_streams={}", pick(rng, &[0, 1, 2, 4])),
-        format!(
-            "controller.read_ahead={}",
-            pick(rng, &["64 KiB", "128 KiB", "512 KiB"])
-        ),
-    ]);
-}
-
-/// How superblocks wear.
-fn health(rng: &mut Rng, shape: &mut Shape) {
-    shape.sets.extend([
-        format!(
-            "wear.dynamic={}",
-            pick(rng, &["none", "fifo", "least-worn"])
-        ),
-        format!("wear.static_threshold={}", pick(rng, &[0, 0, 1, 3, 10])),
-    ]);
-    if rng.chance(60) {
-        return;
-    }
-    shape.sets.extend([
-        format!("nand.slc.endurance={}", pick(rng, &[40_000, 100, 10])),
-        format!("nand.native.endurance={}", pick(rng, &[1500, 20, 3])),
-        format!("wear.spares={}", pick(rng, &[0, 0, 1, 4])),
-        format!("wear.bad_percent={}", pick(rng, &["0", "0", "1", "3"])),
-        format!("wear.weak_percent={}", pick(rng, &["0", "0", "2"])),
-        format!("wear.program_failures={}", pick(rng, &["0", "100", "1000"])),
-        format!("wear.erase_failures={}", pick(rng, &["0", "100", "1000"])),
-        format!("wear.failure_growth={}", pick(rng, &[0, 1, 3, 8])),
-        format!(
-            "wear.read_only_at={}",
-            pick(rng, &["reserve-gone", "spares-gone", "rated-wear"])
-        ),
-    ]);
-}
-
-/// The link, the firmware's time for commands, and how a purge is done.
-fn link(rng: &mut Rng, shape: &mut Shape) {
-    let kind = pick(rng, &["sata", "sata", "nvme"]);
-    let depth = if kind == "nvme" { 64 } else { 32 };
-    let time = |rng: &mut Rng| pick(rng, &["0", "0", "700 ns", "20 us"]);
-    shape.sets.extend([
-        format!("link.kind={kind}"),
-        format!("link.rate={}", pick(rng, &["0", "200 MB/s", "545 MB/s"])),
-        format!("link.queue_depth={depth}"),
-        format!("link.submit_time={}", time(rng)),
-        format!("link.complete_time={}", time(rng)),
-        format!("link.frame_time={}", time(rng)),
-        format!("controller.cores={}", pick(rng, &[1, 1, 2, 5])),
-        format!("controller.trim_time={}", time(rng)),
-        format!(
-            "controller.trim_gb_time={}",
-            pick(rng, &["0", "5 ms", "300 ms"])
-        ),
-        format!("controller.trim_alone={}", rng.chance(30)),
-        format!("controller.end_to_end={}", rng.chance(30)),
-        format!(
-            "controller.secure_erase={}",
-            pick(rng, &["block", "crypto"])
-        ),
-    ]);
-}
-
-/// Compression, and what it asks for; refused where rows or superblocks are too small.
-fn compression(rng: &mut Rng, shape: &mut Shape) {
-    let ratio = pick(rng, &[2, 2, 3, 8]);
-    let buffer = ratio * shape.granule * between(rng, 1, 2);
-    shape.sets.extend([
-        format!("compression.best_ratio={ratio}"),
-        format!("compression.rate={}", pick(rng, &["0", "80 MB/s"])),
-        format!("controller.write_buffer={buffer} B"),
-        "map.residency=dram".to_owned(),
-        "nand.native.second_pass=0".to_owned(),
-    ]);
-}
-
 /// Keys that the functions above do not draw, by their kind: half of them keep their default.
 fn others(rng: &mut Rng, shape: &mut Shape) {
     let drawn = |key: &Key, sets: &[String]| {
@@ -456,14 +262,16 @@ fn value(key: &Key, rng: &mut Rng) -> Option<String> {
 /// Where no drive in two hundred is right.
 pub fn drive(base: &str, rng: &mut Rng) -> (Config, String) {
     for _ in 0..200 {
-        let mut shape = shape(rng);
+        let mut shape = flash::shape(rng);
         policies(rng, &mut shape);
-        controller(rng, &mut shape);
-        health(rng, &mut shape);
-        link(rng, &mut shape);
+        controller::controller(rng, &mut shape);
+        controller::link(rng, &mut shape);
+        health::health(rng, &mut shape);
+        health::errors(rng, &mut shape);
+        health::power(rng, &mut shape);
         let plain = shape.sets.len();
         if rng.chance(40) {
-            compression(rng, &mut shape);
+            controller::compression(rng, &mut shape);
             others(rng, &mut shape);
             if let Ok(spec) = spec::load(base, &[], &[], &shape.sets) {
                 return (spec.config, shape.sets.join(" "));

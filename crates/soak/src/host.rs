@@ -8,6 +8,7 @@ use flashtwin_drive::{Config, Drive};
 use crate::Report;
 use crate::draw::{between, pick};
 use crate::shadow::Shadow;
+use crate::traffic::{Mix, Traffic};
 
 /// A command that is not answered after so long in a busy drive counts as stuck.
 const PATIENCE: Nanos = Nanos::from_secs(600);
@@ -28,6 +29,8 @@ struct Meaning {
     write_durable: bool,
     /// Of any trim.
     trim_durable: bool,
+    /// There are bit errors: a read may be answered unreadable.
+    may_lose: bool,
 }
 
 struct Host<'a> {
@@ -35,12 +38,10 @@ struct Host<'a> {
     rng: Rng,
     shadow: Shadow,
     meaning: Meaning,
-    unit_sectors: u64,
-    sectors: u64,
+    traffic: Traffic,
     sent: Vec<Sent>,
     done: Vec<Completion>,
     tag: u32,
-    next: u64,
     heard: Nanos,
     cycles: Vec<u32>,
     cuts: u64,
@@ -48,46 +49,16 @@ struct Host<'a> {
     report: &'a mut Report,
 }
 
-/// What a phase is made of; commands in a hundred that are these, the others are writes.
-struct Mix {
-    commands: u64,
-    depth: usize,
-    flushes: u32,
-    trims: u32,
-    reads: u32,
-    fua: u32,
-    sequential: u32,
-    /// Share of the drive that random addresses come from, in a hundred.
-    span: u64,
-    /// Units of an ordinary command.
-    block: u64,
-}
-
-impl Mix {
-    fn drawn(rng: &mut Rng) -> Mix {
-        Mix {
-            commands: between(rng, 20, 250),
-            depth: pick(rng, &[1, 1, 2, 5, 16, 32, 32]),
-            flushes: pick(rng, &[0, 0, 2, 10]),
-            trims: pick(rng, &[0, 0, 5, 20]),
-            reads: pick(rng, &[0, 0, 10, 40]),
-            fua: pick(rng, &[0, 0, 5, 50]),
-            sequential: pick(rng, &[0, 50, 95]),
-            span: pick(rng, &[5, 30, 100, 100]),
-            block: pick(rng, &[1, 1, 4, 32]),
-        }
-    }
-}
-
 impl Host<'_> {
     fn submit(&mut self, op: Op, lba: u64, sectors: u32, fua: bool) {
         let mut request = Request::new(self.tag, op, lba, sectors);
         request.fua = fua;
+        request.compressible_percent = self.rng.below(101) as u8;
         self.tag += 1;
         self.left = self.left.saturating_sub(1);
         self.report.commands += 1;
         let end = lba.checked_add(u64::from(sectors));
-        let in_range = end.is_some_and(|end| end <= self.sectors);
+        let in_range = end.is_some_and(|end| end <= self.traffic.sectors);
         let at = self.drive.now();
         self.sent.push(Sent {
             request,
@@ -139,7 +110,8 @@ impl Host<'_> {
                 continue;
             }
             // Drives with bit errors lose data that rested too long; it is told, not hidden.
-            let told = answer.status == Status::Unreadable && sent.request.op != Op::Flush;
+            let told = answer.status == Status::Unreadable && sent.request.op == Op::Read;
+            let told = told && self.meaning.may_lose;
             if answer.status != expected && !told {
                 return Err(format!("{:?} ends as {:?}", sent.request, answer.status));
             }
@@ -182,41 +154,8 @@ impl Host<'_> {
 
     /// A command of a phase.
     fn command(&mut self, mix: &Mix) {
-        let roll = self.rng.below(100) as u32;
-        if roll < mix.flushes {
-            return self.submit(Op::Flush, 0, 0, false);
-        }
-        let unit = self.unit_sectors;
-        let sectors = match self.rng.below(10) {
-            0 => between(&mut self.rng, 1, 300),
-            1 => unit * between(&mut self.rng, 1, 512),
-            2 => 1,
-            _ => unit * mix.block,
-        };
-        let sectors = sectors.min(self.sectors);
-        let sequential = self.rng.chance(mix.sequential);
-        let mut lba = if sequential {
-            self.next
-        } else {
-            self.rng.below((self.sectors * mix.span / 100).max(1))
-        };
-        if self.rng.chance(80) {
-            lba = lba / unit * unit;
-        }
-        if self.rng.below(2000) == 0 {
-            lba = u64::MAX - self.rng.below(1 << 12);
-        } else if lba + sectors > self.sectors && !self.rng.chance(2) {
-            let last = self.sectors - sectors;
-            lba = if sequential { 0 } else { last };
-        }
-        self.next = lba.saturating_add(sectors) % self.sectors;
-        let op = match roll - mix.flushes {
-            r if r < mix.trims => Op::Trim,
-            r if r < mix.trims + mix.reads => Op::Read,
-            _ => Op::Write,
-        };
-        let fua = op == Op::Write && self.rng.chance(mix.fua);
-        self.submit(op, lba, sectors as u32, fua);
+        let (op, lba, sectors, fua) = self.traffic.command(mix, &mut self.rng);
+        self.submit(op, lba, sectors, fua);
     }
 
     /// Commands at a depth; the answer is whether a cut came in their midst.
@@ -249,11 +188,11 @@ impl Host<'_> {
     fn fill(&mut self, op: Op) -> Result<(), String> {
         let (mut at, depth) = (0, pick(&mut self.rng, &[1, 4, 32]));
         let block = pick(&mut self.rng, &[256, 2048, 96]);
-        while at < self.sectors {
+        while at < self.traffic.sectors {
             while self.sent.len() >= depth {
                 self.step()?;
             }
-            let sectors = block.min(self.sectors - at);
+            let sectors = block.min(self.traffic.sectors - at);
             self.submit(op, at, sectors as u32, false);
             at += sectors;
         }
@@ -352,21 +291,20 @@ pub fn life(config: &Config, mut rng: Rng, left: u64, report: &mut Report) -> Re
     let meaning = Meaning {
         write_durable: protected || through,
         trim_durable: protected,
+        may_lose: config.errors.correctable > 0,
     };
     let kept = protected || config.policy.durability.trim_journal;
     let episodes = between(&mut rng, 3, 12);
     let mut host = Host {
         shadow: Shadow::new(drive.ftl().logical_units(), kept),
         cycles: vec![0; drive.ftl().superblocks().len()],
-        unit_sectors: u64::from(config.policy.unit_bytes) / 512,
-        sectors: config.capacity_bytes / 512,
+        traffic: Traffic::new(config),
         drive,
         rng,
         meaning,
         sent: Vec::new(),
         done: Vec::new(),
         tag: 0,
-        next: 0,
         heard: Nanos::ZERO,
         cuts: 0,
         left,

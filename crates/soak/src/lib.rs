@@ -8,6 +8,7 @@
 pub mod draw;
 pub mod host;
 pub mod shadow;
+pub mod traffic;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

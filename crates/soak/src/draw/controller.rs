@@ -1,0 +1,93 @@
+//! Buffer, suspension and read-ahead; the link, the firmware's times, compression.
+
+use flashtwin_base::rng::Rng;
+
+use super::flash::Shape;
+use super::{between, pick};
+
+/// What waits in RAM, and who goes first.
+pub(super) fn controller(rng: &mut Rng, shape: &mut Shape) {
+    let unit = shape.unit;
+    let most = (shape.slc - 1).max(shape.granule) / unit * unit;
+    let buffer = match rng.below(3) {
+        0 => shape.granule,
+        1 => shape.granule + unit * between(rng, 0, shape.granule / unit),
+        _ => most.min(1 << 20),
+    };
+    let waiting = match shape.between_passes {
+        0 => 0,
+        granules => (granules + 1) * shape.granule,
+    };
+    let buffer = buffer.max(waiting);
+    let through = rng.chance(40);
+    let priority = rng.chance(50);
+    shape.sets.extend([
+        format!("controller.write_buffer={} B", buffer.min(most)),
+        format!(
+            "controller.acknowledge={}",
+            if through {
+                "write-through"
+            } else {
+                "write-back"
+            }
+        ),
+        format!("controller.gather={}", !through && rng.chance(60)),
+        format!(
+            "controller.gather_time={}",
+            pick(rng, &["1 ms", "100 ms", "5 s"])
+        ),
+        format!("controller.overlap={}", rng.chance(60)),
+        format!("controller.read_priority={priority}"),
+        format!("nand.suspend.program={}", priority && rng.chance(50)),
+        format!("nand.suspend.erase={}", priority && rng.chance(50)),
+        format!("nand.suspend.entry={}", pick(rng, &["0", "20 us", "5 ms"])),
+        format!("nand.suspend.penalty={}", pick(rng, &["0", "50 us"])),
+        format!("nand.suspend.most={}", pick(rng, &[1, 2, 8])),
+        format!("nand.suspend.reads={}", pick(rng, &[1, 4, 32])),
+        format!("controller.read_ahead_streams={}", pick(rng, &[0, 1, 2, 4])),
+        format!(
+            "controller.read_ahead={}",
+            pick(rng, &["64 KiB", "128 KiB", "512 KiB"])
+        ),
+    ]);
+}
+
+/// The link, the firmware's time for commands, and how a purge is done.
+pub(super) fn link(rng: &mut Rng, shape: &mut Shape) {
+    let kind = pick(rng, &["sata", "sata", "nvme"]);
+    let depth = if kind == "nvme" { 64 } else { 32 };
+    let time = |rng: &mut Rng| pick(rng, &["0", "0", "700 ns", "20 us"]);
+    shape.sets.extend([
+        format!("link.kind={kind}"),
+        format!("link.rate={}", pick(rng, &["0", "200 MB/s", "545 MB/s"])),
+        format!("link.queue_depth={depth}"),
+        format!("link.submit_time={}", time(rng)),
+        format!("link.complete_time={}", time(rng)),
+        format!("link.frame_time={}", time(rng)),
+        format!("controller.cores={}", pick(rng, &[1, 1, 2, 5])),
+        format!("controller.trim_time={}", time(rng)),
+        format!(
+            "controller.trim_gb_time={}",
+            pick(rng, &["0", "5 ms", "300 ms"])
+        ),
+        format!("controller.trim_alone={}", rng.chance(30)),
+        format!("controller.end_to_end={}", rng.chance(30)),
+        format!(
+            "controller.secure_erase={}",
+            pick(rng, &["block", "crypto"])
+        ),
+    ]);
+}
+
+/// Compression, and what it asks for; refused where rows or superblocks are too small.
+pub(super) fn compression(rng: &mut Rng, shape: &mut Shape) {
+    let ratio = pick(rng, &[2, 2, 3, 8]);
+    let buffer = ratio * shape.granule * between(rng, 1, 2);
+    shape.sets.extend([
+        format!("compression.best_ratio={ratio}"),
+        format!("compression.rate={}", pick(rng, &["0", "80 MB/s"])),
+        format!("controller.write_buffer={buffer} B"),
+        "map.residency=dram".to_owned(),
+        "nand.native.second_pass=0".to_owned(),
+    ]);
+}

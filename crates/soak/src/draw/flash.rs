@@ -1,0 +1,93 @@
+//! The flash of a drive, and what the other draws have to know of it.
+
+use flashtwin_base::rng::Rng;
+
+use super::{between, pick};
+
+/// Flash that is drawn, and what follows from it.
+pub(super) struct Shape {
+    pub(super) bits: u64,
+    pub(super) superblocks: u64,
+    /// Bytes of data in a superblock in SLC mode.
+    pub(super) slc: u64,
+    /// Bytes of one native program.
+    pub(super) granule: u64,
+    /// Bytes of a mapping unit.
+    pub(super) unit: u64,
+    pub(super) parity: bool,
+    /// Granules that wait between two passes at most.
+    pub(super) between_passes: u64,
+    /// Groups of dies that superblocks are cut from.
+    pub(super) groups: u64,
+    /// All pages of a wordline are programmed at once.
+    pub(super) one_shot: bool,
+    pub(super) sets: Vec<String>,
+}
+
+/// Geometry, cells, timing, superblocks.
+pub(super) fn shape(rng: &mut Rng) -> Shape {
+    let cell = pick(rng, &["mlc", "tlc", "tlc", "qlc", "slc"]);
+    let bits = match cell {
+        "slc" => 1,
+        "mlc" => 2,
+        "tlc" => 3,
+        _ => 4,
+    };
+    let channels = between(rng, 1, 3);
+    let per_channel = between(rng, 1, 2);
+    let planes = pick(rng, &[1, 1, 2, 4]);
+    let wordlines = pick(rng, &[2, 4, 5, 8, 16]);
+    let page = pick(rng, &[4u64, 8, 16]) << 10;
+    let superblocks = between(rng, 12, 48);
+    let one_shot = rng.chance(60);
+    let unit = pick(rng, &[4u64, 4, 4, 8, 16, 32, 64]) << 10;
+    let two = one_shot && rng.chance(30);
+    let distance = rng.below(wordlines.min(4));
+    let dies = channels * per_channel;
+    let group = match rng.below(3) {
+        0 => (1..=dies)
+            .filter(|d| dies.is_multiple_of(*d))
+            .nth(rng.below(2) as usize),
+        _ => None,
+    };
+    let groups = group.map_or(1, |group| dies / group);
+    let parity = dies / groups > 1 && rng.chance(40);
+    let blocks = superblocks.div_ceil(groups).max(8);
+    let superblocks = blocks * groups;
+    let list = |texts: &[&str]| format!("[{}]", texts[..bits].join(","));
+    let reads = list(&["\"45 us\"", "\"60 us\"", "\"75 us\"", "\"90 us\""]);
+    let programs = list(&["\"500 us\"", "\"1 ms\"", "\"2 ms\"", "\"3 ms\""]);
+    let sets = vec![
+        format!("nand.cell={cell}"),
+        format!("nand.channels={channels}"),
+        format!("nand.dies_per_channel={per_channel}"),
+        format!("nand.planes={planes}"),
+        format!("nand.wordlines_per_block={wordlines}"),
+        format!("nand.page_size={page} B"),
+        format!("nand.blocks_per_plane={blocks}"),
+        format!("nand.native.tr={reads}"),
+        format!(
+            "nand.native.tprog={}",
+            if one_shot { "\"4 ms\"" } else { &programs }
+        ),
+        format!("nand.cache_program={}", rng.chance(50)),
+        format!("nand.native.second_pass={}", if two { "3 ms" } else { "0" }),
+        format!("nand.native.pass_distance={distance}"),
+        format!("nand.native.pass_transfer={}", rng.chance(50)),
+        format!("ftl.mapping_unit={unit} B"),
+        format!("ftl.superblock_dies={}", group.unwrap_or(0)),
+        format!("ftl.parity={}", if parity { "stripe" } else { "none" }),
+    ];
+    Shape {
+        bits: bits as u64,
+        superblocks,
+        slc: (dies / groups - u64::from(parity)) * planes * wordlines * page,
+        parity,
+        groups,
+        between_passes: if two { (distance + 1) * dies } else { 0 },
+        granule: planes * page * if one_shot { bits as u64 } else { 1 },
+        unit,
+        one_shot,
+        sets,
+    }
+}
