@@ -42,6 +42,18 @@ pub fn base() -> &'static str {
     })
 }
 
+/// The base with these values.
+///
+/// # Panics
+/// Where the spec's checks refuse it.
+#[must_use]
+pub fn load(sets: &[&str]) -> Config {
+    let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+    let spec = spec::load(base(), &[], &[], &sets);
+    spec.unwrap_or_else(|errors| panic!("{sets:?}: {errors:?}"))
+        .config
+}
+
 /// One of these.
 #[must_use]
 pub fn pick<T: Copy>(rng: &mut Rng, of: &[T]) -> T {

@@ -98,6 +98,10 @@ fn micron(facts: &Facts<'_>) -> Vec<Attribute> {
     let pages = |units: u64| units * facts.unit_bytes / facts.page_bytes;
     let c = &facts.counters;
     let host = c.slc_units + c.direct_units;
+    // What compression saved is taken off the host's units and the others in proportion.
+    let programmed = c.programmed_units();
+    let handed = u128::from(programmed + c.saved_units).max(1);
+    let host = (u128::from(host) * u128::from(programmed) / handed) as u64;
     vec![
         life(173, "Ave_Block-Erase_Count", left, facts.erases_mean()),
         Attribute {
@@ -110,11 +114,7 @@ fn micron(facts: &Facts<'_>) -> Vec<Attribute> {
             facts.written_bytes() / SECTOR_BYTES,
         ),
         count(247, "Host_Program_Page_Count", pages(host)),
-        count(
-            248,
-            "FTL_Program_Page_Count",
-            pages(c.programmed_units() - host),
-        ),
+        count(248, "FTL_Program_Page_Count", pages(programmed - host)),
     ]
 }
 

@@ -1,18 +1,14 @@
 //! Snapshots: what is loaded goes on exactly as what was saved, for drives of all kinds, saved at
 //! moments when the background is at work; and what is not a snapshot of the drive is refused.
 //!
-//! `SNAPSHOTS=FIRST,COUNT cargo test -p flashtwin-drive --test snapshot` draws other drives.
-
-mod common;
-#[path = "common/draw.rs"]
-mod draw;
+//! `SNAPSHOTS=FIRST,COUNT cargo test -p flashtwin-soak --test snapshot` draws other drives.
 
 use flashtwin_base::rng::Rng;
 use flashtwin_base::{Completion, Device, Nanos, Op, Request};
 use flashtwin_drive::snapshot::Identity;
 use flashtwin_drive::{Config, Drive, SnapshotError};
 
-use draw::{between, drawn, pick};
+use flashtwin_soak::draw::{self, between, pick};
 
 /// Stands for a spec's hash.
 const HASH: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
@@ -148,10 +144,9 @@ fn seeds() -> std::ops::Range<u64> {
 
 #[test]
 fn drives_of_all_kinds_go_on_as_if_nothing_had_happened() {
-    let base = common::write("snapshot.toml", common::BASE);
     let mut busy = 0;
     for seed in seeds() {
-        let (config, text) = drawn(&base, &mut Rng::new(seed, 0));
+        let (config, text) = draw::drive(draw::base(), &mut Rng::new(seed, 0));
         let _culprit = Culprit(seed, text);
         busy += u64::from(goes_on(&config, seed));
     }
@@ -173,7 +168,7 @@ const SMALL: [&str; 7] = [
 /// are at work.
 fn small_goes_on(sets: &[&str], seed: u64, at_work: impl Fn(&Drive) -> bool) {
     let sets = [&SMALL[..], sets].concat();
-    let config = common::load_with(common::BASE, &[], &sets).config;
+    let config = draw::load(&sets);
     let mut drive = Drive::new(&config, SEED);
     earlier(&mut drive, seed);
     assert!(at_work(&drive), "{sets:?}");
@@ -214,10 +209,10 @@ fn low_power_states_go_on() {
 
 #[test]
 fn a_snapshot_of_something_else_is_refused() {
-    let spec = common::load_with(common::BASE, &[], &[]);
-    let mut drive = Drive::new(&spec.config, SEED);
+    let config = draw::load(&[]);
+    let mut drive = Drive::new(&config, SEED);
     let bytes = saved(&mut drive);
-    let load = |hash: &str, bytes: &[u8]| Drive::load(&spec.config, hash, bytes).map(|_| ());
+    let load = |hash: &str, bytes: &[u8]| Drive::load(&config, hash, bytes).map(|_| ());
     let other = HASH.replace('0', "f");
     assert!(matches!(
         load(&other, &bytes),
@@ -249,8 +244,8 @@ fn a_snapshot_of_something_else_is_refused() {
 
 #[test]
 fn not_under_commands() {
-    let spec = common::load_with(common::BASE, &[], &[]);
-    let mut drive = Drive::new(&spec.config, SEED);
+    let config = draw::load(&[]);
+    let mut drive = Drive::new(&config, SEED);
     drive.submit(Nanos::ZERO, Request::new(0, Op::Write, 0, 8));
     let identity = Identity {
         spec_hash: HASH.to_owned(),
@@ -262,8 +257,7 @@ fn not_under_commands() {
 
 /// A small drive with something in it, and its snapshot.
 fn small() -> (Config, Vec<u8>) {
-    let base = common::write("snapshot-small.toml", common::BASE);
-    let (config, _) = drawn(&base, &mut Rng::new(5, 0));
+    let (config, _) = draw::drive(draw::base(), &mut Rng::new(5, 0));
     let mut drive = Drive::new(&config, SEED);
     earlier(&mut drive, 5);
     let bytes = saved(&mut drive);
