@@ -302,8 +302,7 @@ fn made_up_contents_with_right_checksums_never_panic() {
     let mut rng = Rng::new(3, 3);
     let (mut refused, mut taken) = (0, 0);
     for seed in [5, 9, 13, 22] {
-        let base = common::write("snapshot-made-up.toml", common::BASE);
-        let (config, _) = drawn(&base, &mut Rng::new(seed, 0));
+        let (config, _) = draw::drive(draw::base(), &mut Rng::new(seed, 0));
         let mut drive = Drive::new(&config, SEED);
         earlier(&mut drive, seed);
         let bytes = saved(&mut drive);
