@@ -155,12 +155,13 @@ pub struct Errors {
 }
 
 impl Errors {
-    /// The rates of a mode.
+    /// The rates of a mode. The second tier's are the native ones, at its own wear: an upper bound,
+    /// for its levels lie further apart.
     #[must_use]
     pub fn of(&self, mode: Mode) -> &ErrorRates {
         match mode {
             Mode::Slc => &self.slc,
-            _ => &self.native,
+            Mode::Native | Mode::Tier => &self.native,
         }
     }
 

@@ -13,7 +13,6 @@
 use std::collections::BTreeSet;
 
 use flashtwin_base::Nanos;
-use flashtwin_ftl::layout::Mode;
 use flashtwin_ftl::{Ftl, NandOp, Token};
 
 use crate::config::Errors;
@@ -147,10 +146,7 @@ impl BitErrors {
 /// The wear of a superblock, this program counted, and the reads of each of its blocks.
 fn load_of(ftl: &Ftl, superblock: u32, reads: u64) -> (f64, f64) {
     let (block, rated) = (&ftl.superblocks()[superblock as usize], ftl.rated());
-    let this = match block.mode {
-        Mode::Slc => rated.wear(1, 0),
-        _ => rated.wear(0, 1),
-    };
+    let this = rated.cycle_in(block.mode);
     let dies = f64::from(ftl.layout.group_dies);
     (rated.wear_of(block) + this, reads as f64 / dies)
 }

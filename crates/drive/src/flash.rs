@@ -104,6 +104,15 @@ impl Flash {
             class::SLC_PROGRAM,
             class::SLC_ERASE,
         );
+        if let Some(tier) = &part.tier {
+            fill_times(
+                &mut array_time,
+                &tier.timing,
+                class::TIER_READ,
+                class::TIER_PROGRAM,
+                class::TIER_ERASE,
+            );
+        }
         let senses = array_time[class::SLC_READ as usize].0 * u64::from(layout.bits);
         let program = array_time[class::NATIVE_PROGRAM as usize].0;
         // With two passes the source is sensed for each of them.

@@ -6,7 +6,6 @@
 //! [`flashtwin_ftl::Ftl::forget`]).
 
 use flashtwin_base::{Device, Nanos};
-use flashtwin_ftl::layout::Mode;
 use flashtwin_ftl::op::class;
 
 use crate::config::SecureErase;
@@ -47,24 +46,22 @@ impl Drive {
 
     /// Lets the time pass that it takes to erase every superblock that holds anything.
     fn erase_all(&mut self) {
-        let slc = self.flash.array_time(class::SLC_ERASE);
-        let native = self.flash.array_time(class::NATIVE_ERASE);
         let mut times = vec![0; self.ftl.layout.groups as usize];
-        let (mut cached, mut all) = (0, 0);
+        let mut erases = [0; class::COUNT];
         for (index, block) in self.ftl.superblocks().iter().enumerate() {
             if block.written > 0 {
-                let slc_mode = block.mode == Mode::Slc;
+                let class = class::erase(block.mode);
                 let group = self.ftl.layout.group_of(index as u32);
-                times[group as usize] += if slc_mode { slc.0 } else { native.0 };
-                cached += u64::from(slc_mode);
-                all += 1;
+                times[group as usize] += self.flash.array_time(class).0;
+                erases[class as usize] += 1;
             }
         }
         self.power.turn(self.now, Phase::Working);
         self.pass(Nanos(times.into_iter().max().unwrap_or(0)));
         let dies = u64::from(self.ftl.layout.group_dies);
-        self.flash.book(class::SLC_ERASE, cached * dies);
-        self.flash.book(class::NATIVE_ERASE, (all - cached) * dies);
+        for (class, count) in (0..).zip(erases) {
+            self.flash.book(class, count * dies);
+        }
         self.power.turn(self.now, Phase::Resting);
     }
 

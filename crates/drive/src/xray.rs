@@ -10,7 +10,7 @@ use crate::power::Power;
 use crate::thermal::Thermal;
 
 /// How many columns there are.
-const WIDTH: usize = 34;
+const WIDTH: usize = 38;
 
 /// Names of the columns, in the order of [`Xray::columns`]. Bytes, erases, reads and suspensions
 /// are cumulative since the drive was built, and so is wear: the mean over all superblocks of
@@ -22,6 +22,7 @@ pub const COLUMNS: [&str; WIDTH] = [
     "t_ns",
     "host_bytes",
     "slc_bytes",
+    "tier_bytes",
     "direct_bytes",
     "fold_bytes",
     "gc_bytes",
@@ -37,6 +38,7 @@ pub const COLUMNS: [&str; WIDTH] = [
     "saved_bytes",
     "slc_erases",
     "native_erases",
+    "tier_erases",
     "map_reads",
     "read_retries",
     "uncorrectable",
@@ -48,6 +50,8 @@ pub const COLUMNS: [&str; WIDTH] = [
     "cache_bytes",
     "cache_valid_bytes",
     "cache_limit_bytes",
+    "tier_held_bytes",
+    "tier_valid_bytes",
     "static_left_ppm",
     "free_superblocks",
     "native_free_bytes",
@@ -131,12 +135,14 @@ impl Xray {
         let celsius = inside.thermal.celsius(at, energy);
         let unit = u64::from(ftl.layout.unit_bytes);
         let (cache_units, cache_valid) = ftl.cache_units();
+        let (tier_held, tier_valid) = ftl.tier_units();
         let free = u64::from(ftl.free_superblocks());
         let (least, most) = ftl.wear_range();
         let row = [
             at.0 - self.start.0,
             inside.host_bytes,
             c.slc_units * unit,
+            c.tier_units * unit,
             c.direct_units * unit,
             c.fold_units * unit,
             c.gc_units * unit,
@@ -152,6 +158,7 @@ impl Xray {
             c.saved_units * unit,
             c.slc_erases,
             c.native_erases,
+            c.tier_erases,
             c.map_reads,
             inside.errors.retries,
             inside.errors.uncorrectable,
@@ -163,6 +170,8 @@ impl Xray {
             cache_units * unit,
             cache_valid * unit,
             ftl.cache_limit_units() * unit,
+            tier_held * unit,
+            tier_valid * unit,
             (ftl.static_budget() * 1e6) as u64,
             free,
             free * ftl.layout.native_bytes(),

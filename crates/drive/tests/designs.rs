@@ -169,6 +169,76 @@ fn a_rearmed_cache_is_used_a_second_time() {
 }
 
 #[test]
+fn two_tiers_are_three_plateaus() {
+    let mut d = design("two-tiers");
+    let outcome = write(&mut d, 0.0, 20.0);
+    let c = *d.counters();
+    let layout = &d.ftl().layout;
+    let (slc, tier) = (layout.slc_bytes() as f64, layout.tier_bytes() as f64);
+    // A granule crosses the channel in 163.84 us a row; each of two dies is then busy.
+    let rate = |rows: f64, program: f64| 2.0 * rows * 65_536.0 / ((rows * 163.84 + program) * 1e-6);
+    let knees = [(2e9 / slc).round() * slc, (6e9 / tier).round() * tier];
+    let knees = [knees[0], knees[0] + knees[1]];
+    let plateaus = [
+        (0.05 * GB, knees[0] - 0.1 * GB, rate(1.0, 404.8)),
+        (knees[0] + 0.2 * GB, knees[1] - 0.2 * GB, rate(2.0, 2000.0)),
+        (knees[1] + 0.3 * GB, 19.9 * GB, rate(3.0, 4300.0)),
+    ];
+    for (index, (from, to, expected)) in plateaus.into_iter().enumerate() {
+        near(
+            &format!("plateau {index}"),
+            rate_between(&outcome, from, to),
+            expected,
+            0.02,
+        );
+    }
+    let levels = plateaus.map(|(_, _, rate)| rate);
+    let first = breaks_at(
+        &outcome,
+        (0.05 * GB, knees[1] - 0.2 * GB),
+        (levels[0], levels[1]),
+    );
+    near("the first knee", first, knees[0], 0.02);
+    let second = breaks_at(
+        &outcome,
+        (knees[0] + 0.2 * GB, 19.9 * GB),
+        (levels[1], levels[2]),
+    );
+    near("the second knee", second, knees[1], 0.02);
+    let bytes = |units: u64| units as f64 * 4096.0;
+    near("in SLC", bytes(c.slc_units), knees[0], 0.001);
+    near(
+        "in the tier",
+        bytes(c.tier_units),
+        knees[1] - knees[0],
+        0.001,
+    );
+    assert_eq!(c.fold_units, 0, "nothing is folded for the host");
+}
+
+#[test]
+fn both_tiers_are_emptied_in_idle_time_the_first_one_first() {
+    let mut d = design("two-tiers");
+    write(&mut d, 0.0, 9.0);
+    let wear = d.ftl().mean_wear();
+    rest(&mut d, Nanos::from_secs(600));
+    assert_eq!(d.ftl().cache_units().1 + d.ftl().tier_units().1, 0);
+    let c = *d.counters();
+    assert_eq!(c.fold_units, c.slc_units + c.tier_units, "each byte once");
+    let full = |bytes: u64, each: u64| bytes / each;
+    let layout = &d.ftl().layout;
+    assert!(c.slc_erases >= full(c.slc_units * 4096, layout.slc_bytes()));
+    assert!(c.tier_erases >= full(c.tier_units * 4096, layout.tier_bytes()));
+    let cycles = c.slc_erases as f64 / 40_000.0 + c.tier_erases as f64 / 6000.0;
+    let expected = cycles / f64::from(layout.superblocks);
+    near("wear", d.ftl().mean_wear() - wear, expected, 1e-9);
+    // Both take data again.
+    let again = write(&mut d, 9.0, 7.0);
+    assert_eq!(d.counters().direct_units, c.direct_units);
+    near("again", knee(&again), 2.0, 0.05);
+}
+
+#[test]
 fn lower_pages_come_first_and_upper_pages_after_without_a_copy() {
     let mut d = design("lower-pages");
     let layout = &d.ftl().layout;

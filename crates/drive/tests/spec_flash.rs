@@ -130,3 +130,73 @@ fn second_passes_need_one_shot_programs_and_a_buffer_for_what_waits() {
         )],
     );
 }
+
+#[test]
+fn a_second_tier_lies_between_slc_and_native_and_behind_a_cache() {
+    let native = "[nand.native]\n";
+    let bits = |bits: u32| format!("[nand.tier]\nbits = {bits}\n\n[nand.native]\n");
+    let two = bits(2);
+    let size = "static_size = 0\ntier_size = \"6 GB\"";
+    let off = (
+        "slc_cache.size = 0",
+        "slc_cache.size = 0\nslc_cache.tier_size = 0",
+    );
+    let tier = [(native, two.as_str()), ("static_size = 0", size), off];
+    check(&edit(&tier), &[]);
+    for wrong in [1, 3] {
+        let message = format!("{wrong} bits a cell is no mode between SLC and 3 bits");
+        check(
+            &edit(&[(native, &bits(wrong))]),
+            &[(Some("bits"), "nand.tier.bits", &message, "write 2, or 0")],
+        );
+    }
+    let pages = "tprog = [\"1 ms\", \"2 ms\", \"3 ms\"]";
+    check(
+        &edit(&[(native, &two), ("tprog = \"4.3 ms\"", pages)]),
+        &[(
+            Some("bits"),
+            "nand.tier.bits",
+            "page by page",
+            "nand.tier.bits = 0",
+        )],
+    );
+    check(
+        &edit(&[("static_size = 0", size), off]),
+        &[(
+            Some("tier_size"),
+            "slc_cache.tier_size",
+            "without a mode for it",
+            "slc_cache.tier_size = 0",
+        )],
+    );
+    let small = "static_size = 0\ntier_size = \"100 MB\"";
+    check(
+        &edit(&[(native, &two), ("static_size = 0", small), off]),
+        &[(
+            Some("tier_size"),
+            "slc_cache.tier_size",
+            "less than one superblock of 2 bits a cell",
+            "counted in superblocks",
+        )],
+    );
+    let large = "static_size = 0\ntier_size = \"30 GB\"";
+    check(
+        &edit(&[(native, &two), ("static_size = 0", large), off]),
+        &[(
+            Some("tier_size"),
+            "slc_cache.tier_size",
+            "of flash for the second tier, and the first leaves",
+            "lower it",
+        )],
+    );
+    let three = "[nand.tier]\nbits = 2\ntr = [\"45 us\"]\n\n[nand.native]\n";
+    check(
+        &edit(&[(native, three)]),
+        &[(
+            Some("tr"),
+            "nand.tier.tr",
+            "1 times for 2 page types of the second tier",
+            "list of 2",
+        )],
+    );
+}

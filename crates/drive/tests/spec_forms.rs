@@ -98,6 +98,23 @@ const OTHERS: &[(&str, &[&str])] = &[
     ),
     ("nand.native.tbers", &["nand.native.tbers=3.5 ms"]),
     ("nand.native.endurance", &["nand.native.endurance=3000"]),
+    ("nand.tier.bits", &["nand.tier.bits=2"]),
+    (
+        "nand.tier.tr",
+        &["nand.tier.bits=2", "nand.tier.tr=[\"40 us\", \"55 us\"]"],
+    ),
+    (
+        "nand.tier.tprog",
+        &["nand.tier.bits=2", "nand.tier.tprog=1.5 ms"],
+    ),
+    (
+        "nand.tier.tbers",
+        &["nand.tier.bits=2", "nand.tier.tbers=7 ms"],
+    ),
+    (
+        "nand.tier.endurance",
+        &["nand.tier.bits=2", "nand.tier.endurance=9000"],
+    ),
     ("ftl.mapping_unit", &["ftl.mapping_unit=16 KiB"]),
     ("ftl.system", &["ftl.system=0"]),
     ("map.residency", &["map.residency=demand"]),
@@ -142,6 +159,10 @@ const OTHERS: &[(&str, &[&str])] = &[
             "slc_cache.size_by_fill=[\"0 %: 4 GB\", \"75 %: 500 MB\"]",
             "slc_cache.size=0",
         ],
+    ),
+    (
+        "slc_cache.tier_size",
+        &["nand.tier.bits=2", "slc_cache.tier_size=6 GB"],
     ),
     ("slc_cache.worn", &["slc_cache.worn=close"]),
     ("slc_cache.direct_share", &["slc_cache.direct_share=0.4"]),

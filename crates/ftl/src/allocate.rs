@@ -27,15 +27,17 @@ pub(crate) const MAP: usize = 4;
 pub(crate) const COLD: usize = 5;
 /// Collected data of cold superblocks.
 pub(crate) const GC_COLD: usize = 6;
+/// Host data into the second tier of the cache.
+pub(crate) const TIER: usize = 7;
 /// How many streams there are.
-pub(crate) const STREAMS: usize = 7;
+pub(crate) const STREAMS: usize = 8;
 /// Those that take host data.
-pub(crate) const HOST_STREAMS: [usize; 3] = [CACHE, DIRECT, COLD];
+pub(crate) const HOST_STREAMS: [usize; 4] = [CACHE, DIRECT, COLD, TIER];
 
 /// Whether a stream takes host data.
 #[inline]
 pub(crate) fn is_host(stream: usize) -> bool {
-    matches!(stream, CACHE | DIRECT | COLD)
+    matches!(stream, CACHE | DIRECT | COLD | TIER)
 }
 
 /// Whether a stream takes collected data and no other.
@@ -48,6 +50,7 @@ pub(crate) fn is_collected(stream: usize) -> bool {
 fn mode_of(stream: usize, policy: &Policy) -> Mode {
     match stream {
         CACHE => Mode::Slc,
+        TIER => Mode::Tier,
         MAP => policy.map.mode,
         _ => Mode::Native,
     }
@@ -57,6 +60,7 @@ fn mode_of(stream: usize, policy: &Policy) -> Mode {
 fn pool_of(stream: usize) -> Pool {
     match stream {
         CACHE => Pool::Cache,
+        TIER => Pool::Tier,
         MAP => Pool::Map,
         _ => Pool::Data,
     }
@@ -382,6 +386,7 @@ impl Ftl {
         let counter = match stream {
             _ if self.recovering => &mut self.counters.recovery_units,
             CACHE => &mut self.counters.slc_units,
+            TIER => &mut self.counters.tier_units,
             DIRECT | COLD => &mut self.counters.direct_units,
             FOLD => &mut self.counters.fold_units,
             MAP => &mut self.counters.map_units,
@@ -448,6 +453,7 @@ impl Ftl {
         let group = self.streams[stream].lane;
         let superblock = match stream {
             CACHE => self.take_cache_superblock(group),
+            TIER => self.take_tier_superblock(group),
             MAP => self.blocks.free_map.pop_front(),
             _ => self.take_free(stream, group),
         };
@@ -557,6 +563,7 @@ impl Ftl {
         block.state = State::Closed;
         match block.pool {
             Pool::Cache => self.blocks.cache.push_back(superblock),
+            Pool::Tier => self.blocks.tier.push_back(superblock),
             Pool::Data => self.victims.add(superblock, block.valid),
             Pool::Map => {}
         }
@@ -595,9 +602,7 @@ impl Ftl {
 
     /// A superblock without valid data is nobody's source any more.
     pub(crate) fn retire_emptied(&mut self, superblock: u32) {
-        if self.blocks.all[superblock as usize].pool == Pool::Cache {
-            self.blocks.cache.retain(|&s| s != superblock);
-        }
+        self.blocks.leave_cache(superblock);
         if self.victims.holds(superblock) {
             self.victims.remove(superblock);
         }
@@ -652,7 +657,7 @@ impl Ftl {
             return;
         }
         let block = &mut self.blocks.all[superblock as usize];
-        let (cached, fixed, map) = (block.pool == Pool::Cache, block.fixed, block.map);
+        let (pool, fixed, map) = (block.pool, block.fixed, block.map);
         block.state = State::Free;
         block.marked = false;
         block.mode = Mode::Native;
@@ -662,8 +667,8 @@ impl Ftl {
             spare.opened[superblock as usize] = 0;
             spare.wipe(self.layout.base(superblock), self.layout.native_units);
         }
-        if cached && !fixed {
-            self.cache.borrowed -= 1;
+        if !fixed {
+            self.cache.give_back(pool);
         }
         if fixed && self.gives_up_static(superblock) {
             self.starved = false;

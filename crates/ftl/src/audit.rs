@@ -7,7 +7,7 @@ use crate::blocks::State;
 use crate::check::{Checked, ensure, ensure_eq};
 use crate::counters::Counters;
 use crate::ftl::Ftl;
-use crate::layout::{Layout, NONE};
+use crate::layout::{Layout, Mode, NONE};
 use crate::op::Token;
 
 /// Counts and times of a drive's life stay below this, so that sums of them cannot overflow.
@@ -108,6 +108,7 @@ impl Counters {
             c.map_misses,
             c.slc_erases,
             c.native_erases,
+            c.tier_erases,
         ];
         ensure!(causes && others.into_iter().all(small), "counters: {c:?}");
         let programmed: u64 = c.by_cause().iter().map(|&(_, units)| units).sum();
@@ -187,6 +188,11 @@ impl Ftl {
         for (index, block) in self.blocks.all.iter().enumerate() {
             let units = block.valid.max(block.written);
             ensure!(units <= b.units, "superblock {index} holds {units} units");
+            let known = block.mode != Mode::Tier || self.layout.tier_bits > 0;
+            ensure!(
+                known,
+                "superblock {index} is in a mode that the part has not"
+            );
             let dies = block.erases_left;
             ensure!(
                 dies <= b.dies,
@@ -197,13 +203,21 @@ impl Ftl {
                 flights <= b.flights,
                 "superblock {index}: {flights} in flight"
             );
-            let cycles = block.slc_cycles.max(block.native_cycles);
+            let cycles = block
+                .slc_cycles
+                .max(block.native_cycles)
+                .max(block.tier_cycles);
             ensure!(cycles < 1 << 30, "superblock {index}: {cycles} cycles");
         }
         let q = &self.blocks;
         let free = q.free.iter().chain(&q.free_fixed).chain(&q.free_map);
         b.distinct("free", free)?;
-        let queues = [("half", &q.half), ("cache", &q.cache), ("stale", &q.stale)];
+        let queues = [
+            ("half", &q.half),
+            ("cache", &q.cache),
+            ("tier", &q.tier),
+            ("stale", &q.stale),
+        ];
         queues
             .into_iter()
             .try_for_each(|(name, queue)| b.distinct(name, queue))

@@ -33,10 +33,12 @@ pub enum State {
 pub enum Pool {
     /// Data in native blocks.
     Data,
-    /// Data in the SLC cache.
-    Cache,
     /// Pages of the map.
     Map,
+    /// Data in the SLC cache.
+    Cache,
+    /// Data in the cache's second tier.
+    Tier,
 }
 
 /// One superblock.
@@ -66,6 +68,8 @@ pub struct Superblock {
     pub slc_cycles: u32,
     /// Times it was erased after native use.
     pub native_cycles: u32,
+    /// Times it was erased after use in the second tier.
+    pub tier_cycles: u32,
 }
 
 impl Superblock {
@@ -84,18 +88,19 @@ impl Superblock {
             erases_left: 0,
             slc_cycles: 0,
             native_cycles: 0,
+            tier_cycles: 0,
         }
     }
 
     /// Counts an erase after use in the present mode.
     pub(crate) fn wear_off(&mut self, counters: &mut Counters) {
-        if self.mode == Mode::Slc {
-            self.slc_cycles += 1;
-            counters.slc_erases += 1;
-        } else {
-            self.native_cycles += 1;
-            counters.native_erases += 1;
-        }
+        let (cycles, erases) = match self.mode {
+            Mode::Slc => (&mut self.slc_cycles, &mut counters.slc_erases),
+            Mode::Native => (&mut self.native_cycles, &mut counters.native_erases),
+            Mode::Tier => (&mut self.tier_cycles, &mut counters.tier_erases),
+        };
+        *cycles += 1;
+        *erases += 1;
     }
 }
 
@@ -109,6 +114,8 @@ pub(crate) struct Blocks {
     pub(crate) half: VecDeque<u32>,
     /// Closed cache superblocks, oldest first.
     pub(crate) cache: VecDeque<u32>,
+    /// Closed superblocks of the cache's second tier, oldest first.
+    pub(crate) tier: VecDeque<u32>,
     /// Left by a crypto erase, to be erased before they are used.
     pub(crate) stale: VecDeque<u32>,
     /// How many are being erased, those of the map excepted.
@@ -116,7 +123,7 @@ pub(crate) struct Blocks {
 }
 
 flashtwin_base::state! { Blocks {
-    kept: free, free_fixed, free_map, half, cache, stale, erasing;
+    kept: free, free_fixed, free_map, half, cache, tier, stale, erasing;
     sized: all;
 } }
 
@@ -132,6 +139,7 @@ impl Blocks {
             free_map: VecDeque::new(),
             half: VecDeque::new(),
             cache: VecDeque::with_capacity(born.len()),
+            tier: VecDeque::new(),
             stale: VecDeque::new(),
             erasing: 0,
         };
@@ -167,6 +175,21 @@ impl Blocks {
     pub(crate) fn fixed_count(&self) -> u32 {
         let fixed = |b: &&Superblock| b.fixed && b.state != State::Retired;
         self.all.iter().filter(fixed).count() as u32
+    }
+
+    /// Nothing that is closed in the cache waits to be folded.
+    #[inline]
+    pub(crate) fn nothing_cached(&self) -> bool {
+        self.cache.is_empty() && self.tier.is_empty()
+    }
+
+    /// Takes a superblock out of the queues of what waits to be folded.
+    pub(crate) fn leave_cache(&mut self, superblock: u32) {
+        match self.all[superblock as usize].pool {
+            Pool::Cache => self.cache.retain(|&s| s != superblock),
+            Pool::Tier => self.tier.retain(|&s| s != superblock),
+            Pool::Data | Pool::Map => {}
+        }
     }
 
     /// Native superblocks that can be opened, half-filled ones among them.

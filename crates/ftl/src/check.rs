@@ -132,11 +132,23 @@ impl Ftl {
             ) {
                 ensure_eq!(block.valid, 0, "superblock {index} is {:?}", block.state);
             }
-            if block.mode == Mode::Slc {
-                let beyond = self.layout.native_units - self.layout.slc_units;
-                let past = self.map.count_valid(base + self.layout.slc_units, beyond);
-                ensure_eq!(past, 0, "data past the SLC pages of superblock {index}");
-            }
+            let own = self.layout.units(block.mode);
+            let past = self
+                .map
+                .count_valid(base + own, self.layout.native_units - own);
+            ensure_eq!(
+                past,
+                0,
+                "data past the pages that superblock {index} has in its mode"
+            );
+            // What a crypto erase left behind is nobody's, and keeps its mode until it is erased.
+            let left = matches!(block.state, State::Emptied | State::Erasing);
+            ensure!(
+                (block.mode == Mode::Tier) == (block.pool == Pool::Tier) || left,
+                "superblock {index} is in mode {:?} for {:?}",
+                block.mode,
+                block.pool
+            );
             ensure!(
                 !block.fixed
                     || block.mode == Mode::Slc
@@ -178,6 +190,18 @@ impl Ftl {
             .map(|b| b.valid)
             .sum::<u32>();
         ensure_eq!(cached, self.cache.valid_units, "valid units in SLC mode");
+        let tier = self.blocks.all.iter().filter(|b| b.pool == Pool::Tier);
+        ensure_eq!(
+            tier.clone().count(),
+            self.cache.tier_borrowed as usize,
+            "superblocks of the second tier"
+        );
+        let valid = tier.map(|b| b.valid).sum::<u32>();
+        ensure_eq!(
+            valid,
+            self.cache.tier_valid_units,
+            "valid units of the second tier"
+        );
         let borrowed = self
             .blocks
             .all
@@ -197,7 +221,7 @@ impl Ftl {
         let c = &self.counters;
         let waiting = self.host_units_waiting();
         let gone = c.dropped_units + c.lost_units;
-        let host = c.slc_units + c.direct_units + gone + u64::from(waiting);
+        let host = c.slc_units + c.tier_units + c.direct_units + gone + u64::from(waiting);
         ensure_eq!(host, c.host_units, "host units are lost or doubled");
         self.check_parity()
     }
@@ -257,7 +281,12 @@ impl Ftl {
         for state in states {
             let _ = write!(out, "{state:?} {}, ", count(state));
         }
-        let _ = writeln!(out, "cache superblocks closed {}", self.blocks.cache.len());
+        let _ = writeln!(
+            out,
+            "cache superblocks closed {} and {}",
+            self.blocks.cache.len(),
+            self.blocks.tier.len()
+        );
         let movers = [
             ("fold", &self.fold),
             ("gc", &self.collect),

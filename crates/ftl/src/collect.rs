@@ -323,7 +323,12 @@ impl Ftl {
             Victim::Random => self.victims.any(pool, all, &mut self.chance),
         };
         let chosen = chosen.unwrap_or(emptiest);
-        let oldest_cached = self.blocks.cache.front().map(|&s| valid(s));
+        let oldest_cached = self
+            .blocks
+            .cache
+            .front()
+            .or(self.blocks.tier.front())
+            .map(|&s| valid(s));
         let cheaper_fold =
             oldest_cached.is_some_and(|cached| cached <= valid(chosen)) && self.fold_can_write();
         (valid(emptiest) < units && !cheaper_fold).then_some(chosen)

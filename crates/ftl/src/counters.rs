@@ -7,6 +7,8 @@ pub struct Counters {
     pub host_units: u64,
     /// Host units programmed into SLC.
     pub slc_units: u64,
+    /// Host units programmed into the second tier of the cache.
+    pub tier_units: u64,
     /// Host units programmed straight into native blocks.
     pub direct_units: u64,
     /// Units programmed by folding.
@@ -59,15 +61,18 @@ pub struct Counters {
     pub slc_erases: u64,
     /// Superblocks erased after native use.
     pub native_erases: u64,
+    /// Superblocks erased after use in the second tier.
+    pub tier_erases: u64,
 }
 
 impl Counters {
     /// Programmed units by what caused them: write amplification in its parts, as if nothing were
     /// compressed.
     #[must_use]
-    pub fn by_cause(&self) -> [(&'static str, u64); 12] {
+    pub fn by_cause(&self) -> [(&'static str, u64); 13] {
         [
             ("slc", self.slc_units),
+            ("tier", self.tier_units),
             ("direct", self.direct_units),
             ("fold", self.fold_units),
             ("gc", self.gc_units),

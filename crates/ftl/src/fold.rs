@@ -1,4 +1,5 @@
-//! Folding moves data from SLC-mode superblocks to native ones, oldest superblock first.
+//! Folding moves data from SLC-mode superblocks to native ones, oldest superblock first, and then
+//! from those of the cache's second tier.
 //!
 //! When: in the background (in offered idle time, or while few superblocks are free), at a rate
 //! where there is one; under pressure, at a pace for each host byte; on demand, when the host waits
@@ -7,10 +8,11 @@
 //!
 //! How: over the channel through the controller, or inside the die (copyback) where whole
 //! wordlines are valid and the destination is at the beginning of a granule on the same die. Not
-//! with parity: it needs the data in the controller, and its place moves from die to die in another
-//! rhythm in each mode. Not with compression either: what is moved is packed anew. Copyback hands
-//! bit errors on, so a firmware reads out a wordline now and then and checks it; where it finds
-//! too many errors the rest of the superblock goes through the controller.
+//! with parity: it needs the data in the controller, and its place moves from die to die in
+//! another rhythm in each mode. Not from the second tier. Not with compression either: what is
+//! moved is packed anew. Copyback hands bit errors on, so a firmware reads out a wordline now and
+//! then and checks it; where it finds too many errors the rest of the superblock goes through the
+//! controller.
 
 use crate::allocate::FOLD;
 use crate::blocks::Superblock;
@@ -38,7 +40,7 @@ impl Ftl {
     /// next one fills.
     #[inline]
     fn fold_pace_milli(&self) -> i64 {
-        if self.blocks.cache.is_empty() && self.fold.source == NONE {
+        if self.blocks.nothing_cached() && self.fold.source == NONE {
             return 0;
         }
         let pace = self.pressure_pace_milli();
@@ -63,7 +65,7 @@ impl Ftl {
         let keeps_up = keep_up > 0 && near();
         let pace = i64::from(self.policy.fold.pace_milli);
         match (keeps_up, free < reserve) {
-            (_, true) if self.blocks.cache.is_empty() => pace.min(1000),
+            (_, true) if self.blocks.nothing_cached() => pace.min(1000),
             (true, true) => pace.max(keep_up),
             (true, false) => keep_up,
             (false, true) => pace,
@@ -71,9 +73,13 @@ impl Ftl {
         }
     }
 
-    /// The borrowed part has passed its size, or, without one, the static part is all in use.
+    /// The borrowed part has passed its size, or, without one, the static part is all in use; and
+    /// so is the second tier, where there is one.
     #[inline]
     pub(crate) fn cache_is_full(&self) -> bool {
+        if self.tier_takes() {
+            return false;
+        }
         if self.cache.limit == 0 {
             return self.blocks.free_fixed.is_empty();
         }
@@ -95,7 +101,7 @@ impl Ftl {
     /// Whether folding in the background waits for its rate to allow for more.
     #[must_use]
     pub fn wants_allowance(&self) -> bool {
-        let work = self.fold.source != NONE || self.fold.waiting() || !self.blocks.cache.is_empty();
+        let work = self.fold.source != NONE || self.fold.waiting() || !self.blocks.nothing_cached();
         work && (self.fold.idle || self.cache.scarce) && self.cache.allowance.is_some()
     }
 
@@ -150,7 +156,7 @@ impl Ftl {
                 }
                 return;
             }
-            if self.fold.cursor >= self.layout.slc_units {
+            if self.fold.cursor >= self.source_units() {
                 if !self.finish_source(Work::Fold, ops) {
                     return;
                 }
@@ -165,33 +171,43 @@ impl Ftl {
         }
     }
 
+    /// Units of the source, which is of one tier or the other.
+    #[inline]
+    fn source_units(&self) -> u32 {
+        let mode = self.blocks.all[self.fold.source as usize].mode;
+        self.layout.units(mode)
+    }
+
     /// Takes a closed cache superblock whose programs have all ended as source: the emptiest while
-    /// there are some worth reclaiming, else the oldest.
+    /// there are some worth reclaiming, else the oldest; the second tier's after the first's.
     fn next_fold_source(&mut self, ops: &mut Vec<NandOp>) -> bool {
         self.erase_dead(ops);
         let emptiest = self.emptiest();
         self.cache.reclaiming = emptiest.is_some() && self.reclaims_on();
-        let Some(at) = emptiest.or_else(|| self.oldest_fold_source()) else {
+        let found = match emptiest {
+            Some(at) => self.blocks.cache.get(at).copied(),
+            None => self.oldest_fold_source(),
+        };
+        let Some(superblock) = found else {
             return false;
         };
-        let Some(superblock) = self.blocks.cache.remove(at) else {
-            return false;
-        };
+        self.blocks.leave_cache(superblock);
         self.start_source(Work::Fold, superblock);
         self.cache.distrusted = false;
         true
     }
 
-    /// Place in the queue of the oldest source that is ready. Reclaiming alone is no reason to fold
+    /// The oldest source that is ready. Reclaiming alone is no reason to fold
     /// one that is mostly valid.
-    fn oldest_fold_source(&self) -> Option<usize> {
+    fn oldest_fold_source(&self) -> Option<u32> {
         let background = self.folds_in_background();
         let asked = background || self.starved || self.cache.reclaim_most.is_none();
         if !asked && self.pressure_pace_milli() == 0 && !self.rearms() {
             return None;
         }
-        let ready = |s: &u32| self.may_fold(&self.blocks.all[*s as usize]);
-        self.blocks.cache.iter().position(ready)
+        let ready = |s: &&u32| self.may_fold(&self.blocks.all[**s as usize]);
+        let mut queues = self.blocks.cache.iter().chain(&self.blocks.tier);
+        queues.find(ready).copied()
     }
 
     /// Whether a closed cache superblock may be folded now. With nothing to spare only a borrowed
@@ -200,7 +216,7 @@ impl Ftl {
         let short = || {
             let borrowed = |s: &u32| !self.blocks.all[*s as usize].fixed;
             self.available() <= self.policy.gc.reserve_superblocks
-                && self.blocks.cache.iter().any(borrowed)
+                && (self.blocks.cache.iter().any(borrowed) || !self.blocks.tier.is_empty())
         };
         block.in_flight == 0 && !(block.fixed && short())
     }
@@ -216,7 +232,8 @@ impl Ftl {
     /// rows.
     fn try_copyback(&mut self, ops: &mut Vec<NandOp>) -> bool {
         let possible = self.layout.one_shot && !self.layout.parity && !self.compresses();
-        let possible = possible && !self.cache.distrusted;
+        let slc = self.blocks.all[self.fold.source as usize].mode == Mode::Slc;
+        let possible = possible && slc && !self.cache.distrusted;
         if self.policy.fold.path != FoldPath::Copyback || !possible {
             return false;
         }

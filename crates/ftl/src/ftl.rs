@@ -5,7 +5,7 @@ use std::ops::Range;
 use flashtwin_base::rng::Rng;
 use flashtwin_nand::Part;
 
-use crate::allocate::{CACHE, DIRECT, HOST_STREAMS, MAP, STREAMS, Stream};
+use crate::allocate::{CACHE, DIRECT, HOST_STREAMS, MAP, STREAMS, Stream, TIER};
 use crate::blocks::{Blocks, State, Superblock};
 use crate::collect::Collection;
 use crate::counters::Counters;
@@ -225,6 +225,17 @@ impl Ftl {
         )
     }
 
+    /// Units given out in the second tier of the cache, and how many of them are valid.
+    #[must_use]
+    pub fn tier_units(&self) -> (u64, u64) {
+        let each = self.layout.whole_units(Mode::Tier);
+        let given = u64::from(self.cache.tier_borrowed) * u64::from(each);
+        (
+            given - u64::from(self.streams[TIER].left()),
+            u64::from(self.cache.tier_valid_units),
+        )
+    }
+
     /// Where a logical unit's data is now.
     #[inline]
     #[must_use]
@@ -417,13 +428,12 @@ impl Ftl {
             if block.written > 0 {
                 block.wear_off(&mut self.counters);
             }
-            let (slc_cycles, native_cycles) = (block.slc_cycles, block.native_cycles);
-            let (fixed, map) = (block.fixed, block.map);
             *block = Superblock {
-                map,
-                slc_cycles,
-                native_cycles,
-                ..Superblock::fresh(fixed)
+                map: block.map,
+                slc_cycles: block.slc_cycles,
+                native_cycles: block.native_cycles,
+                tier_cycles: block.tier_cycles,
+                ..Superblock::fresh(block.fixed)
             };
         }
         self.blocks.free_all();
@@ -436,6 +446,7 @@ impl Ftl {
     pub(crate) fn start_over(&mut self) {
         self.map.forget_all();
         self.blocks.cache.clear();
+        self.blocks.tier.clear();
         self.blocks.half.clear();
         self.blocks.stale.clear();
         self.parity_forgone += self.unprotected_units();

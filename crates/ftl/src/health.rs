@@ -25,7 +25,7 @@
 use flashtwin_base::rng::Rng;
 use flashtwin_nand::Part;
 
-use crate::allocate::{CACHE, COLD, DIRECT, FOLD, is_collected, is_host};
+use crate::allocate::{CACHE, COLD, DIRECT, FOLD, TIER, is_collected, is_host};
 use crate::audit::Bounds;
 use crate::blocks::{Pool, State};
 use crate::check::Checked;
@@ -216,11 +216,8 @@ impl Ftl {
         let data = self
             .logical_units()
             .div_ceil(self.layout.whole_units(Mode::Native));
-        let streams = if self.cache.mode == CacheMode::None {
-            2
-        } else {
-            3
-        };
+        let cached = u32::from(self.cache.mode != CacheMode::None);
+        let streams = 2 + cached + u32::from(self.cache.tier_limit > 0);
         let open = streams * self.layout.groups;
         let gc = &self.policy.gc;
         let work = (gc.reserve_superblocks + open + 1).max(gc.high_superblocks);
@@ -263,8 +260,8 @@ impl Ftl {
         assert_eq!(block.valid, 0, "retiring {} live units", block.valid);
         if block.fixed {
             self.cache.fixed_total -= 1;
-        } else if block.pool == Pool::Cache {
-            self.cache.borrowed -= 1;
+        } else {
+            self.cache.give_back(block.pool);
         }
         self.wear.spare(superblock);
         if let Some(spare) = &mut self.spare {
@@ -408,6 +405,7 @@ impl Ftl {
         let c = &mut self.counters;
         let first = match stream {
             CACHE => [&mut c.slc_units, &mut c.gc_units, &mut c.wear_units],
+            TIER => [&mut c.tier_units, &mut c.gc_units, &mut c.wear_units],
             DIRECT | COLD => [&mut c.direct_units, &mut c.gc_units, &mut c.wear_units],
             FOLD => [&mut c.fold_units, &mut c.gc_units, &mut c.wear_units],
             _ => [&mut c.gc_units, &mut c.wear_units, &mut c.refresh_units],

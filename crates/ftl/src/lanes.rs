@@ -12,7 +12,7 @@
 //! Pages of the map are few and their superblocks too: their stream has one lane, of the group of
 //! the superblock that is open.
 
-use crate::allocate::{CACHE, DIRECT, MAP, STREAMS, Stream};
+use crate::allocate::{CACHE, DIRECT, MAP, STREAMS, Stream, TIER};
 use crate::audit::Bounds;
 use crate::blocks::State;
 use crate::check::{Checked, ensure, ensure_eq};
@@ -171,6 +171,7 @@ impl Ftl {
                 self.blocks.has_fixed(&self.layout, group)
                     || (self.lane_has_free(stream) && self.cache_lendable() > 0)
             }
+            TIER => self.lane_has_free(stream) && self.tier_may_open(),
             DIRECT => self.lane_has_free(stream) && self.available() > reserve,
             _ => self.lane_has_free(stream) && self.available_to_movers() > reserve,
         }

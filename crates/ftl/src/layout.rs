@@ -3,7 +3,8 @@
 //! A physical unit number (PPN) is `superblock × native_units + offset`. Offsets run in page rows:
 //! one page of every plane of a die, which is what one multi-plane read takes. Rows fill a granule
 //! (what one program takes), granules go round the dies of the superblock. In SLC mode a
-//! superblock uses its first `slc_units`.
+//! superblock uses its first `slc_units`, in the second tier of the cache that times its bits a
+//! cell.
 //!
 //! A superblock spans a group of dies, all of them where there is one group; superblocks go round
 //! the groups. A *stripe* is one granule on each die of the group. With parity one granule of each
@@ -30,6 +31,8 @@ pub enum Mode {
     Slc,
     /// As many bits as the part is built for.
     Native,
+    /// Some of them: the second tier of the cache.
+    Tier,
 }
 
 /// No logical or physical unit.
@@ -102,6 +105,8 @@ pub struct Layout {
     pub slc_units: u32,
     /// Units that one native program takes.
     pub native_granule: u32,
+    /// Bits a cell in the second tier of the cache; 0 without one.
+    pub tier_bits: u32,
     /// All pages of a wordline are programmed at once.
     pub one_shot: bool,
     /// Native superblocks are filled lower pages first, and then the others wordline by wordline.
@@ -113,6 +118,7 @@ pub struct Layout {
     by_superblock: Divider,
     by_row: Divider,
     by_granule: Divider,
+    by_tier_granule: Divider,
     /// Data granules of a stripe.
     by_stripe: Divider,
     by_group_dies: Divider,
@@ -150,6 +156,11 @@ impl Layout {
         } else {
             row_units
         };
+        let tier_bits = part.tier.as_ref().map_or(0, |tier| tier.bits);
+        assert!(
+            tier_bits == 0 || (one_shot && tier_bits > 1 && tier_bits < bits),
+            "a tier of {tier_bits} bits in cells of {bits}"
+        );
         let raw = g.superblock_bytes() / u64::from(groups);
         let system = policy.system_bytes.div_ceil(raw) as u32;
         Layout {
@@ -166,6 +177,7 @@ impl Layout {
             native_units: slc_units * bits,
             slc_units,
             native_granule,
+            tier_bits,
             one_shot,
             lower_first: policy.cache.mode == CacheMode::LowerPages && !one_shot && bits > 1,
             wordlines: g.wordlines_per_block,
@@ -173,6 +185,7 @@ impl Layout {
             by_superblock: Divider::new(slc_units * bits),
             by_row: Divider::new(row_units),
             by_granule: Divider::new(native_granule),
+            by_tier_granule: Divider::new(row_units * tier_bits.max(1)),
             by_stripe: Divider::new(data_dies),
             by_group_dies: Divider::new(group_dies),
             by_groups: Divider::new(groups),
@@ -193,6 +206,7 @@ impl Layout {
         match mode {
             Mode::Slc => self.slc_units,
             Mode::Native => self.native_units,
+            Mode::Tier => self.slc_units * self.tier_bits,
         }
     }
 
@@ -203,6 +217,8 @@ impl Layout {
         match mode {
             Mode::Slc => self.row_units,
             Mode::Native => self.native_granule,
+            // A stream of no tier has a granule that divides, and never begins one.
+            Mode::Tier => self.row_units * self.tier_bits.max(1),
         }
     }
 
@@ -255,6 +271,12 @@ impl Layout {
         u64::from(self.whole_units(Mode::Slc)) * u64::from(self.unit_bytes)
     }
 
+    /// Bytes of a superblock in the second tier; 0 without one.
+    #[must_use]
+    pub fn tier_bytes(&self) -> u64 {
+        u64::from(self.whole_units(Mode::Tier)) * u64::from(self.unit_bytes)
+    }
+
     /// Superblock and offset of a physical unit.
     #[inline]
     #[must_use]
@@ -291,6 +313,7 @@ impl Layout {
             Mode::Slc => class::SLC_PROGRAM,
             Mode::Native if self.one_shot => class::NATIVE_PROGRAM,
             Mode::Native => class::NATIVE_PROGRAM + page as u8,
+            Mode::Tier => class::TIER_PROGRAM,
         }
     }
 
@@ -317,6 +340,7 @@ impl Layout {
         let granule = match mode {
             Mode::Slc => self.by_row.quotient(offset),
             Mode::Native => self.by_granule.quotient(offset),
+            Mode::Tier => self.by_tier_granule.quotient(offset),
         };
         self.by_stripe.split(granule)
     }
@@ -337,7 +361,7 @@ impl Layout {
     /// Page type that the granules of a native stripe begin with.
     #[inline]
     fn first_page(&self, mode: Mode, stripe: u32) -> u32 {
-        if mode == Mode::Slc || self.one_shot {
+        if mode != Mode::Native || self.one_shot {
             0
         } else if self.lower_first {
             let upper = stripe.checked_sub(self.wordlines);
@@ -358,10 +382,10 @@ impl Layout {
         if self.groups > 1 {
             die += self.group_of(superblock) * self.group_dies;
         }
-        let page = if mode == Mode::Native && self.one_shot {
-            self.by_row.quotient(self.by_granule.split(offset).1)
-        } else {
-            self.first_page(mode, stripe)
+        let page = match mode {
+            Mode::Native if self.one_shot => self.by_row.quotient(self.by_granule.split(offset).1),
+            Mode::Tier => self.by_row.quotient(self.by_tier_granule.split(offset).1),
+            _ => self.first_page(mode, stripe),
         };
         (die, page)
     }
@@ -376,7 +400,7 @@ impl Layout {
     /// Wordline of a stripe's granules, the same on each of its dies.
     #[must_use]
     pub fn wordline(&self, mode: Mode, stripe: u32) -> u32 {
-        if mode == Mode::Slc || self.one_shot {
+        if mode != Mode::Native || self.one_shot {
             stripe
         } else if self.lower_first {
             let upper = stripe.checked_sub(self.wordlines);

@@ -9,20 +9,26 @@ pub mod class {
     pub const SLC_READ: u8 = 0;
     /// Read of a native row; plus the page type (0 to 3).
     pub const NATIVE_READ: u8 = 1;
+    /// Read of a row of the second tier; plus the page type (0 to 2).
+    pub const TIER_READ: u8 = 5;
     /// Program of an SLC-mode row.
-    pub const SLC_PROGRAM: u8 = 5;
+    pub const SLC_PROGRAM: u8 = 8;
     /// Native program; plus the page type where the part programs page by page.
-    pub const NATIVE_PROGRAM: u8 = 6;
+    pub const NATIVE_PROGRAM: u8 = 9;
     /// Second pass of a native program.
-    pub const SECOND_PASS: u8 = 10;
+    pub const SECOND_PASS: u8 = 13;
+    /// Program of a wordline of the second tier.
+    pub const TIER_PROGRAM: u8 = 14;
     /// Erase after SLC use.
-    pub const SLC_ERASE: u8 = 11;
+    pub const SLC_ERASE: u8 = 15;
     /// Erase after native use.
-    pub const NATIVE_ERASE: u8 = 12;
+    pub const NATIVE_ERASE: u8 = 16;
+    /// Erase after use in the second tier.
+    pub const TIER_ERASE: u8 = 17;
     /// One native wordline filled from as many SLC wordlines as it has bits, inside the die.
-    pub const COPYBACK: u8 = 13;
+    pub const COPYBACK: u8 = 18;
     /// How many there are.
-    pub const COUNT: usize = 14;
+    pub const COUNT: usize = 19;
 
     /// A read of a row in a mode; `page` is its page type.
     #[inline]
@@ -31,6 +37,7 @@ pub mod class {
         match mode {
             Mode::Slc => SLC_READ,
             Mode::Native => NATIVE_READ + page as u8,
+            Mode::Tier => TIER_READ + page as u8,
         }
     }
 
@@ -41,6 +48,7 @@ pub mod class {
         match mode {
             Mode::Slc => SLC_ERASE,
             Mode::Native => NATIVE_ERASE,
+            Mode::Tier => TIER_ERASE,
         }
     }
 
@@ -55,7 +63,7 @@ pub mod class {
     #[inline]
     #[must_use]
     pub fn is_erase(class: u8) -> bool {
-        class == SLC_ERASE || class == NATIVE_ERASE
+        (SLC_ERASE..COPYBACK).contains(&class)
     }
 
     /// Whether the operation takes data over the channel and then programs it.

@@ -98,6 +98,9 @@ pub struct SlcCache {
     pub worn: Worn,
     /// Which writes enter.
     pub admit: Admit,
+    /// Second tier: what may lie in blocks that are used with some of their bits, and takes host
+    /// data when the SLC cache cannot; 0 = none.
+    pub tier_bytes: u64,
     /// A full cache first has its emptiest superblock folded where at most so much of it is valid,
     /// in thousandths; 0 = never.
     pub reclaim_milli: u32,

@@ -221,8 +221,9 @@ impl Ftl {
             block.marked = false;
             let borrowed = block.pool == Pool::Cache && !block.fixed;
             self.cache.borrowed += u32::from(borrowed);
-            if block.pool == Pool::Cache {
-                self.cache.valid_units += valid;
+            self.cache.tier_borrowed += u32::from(block.pool == Pool::Tier);
+            if let Some(sum) = self.cache.valid_in(block.pool) {
+                *sum += valid;
             }
             match (block.state, block.fixed) {
                 (State::Retired, _) => {}
@@ -249,6 +250,7 @@ impl Ftl {
                 _ if open => {}
                 (0, _) => self.erase_at_start(index, told),
                 (_, Pool::Cache) => self.blocks.cache.push_back(index),
+                (_, Pool::Tier) => self.blocks.tier.push_back(index),
                 (_, Pool::Map) => {}
                 (valid, Pool::Data) => self.victims.add(index, valid),
             }

@@ -9,9 +9,9 @@
 //! Where a write goes is asked three times (how much room, set it aside, place it), and between the
 //! questions the answer may change only to a stream that can take the data as well.
 
-use crate::allocate::{CACHE, DIRECT};
+use crate::allocate::{CACHE, DIRECT, TIER};
 use crate::audit::{Bounds, LIFETIME};
-use crate::blocks::{State, Superblock};
+use crate::blocks::{Pool, State, Superblock};
 use crate::check::{Checked, ensure};
 use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
@@ -48,6 +48,10 @@ pub(crate) struct Cache {
     pub(crate) borrowed: u32,
     /// Valid units in SLC mode.
     pub(crate) valid_units: u32,
+    /// Superblocks that the second tier may borrow, those that it has, and valid units in it.
+    pub(crate) tier_limit: u32,
+    pub(crate) tier_borrowed: u32,
+    pub(crate) tier_valid_units: u32,
     /// Host data goes direct until enough of the cache can be opened again.
     pub(crate) bypass: bool,
     /// Superblocks whose last valid unit went away, to be erased.
@@ -74,9 +78,9 @@ pub(crate) struct Cache {
 }
 
 flashtwin_base::state! { Cache {
-    kept: fixed_total, static_closed, limit, borrowed, valid_units, bypass, dead, reclaiming,
-        look_again, scarce, allowance, distrusted, direct_next, direct_ahead_milli;
-    built: mode, reserve, reclaim_most, rearm;
+    kept: fixed_total, static_closed, limit, borrowed, valid_units, tier_borrowed, tier_valid_units,
+        bypass, dead, reclaiming, look_again, scarce, allowance, distrusted, direct_next, direct_ahead_milli;
+    built: mode, tier_limit, reserve, reclaim_most, rearm;
 } }
 
 impl Cache {
@@ -107,6 +111,13 @@ impl Cache {
             limit,
             borrowed: 0,
             valid_units: 0,
+            tier_limit: if mode == CacheMode::None {
+                0
+            } else {
+                tier_limit(cache.tier_bytes, layout)
+            },
+            tier_borrowed: 0,
+            tier_valid_units: 0,
             bypass: false,
             dead: Vec::new(),
             reclaiming: false,
@@ -126,6 +137,36 @@ impl Cache {
             rearm: superblocks(cache.rearm_bytes).max(1),
         }
     }
+}
+
+impl Cache {
+    /// The count of valid units that a pool has; none where the choice of a victim keeps it.
+    #[inline]
+    pub(crate) fn valid_in(&mut self, pool: Pool) -> Option<&mut u32> {
+        match pool {
+            Pool::Data | Pool::Map => None,
+            Pool::Cache => Some(&mut self.valid_units),
+            Pool::Tier => Some(&mut self.tier_valid_units),
+        }
+    }
+
+    /// A superblock that a pool borrowed is free again, or gone.
+    pub(crate) fn give_back(&mut self, pool: Pool) {
+        match pool {
+            Pool::Data | Pool::Map => {}
+            Pool::Cache => self.borrowed -= 1,
+            Pool::Tier => self.tier_borrowed -= 1,
+        }
+    }
+}
+
+/// Superblocks of the second tier nearest to a size; none without one.
+fn tier_limit(bytes: u64, layout: &Layout) -> u32 {
+    let each = layout.tier_bytes();
+    if bytes == 0 || each == 0 {
+        return 0;
+    }
+    (((bytes + each / 2) / each) as u32).max(1)
 }
 
 /// The size that a table gives at a fill, in bytes: straight lines between its points, level
@@ -158,11 +199,50 @@ impl Ftl {
             WhenFull::Direct => (self.cache.limit, gc.max(self.cache.reserve)),
             WhenFull::FoldFirst => (self.cache.limit, gc),
             WhenFull::Staged | WhenFull::Mixed if self.cache.limit == 0 => (0, gc),
+            // What the second tier takes has not to be staged.
+            WhenFull::Staged | WhenFull::Mixed if self.tier_takes() => (self.cache.limit, gc),
             WhenFull::Staged | WhenFull::Mixed => (self.cache.limit + STAGING_SUPERBLOCKS, gc),
         };
         let keep = keep + u32::from(self.buffer.promised[Route::Direct as usize]);
         let lendable = self.available().saturating_sub(keep);
         limit.saturating_sub(self.cache.borrowed).min(lendable)
+    }
+
+    /// Free native superblocks that the second tier could borrow now.
+    fn tier_openable(&self) -> u32 {
+        if self.cache.tier_limit == 0 {
+            return 0;
+        }
+        let gc = self.policy.gc.reserve_superblocks;
+        let keep = match self.policy.cache.when_full {
+            WhenFull::Direct => gc.max(self.cache.reserve),
+            _ => gc,
+        };
+        let keep = keep + u32::from(self.buffer.promised[Route::Direct as usize]);
+        let lendable = self.available().saturating_sub(keep);
+        // A failed program may have opened one beyond the size.
+        let left = self
+            .cache
+            .tier_limit
+            .saturating_sub(self.cache.tier_borrowed);
+        left.min(lendable)
+    }
+
+    /// Whether a lane of the second tier may have a superblock.
+    pub(crate) fn tier_may_open(&self) -> bool {
+        self.tier_openable() > 0
+    }
+
+    /// Whether the second tier takes what the SLC cache cannot.
+    #[inline]
+    pub(crate) fn tier_takes(&self) -> bool {
+        self.cache.tier_limit > 0 && (self.streams[TIER].left() > 0 || self.tier_openable() > 0)
+    }
+
+    /// Takes a superblock of a die group for the second tier.
+    pub(crate) fn take_tier_superblock(&mut self, group: u32) -> Option<u32> {
+        self.cache.tier_borrowed += 1;
+        self.take_free(TIER, group)
     }
 
     /// Takes a superblock of a die group for the cache: a static one if there is one, else a
@@ -187,11 +267,15 @@ impl Ftl {
             }
             self.cache.bypass = false;
         }
-        if self.policy.cache.when_full == WhenFull::Mixed {
+        let tier = self.tier_takes();
+        if self.policy.cache.when_full == WhenFull::Mixed && !tier {
             return self.mixed_stream();
         }
         if self.streams[CACHE].left() > 0 || self.cache_openable() > 0 {
             return CACHE;
+        }
+        if tier {
+            return TIER;
         }
         if self.policy.cache.when_full == WhenFull::Direct && !self.room_is_coming() {
             self.cache.bypass = true;
@@ -237,9 +321,10 @@ impl Ftl {
         };
         let source = self.fold.source;
         let block = |s: u32| &self.blocks.all[s as usize];
-        let folded = source != NONE && block(source).valid <= most;
+        let slc = source != NONE && block(source).pool == Pool::Cache;
+        let folded = slc && block(source).valid <= most;
         let used = self.cache.borrowed + self.fixed_in_use();
-        let at_work = used - self.blocks.cache.len() as u32 - u32::from(source != NONE);
+        let at_work = used - self.blocks.cache.len() as u32 - u32::from(slc);
         if folded || at_work > 0 {
             return true;
         }
@@ -297,7 +382,7 @@ impl Ftl {
     /// A static superblock has been erased: whether it is given up, its cycles being used up.
     pub(crate) fn gives_up_static(&mut self, superblock: u32) -> bool {
         let cycles = u64::from(self.blocks.all[superblock as usize].slc_cycles);
-        let worn = self.wear.rated.wear(cycles, 0) >= 1.0;
+        let worn = self.wear.rated.wear(cycles, 0, 0) >= 1.0;
         let given_up = match self.policy.cache.worn {
             Worn::Keep => false,
             Worn::Shrink => worn,
@@ -323,7 +408,8 @@ impl Ftl {
 
     /// The drive starts over with its wear as it was: what was given up stays so.
     pub(crate) fn give_up_worn(&mut self) {
-        let worn = |b: &Superblock| b.fixed && self.wear.rated.wear(b.slc_cycles.into(), 0) >= 1.0;
+        let worn =
+            |b: &Superblock| b.fixed && self.wear.rated.wear(b.slc_cycles.into(), 0, 0) >= 1.0;
         let closes = self.policy.cache.worn == Worn::Close;
         self.cache.static_closed = closes && self.blocks.all.iter().any(worn);
         for superblock in std::mem::take(&mut self.blocks.free_fixed) {
@@ -346,7 +432,7 @@ impl Ftl {
         let (mut count, mut sum) = (0.0, 0.0);
         for left in own.map(|b| match b.state {
             State::Retired => 0.0,
-            _ => (1.0 - self.wear.rated.wear(b.slc_cycles.into(), 0)).max(0.0),
+            _ => (1.0 - self.wear.rated.wear(b.slc_cycles.into(), 0, 0)).max(0.0),
         }) {
             count += 1.0;
             sum += left;
@@ -423,6 +509,7 @@ impl Ftl {
         let can_open = match stream {
             _ if promised => true,
             CACHE => self.cache_openable() > 0,
+            TIER => self.tier_openable() > 0,
             _ => self.direct_openable(route),
         };
         let left = self.streams[stream].left().saturating_sub(coming);
@@ -448,7 +535,7 @@ impl Ftl {
     /// A host stream has opened a superblock: the one that was set aside for it is taken.
     pub(crate) fn keep_promise(&mut self, stream: usize) {
         let promised = &mut self.buffer.promised;
-        if stream == CACHE || !promised[Route::Direct as usize] {
+        if stream != DIRECT || !promised[Route::Direct as usize] {
             promised[Route::Cache as usize] = false;
         } else {
             promised[Route::Direct as usize] = false;
@@ -492,9 +579,13 @@ impl Cache {
     /// See [`crate::audit`].
     pub(crate) fn audit(&self, b: &Bounds) -> Checked {
         b.distinct("dead", &self.dead)?;
-        let counts = [&self.fixed_total, &self.borrowed];
+        let counts = [&self.fixed_total, &self.borrowed, &self.tier_borrowed];
         Bounds::below("cache", b.superblocks + 1, counts)?;
-        Bounds::below("cached", b.physical + 1, [&self.valid_units])?;
+        Bounds::below(
+            "cached",
+            b.physical + 1,
+            [&self.valid_units, &self.tier_valid_units],
+        )?;
         let ahead = self.direct_ahead_milli.unsigned_abs();
         let allowed = self.allowance.unwrap_or(0).unsigned_abs();
         ensure!(

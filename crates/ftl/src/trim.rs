@@ -2,7 +2,7 @@
 //!
 //! A closed superblock that loses its last valid unit is erased, not folded or collected.
 
-use crate::blocks::{Pool, State};
+use crate::blocks::State;
 use crate::ftl::Ftl;
 use crate::layout::NONE;
 use crate::op::NandOp;
@@ -86,8 +86,8 @@ impl Ftl {
         let block = &mut self.blocks.all[superblock as usize];
         let before = block.valid;
         block.valid -= count;
-        if block.pool == Pool::Cache {
-            self.cache.valid_units -= count;
+        if let Some(valid) = self.cache.valid_in(block.pool) {
+            *valid -= count;
         } else if self.victims.crosses(before, block.valid) {
             self.restep(superblock);
         }
@@ -99,8 +99,8 @@ impl Ftl {
         let block = &mut self.blocks.all[superblock as usize];
         let before = block.valid;
         block.valid += count;
-        if block.pool == Pool::Cache {
-            self.cache.valid_units += count;
+        if let Some(valid) = self.cache.valid_in(block.pool) {
+            *valid += count;
         } else if self.victims.crosses(before, block.valid) {
             self.restep(superblock);
         }

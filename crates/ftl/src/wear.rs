@@ -22,7 +22,7 @@ use crate::audit::Bounds;
 use crate::blocks::{Pool, State, Superblock};
 use crate::check::Checked;
 use crate::ftl::Ftl;
-use crate::layout::NONE;
+use crate::layout::{Mode, NONE};
 use crate::op::NandOp;
 use crate::policy::Levelling;
 
@@ -51,6 +51,8 @@ pub(crate) enum Cause {
 pub struct Rated {
     slc: f64,
     native: f64,
+    /// 1 without a second tier, whose cycles are none.
+    tier: f64,
 }
 
 impl Rated {
@@ -60,21 +62,41 @@ impl Rated {
         Rated {
             slc: f64::from(part.slc.endurance_cycles),
             native: f64::from(part.native.endurance_cycles),
+            tier: part
+                .tier
+                .as_ref()
+                .map_or(1.0, |tier| f64::from(tier.timing.endurance_cycles)),
         }
     }
 
     /// Cycles used over cycles rated, each mode's for itself: 1 is the end of the rated life.
     #[inline]
     #[must_use]
-    pub fn wear(&self, slc_cycles: u64, native_cycles: u64) -> f64 {
-        slc_cycles as f64 / self.slc + native_cycles as f64 / self.native
+    pub fn wear(&self, slc_cycles: u64, native_cycles: u64, tier_cycles: u64) -> f64 {
+        let (slc, native) = (slc_cycles as f64, native_cycles as f64);
+        slc / self.slc + native / self.native + tier_cycles as f64 / self.tier
+    }
+
+    /// What one cycle in a mode takes of the rated life.
+    #[inline]
+    #[must_use]
+    pub fn cycle_in(&self, mode: Mode) -> f64 {
+        match mode {
+            Mode::Slc => 1.0 / self.slc,
+            Mode::Native => 1.0 / self.native,
+            Mode::Tier => 1.0 / self.tier,
+        }
     }
 
     /// The wear of one superblock.
     #[inline]
     #[must_use]
     pub fn wear_of(&self, block: &Superblock) -> f64 {
-        self.wear(block.slc_cycles.into(), block.native_cycles.into())
+        self.wear(
+            block.slc_cycles.into(),
+            block.native_cycles.into(),
+            block.tier_cycles.into(),
+        )
     }
 
     /// The wear of one superblock in native cycles.
@@ -174,8 +196,10 @@ impl Ftl {
     /// The mean wear of all superblocks, as a share of the rated life.
     #[must_use]
     pub fn mean_wear(&self) -> f64 {
-        let (slc, native) = (self.counters.slc_erases, self.counters.native_erases);
-        self.wear.rated.wear(slc, native) / f64::from(self.layout.superblocks)
+        let c = &self.counters;
+        let wear = self.wear.rated;
+        let sum = wear.wear(c.slc_erases, c.native_erases, c.tier_erases);
+        sum / f64::from(self.layout.superblocks)
     }
 
     /// Takes a free superblock of a die group for a stream, by the policy of dynamic levelling.
@@ -240,9 +264,7 @@ impl Ftl {
             }
             self.wear.queue.remove(at);
             if holds {
-                if block.pool == Pool::Cache {
-                    self.blocks.cache.retain(|&s| s != superblock);
-                }
+                self.blocks.leave_cache(superblock);
                 return Some((superblock, cause));
             }
             // It was emptied in another way; its erase takes the mark away where it is not done.

@@ -98,6 +98,15 @@ pub struct ModeTiming {
     pub endurance_cycles: u32,
 }
 
+/// A mode between SLC and native: some of the bits that a cell is built for, in one shot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TierMode {
+    /// Bits a cell: more than one and fewer than in native mode.
+    pub bits: u32,
+    /// Timings and endurance.
+    pub timing: ModeTiming,
+}
+
 /// The second of two programming passes of a native wordline (foggy, then fine).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SecondPass {
@@ -143,6 +152,8 @@ pub struct Part {
     pub slc: ModeTiming,
     /// Blocks used as built.
     pub native: ModeTiming,
+    /// Any block used with some of its bits a cell; none where the part is not used so.
+    pub tier: Option<TierMode>,
     /// Bytes a second on a channel (an 8-bit bus: 400 MT/s is 400e6).
     pub bus_bytes_per_s: u64,
     /// Data of the next program is transferred while the array programs.

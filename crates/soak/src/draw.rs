@@ -81,7 +81,8 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
     let part = |rng: &mut Rng, asked: bool| if asked { between(rng, 1, most) } else { 0 };
     let borrowed = part(rng, matches!(mode, "dynamic" | "hybrid"));
     let own = part(rng, matches!(mode, "static" | "hybrid"));
-    let borrows = !uncached && mode != "static";
+    let (tier_bits, tier) = tier(rng, shape, uncached);
+    let borrows = !uncached && (mode != "static" || tier > 0);
     let rule = if uncached {
         "direct"
     } else {
@@ -89,8 +90,9 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
     };
     let pace = match (mode, rule) {
         (_, "staged" | "mixed") => pick(rng, &["1", "1.5", "3"]),
-        ("none" | "lower-pages", _) | ("static", "direct") => "0",
-        ("static", _) => pick(rng, &["0", "0.5", "1.5"]),
+        ("none" | "lower-pages", _) => "0",
+        ("static", "direct") if tier == 0 => "0",
+        ("static", _) if tier == 0 => pick(rng, &["0", "0.5", "1.5"]),
         _ => pick(rng, &["0.1", "0.5", "1", "2"]),
     };
     let idle = match (mode, rule) {
@@ -112,7 +114,7 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
     let low = held + between(rng, 1, 3) + if extra > 0 { 1 + extra } else { 0 };
     let high = low + between(rng, 0, 3);
     // Each mover's open superblock may have room that the host cannot use, and one may be in erase.
-    let movers = if uncached { 1 } else { 2 };
+    let movers = if uncached { 1 } else { 2 } + u64::from(tier > 0);
     let paged = map(rng, shape);
     let pool = if paged { between(rng, 4, 8) } else { 0 };
     let lanes = (shape.groups - 1) * (2 * movers + extra) + extra;
@@ -125,6 +127,8 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
     choices(rng, shape, (mode, rule), borrowed);
     shape.sets.extend([
         format!("slc_cache.mode={mode}"),
+        format!("nand.tier.bits={tier_bits}"),
+        format!("slc_cache.tier_size={} B", tier * tier_bits * shape.slc),
         format!("slc_cache.static_size={} B", own * shape.slc),
         format!("slc_cache.when_full={rule}"),
         format!("slc_cache.rearm={} B", rearm * shape.slc),
@@ -152,6 +156,15 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
         format!("gc.high={high}"),
         format!("drive.capacity={capacity} B"),
     ]);
+}
+
+/// The second tier of the cache: its bits a cell, and how many superblocks it may borrow.
+fn tier(rng: &mut Rng, shape: &Shape, uncached: bool) -> (u64, u64) {
+    if uncached || !shape.one_shot || shape.bits < 3 || rng.chance(50) {
+        return (0, 0);
+    }
+    let most = (shape.superblocks / 3).max(1);
+    (between(rng, 2, shape.bits - 1), between(rng, 0, most))
 }
 
 /// Where the map is; the answer is whether it is read page by page.

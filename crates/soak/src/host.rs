@@ -231,7 +231,7 @@ impl Host<'_> {
         ftl.check();
         self.report.compared += self.shadow.at_rest(|lpn| ftl.version(lpn))?;
         for (index, block) in ftl.superblocks().iter().enumerate() {
-            let cycles = block.slc_cycles + block.native_cycles;
+            let cycles = block.slc_cycles + block.native_cycles + block.tier_cycles;
             if cycles < self.cycles[index] {
                 return Err(format!("the wear of superblock {index} decreased"));
             }

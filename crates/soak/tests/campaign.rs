@@ -264,14 +264,16 @@ impl Host {
         }
         if !self.purged && ftl.grown_bad_blocks() == 0 {
             let of = |mode| u64::from(ftl.layout.whole_units(mode));
-            let erased = c.slc_erases * of(Mode::Slc) + c.native_erases * of(Mode::Native);
+            let erased = c.slc_erases * of(Mode::Slc)
+                + c.native_erases * of(Mode::Native)
+                + c.tier_erases * of(Mode::Tier);
             let used = ftl.superblocks().iter().filter(|b| b.written > 0);
             let most = erased
                 + used
                     .map(|b| u64::from(b.written / ftl.layout.ratio))
                     .sum::<u64>();
             let programmed = c.programmed_units() - c.parity_units - c.journal_units;
-            let open = 7 * u64::from(ftl.layout.groups) * of(Mode::Native);
+            let open = 8 * u64::from(ftl.layout.groups) * of(Mode::Native);
             // Refresh closes superblocks that are half written.
             let open = open + if self.may_lose { erased } else { 0 };
             assert!(

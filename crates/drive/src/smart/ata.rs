@@ -97,7 +97,7 @@ fn micron(facts: &Facts<'_>) -> Vec<Attribute> {
     let left = facts.percent_left(0);
     let pages = |units: u64| units * facts.unit_bytes / facts.page_bytes;
     let c = &facts.counters;
-    let host = c.slc_units + c.direct_units;
+    let host = c.slc_units + c.tier_units + c.direct_units;
     // What compression saved is taken off the host's units and the others in proportion.
     let programmed = c.programmed_units();
     let handed = u128::from(programmed + c.saved_units).max(1);
@@ -142,7 +142,9 @@ fn samsung(facts: &Facts<'_>) -> Vec<Attribute> {
 
 fn sandforce(facts: &Facts<'_>) -> Vec<Attribute> {
     let c = &facts.counters;
-    let erased = c.slc_erases * facts.slc_bytes + c.native_erases * facts.native_bytes;
+    let erased = c.slc_erases * facts.slc_bytes
+        + c.native_erases * facts.native_bytes
+        + c.tier_erases * facts.tier_bytes;
     let left = facts.percent_left(1);
     vec![
         count(100, "Gigabytes_Erased", erased / GIB),

@@ -32,12 +32,14 @@ pub(crate) struct Nameplate {
     page_bytes: u32,
     slc_cycles: u32,
     native_cycles: u32,
+    tier_cycles: u32,
     /// Spare blocks of the plane that had the fewest.
     spares: u32,
 }
 
 impl Nameplate {
     pub(crate) fn new(config: &Config, ftl: &Ftl) -> Nameplate {
+        let tier = config.part.tier.as_ref();
         Nameplate {
             spares: ftl.spare_blocks(),
             id: config.id.clone(),
@@ -45,6 +47,7 @@ impl Nameplate {
             page_bytes: config.part.geometry.page_bytes,
             slc_cycles: config.part.slc.endurance_cycles,
             native_cycles: config.part.native.endurance_cycles,
+            tier_cycles: tier.map_or(1, |tier| tier.timing.endurance_cycles),
         }
     }
 }
@@ -60,12 +63,14 @@ pub(crate) struct Facts<'a> {
     pub(crate) unit_bytes: u64,
     pub(crate) page_bytes: u64,
     pub(crate) superblocks: u64,
-    /// Bytes of a superblock in SLC mode and natively.
+    /// Bytes of a superblock in SLC mode, natively, and in the second tier.
     pub(crate) slc_bytes: u64,
     pub(crate) native_bytes: u64,
-    /// Rated cycles in SLC mode and natively.
+    pub(crate) tier_bytes: u64,
+    /// Rated cycles in SLC mode, natively, and in the second tier.
     pub(crate) slc_cycles: u64,
     pub(crate) native_cycles: u64,
+    pub(crate) tier_cycles: u64,
     pub(crate) celsius: f64,
     pub(crate) warning_celsius: f64,
     pub(crate) states: StateTimes,
@@ -110,15 +115,18 @@ impl Facts<'_> {
         let c = &self.counters;
         let slc = c.slc_erases as f64 / self.slc_cycles as f64;
         let native = c.native_erases as f64 / self.native_cycles as f64;
-        (slc + native) / self.superblocks as f64
+        let tier = c.tier_erases as f64 / self.tier_cycles as f64;
+        (slc + native + tier) / self.superblocks as f64
     }
 
     /// The same in whole percent, rounded down; more than 100 is possible.
     pub(crate) fn percent_used(&self) -> u64 {
         let (slc, native) = (u128::from(self.slc_cycles), u128::from(self.native_cycles));
-        let c = &self.counters;
-        let used = u128::from(c.slc_erases) * native + u128::from(c.native_erases) * slc;
-        (used * 100 / (slc * native * u128::from(self.superblocks))) as u64
+        let (tier, c) = (u128::from(self.tier_cycles), &self.counters);
+        let used = u128::from(c.slc_erases) * native * tier
+            + u128::from(c.native_erases) * slc * tier
+            + u128::from(c.tier_erases) * slc * native;
+        (used * 100 / (slc * native * tier * u128::from(self.superblocks))) as u64
     }
 
     /// What is left of 100, never below `least`.
@@ -128,7 +136,8 @@ impl Facts<'_> {
 
     /// Times that a block was erased on average, in whatever mode.
     pub(crate) fn erases_mean(&self) -> u64 {
-        (self.counters.slc_erases + self.counters.native_erases) / self.superblocks
+        let c = &self.counters;
+        (c.slc_erases + c.native_erases + c.tier_erases) / self.superblocks
     }
 
     /// Nanoseconds with the power on.
@@ -181,8 +190,10 @@ impl Drive {
             superblocks: u64::from(layout.superblocks),
             slc_bytes: mode_bytes(Mode::Slc),
             native_bytes: mode_bytes(Mode::Native),
+            tier_bytes: mode_bytes(Mode::Tier),
             slc_cycles: u64::from(self.nameplate.slc_cycles),
             native_cycles: u64::from(self.nameplate.native_cycles),
+            tier_cycles: u64::from(self.nameplate.tier_cycles),
             celsius: self.celsius(),
             warning_celsius: self.thermal.warning_celsius(),
             states: self.state_times(),

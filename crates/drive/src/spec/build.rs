@@ -12,7 +12,9 @@ use flashtwin_ftl::policy::{
     ReadOnlyAt, Residency, SizeAt, SlcCache, Wear, WhenFull, Worn,
 };
 use flashtwin_nand::DiePower;
-use flashtwin_nand::part::{Cell, Geometry, ModeTiming, Part, Program, SecondPass, Suspend};
+use flashtwin_nand::part::{
+    Cell, Geometry, ModeTiming, Part, Program, SecondPass, Suspend, TierMode,
+};
 
 use super::value::{Datum, Values};
 use crate::config::{
@@ -117,6 +119,13 @@ fn part(checked: &Checked<'_>) -> Part {
         },
         slc: mode(checked, "nand.slc", 1),
         native: mode(checked, "nand.native", cell.bits()),
+        tier: match checked.count("nand.tier.bits") {
+            0 => None,
+            bits => Some(TierMode {
+                bits,
+                timing: mode(checked, "nand.tier", bits),
+            }),
+        },
         bus_bytes_per_s: checked.number("nand.bus_rate"),
         cache_program: checked.flag("nand.cache_program"),
         second_pass: match checked.time("nand.native.second_pass") {
@@ -217,6 +226,7 @@ fn cache(checked: &Checked<'_>) -> SlcCache {
             "small" => Admit::Small(limit),
             _ => Admit::Random(limit),
         },
+        tier_bytes: checked.number("slc_cache.tier_size"),
         reclaim_milli: checked.count("slc_cache.reclaim"),
     }
 }

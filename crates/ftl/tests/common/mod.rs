@@ -49,6 +49,7 @@ pub fn part(cell: Cell, one_shot: bool, blocks: u32) -> Part {
         native: mode(bits, program),
         bus_bytes_per_s: 400_000_000,
         cache_program: false,
+        tier: None,
         second_pass: None,
         suspend: Suspend {
             program: false,
@@ -82,6 +83,7 @@ pub fn policy() -> Policy {
             worn: Worn::Keep,
             admit: Admit::All,
             reclaim_milli: 0,
+            tier_bytes: 0,
         },
         fold: Fold {
             idle_after: None,

@@ -6,8 +6,8 @@
 
 use super::super::quantity::{human, milli_text};
 use super::super::value::Datum;
-use super::Findings;
 use super::flash::Flash;
+use super::{Findings, tier};
 
 pub(super) fn check(found: &mut Findings<'_>) {
     sizes(found);
@@ -28,7 +28,7 @@ pub(super) fn check(found: &mut Findings<'_>) {
 }
 
 /// Without blocks in SLC mode there is nothing to fill and nothing to fold.
-fn uncached(mode: &str) -> bool {
+pub(super) fn uncached(mode: &str) -> bool {
     matches!(mode, "none" | "lower-pages")
 }
 
@@ -137,6 +137,7 @@ fn fits(found: &mut Findings<'_>) -> Option<()> {
     } else {
         "slc_cache.static_size"
     };
+    let tier = tier::native_bytes(found.values)?;
     if total * flash.bits > room {
         let message = format!(
             "a cache of {} takes {} of flash at {} bits a cell, and there are {}",
@@ -150,6 +151,15 @@ fn fits(found: &mut Findings<'_>) -> Option<()> {
             message,
             format!("the largest possible is {}", human(room / flash.bits)),
         );
+    }
+    if total * flash.bits <= room && total * flash.bits + tier > room {
+        let left = human(room - total * flash.bits);
+        let message = format!(
+            "{} of flash for the second tier, and the first leaves {left}",
+            human(tier)
+        );
+        let hint = "lower it, or the sizes of the first";
+        found.add("slc_cache.tier_size", message, hint);
     }
     Some(())
 }
@@ -292,7 +302,8 @@ fn background(found: &mut Findings<'_>) -> Option<()> {
         found.values.number("fold.high")?,
     );
     let mode = found.values.word("slc_cache.mode")?;
-    if low > 0 && matches!(mode, "none" | "static" | "lower-pages") {
+    let lends = mode == "static" && tier::exists(found.values)?;
+    if low > 0 && !lends && matches!(mode, "none" | "static" | "lower-pages") {
         let message = format!("{low} with mode `{mode}`: folding gives no superblock back");
         found.add("fold.low", message, "write `fold.low = 0`");
     }
@@ -343,6 +354,7 @@ fn fold(found: &mut Findings<'_>) -> Option<()> {
         found.values.word("slc_cache.when_full")?,
     );
     let borrows = matches!(mode, "dynamic" | "hybrid" | "whole-drive");
+    let borrows = borrows || (!uncached(mode) && tier::exists(found.values)?);
     let why = if uncached(mode) {
         "there is no cache to fold"
     } else {
@@ -414,7 +426,8 @@ fn emptied(found: &mut Findings<'_>) -> Option<()> {
         );
     }
     let rearms = found.values.number("fold.rearm_pace")? > 0;
-    if mode == "static" && rule == "direct" && never && !rearms {
+    let borrows = tier::exists(found.values)?;
+    if mode == "static" && rule == "direct" && never && !rearms && !borrows {
         let hint = "write a time like \"30 s\", or `slc_cache.when_full` fold-first";
         found.add(
             "fold.idle_after",

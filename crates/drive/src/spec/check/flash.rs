@@ -149,11 +149,14 @@ pub(super) fn check(found: &mut Findings<'_>) {
 /// Lists by page type are as long as the cell has bits.
 fn page_types(found: &mut Findings<'_>) {
     let native = bits(found.values);
+    let tier = found.values.number("nand.tier.bits");
+    let tier = tier.filter(|bits| *bits > 0).map(u128::from);
     let lists = [
         ("nand.slc.tr", Some(1)),
         ("nand.slc.tprog", Some(1)),
         ("nand.native.tr", native),
         ("nand.native.tprog", native),
+        ("nand.tier.tr", tier),
     ];
     for (key, bits) in lists {
         let (Some(entry), Some(bits)) = (found.values.entry(key), bits) else {
@@ -163,10 +166,10 @@ fn page_types(found: &mut Findings<'_>) {
             continue;
         };
         if times.len() as u128 != bits {
-            let mode = if key.starts_with("nand.slc") {
-                "SLC mode"
-            } else {
-                "the native mode"
+            let mode = match key {
+                _ if key.starts_with("nand.slc") => "SLC mode",
+                _ if key.starts_with("nand.tier") => "the second tier",
+                _ => "the native mode",
             };
             let message = format!("{} times for {bits} page types of {mode}", times.len());
             found.add(key, message, format!("give one time, or a list of {bits}"));
@@ -345,10 +348,12 @@ fn collectable(found: &mut Findings<'_>, flash: &Flash, capacity: u128) -> Optio
     let cached = !matches!(found.values.word("slc_cache.mode")?, "none" | "lower-pages");
     let parted = found.values.word("slc_cache.when_full")? == "mixed"
         || found.values.word("slc_cache.admit")? != "all";
+    let tier = u128::from(found.values.number("slc_cache.tier_size")? > 0);
     // Each stream may have one open on every group of dies: the host's one, or two where its data
-    // goes two ways at once, folding's and collection's.
+    // goes two ways at once, one more with a second tier, folding's and collection's.
     let extra = u128::from(super::gc::extra_streams(found.values)?);
-    let open = flash.groups * (2 + extra + u128::from(cached) + u128::from(cached && parted));
+    let open =
+        flash.groups * (2 + extra + u128::from(cached) + u128::from(cached && parted) + tier);
     let at_work = u128::from(found.values.number("gc.reserve")?) + open + 1;
     if spare < at_work {
         let message = format!(

@@ -9,6 +9,7 @@ mod gc;
 pub(super) mod link;
 mod map;
 mod power;
+mod tier;
 mod wear;
 
 use super::error::{Fault, Place, SpecError};
@@ -39,6 +40,7 @@ pub(super) fn check(values: &Values, file: &str) -> Vec<SpecError> {
     flash::check(&mut findings);
     map::check(&mut findings);
     cache::check(&mut findings);
+    tier::check(&mut findings);
     gc::check(&mut findings);
     firmware::check(&mut findings);
     link::check(&mut findings);

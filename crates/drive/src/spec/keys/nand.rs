@@ -133,4 +133,40 @@ pub(super) const KEYS: &[Key] = &[
         "1500",
         "Program/erase cycles that a block is rated for in native mode.",
     ),
+    fixed(
+        "nand.tier.bits",
+        count(0, 3),
+        "2",
+        "Bits a cell of blocks in the second tier of the cache: more than one, fewer than native; \
+         0 = the part has no such mode. Needs one-shot programs.",
+    )
+    .or("0"),
+    fixed(
+        "nand.tier.tr",
+        Kind::PageTimes,
+        "[\"45 us\", \"60 us\"]",
+        "Time to read a page of the second tier: one for all, or one for each page type.",
+    )
+    .or("\"50 us\""),
+    fixed(
+        "nand.tier.tprog",
+        quantity(Time),
+        "\"1 ms\"",
+        "Time to program a wordline of the second tier, all of its pages in one shot.",
+    )
+    .or("\"1 ms\""),
+    fixed(
+        "nand.tier.tbers",
+        quantity(Time),
+        "\"8 ms\"",
+        "Time to erase a block after use in the second tier.",
+    )
+    .or("\"10 ms\""),
+    fixed(
+        "nand.tier.endurance",
+        count(1, 1_000_000_000),
+        "6000",
+        "Program/erase cycles that a block is rated for in the second tier.",
+    )
+    .or("6000"),
 ];

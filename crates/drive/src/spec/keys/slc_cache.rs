@@ -44,6 +44,15 @@ pub(super) const KEYS: &[Key] = &[
     )
     .scaled(),
     policy(
+        "slc_cache.tier_size",
+        quantity_or_zero(Size),
+        "\"48 GB\"",
+        "Second tier: user data in borrowed blocks of `nand.tier.bits` bits a cell at most, which \
+         takes what the SLC cache has no room for; 0 = none.",
+    )
+    .or("0")
+    .scaled(),
+    policy(
         "slc_cache.worn",
         Kind::Word(&["keep", "shrink", "close"]),
         "\"shrink\"",
