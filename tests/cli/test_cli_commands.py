@@ -28,6 +28,7 @@ COMMANDS = (
     "report",
     "explain",
     "validate",
+    "cache",
 )
 
 

@@ -18,6 +18,7 @@ import click
 from flashtwin import __version__
 from flashtwin.cli import (
     batteries,
+    cache,
     check,
     diff,
     drives,
@@ -165,5 +166,17 @@ def app() -> None:
     """
 
 
-for _command in (drives, show, new, check, diff, batteries, test, report, explain, validate):
+for _command in (
+    drives,
+    show,
+    new,
+    check,
+    diff,
+    batteries,
+    test,
+    report,
+    explain,
+    validate,
+    cache,
+):
     app.add_command(_command.command)

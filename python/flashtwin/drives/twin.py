@@ -2,18 +2,22 @@
 
 Steps go to `flashtwin._core`, dicts come back. Virtual time: a step costs the simulation's time and
 nothing else, and between two steps no time passes, which is why a chain is simply its parts in
-turn. Preparation (`Fill`) is a sequential write whose series is dropped. Invariant: nothing is
-decided here; what the host sees is `series`, `jobs` and `hist`, and the X-ray goes past every
-conclusion into its own file.
+turn. Preparation (`Fill`) is a sequential write whose series is dropped. With a store of
+preconditioned drives, the steps at the beginning that only prepare are looked up there, and the
+drive is loaded once a step needs it. Invariants: nothing is decided here; what the host sees is
+`series`, `jobs` and `hist`, and the X-ray goes past every conclusion into its own file; a store
+changes no result.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import os
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -34,7 +38,9 @@ from flashtwin.battery.step import (
     Step,
     Trim,
 )
+from flashtwin.drives.preconditioned import Preparation, Preparing, Store
 from flashtwin.drives.protocol import DriveInfo, Interrupted, Progress, Watch
+from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.results.series import COLUMNS, Series
 
 # The X-ray of a rest or a preparation has at most so many samples, and none is shorter than half a
@@ -47,15 +53,50 @@ BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
 class Twin:
     """A drive in virtual time. One seed, one answer."""
 
-    def __init__(self, spec: _core.Spec, *, seed: int = 1, name: str | None = None) -> None:
-        self._core = _core.Twin(spec, seed)
+    def __init__(
+        self,
+        spec: _core.Spec,
+        *,
+        seed: int = 1,
+        name: str | None = None,
+        store: Store | None = None,
+    ) -> None:
+        self._spec = spec
+        self._drive = _core.Twin(spec, seed)
+        # The steps so far, while all of them only prepared; and the result of the last one, where
+        # the drive after it is kept and was not loaded yet.
+        self._preparation = Preparation(store, spec, seed) if store else None
+        self._ahead: Result | None = None
         self._info = DriveInfo(
             name=name or spec.id,
             kind="twin",
-            capacity_bytes=self._core.capacity_bytes,
+            capacity_bytes=self._drive.capacity_bytes,
             virtual_time=True,
             identity=identity_of(spec),
         )
+
+    @classmethod
+    def load(
+        cls, spec: _core.Spec, path: str | os.PathLike[str], *, name: str | None = None
+    ) -> Self:
+        """The twin of a spec in the state that `save` wrote; refused under another spec."""
+        try:
+            drive = _core.Twin.load(spec, path)
+        except OSError as error:
+            raise _cannot("read", path, error) from error
+        except _core.SnapshotError as error:
+            hint = "a snapshot is loaded under the spec and the version that it was taken with"
+            raise FlashtwinError(f"{path}: {error}", hint=hint, exit_code=USAGE) from error
+        made = cls(spec, seed=drive.seed, name=name)
+        made._drive = drive
+        return made
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the drive's whole state; what follows is the same in this and in a loaded twin."""
+        try:
+            self._core.save(path)
+        except OSError as error:
+            raise _cannot("write", path, error) from error
 
     @property
     def info(self) -> DriveInfo:
@@ -65,7 +106,7 @@ class Twin:
     def do(self, step: Step, watch: Watch) -> Result | NotPossible:
         """Carry out one step; everything is possible on a twin."""
         try:
-            return self._do(step, _heard(watch))
+            return self._answer(step, _heard(watch))
         except _core.Stopped as stopped:
             raise Interrupted(step.label) from stopped
 
@@ -75,6 +116,51 @@ class Twin:
 
     def close(self) -> None:
         """Nothing is held outside memory."""
+
+    @property
+    def _core(self) -> _core.Twin:
+        """The drive as it is after the steps so far, loaded or made anew where that was put off."""
+        if self._ahead and self._preparation:
+            self._ahead = None
+            loaded = self._preparation.load()
+            self._drive = loaded or _core.Twin(self._spec, self._drive.seed)
+            if loaded is None:
+                for step in self._preparation.steps:
+                    self._do(step, lambda done, ns: True)
+        return self._drive
+
+    def _answer(self, step: Step, watch: Callable[[int, int], bool]) -> Result:
+        """Carry out a step, or say what came of it before, on a drive that is kept."""
+        if self._preparation is None:
+            return self._do(step, watch)
+        if isinstance(step, Mark):
+            return self._marked(step)
+        if isinstance(step, Preparing):
+            return self._prepared(self._preparation, step, watch)
+        _ = self._core
+        self._preparation = None
+        return self._do(step, watch)
+
+    def _prepared(
+        self, preparation: Preparation, step: Preparing, watch: Callable[[int, int], bool]
+    ) -> Result:
+        found = preparation.find(step)
+        if found:
+            self._ahead = found
+            return replace(found, label=step.label)
+        drive = self._core
+        # A step that is not finished leaves a drive that nothing describes.
+        self._preparation = None
+        began = time.monotonic()
+        result = self._do(step, watch)
+        preparation.done(step, result, time.monotonic() - began, drive)
+        self._preparation = preparation
+        return result
+
+    def _marked(self, step: Mark) -> Result:
+        last = self._ahead
+        now_ns = last.start_ns + last.duration_ns if last else self._core.now_ns()
+        return Result(label=step.label, start_ns=now_ns, duration_ns=0, series=Series.empty())
 
     def _do(self, step: Step, watch: Callable[[int, int], bool]) -> Result:
         match step:
@@ -93,12 +179,7 @@ class Twin:
             case Fill():
                 return self._fill(step, watch)
             case Mark():
-                return Result(
-                    label=step.label,
-                    start_ns=self._core.now_ns(),
-                    duration_ns=0,
-                    series=Series.empty(),
-                )
+                return self._marked(step)
             case Chain():
                 return chained(step.label, [self._do(part, watch) for part in step.parts])
 
@@ -123,7 +204,7 @@ class Twin:
                 )
                 done.append(_result(step.label, self._core.run(_jobs([job]), SAMPLE_NS, watch)))
         if not done:
-            return self._do(Mark(label=step.label), watch)
+            return self._marked(Mark(label=step.label))
         result = chained(step.label, done)
         return Result(
             label=step.label,
@@ -133,6 +214,11 @@ class Twin:
             jobs=result.jobs,
             xray=result.xray,
         )
+
+
+def _cannot(what: str, path: str | os.PathLike[str], error: OSError) -> FlashtwinError:
+    said = f"cannot {what} the snapshot {os.fspath(path)}: {error.strerror or error}"
+    return FlashtwinError(said, exit_code=ENVIRONMENT)
 
 
 def identity_of(spec: _core.Spec) -> dict[str, object]:

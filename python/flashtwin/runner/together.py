@@ -82,9 +82,11 @@ def _make_twin(
     spec: str, firmware: Sequence[str], sets: Sequence[str], scale: str | None, seed: int
 ) -> Drive:
     from flashtwin.catalogue.loader import load
+    from flashtwin.drives.preconditioned import Store
     from flashtwin.drives.twin import Twin
 
-    return Twin(load(spec, firmware=firmware, sets=sets, scale=scale), seed=seed)
+    found = load(spec, firmware=firmware, sets=sets, scale=scale)
+    return Twin(found, seed=seed, store=Store.from_environment())
 
 
 def run_tasks(

@@ -1,0 +1,132 @@
+"""`flashtwin cache`: the preconditioned drives that are kept between runs."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from flashtwin.cli import options, terminal
+from flashtwin.errors import USAGE, FlashtwinError
+
+if TYPE_CHECKING:
+    from flashtwin.drives.preconditioned import Entry, Store
+
+_SPAN = {"m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
+
+
+@click.group(
+    "cache",
+    invoke_without_command=True,
+    short_help="List or clear the prepared drives that are kept.",
+    epilog=options.examples(
+        "flashtwin cache", "flashtwin cache clear --older 30d", "flashtwin cache --json"
+    ),
+)
+@options.as_json
+@click.pass_context
+def command(context: click.Context, as_json: bool) -> None:
+    """List the prepared drives that are kept, the one used last first.
+
+    Twins whose preparation (purge, fill, rest, trim) took long are kept as they were after it, and
+    runs that begin alike load them: the results are the same. FLASHTWIN_CACHE is the directory, or
+    off; FLASHTWIN_CACHE_SIZE bounds it (8GB).
+    """
+    if context.invoked_subcommand:
+        return
+    store = _store()
+    entries = store.entries() if store else []
+    if as_json:
+        terminal.print_json(
+            {
+                "directory": str(store.place) if store else None,
+                "limit_bytes": store.limit_bytes if store else 0,
+                "bytes": sum(entry.bytes for entry in entries),
+                "drives": [_row(entry) for entry in entries],
+            }
+        )
+        return
+    if store is None:
+        terminal.emit(terminal.cell("no drives are kept: FLASHTWIN_CACHE is off"))
+        return
+    if entries:
+        table = terminal.table(
+            ["key", "drive", "seed", "prepared by", "size", "took", "used"],
+            right=["seed", "size", "took", "used"],
+        )
+        for entry in entries:
+            texts = (
+                entry.key[:12],
+                entry.drive,
+                entry.seed,
+                ", ".join(entry.steps),
+                terminal.size(entry.bytes),
+                f"{entry.took_s:.0f} s",
+                _ago(time.time() - entry.used),
+            )
+            table.add_row(*(terminal.cell(text) for text in texts))
+        terminal.emit(table)
+    held, limit = sum(entry.bytes for entry in entries), store.limit_bytes
+    said = f"{_drives(entries)}, {terminal.size(held)} of {terminal.size(limit)}"
+    terminal.emit(terminal.cell(f"{said} in {store.place}"))
+
+
+@command.command(
+    "clear",
+    short_help="Remove prepared drives.",
+    epilog=options.examples("flashtwin cache clear", "flashtwin cache clear --older 30d"),
+)
+@click.option("--older", metavar="TIME", help="Only drives unused for so long: 12h, 30d, 4w.")
+@options.as_json
+def clear(older: str | None, as_json: bool) -> None:
+    """Remove the prepared drives that are kept, or those that were not used for long."""
+    store = _store()
+    gone = store.clear(unused_s=_seconds(older)) if store else []
+    freed = sum(entry.bytes for entry in gone)
+    if as_json:
+        terminal.print_json({"bytes": freed, "removed": [_row(entry) for entry in gone]})
+        return
+    terminal.emit(terminal.cell(f"removed {_drives(gone)}, {terminal.size(freed)}"))
+
+
+def _drives(entries: Sequence[Entry]) -> str:
+    return "1 drive" if len(entries) == 1 else f"{len(entries)} drives"
+
+
+def _store() -> Store | None:
+    from flashtwin.drives.preconditioned import Store
+
+    return Store.from_environment()
+
+
+def _row(entry: Entry) -> dict[str, object]:
+    return {
+        "key": entry.key,
+        "drive": entry.drive,
+        "seed": entry.seed,
+        "steps": list(entry.steps),
+        "bytes": entry.bytes,
+        "took_s": entry.took_s,
+        "used": round(entry.used),
+    }
+
+
+def _seconds(older: str | None) -> float:
+    if older is None:
+        return 0.0
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([mhdw])", older.strip().lower())
+    if not match:
+        raise FlashtwinError(
+            f"--older {older} is no time", hint="write 12h, 30d or 4w", exit_code=USAGE
+        )
+    return float(match[1]) * _SPAN[match[2]]
+
+
+def _ago(seconds: float) -> str:
+    for unit in ("w", "d", "h", "m"):
+        if seconds >= _SPAN[unit]:
+            return f"{seconds / _SPAN[unit]:.0f}{unit} ago"
+    return "just now"

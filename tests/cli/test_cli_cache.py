@@ -1,0 +1,77 @@
+"""flashtwin cache: what is kept, and getting rid of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+Run = Callable[..., Result]
+
+
+def kept(place: Path, key: str, *, days: float) -> None:
+    folder = place / (key * 64)
+    folder.mkdir(parents=True)
+    (folder / "drive.snap").write_bytes(b"x" * 1_500_000)
+    about = {"drive": "bx500-240", "seed": 7, "took_s": 12.3}
+    steps = [{"step": "purge"}, {"step": "fill", "offset": 0}]
+    (folder / "about.json").write_text(json.dumps({**about, "steps": steps}))
+    used = time.time() - days * 86_400
+    os.utime(folder / "about.json", (used, used))
+
+
+@pytest.fixture
+def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setenv("FLASHTWIN_CACHE", str(tmp_path / "kept"))
+    monkeypatch.delenv("FLASHTWIN_CACHE_SIZE", raising=False)
+    return tmp_path / "kept"
+
+
+def test_nothing_is_kept(run: Run, place: Path) -> None:
+    done = run("cache")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout == f"0 drives, 0 B of 8 GB in {place}\n"
+    assert json.loads(run("cache", "--json").stdout)["drives"] == []
+
+
+def test_drives_are_listed_the_last_used_first(run: Run, place: Path) -> None:
+    kept(place, "a", days=40)
+    kept(place, "b", days=2)
+    lines = run("cache").stdout.splitlines()
+    assert lines[2].split("  ")[0] == "b" * 12 and lines[3].split("  ")[0] == "a" * 12
+    assert all(
+        word in lines[2] for word in ("bx500-240", "purge, fill", "1.5 MB", "12 s", "2d ago")
+    )
+    assert lines[-1].startswith("2 drives, 3 MB of 8 GB")
+    told = json.loads(run("cache", "--json").stdout)
+    assert told["bytes"] == sum(row["bytes"] for row in told["drives"]) > 3_000_000
+    assert [row["steps"] for row in told["drives"]] == [["purge", "fill"]] * 2
+
+
+def test_clearing_the_old_and_then_all(run: Run, place: Path) -> None:
+    kept(place, "a", days=40)
+    kept(place, "b", days=2)
+    done = run("cache", "clear", "--older", "30d")
+    assert (done.exit_code, done.stdout) == (0, "removed 1 drive, 1.5 MB\n")
+    assert [path.name[0] for path in place.iterdir()] == ["b"]
+    told = json.loads(run("cache", "clear", "--json").stdout)
+    assert [row["key"][0] for row in told["removed"]] == ["b"]
+    assert list(place.iterdir()) == []
+
+
+def test_a_span_that_is_none(run: Run, place: Path) -> None:
+    done = run("cache", "clear", "--older", "soon")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == "error: --older soon is no time\nhint: write 12h, 30d or 4w\n"
+
+
+def test_switched_off(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FLASHTWIN_CACHE", "off")
+    assert "FLASHTWIN_CACHE is off" in run("cache").stdout
+    assert json.loads(run("cache", "--json").stdout)["directory"] is None
+    assert run("cache", "clear").stdout == "removed 0 drives, 0 B\n"

@@ -1,0 +1,236 @@
+"""Snapshots of twins, and preconditioned drives that are kept: the results are the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from flashtwin import _core
+from flashtwin.battery.step import Fill, Flush, Job, Mark, Purge, Rest, Result, Run, Step, Trim
+from flashtwin.catalogue.loader import load
+from flashtwin.drives.preconditioned import ABOUT, DRIVE, PLACE, Store
+from flashtwin.drives.protocol import Progress
+from flashtwin.drives.twin import Twin
+from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+from flashtwin.results.series import COLUMNS
+from flashtwin.runner.run import run_batteries
+from flashtwin.runner.together import twin_target
+
+SCALE = "1/16"
+WRITES = Job(name="w", rw="randwrite", block_bytes=4096, depth=8, io_bytes=1 << 28, seed=3)
+STEPS: tuple[Step, ...] = (
+    Purge(label="purge"),
+    Fill(label="fill", size=4 << 30),
+    Mark(label="mark"),
+    Rest(label="rest", seconds=20.0),
+    Trim(label="trim", offset=1 << 30, size=1 << 28),
+    Flush(label="flush"),
+    Run(label="writes", jobs=(WRITES,), sample_s=0.1),
+    Fill(label="again", size=1 << 30),
+)
+
+
+def go(_: Progress) -> bool:
+    return True
+
+
+@pytest.fixture(scope="module")
+def spec() -> _core.Spec:
+    return load("bx500-240", scale=SCALE)
+
+
+def told(result: object) -> dict[str, object]:
+    """A result as plain values."""
+    assert isinstance(result, Result)
+    arrays = {
+        "series": {name: getattr(result.series, name) for name in COLUMNS},
+        "hist": result.hist,
+        "xray": result.xray,
+    }
+    return {
+        "label": result.label,
+        "times": (result.start_ns, result.duration_ns),
+        "jobs": result.jobs,
+        **{
+            part: {name: (np.asarray(data).dtype.str, data.tolist()) for name, data in of.items()}
+            for part, of in arrays.items()
+        },
+    }
+
+
+def whole(twin: Twin, steps: tuple[Step, ...] = STEPS) -> list[object]:
+    return [*(told(twin.do(step, go)) for step in steps), twin.smart()]
+
+
+def store(place: Path, **more: float) -> Store:
+    return Store(place, worth_s=0.0, limit_bytes=int(more.get("limit_bytes", 10**9)))
+
+
+def test_a_loaded_twin_goes_on_as_the_saved_one(spec: _core.Spec, tmp_path: Path) -> None:
+    twin = Twin(spec, seed=5)
+    for step in STEPS:
+        twin.do(step, go)
+    twin.save(tmp_path / "a.snap")
+    copy = Twin.load(spec, tmp_path / "a.snap")
+    copy.save(tmp_path / "b.snap")
+    assert (tmp_path / "a.snap").read_bytes() == (tmp_path / "b.snap").read_bytes()
+    assert whole(copy) == whole(twin)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.snap", "b.snap"]
+
+
+def test_what_cannot_be_saved_or_loaded_says_why(spec: _core.Spec, tmp_path: Path) -> None:
+    twin, path = Twin(spec), tmp_path / "a.snap"
+    twin.save(path)
+    other = load("bx500-240", scale=SCALE, sets=["gc.low=5"])
+    with pytest.raises(FlashtwinError, match="another drive") as raised:
+        Twin.load(other, path)
+    assert raised.value.exit_code == USAGE
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(FlashtwinError, match="cut short"):
+        Twin.load(spec, path)
+    for missing in (tmp_path / "none.snap", tmp_path):
+        with pytest.raises(FlashtwinError, match="cannot read") as raised:
+            Twin.load(spec, missing)
+        assert raised.value.exit_code == ENVIRONMENT
+    with pytest.raises(FlashtwinError, match="No such file") as raised:
+        twin.save(tmp_path / "no" / "a.snap")
+    assert raised.value.exit_code == ENVIRONMENT
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_leaves_what_was_there(spec: _core.Spec, tmp_path: Path) -> None:
+    place = tmp_path / "a.snap"
+    place.write_text("before")
+    (tmp_path / f"a.snap.{os.getpid()}.part").symlink_to("/dev/full")
+    with pytest.raises(FlashtwinError, match="No space left") as raised:
+        Twin(spec).save(place)
+    assert raised.value.exit_code == ENVIRONMENT
+    assert place.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [place]
+
+
+def test_results_are_the_same_with_drives_that_are_kept(spec: _core.Spec, tmp_path: Path) -> None:
+    expected = whole(Twin(spec))
+    kept = store(tmp_path)
+    assert whole(Twin(spec, store=kept)) == expected
+    # Purge, fill, rest, trim, flush; what follows the measurement is none of them.
+    entries = {entry.steps for entry in kept.entries()}
+    names = ("purge", "fill", "rest", "trim", "flush")
+    assert entries == {names[: n + 1] for n in range(len(names))}
+    assert whole(Twin(spec, store=kept)) == expected
+    assert len(kept.entries()) == 5
+
+
+def test_a_kept_drive_is_loaded_and_not_made_again(spec: _core.Spec, tmp_path: Path) -> None:
+    kept = store(tmp_path)
+    whole(Twin(spec, store=kept))
+    heard: list[Progress] = []
+    twin = Twin(spec, store=kept)
+    for step in STEPS[:6]:
+        twin.do(step, lambda progress: heard.append(progress) is None)
+    assert heard == []
+
+
+def test_a_part_of_the_way_is_enough(spec: _core.Spec, tmp_path: Path) -> None:
+    kept = store(tmp_path)
+    whole(Twin(spec, store=kept), STEPS[:2])
+    assert whole(Twin(spec, store=kept)) == whole(Twin(spec))
+
+
+def test_another_seed_step_or_spec_is_another_drive(spec: _core.Spec, tmp_path: Path) -> None:
+    kept = store(tmp_path)
+    steps: tuple[Step, ...] = (Fill(label="a", size=1 << 28),)
+    whole(Twin(spec, store=kept), steps)
+    whole(Twin(spec, store=kept), (Fill(label="other name", size=1 << 28),))
+    assert len(kept.entries()) == 1
+    whole(Twin(spec, store=kept, seed=2), steps)
+    whole(Twin(spec, store=kept), (Fill(label="a", size=1 << 29),))
+    whole(Twin(load("bx500-240", scale=SCALE, sets=["gc.low=5"]), store=kept), steps)
+    assert len(kept.entries()) == 4
+
+
+@pytest.mark.parametrize("damage", ["snapshot", "result", "gone"])
+def test_damaged_entries_are_made_again(spec: _core.Spec, tmp_path: Path, damage: str) -> None:
+    kept = store(tmp_path)
+    whole(Twin(spec, store=kept), STEPS[:3])
+    twin = Twin(spec, store=kept)
+    if damage == "gone":
+        twin.do(STEPS[0], go)
+        twin.do(STEPS[1], go)
+        kept.clear()
+        assert told(twin.do(STEPS[3], go)) == whole(Twin(spec), STEPS[:4])[3]
+        return
+    for entry in kept.entries():
+        name = DRIVE if damage == "snapshot" else "result.json"
+        (entry.place / name).write_bytes(b"damaged")
+    assert whole(twin) == whole(Twin(spec))
+
+
+def test_those_used_longest_ago_go_first(spec: _core.Spec, tmp_path: Path) -> None:
+    kept = store(tmp_path)
+    for number in range(3):
+        size = (number + 1) << 28
+        whole(Twin(spec, store=kept), (Fill(label="a", size=size),))
+    for age, entry in enumerate(kept.entries()):
+        os.utime(entry.place / ABOUT, (time.time() - 1000 * (age + 1),) * 2)
+    newest, middle, oldest = kept.entries()
+    assert kept.find(oldest.key) is not None
+    two = oldest.bytes + newest.bytes + middle.bytes // 2
+    store(tmp_path, limit_bytes=two)._make_room()
+    assert [entry.key for entry in kept.entries()] == [oldest.key, newest.key]
+    assert [entry.key for entry in kept.clear(unused_s=500.0)] == [newest.key]
+    (tmp_path / ".x.1.part").mkdir()
+    assert [entry.key for entry in kept.clear()] == [oldest.key]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_that_cannot_be_written_stops_nobody(spec: _core.Spec, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    steps = STEPS[:2]
+    assert whole(Twin(spec, store=store(tmp_path / "file" / "x")), steps) == whole(
+        Twin(spec), steps
+    )
+
+
+def test_the_environment_says_where(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(PLACE, "OFF")
+    assert Store.from_environment() is None
+    monkeypatch.setenv(PLACE, str(tmp_path))
+    monkeypatch.setenv("FLASHTWIN_CACHE_SIZE", "1GB")
+    found = Store.from_environment()
+    assert found and (found.place, found.limit_bytes) == (tmp_path, 10**9)
+    monkeypatch.delenv(PLACE)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    found = Store.from_environment()
+    assert found and found.place == tmp_path / "flashtwin"
+    monkeypatch.setenv("FLASHTWIN_CACHE_SIZE", "1G")
+    with pytest.raises(FlashtwinError, match="FLASHTWIN_CACHE_SIZE"):
+        Store.from_environment()
+
+
+def test_run_directories_are_the_same_byte_for_byte(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from flashtwin.battery.registry import parse
+
+    monkeypatch.setattr("flashtwin.drives.preconditioned.WORTH_S", 0.0)
+    asked = parse("crystaldiskmark:size=64MiB,loops=1,fill_percent=20,mix=off")
+
+    def run(name: str, cache: str) -> dict[str, bytes]:
+        monkeypatch.setenv(PLACE, cache)
+        target = twin_target("bx500-240", scale="1/64")
+        run_batteries(target.make(), asked, tmp_path / name, seed=1)
+        files = [path for path in (tmp_path / name).rglob("*") if path.is_file()]
+        names = {str(path.relative_to(tmp_path / name)): path for path in files}
+        return {name: path.read_bytes() for name, path in names.items() if name != "host.json"}
+
+    cache = str(tmp_path / "cache")
+    without, first, second = run("off", "off"), run("first", cache), run("second", cache)
+    kept = json.loads(next((tmp_path / "cache").rglob(ABOUT)).read_text())
+    assert kept["drive"] == "bx500-240"
+    assert without == first == second
