@@ -63,9 +63,7 @@ def command(
             texts = (key, value["value"], value["origin"], value["source"])
             table.add_row(*(terminal.cell(text) for text in texts))
         parts.append(table)
-    terminal.emit(*parts)
     if hidden := len(values) - len(shown):
-        terminal.note(
-            f"{hidden} of {len(values)} values are at the format's default and not shown; "
-            "--all shows them"
-        )
+        said = f"{hidden} of {len(values)} values are at the format's default: --all shows them"
+        parts.append(terminal.cell(f"\n{said}"))
+    terminal.emit(*parts)
