@@ -360,7 +360,9 @@ impl Ftl {
         if self.paged.is_some() {
             self.pump_map(ops);
         }
-        if (self.starved || self.collection.halts_host) && self.spare.is_some() {
+        let awaited = self.starved || self.collection.halts_host;
+        // A source that is being emptied will fill the granules itself.
+        if awaited && self.collect.source == NONE && self.spare.is_some() {
             self.hasten_erases(ops);
         }
     }

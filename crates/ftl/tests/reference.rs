@@ -4,7 +4,9 @@ mod common;
 
 use common::{Bench, part, policy, torture, torture_with};
 use flashtwin_ftl::Policy;
-use flashtwin_ftl::policy::{Admit, CacheMode, FoldPath, Parity, SizeAt, WhenFull};
+use flashtwin_ftl::policy::{
+    Admit, CacheMode, FoldPath, Pace, Parity, Separation, SizeAt, WhenFull,
+};
 use flashtwin_nand::{Cell, SecondPass};
 
 fn cached(mode: CacheMode, when_full: WhenFull, path: FoldPath, superblocks: u64) -> Policy {
@@ -285,4 +287,31 @@ fn lower_pages_of_all_blocks_come_first() {
             );
         }
     }
+}
+
+#[test]
+fn collected_data_among_the_hosts_is_not_padded_row_by_row_for_power_cuts() {
+    let mut policy = policy();
+    policy.gc.pace = Pace::StopTheWorld;
+    policy.gc.separation = Separation::None;
+    let units = 40 * 8 * 2 * 2 * 2 * 3 / 2;
+    let mut bench = Bench::new(&part(Cell::Tlc, true, 40), policy, units, 6);
+    bench.ftl.enable_power_cuts();
+    bench.write(0, units);
+    for _ in 0..2 * units {
+        let lpn = bench.rng.below(u64::from(units)) as u32;
+        bench.write(lpn, 1);
+        let c = bench.ftl.counters();
+        // A granule for each victim that the host waited for, and one in each of two streams.
+        let granule = u64::from(bench.ftl.layout.native_granule);
+        let most = (c.gc_victims + 2) * granule;
+        assert!(
+            c.pad_units <= most,
+            "{} padded, {most} at most",
+            c.pad_units
+        );
+    }
+    assert!(bench.ftl.counters().gc_victims > 20);
+    bench.drain();
+    bench.verify();
 }
