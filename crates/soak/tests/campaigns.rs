@@ -5,7 +5,7 @@ use std::process::Command;
 use flashtwin_soak::soak;
 
 /// Commands of an ordinary run, over all seeds.
-const SEEDS: u64 = 16;
+const SEEDS: u64 = 8;
 const OPS: u64 = 10_000;
 
 /// `SOAK_SEEDS=N` runs so many seeds.
