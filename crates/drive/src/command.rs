@@ -70,7 +70,8 @@ impl Command {
         let begin = self.lba * SECTOR_BYTES;
         let from = (u64::from(self.lpn) + u64::from(first)) * unit;
         let to = (from + u64::from(count) * unit).min(begin + self.bytes);
-        to - from.max(begin)
+        // Nothing is left of a command that ends within its last unit when all of them are out.
+        to.saturating_sub(from.max(begin))
     }
 }
 
