@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 # Name of a cause, what it is called on a page.
 CAUSES: Mapping[str, str] = {
     "slc": "host data to SLC",
+    "tier": "host data to the second cache tier",
     "direct": "host data direct to native cells",
     "fold": "folding",
     "gc": "garbage collection",
