@@ -79,7 +79,8 @@ pub(crate) struct Cache {
 
 flashtwin_base::state! { Cache {
     kept: fixed_total, static_closed, limit, borrowed, valid_units, tier_borrowed, tier_valid_units,
-        bypass, dead, reclaiming, look_again, scarce, allowance, distrusted, direct_next, direct_ahead_milli;
+        bypass, dead, reclaiming, look_again, scarce, allowance, distrusted, direct_next,
+        direct_ahead_milli;
     built: mode, tier_limit, reserve, reclaim_most, rearm;
 } }
 
