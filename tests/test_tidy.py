@@ -17,6 +17,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python" / "flashtwin"
 CRATES = ROOT / "crates"
+MANIFESTS = [*sorted(CRATES.glob("*/Cargo.toml")), ROOT / "fuzz" / "Cargo.toml"]
 GENERATED = {"__pycache__", "target", "dist", "flashtwin-runs", "node_modules"}
 
 # Python: a package may import its own modules and those of the layers below it.
@@ -53,6 +54,7 @@ CRATE_DIRECTIONS = {
     "python": {"base", "workload", "drive", "host"},
     "soak": {"base", "nand", "ftl", "workload", "drive", "host"},
     "bench": {"base", "nand", "ftl", "workload", "drive", "host"},
+    "fuzz": {"base", "workload", "drive", "host"},
 }
 
 # The tests of a drive close the loop around it; its code does not.
@@ -177,7 +179,7 @@ def test_the_layering_rule_itself(importer: str, imported: str, wrong: bool) -> 
 
 def test_crates_depend_downwards_only() -> None:
     wrong = []
-    for manifest in sorted(CRATES.glob("*/Cargo.toml")):
+    for manifest in MANIFESTS:
         crate, content = manifest.parent.name, tomllib.loads(manifest.read_text())
         for table in ("dependencies", "dev-dependencies", "build-dependencies"):
             ours = {name for name in content.get(table, {}) if name.startswith("flashtwin-")}
@@ -185,12 +187,12 @@ def test_crates_depend_downwards_only() -> None:
             if table == "dev-dependencies":
                 directions = directions | TESTED_WITH.get(crate, set())
             allowed = {f"flashtwin-{name}" for name in directions}
-            wrong += [f"crates/{crate} [{table}]: {other}" for other in sorted(ours - allowed)]
+            wrong += [f"{crate} [{table}]: {other}" for other in sorted(ours - allowed)]
     assert wrong == []
 
 
 def test_every_crate_has_a_direction_and_the_shared_lints() -> None:
-    manifests = {path.parent.name: path.read_text() for path in CRATES.glob("*/Cargo.toml")}
+    manifests = {path.parent.name: path.read_text() for path in MANIFESTS}
     assert set(manifests) <= set(CRATE_DIRECTIONS)
     lints = {name: tomllib.loads(text).get("lints") for name, text in manifests.items()}
     assert {name for name, value in lints.items() if value != {"workspace": True}} == set()

@@ -18,6 +18,9 @@ pub const MAX_THREADS: u32 = 1_024;
 /// The longest request.
 pub const MAX_BLOCK_BYTES: u64 = 1 << 30;
 
+/// The longest time of any kind: ten years, so that sums of times keep within 64 bits.
+pub const MAX_TIME_NS: u64 = 10 * 366 * 86_400 * 1_000_000_000;
+
 /// What a request does, and the number that a series has for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
@@ -394,6 +397,14 @@ impl RawJob {
         at_most("read_percent", self.read_percent.into(), 100)?;
         at_most("compress_percent", self.compress_percent.into(), 100)?;
         at_most("trim_percent", self.trim_percent.into(), 100)?;
+        for (field, time) in [
+            ("runtime_ns", self.runtime_ns.unwrap_or(0)),
+            ("ramp_ns", self.ramp_ns),
+            ("host_ns", self.host_ns),
+            ("think_ns", self.think_ns),
+        ] {
+            at_most(field, time, MAX_TIME_NS)?;
+        }
         self.find_mix_problem()?;
         above_zero("depth", self.depth.into())?;
         above_zero("threads", self.threads.into())?;

@@ -1,4 +1,6 @@
 //! From a catalogue id or a path to a file's text.
+//!
+//! Specs lie in directories, or are texts in memory; of those no file is opened, whatever they say.
 
 use std::path::{Path, PathBuf};
 
@@ -12,9 +14,56 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// A text in memory.
+    pub fn text(name: &str, text: &str) -> Found {
+        Found {
+            path: PathBuf::from(name),
+            text: text.to_owned(),
+        }
+    }
+
     /// As it is named in errors.
     pub fn file(&self) -> String {
         self.path.display().to_string()
+    }
+}
+
+/// Where what a spec extends is looked for.
+#[derive(Clone, Copy)]
+pub(super) enum Library<'a> {
+    /// Beside the file, then in these directories.
+    Directories(&'a [PathBuf]),
+    /// Ids with their texts; there are no paths.
+    Texts(&'a [(&'a str, &'a str)]),
+}
+
+impl Library<'_> {
+    /// Opens what the file at `path` extends. `asked` is the line that says so.
+    pub fn parent(self, name: &str, path: &Path, asked: &Place) -> Result<Found, SpecError> {
+        match self {
+            Library::Directories(search) => {
+                let beside = path.parent().unwrap_or(Path::new("")).to_owned();
+                let mut directories = vec![beside.clone()];
+                directories.extend_from_slice(search);
+                open(name, &beside, &directories, asked, "extends")
+            }
+            Library::Texts(texts) => match texts.iter().find(|(id, _)| *id == name) {
+                Some((id, text)) => Ok(Found::text(id, text)),
+                None => {
+                    let ids = texts.iter().map(|(id, _)| *id);
+                    Err(not_among(name, ids).at(asked, "extends"))
+                }
+            },
+        }
+    }
+
+    /// The same for two names of one file.
+    pub fn identity(self, path: &Path) -> PathBuf {
+        let whole = match self {
+            Library::Directories(_) => path.canonicalize().ok(),
+            Library::Texts(_) => None,
+        };
+        whole.unwrap_or_else(|| path.to_owned())
     }
 }
 
@@ -58,13 +107,13 @@ fn not_found(target: &str, search: &[PathBuf]) -> Fault {
         return Fault::new(format!("there is no file `{target}`"), "check the path");
     }
     let known = catalogue(search);
-    let hint = match known.is_empty() {
-        true => "a path ends in .toml or has a `/`".to_owned(),
-        false => suggest::or_list(
-            target,
-            "the catalogue has",
-            known.iter().map(String::as_str),
-        ),
+    not_among(target, known.iter().map(String::as_str))
+}
+
+fn not_among<'a>(target: &str, known: impl Iterator<Item = &'a str> + Clone) -> Fault {
+    let hint = match known.clone().next() {
+        None => "a path ends in .toml or has a `/`".to_owned(),
+        Some(_) => suggest::or_list(target, "the catalogue has", known),
     };
     Fault::new(format!("there is no drive `{target}`"), hint)
 }

@@ -23,14 +23,17 @@ mod suggest;
 mod table;
 mod value;
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 pub use error::SpecError;
 pub use quantity::Dimension;
 
 use crate::config::Config;
 use document::Profile;
+use error::Place;
 use keys::KEYS;
+use locate::{Found, Library};
 use resolve::Resolved;
 use value::Values;
 
@@ -64,7 +67,8 @@ pub struct Spec {
     pub config: Config,
     /// Every key in the order of [`KEYS`].
     pub values: Vec<Value>,
-    /// Names of the firmware profiles that can be switched on.
+    /// Names of the firmware profiles that can be switched on: an inherited one that does not fit
+    /// the values is none of them, and is not printed.
     pub profiles: Vec<String>,
     /// SHA-256 of keys and values; the same for two specs of the same drive.
     pub hash: String,
@@ -105,13 +109,43 @@ pub fn load_scaled(
     sets: &[String],
     scale: Option<&str>,
 ) -> Result<Spec, Vec<SpecError>> {
+    let asked = Place::whole(target);
+    let found = locate::open(target, Path::new(""), search, &asked, "");
+    let found = found.map_err(|error| vec![error])?;
+    checked(found, Library::Directories(search), firmware, sets, scale)
+}
+
+/// As [`load_scaled`], from a text. What it extends is one of `parents`, ids with their texts; no
+/// file is opened.
+///
+/// # Errors
+/// Every mistake of the texts involved and of the options.
+pub fn load_text(
+    text: &str,
+    parents: &[(&str, &str)],
+    firmware: &[String],
+    sets: &[String],
+    scale: Option<&str>,
+) -> Result<Spec, Vec<SpecError>> {
+    let found = Found::text("text", text);
+    checked(found, Library::Texts(parents), firmware, sets, scale)
+}
+
+/// From a file that was found to a drive that can be built.
+fn checked(
+    found: Found,
+    library: Library<'_>,
+    firmware: &[String],
+    sets: &[String],
+    scale: Option<&str>,
+) -> Result<Spec, Vec<SpecError>> {
     let Resolved {
         target,
         written,
         mut values,
         profiles,
         mut errors,
-    } = resolve::resolve(target, search, firmware, sets).map_err(error::in_order)?;
+    } = resolve::resolve(found, library, firmware, sets).map_err(error::in_order)?;
     if let Some(scale) = scale {
         errors.extend(scale::apply(scale, &mut values).err());
     }
@@ -126,6 +160,11 @@ pub fn load_scaled(
     if !errors.is_empty() {
         return Err(error::in_order(errors));
     }
+    let fits = |profile: &Profile| misfits(profile, &values, &target.file).is_empty();
+    let profiles: BTreeMap<String, Profile> = profiles
+        .into_iter()
+        .filter(|(_, profile)| fits(profile))
+        .collect();
     let id = target.text("id");
     let header = ["id", "name", "description"].map(|name| (name, target.text(name)));
     Ok(Spec {
@@ -143,9 +182,7 @@ pub fn load_scaled(
 /// What is wrong only once a profile of this file is on: found here, not by whoever switches it on.
 fn check_profile(name: &str, profile: &Profile, written: &Values, file: &str) -> Vec<SpecError> {
     let without = check::check(written, file);
-    let mut with = written.clone();
-    with.overlay(&profile.values);
-    let mut errors = check::check(&with, file);
+    let mut errors = misfits(profile, written, file);
     errors.retain(|error| !without.contains(error));
     for error in &mut errors {
         error
@@ -153,6 +190,13 @@ fn check_profile(name: &str, profile: &Profile, written: &Values, file: &str) ->
             .push_str(&format!(" (with firmware `{name}`)"));
     }
     errors
+}
+
+/// What is wrong with these values once the profile is on.
+fn misfits(profile: &Profile, values: &Values, file: &str) -> Vec<SpecError> {
+    let mut with = values.clone();
+    with.overlay(&profile.values);
+    check::check(&with, file)
 }
 
 fn shown(values: &Values) -> Vec<Value> {

@@ -13,7 +13,7 @@ use toml::de::DeValue;
 use super::document::{self, Document, Profile};
 use super::error::{Fault, Place, SpecError};
 use super::keys::{self, KEYS, Kind};
-use super::locate;
+use super::locate::{Found, Library};
 use super::suggest;
 use super::value::{self, Entry, Values};
 
@@ -27,10 +27,10 @@ pub(super) struct Resolved {
     pub errors: Vec<SpecError>,
 }
 
-/// Reads the target and everything it extends.
+/// Reads everything that the target extends.
 pub(super) fn resolve(
-    target: &str,
-    search: &[PathBuf],
+    target: Found,
+    library: Library<'_>,
     firmware: &[String],
     sets: &[String],
 ) -> Result<Resolved, Vec<SpecError>> {
@@ -38,7 +38,7 @@ pub(super) fn resolve(
         documents,
         mut errors,
         whole,
-    } = chain(target, search)?;
+    } = chain(target, library)?;
     let (mut written, mut profiles) = (Values::new(), BTreeMap::new());
     for document in &documents {
         inherit(document, &mut written, &mut profiles, &mut errors);
@@ -145,18 +145,16 @@ struct Chain {
     whole: bool,
 }
 
-fn chain(target: &str, search: &[PathBuf]) -> Result<Chain, Vec<SpecError>> {
-    let asked = Place::whole(target);
-    let found = locate::open(target, Path::new(""), search, &asked, "").map_err(|e| vec![e])?;
+fn chain(target: Found, library: Library<'_>) -> Result<Chain, Vec<SpecError>> {
     let mut chain = Chain {
         documents: Vec::new(),
         errors: Vec::new(),
         whole: true,
     };
     let mut seen: Vec<PathBuf> = Vec::new();
-    let mut next = Some(found);
+    let mut next = Some(target);
     while let Some(found) = next.take() {
-        seen.push(identity(&found.path));
+        seen.push(library.identity(&found.path));
         let (document, mut errors) = match document::read(&found.file(), &found.text) {
             Ok(read) => read,
             Err(error) => {
@@ -166,7 +164,7 @@ fn chain(target: &str, search: &[PathBuf]) -> Result<Chain, Vec<SpecError>> {
             }
         };
         chain.errors.append(&mut errors);
-        match parent(&document, &found.path, search, &seen) {
+        match parent(&document, &found.path, library, &seen) {
             Some(Ok(parent)) => next = Some(parent),
             Some(Err(error)) => {
                 chain.errors.push(error);
@@ -183,30 +181,23 @@ fn chain(target: &str, search: &[PathBuf]) -> Result<Chain, Vec<SpecError>> {
     }
 }
 
-fn identity(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
-}
-
 /// The file that this one extends, looked for beside it first.
 fn parent(
     document: &Document,
     path: &Path,
-    search: &[PathBuf],
+    library: Library<'_>,
     seen: &[PathBuf],
-) -> Option<Result<locate::Found, SpecError>> {
+) -> Option<Result<Found, SpecError>> {
     let extends = document.header.get("extends")?;
     let place = Place {
         file: document.file.clone(),
         line: extends.line,
     };
-    let beside = path.parent().unwrap_or(Path::new("")).to_owned();
-    let mut dirs = vec![beside.clone()];
-    dirs.extend_from_slice(search);
-    let found = match locate::open(&extends.text, &beside, &dirs, &place, "extends") {
+    let found = match library.parent(&extends.text, path, &place) {
         Ok(found) => found,
         Err(error) => return Some(Err(error)),
     };
-    if seen.contains(&identity(&found.path)) {
+    if seen.contains(&library.identity(&found.path)) {
         let message = format!("`{}` extends this drive in turn: a circle", extends.text);
         let hint = "one drive of the circle has to stand on its own";
         return Some(Err(Fault::new(message, hint).at(&place, "extends")));

@@ -54,7 +54,7 @@ impl Limits {
 
     /// What wordlines and blocks are divided by for a scale; wordlines by as much as they can be.
     fn split(&self, divisor: u64) -> Option<(u64, u64)> {
-        let wordlines = (1..=divisor).rev().find(|by| {
+        let wordlines = (1..=divisor.min(self.wordlines)).rev().find(|by| {
             divisor.is_multiple_of(*by)
                 && self.wordlines.is_multiple_of(*by)
                 && self.wordlines / by >= self.fewest_wordlines
@@ -67,9 +67,15 @@ impl Limits {
 
     /// The scales that can be had, the mildest first.
     fn possible(&self) -> Vec<u64> {
-        let most =
-            (self.wordlines / self.fewest_wordlines).max(1) * (self.blocks / SUPERBLOCKS).max(1);
-        (2..=most).filter(|by| self.split(*by).is_some()).collect()
+        let divisors = |n: u64| (1..=n).filter(move |by| n.is_multiple_of(*by));
+        let blocks: Vec<u64> = divisors(self.blocks).collect();
+        let mut scales: Vec<u64> = divisors(self.wordlines)
+            .flat_map(|by| blocks.iter().map(move |blocks| by * blocks))
+            .collect();
+        scales.sort_unstable();
+        scales.dedup();
+        scales.retain(|by| *by > 1 && self.split(*by).is_some());
+        scales
     }
 }
 
