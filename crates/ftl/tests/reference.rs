@@ -55,7 +55,7 @@ fn every_cache_with_every_way_when_full() {
     ] {
         for when_full in [WhenFull::Direct, WhenFull::FoldFirst, WhenFull::Staged] {
             for path in [FoldPath::Controller, FoldPath::Copyback] {
-                for seed in 1..4 {
+                for seed in 1..3 {
                     let p = part(Cell::Tlc, true, 48);
                     let bench = torture(&p, cached(mode, when_full, path, 4), 0.6, seed);
                     let c = bench.ftl.counters();

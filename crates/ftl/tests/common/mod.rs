@@ -254,21 +254,19 @@ impl Bench {
         } else {
             self.ftl.logical_units()
         };
-        let before: Vec<(u32, u32, Found)> = (0..watched)
-            .filter_map(|lpn| {
-                self.ftl
-                    .locate(lpn)
-                    .map(|ppn| (lpn, ppn, self.ftl.find(lpn)))
-            })
+        // Only what a failed program leaves in the buffer moves without having been read.
+        let buffered = |lpn| fails && self.ftl.find(lpn) == Found::Buffer;
+        let before: Vec<(u32, u32, bool)> = (0..watched)
+            .filter_map(|lpn| self.ftl.locate(lpn).map(|ppn| (lpn, ppn, buffered(lpn))))
             .collect();
         self.ftl.finish(op.token, &mut self.ops);
         self.queue();
         self.note_pages();
-        for (lpn, ppn, found) in before {
+        for (lpn, ppn, buffered) in before {
             let now = self.ftl.locate(lpn).expect("moving never unmaps");
             if now != ppn {
                 assert!(
-                    found == Found::Buffer || rows.iter().any(|r| r.contains(&ppn)),
+                    buffered || rows.iter().any(|r| r.contains(&ppn)),
                     "unit {lpn} moved unread"
                 );
                 let stamp = self.stamps[&ppn];
