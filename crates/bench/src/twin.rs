@@ -107,8 +107,13 @@ pub fn measure(config: &Config) -> Speed {
     speed
 }
 
-/// Writes the whole drive once, 128 KiB at a depth of 32.
+/// Writes the whole drive once, as batteries prepare one: 1 MiB at a depth of 8.
 pub fn fill(drive: &mut Drive) -> Outcome {
+    run_job(drive, RawJob::new("bench", ReadWrite::Write, 1 << 20, 8))
+}
+
+/// The same in the smaller commands of the fill battery: 128 KiB at a depth of 32.
+pub fn fill_128k(drive: &mut Drive) -> Outcome {
     run_job(drive, job(ReadWrite::Write, 128 << 10))
 }
 

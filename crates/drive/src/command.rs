@@ -75,6 +75,10 @@ impl Command {
     }
 }
 
+/// Writes ahead of the one that is sent for whose old copies are looked up: far enough that the line
+/// has come when it is needed, near enough that it is still there.
+const EXPECTED_AHEAD: usize = 3;
+
 /// A burst of a write's data in the buffer.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
@@ -320,7 +324,6 @@ impl Drive {
         let (lba, bytes) = (command.lba, command.bytes);
         let run = || self.runs.note(lba, bytes / SECTOR_BYTES, bytes);
         self.commands.slots[slot as usize].route = self.ftl.route(bytes, run);
-        self.ftl.expect_overwrite(command.lpn);
         self.commands.incoming.push_back(slot);
         self.look_up_write(slot, self.known_from_the_start());
         self.admit();
@@ -440,6 +443,9 @@ impl Drive {
         }
         self.events
             .push_in_order(lane::LINK, arrives, Event::Arrived);
+        if let Some(&coming) = self.commands.incoming.get(EXPECTED_AHEAD) {
+            self.ftl.expect_overwrite(self.commands.first_unit(coming));
+        }
     }
 
     /// The drive came to its end while a write waited: what has arrived of it is kept, the rest is

@@ -75,6 +75,35 @@ pub struct Xray {
     next: Nanos,
     start: Nanos,
     columns: [Vec<i64>; WIDTH],
+    wear: Wear,
+}
+
+/// What takes a look at every superblock, kept until one of them was erased or given up.
+#[derive(Clone, Copy, Debug, Default)]
+struct Wear {
+    /// Erases, and blocks gone bad, at the time of the look.
+    seen: Option<(u64, u64)>,
+    spread_ppm: u64,
+    retired: u64,
+    static_left_ppm: u64,
+}
+
+impl Wear {
+    fn look(&mut self, ftl: &Ftl) {
+        let c = ftl.counters();
+        let erases = c.slc_erases + c.native_erases + c.tier_erases;
+        let seen = Some((erases, ftl.grown_bad_blocks().into()));
+        if self.seen == seen {
+            return;
+        }
+        let (least, most) = ftl.wear_range();
+        *self = Wear {
+            seen,
+            spread_ppm: ((most - least) * 1e6) as u64,
+            retired: ftl.retired_superblocks().into(),
+            static_left_ppm: (ftl.static_budget() * 1e6) as u64,
+        };
+    }
 }
 
 impl Xray {
@@ -85,6 +114,7 @@ impl Xray {
             next: Nanos::NEVER,
             start: Nanos::ZERO,
             columns: std::array::from_fn(|_| Vec::new()),
+            wear: Wear::default(),
         }
     }
 
@@ -137,7 +167,7 @@ impl Xray {
         let (cache_units, cache_valid) = ftl.cache_units();
         let (tier_held, tier_valid) = ftl.tier_units();
         let free = u64::from(ftl.free_superblocks());
-        let (least, most) = ftl.wear_range();
+        self.wear.look(ftl);
         let row = [
             at.0 - self.start.0,
             inside.host_bytes,
@@ -165,14 +195,14 @@ impl Xray {
             (ftl.mean_wear() * 1e6) as u64,
             (energy / FJ_PER_UJ) as u64,
             inside.flash.suspensions(),
-            ((most - least) * 1e6) as u64,
-            ftl.retired_superblocks().into(),
+            self.wear.spread_ppm,
+            self.wear.retired,
             cache_units * unit,
             cache_valid * unit,
             ftl.cache_limit_units() * unit,
             tier_held * unit,
             tier_valid * unit,
-            (ftl.static_budget() * 1e6) as u64,
+            self.wear.static_left_ppm,
             free,
             free * ftl.layout.native_bytes(),
             inside.power.state(at) as u64,
