@@ -185,8 +185,21 @@ fn requests(job: &Job) -> u64 {
     }
 }
 
+/// Nanoseconds that all requests of a job take together, at most: their sum has 64 bits.
+fn request_time(job: &Job) -> u128 {
+    let requests = u128::from(requests(job));
+    let rate = u128::from(job.rate_bytes_s.unwrap_or(u64::MAX));
+    let paced = u128::from(job.block_bytes) * 1_000_000_000 / rate;
+    let each = Echo::TIME.0 + job.host.0 + job.think.0;
+    let runtime = job.runtime.map_or(0, |time| time.0);
+    let life = requests * (u128::from(each) + paced) + u128::from(job.ramp.0 + runtime);
+    life.saturating_mul(u128::from(job.depth) * u128::from(job.threads))
+}
+
 fn run_and_end(jobs: Vec<Job>, capacity: u64) {
-    let small = jobs.iter().all(is_small);
+    let small = jobs
+        .iter()
+        .all(|job| is_small(job) && request_time(job) < 1 << 62);
     let most: u64 = jobs.iter().map(requests).fold(0, u64::saturating_add);
     // A series of one interval: its length is not what is looked at.
     let Ok(phase) = Phase::new(jobs, Nanos(u64::MAX / 2)) else {

@@ -1,10 +1,11 @@
-//! Snapshots: whatever the bytes are, loading ends with a drive or an error, and a drive that is
-//! loaded is whole and works on.
+//! Snapshots: whatever the bytes are, loading ends with a drive or an error, a drive that is loaded
+//! agrees with every invariant of the firmware, and only what was saved is loaded, which works on.
 //!
 //! The bytes are edits of a snapshot that is made here, so that the corpus outlives a change of the
 //! state. The first byte chooses: bit 0 edits what was unpacked and seals it anew with right
-//! checksums, which nobody but a forger does; bit 1 takes a drive made for power cuts. Each edit is
-//! six bytes: a position (32 bits, little end first), what is done there, and with which byte.
+//! checksums, as a forger would, of whose drive no work is asked; bit 1 takes a drive made for
+//! power cuts. Each edit is six bytes: a position (32 bits, little end first), what is done there,
+//! and with which byte.
 
 use std::sync::OnceLock;
 
@@ -45,16 +46,20 @@ fn original(cuts: bool) -> &'static [u8] {
         for round in 0..4 {
             work(&mut drive, round);
         }
-        let identity = Identity {
-            spec_hash: spec().hash.clone(),
-            seed: 5,
-        };
-        let mut bytes = Vec::new();
-        drive
-            .save(&mut bytes, &identity)
-            .expect("nothing is outstanding");
-        bytes
+        saved(&mut drive)
     })
+}
+
+fn saved(drive: &mut Drive) -> Vec<u8> {
+    let identity = Identity {
+        spec_hash: spec().hash.clone(),
+        seed: 5,
+    };
+    let mut bytes = Vec::new();
+    drive
+        .save(&mut bytes, &identity)
+        .expect("nothing is outstanding");
+    bytes
 }
 
 /// Commands of all kinds, one after the other, each of which has to be answered.
@@ -158,12 +163,14 @@ pub fn check(data: &[u8]) -> bool {
     match Drive::load(&spec().config, &spec().hash, file.as_slice()) {
         Ok((mut drive, seed)) => {
             drive.ftl().check();
+            if forged {
+                return true;
+            }
+            // The frame of the stream has bits that change nothing.
+            assert_eq!(seed, 5);
+            assert!(saved(&mut drive) == original, "an edit went unseen");
             work(&mut drive, 9);
             drive.ftl().check();
-            assert!(
-                forged || (seed == 5 && file == original),
-                "an edit went unseen"
-            );
             true
         }
         Err(error) => {

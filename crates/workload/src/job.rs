@@ -413,6 +413,7 @@ impl RawJob {
         whole_sectors("offset", offset)?;
         let end = offset.saturating_add(size);
         if offset >= capacity {
+            let end = offset.saturating_add(size.max(SECTOR_BYTES));
             return Err(("offset", Problem::PastEnd { end, capacity }));
         }
         for (field, value) in [
