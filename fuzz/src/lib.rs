@@ -19,7 +19,8 @@ pub fn mutated(
     seed: u32,
     mutate: fn(&[u8], u64) -> Option<Vec<u8>>,
 ) -> usize {
-    let ours = (seed % 2 == 0)
+    let ours = seed
+        .is_multiple_of(2)
         .then(|| mutate(&data[..size], seed.into()))
         .flatten();
     match ours.filter(|new| new.len() <= most) {
