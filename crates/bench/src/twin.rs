@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use flashtwin_base::{Device, Nanos};
+use flashtwin_drive::xray::COLUMNS;
 use flashtwin_drive::{Config, Drive, spec};
 use flashtwin_host::{Flow, Outcome, Phase, run};
 use flashtwin_workload::{RawJob, ReadWrite};
@@ -55,12 +56,17 @@ pub fn bx500(sets: &[&str]) -> Config {
 pub struct Speed {
     /// Gigabytes a second of a sequential fill.
     pub fill_gb_per_s: f64,
+    /// The same in commands of 128 KiB, measured once.
+    pub fill_128k_gb_per_s: f64,
     /// Seconds of it.
     pub fill_seconds: f64,
     /// 4 KiB writes a second in the steady state.
     pub random_write_iops: f64,
     /// Bytes programmed a host byte meanwhile.
     pub random_write_waf: f64,
+    /// What theory says of it, at the over-provisioning that is left beside free and open
+    /// superblocks.
+    pub random_write_waf_theory: f64,
     /// 4 KiB reads a second.
     pub random_read_iops: f64,
     /// Bytes of state a mapping unit.
@@ -83,6 +89,10 @@ pub fn measure(config: &Config) -> Speed {
         speed.fill_seconds = speed.fill_seconds.min(seconds);
     }
     speed.fill_gb_per_s = config.capacity_bytes as f64 / speed.fill_seconds / 1e9;
+    let mut small = Drive::new(config, 1);
+    let (seconds, _) = timed(|| fill_128k(&mut small));
+    speed.fill_128k_gb_per_s = config.capacity_bytes as f64 / seconds / 1e9;
+    drop(small);
     let mut seed = 0;
     let mut random = |drive: &mut Drive, rw, ios: u64| {
         seed += 1;
@@ -99,12 +109,30 @@ pub fn measure(config: &Config) -> Speed {
     }
     speed.random_write_waf =
         (drive.counters().programmed_units() - before) as f64 / (u64::from(ROUNDS) * window) as f64;
+    speed.random_write_waf_theory = theory(&mut drive);
     for _ in 0..ROUNDS {
         let iops = random(&mut drive, ReadWrite::RandRead, READS);
         speed.random_read_iops = speed.random_read_iops.max(iops);
     }
     speed.bytes_per_unit = drive.bytes_per_unit();
     speed
+}
+
+/// Write amplification in the steady state: A = 1/(1 - exp(-alpha/A)), to which greedy collection
+/// tends for blocks as large as superblocks are. alpha leaves out what holds no data: the free
+/// superblocks of the last run, in the mean, and half of each open one.
+fn theory(drive: &mut Drive) -> f64 {
+    const OPEN: f64 = 2.0;
+    let at = COLUMNS
+        .iter()
+        .position(|name| *name == "free_superblocks")
+        .expect("a column of the X-ray");
+    let free = &drive.close_xray().columns()[at];
+    let free = free.iter().sum::<i64>() as f64 / free.len().max(1) as f64;
+    let layout = &drive.ftl().layout;
+    let used = f64::from(layout.superblocks) - free - OPEN / 2.0;
+    let alpha = used * f64::from(layout.native_units) / f64::from(drive.ftl().logical_units());
+    (0..2000).fold(2.0, |a: f64, _| 1.0 / (1.0 - (-alpha / a).exp()))
 }
 
 /// Writes the whole drive once, as batteries prepare one: 1 MiB at a depth of 8.
@@ -181,8 +209,10 @@ pub fn figures() -> Figures {
     vec![
         ("fill_GB_per_s", plain.fill_gb_per_s),
         ("fill_240GB_s", plain.fill_seconds),
+        ("fill_128k_GB_per_s", plain.fill_128k_gb_per_s),
         ("random_write_iops", plain.random_write_iops),
         ("random_write_waf", plain.random_write_waf),
+        ("random_write_waf_theory", plain.random_write_waf_theory),
         ("random_read_iops", plain.random_read_iops),
         ("bytes_per_unit", plain.bytes_per_unit),
         ("cached_fill_GB_per_s", cached.fill_gb_per_s),
