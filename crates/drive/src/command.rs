@@ -75,8 +75,8 @@ impl Command {
     }
 }
 
-/// Writes ahead of the one that is sent for whose old copies are looked up: far enough that the line
-/// has come when it is needed, near enough that it is still there.
+/// Writes ahead of the one that is sent for whose old copies are looked up: far enough that the
+/// line has come when it is needed, near enough that it is still there.
 const EXPECTED_AHEAD: usize = 3;
 
 /// A burst of a write's data in the buffer.

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from flashtwin._core import Twin
 from flashtwin.validation.theory import drives
 from flashtwin.validation.theory.caches import Sides
+
+if TYPE_CHECKING:
+    from flashtwin._core import JobRow
 
 SAMPLE_NS = 20 * 10**6
 SECOND_NS = 10**9
@@ -43,6 +47,5 @@ def conservation(policy: str, seed: int, watch: Watch) -> Sides:
     return Sides(expected=float(counts["host_bytes"]), found=float(found))
 
 
-def _run(twin: Twin, watch: Watch, **job: object) -> dict[str, float]:
-    rows = twin.run(json.dumps([{"name": "theory", **job}]), SAMPLE_NS, watch)["jobs"]
-    return {key: value for key, value in rows[0].items() if not isinstance(value, str)}  # type: ignore[misc]
+def _run(twin: Twin, watch: Watch, **job: object) -> JobRow:
+    return twin.run(json.dumps([{"name": "theory", **job}]), SAMPLE_NS, watch)["jobs"][0]
