@@ -248,7 +248,7 @@ impl Bench {
         let die = busy[self.rng.below(busy.len() as u64) as usize];
         let op = self.dies[die].pop_front().expect("a busy die");
         let rows = self.sources(op.token);
-        let fails = self.fails && matches!(op.token, Token::Program(_));
+        let fails = self.fails;
         let watched = if rows.is_empty() && !fails {
             0
         } else {
