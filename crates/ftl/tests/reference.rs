@@ -47,6 +47,7 @@ fn without_cache_one_shot_and_page_by_page() {
 
 #[test]
 fn every_cache_with_every_way_when_full() {
+    let mut seed = 0;
     for mode in [
         CacheMode::Static,
         CacheMode::Dynamic,
@@ -55,15 +56,14 @@ fn every_cache_with_every_way_when_full() {
     ] {
         for when_full in [WhenFull::Direct, WhenFull::FoldFirst, WhenFull::Staged] {
             for path in [FoldPath::Controller, FoldPath::Copyback] {
-                for seed in 1..3 {
-                    let p = part(Cell::Tlc, true, 48);
-                    let bench = torture(&p, cached(mode, when_full, path, 4), 0.6, seed);
-                    let c = bench.ftl.counters();
-                    let what = format!("{mode:?} {when_full:?} {path:?}");
-                    assert!(c.slc_units > 0 && c.fold_units > 0, "{what}: cache unused");
-                    if when_full != WhenFull::Direct {
-                        assert_eq!(c.direct_units, 0, "{what} wrote direct");
-                    }
+                seed += 1;
+                let p = part(Cell::Tlc, true, 48);
+                let bench = torture(&p, cached(mode, when_full, path, 4), 0.6, seed);
+                let c = bench.ftl.counters();
+                let what = format!("{mode:?} {when_full:?} {path:?}");
+                assert!(c.slc_units > 0 && c.fold_units > 0, "{what}: cache unused");
+                if when_full != WhenFull::Direct {
+                    assert_eq!(c.direct_units, 0, "{what} wrote direct");
                 }
             }
         }
