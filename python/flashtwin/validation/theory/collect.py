@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtwin._core import Twin
+from flashtwin.results.causes import programmed_bytes
 from flashtwin.validation.theory import drives, formulas
 from flashtwin.validation.theory.points import Point
 
@@ -29,7 +30,6 @@ BLOCKS = {64: 4096, 256: 2048, 512: 1024}
 CHANCE = 2
 # Of the drive's own time: thousands of samples in a run.
 SAMPLE_NS = 10**7
-CAUSES = ("slc_bytes", "direct_bytes", "fold_bytes", "gc_bytes", "pad_bytes")
 
 Watch = Callable[[int, int], bool]
 
@@ -55,8 +55,8 @@ def _second_half(xray: Mapping[str, NDArray[np.int64]]) -> float:
     """Bytes programmed over bytes from the host, from the middle of a run to its end."""
     host = xray["host_bytes"]
     middle = int(np.searchsorted(host, (int(host[0]) + int(host[-1])) // 2))
-    programmed = sum(int(xray[name][-1]) - int(xray[name][middle]) for name in CAUSES)
-    return programmed / (int(host[-1]) - int(host[middle]))
+    programmed = programmed_bytes(xray)
+    return int(programmed[-1] - programmed[middle]) / (int(host[-1]) - int(host[middle]))
 
 
 def _streams(separation: str) -> int:
