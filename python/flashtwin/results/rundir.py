@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from flashtwin.battery.step import NotPossible, Result
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
-from flashtwin.results import frames, journal
+from flashtwin.results import frames, journal, lock
 from flashtwin.results.finding import Finding, from_json
 from flashtwin.results.journal import StepRecord
 from flashtwin.results.series import COLUMNS, Series
@@ -63,6 +63,7 @@ class Writer:
         with disk(path / "steps.jsonl", "write"):
             # Unbuffered: after an error there must be nothing left that close() tries again.
             self._journal = (path / "steps.jsonl").open("xb", buffering=0)
+        lock.hold(self._journal.fileno(), path)
 
     def step(
         self,
@@ -98,20 +99,24 @@ class Writer:
         """Join the parts, write the findings, and say how the run ended. Safe to call twice."""
         if not self._closed:
             self._closed = True
-            self._journal.close()
-            rows = [finding.to_json() for finding in findings]
-            write_whole(
-                self.path / "findings.json", json_bytes({"schema": SCHEMA, "findings": rows})
-            )
-            for name in frames.SCHEMAS:
-                frame = _joined(self.path, name, self._records)
-                write_whole(self.path / f"{name}.parquet", parquet_bytes(frame))
-            self._manifest["steps"] = [record.heading() for record in self._records]
-            self._manifest["state"] = state
-            write_whole(self.path / "manifest.json", json_bytes(self._manifest))
-            with disk(self.path / "parts", "remove"):
-                shutil.rmtree(self.path / "parts")
+            try:
+                self._finish(findings, state)
+            finally:
+                # Not before: until all is written, the run is under way.
+                self._journal.close()
         return Run(self.path)
+
+    def _finish(self, findings: Sequence[Finding], state: State) -> None:
+        rows = [finding.to_json() for finding in findings]
+        write_whole(self.path / "findings.json", json_bytes({"schema": SCHEMA, "findings": rows}))
+        for name in frames.SCHEMAS:
+            frame = _joined(self.path, name, self._records)
+            write_whole(self.path / f"{name}.parquet", parquet_bytes(frame))
+        self._manifest["steps"] = [record.heading() for record in self._records]
+        self._manifest["state"] = state
+        write_whole(self.path / "manifest.json", json_bytes(self._manifest))
+        with disk(self.path / "parts", "remove"):
+            shutil.rmtree(self.path / "parts")
 
     def __enter__(self) -> Writer:
         return self
@@ -155,6 +160,11 @@ class Run:
     def state(self) -> str:
         """How it ended; "running" also for a run that was killed."""
         return str(self.manifest.get("state", "finished"))
+
+    @property
+    def under_way(self) -> bool:
+        """Whether a process is writing it now; a run that was killed is not."""
+        return lock.held(self.path)
 
     @property
     def finished(self) -> bool:

@@ -1,0 +1,46 @@
+"""Who writes a run directory: a lock on its journal, which ends with the process that holds it.
+
+Whatever ends a process (kill -9, a power cut) ends its lock too, so a run that was killed is never
+taken for one under way. The lock is advisory (`flock`): readers need none, and a file system
+without locks counts as nobody writing.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from pathlib import Path
+
+from flashtwin.errors import USAGE, FlashtwinError
+
+JOURNAL = "steps.jsonl"
+_TAKEN = (errno.EWOULDBLOCK, errno.EACCES)
+
+
+def hold(descriptor: int, run: Path) -> None:
+    """Lock the journal of a run for as long as its file is open; refused where somebody has it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in _TAKEN:
+            raise FlashtwinError(
+                f"another process is writing {run}",
+                hint="wait for it, or choose another directory with --out",
+                exit_code=USAGE,
+            ) from error
+
+
+def held(run: Path) -> bool:
+    """Whether some process is writing the run."""
+    try:
+        descriptor = os.open(run / JOURNAL, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno in _TAKEN
+    finally:
+        os.close(descriptor)
+    return False
