@@ -34,6 +34,7 @@ LAYERS = (
 # Words that everybody shares; they import nothing but each other.
 LEAVES = {
     "errors",
+    "battery.fio",
     "battery.step",
     "battery.quantity",
     "results.series",

@@ -7,7 +7,7 @@ use flashtwin_workload::{Direction, Job};
 pub const MAX_OUTSTANDING: u64 = 1 << 20;
 
 /// Jobs that run side by side. Built by [`Phase::new`], so that it can be run as it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Phase {
     jobs: Vec<Job>,
     sample: Nanos,
@@ -22,6 +22,9 @@ pub enum PhaseError {
     /// A series needs an interval.
     #[error("the sample interval is zero")]
     NoInterval,
+    /// One loop runs fio's processes, another one a battery's jobs.
+    #[error("jobs of fio's and others do not run side by side")]
+    Mixed,
     /// Beyond the named limit.
     #[error("the jobs keep {0} requests outstanding, above the limit of {MAX_OUTSTANDING}")]
     TooManyOutstanding(u64),
@@ -34,8 +37,11 @@ impl Phase {
             .iter()
             .map(|job| u64::from(job.depth) * u64::from(job.threads))
             .sum();
+        let of_fio = jobs.iter().filter(|job| job.fio.is_some()).count();
         if jobs.is_empty() {
             Err(PhaseError::NoJobs)
+        } else if of_fio > 0 {
+            Err(PhaseError::Mixed)
         } else if sample == Nanos::ZERO {
             Err(PhaseError::NoInterval)
         } else if outstanding > MAX_OUTSTANDING {

@@ -137,7 +137,7 @@ impl Generator {
             Mix::Only(direction) => direction,
             Mix::Reads(percent) if rng.chance(percent) => Direction::Read,
             Mix::Trims(percent) if rng.chance(percent) => Direction::Trim,
-            Mix::Reads(_) | Mix::Trims(_) => Direction::Write,
+            Mix::Reads(_) | Mix::Trims(_) | Mix::Pairs => Direction::Write,
         };
         let (lba, sectors) = match self.order {
             Order::Random => {

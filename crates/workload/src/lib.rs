@@ -1,5 +1,6 @@
 //! Who asks for what: typed jobs and the addresses that they generate. Knows nothing of drives.
 
+pub mod fio;
 pub mod generate;
 mod in_use;
 pub mod job;

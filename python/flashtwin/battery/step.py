@@ -9,13 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from flashtwin.battery.fio import Fio
     from flashtwin.results.finding import Finding
     from flashtwin.results.series import Series
 
-ReadWrite = Literal["read", "write", "randread", "randwrite", "rw", "randrw", "trim", "randtrim"]
+ReadWrite = Literal[
+    "read",
+    "write",
+    "randread",
+    "randwrite",
+    "rw",
+    "randrw",
+    "trim",
+    "randtrim",
+    "trimwrite",
+    "randtrimwrite",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +40,8 @@ class Job:
     `host_ns` is what the host's software takes for one command, serial in a thread.
     `shared_stream`: the threads of a sequential job share one position, instead of one each.
     `sync`: each write counts as done only when it is on flash (force unit access).
+    `fio`: the job is one of fio's processes and keeps to its semantics; see `battery.fio`. Only
+    such a job may be `trimwrite` or `randtrimwrite`, and a run has either such jobs or none.
     """
 
     name: str
@@ -48,6 +62,7 @@ class Job:
     compress_percent: int = 0
     sync: bool = False
     seed: int = 1
+    fio: Fio | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,7 +168,8 @@ class Result:
     `series` covers the whole step from its first request on; `jobs` has one row a job, in order;
     `hist` maps a direction to latency counts in fio's buckets; `xray` maps a column name to an
     array sampled on the same clock as the series (empty for a real drive); `start_ns` is the
-    drive's clock when the step began, `duration_ns` how long it took on that clock.
+    drive's clock when the step began, `duration_ns` how long it took on that clock; `fio` has what
+    fio counts of each job, where the jobs are fio's (`_core.FioRow`).
     """
 
     label: str
@@ -164,3 +180,4 @@ class Result:
     hist: Mapping[str, object] = field(default_factory=dict)
     xray: Mapping[str, object] = field(default_factory=dict)
     note: str | None = None
+    fio: tuple[Mapping[str, Any], ...] = ()

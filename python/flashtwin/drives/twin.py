@@ -306,6 +306,8 @@ def _job(job: Job) -> dict[str, Any]:
     runtime_s, ramp_s = fields.pop("runtime_s"), fields.pop("ramp_s")
     fields["runtime_ns"] = None if runtime_s is None else round(runtime_s * 1e9)
     fields["ramp_ns"] = round(ramp_s * 1e9)
+    if job.fio is None:
+        del fields["fio"]
     return fields
 
 

@@ -171,6 +171,10 @@ def detail_of(step: Step) -> dict[str, Any]:
     fields = asdict(step)
     for name in ("label", "found"):
         fields.pop(name, None)
+    for part in (fields, *fields.get("parts", ())):
+        for job in part.get("jobs", ()):
+            if job["fio"] is None:
+                del job["fio"]
     return fields
 
 

@@ -115,6 +115,7 @@ pub fn job() -> Job {
         compress_percent: 0,
         sync: false,
         seed: 1,
+        fio: None,
     }
 }
 

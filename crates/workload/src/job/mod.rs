@@ -5,9 +5,17 @@
 //! `Job` holds has been checked against the target: its span lies on the drive, its sizes are whole
 //! sectors, and every limit below is kept, so nothing downstream checks again.
 
-use flashtwin_base::{Nanos, Op};
+mod problem;
+mod words;
+
+use flashtwin_base::Nanos;
 use serde::Deserialize;
-use thiserror::Error;
+
+use crate::fio::Fio;
+
+pub use problem::{JobError, Problem};
+pub(crate) use problem::{above_zero, at_most, whole_sectors};
+pub use words::{Direction, Mix, Order, ReadWrite, Zone};
 
 /// Bytes a sector, the grain of every address and size.
 pub const SECTOR_BYTES: u64 = 512;
@@ -21,133 +29,8 @@ pub const MAX_BLOCK_BYTES: u64 = 1 << 30;
 /// The longest time of any kind: ten years, so that sums of times keep within 64 bits.
 pub const MAX_TIME_NS: u64 = 10 * 366 * 86_400 * 1_000_000_000;
 
-/// What a request does, and the number that a series has for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Direction {
-    /// From the drive.
-    Read = 0,
-    /// To the drive.
-    Write = 1,
-    /// Deallocation.
-    Trim = 2,
-}
-
-impl Direction {
-    /// All of them, in the order of their numbers.
-    pub const ALL: [Direction; 3] = [Direction::Read, Direction::Write, Direction::Trim];
-
-    /// The name that results have for it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Direction::Read => "read",
-            Direction::Write => "write",
-            Direction::Trim => "trim",
-        }
-    }
-
-    /// The command that it becomes.
-    #[inline]
-    #[must_use]
-    pub fn op(self) -> Op {
-        match self {
-            Direction::Read => Op::Read,
-            Direction::Write => Op::Write,
-            Direction::Trim => Op::Trim,
-        }
-    }
-}
-
-/// Pattern and direction in fio's words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ReadWrite {
-    /// Sequential reads.
-    Read,
-    /// Sequential writes.
-    Write,
-    /// Random reads.
-    RandRead,
-    /// Random writes.
-    RandWrite,
-    /// Sequential, both ways.
-    Rw,
-    /// Random, both ways.
-    RandRw,
-    /// Sequential deallocation.
-    Trim,
-    /// Random deallocation.
-    RandTrim,
-}
-
-/// The order of a job's addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// One block after the other, from the start again after the end.
-    Sequential,
-    /// Uniform over the whole blocks of the span; a block may come twice.
-    Random,
-}
-
-/// The directions of a job's requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mix {
-    /// All the same.
-    Only(Direction),
-    /// So many reads in a hundred, the others writes.
-    Reads(u32),
-    /// So many trims in a hundred, the others writes.
-    Trims(u32),
-}
-
-/// A share of a job's span that gets its own share of the requests (fio's
-/// `random_distribution=zoned`), in percent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub struct Zone {
-    /// Of the requests.
-    pub access_percent: u32,
-    /// Of the span.
-    pub size_percent: u32,
-}
-
-impl Mix {
-    /// Whether such requests can occur.
-    #[must_use]
-    pub fn uses(self, direction: Direction) -> bool {
-        match (self, direction) {
-            (Mix::Only(only), _) => only == direction,
-            (Mix::Reads(percent), Direction::Read) => percent > 0,
-            (Mix::Reads(percent), Direction::Write) => percent < 100,
-            (Mix::Reads(_), Direction::Trim) | (Mix::Trims(_), Direction::Read) => false,
-            (Mix::Trims(percent), Direction::Trim) => percent > 0,
-            (Mix::Trims(percent), Direction::Write) => percent < 100,
-        }
-    }
-}
-
-impl ReadWrite {
-    fn order(self) -> Order {
-        match self {
-            ReadWrite::Read | ReadWrite::Write | ReadWrite::Rw | ReadWrite::Trim => {
-                Order::Sequential
-            }
-            _ => Order::Random,
-        }
-    }
-
-    fn mix(self, read_percent: u32, trim_percent: u32) -> Mix {
-        match self {
-            ReadWrite::Write | ReadWrite::RandWrite if trim_percent > 0 => Mix::Trims(trim_percent),
-            ReadWrite::Read | ReadWrite::RandRead => Mix::Only(Direction::Read),
-            ReadWrite::Write | ReadWrite::RandWrite => Mix::Only(Direction::Write),
-            ReadWrite::Trim | ReadWrite::RandTrim => Mix::Only(Direction::Trim),
-            ReadWrite::Rw | ReadWrite::RandRw => Mix::Reads(read_percent),
-        }
-    }
-}
-
 /// A job as its caller writes it; see the battery's `Job` for what the fields mean.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)] // The fields are documented where the caller sees them.
 pub struct RawJob {
@@ -188,6 +71,8 @@ pub struct RawJob {
     pub sync: bool,
     #[serde(default = "first_seed")]
     pub seed: u64,
+    #[serde(default)]
+    pub fio: Option<Box<Fio>>,
 }
 
 fn one() -> u32 {
@@ -202,64 +87,8 @@ fn first_seed() -> u64 {
     1
 }
 
-/// What is wrong with a job, and with which of its fields.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("job `{job}`: {field} {problem}")]
-pub struct JobError {
-    /// The job's name.
-    pub job: String,
-    /// The field as the caller spells it.
-    pub field: &'static str,
-    /// What is wrong with its value.
-    pub problem: Problem,
-}
-
-/// What can be wrong with a value.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Problem {
-    /// Nothing would ever happen.
-    #[error("is zero")]
-    Zero,
-    /// A drive knows sectors only.
-    #[error("is {0} bytes, not a multiple of {SECTOR_BYTES}")]
-    NotWholeSectors(u64),
-    /// Beyond a named limit.
-    #[error("is {value}, above the limit of {limit}")]
-    AboveLimit {
-        /// What was asked for.
-        value: u64,
-        /// What is possible.
-        limit: u64,
-    },
-    /// The span ends past the drive.
-    #[error("reaches to byte {end}, but the drive has {capacity} bytes")]
-    PastEnd {
-        /// Where the span ends.
-        end: u64,
-        /// Where the drive ends.
-        capacity: u64,
-    },
-    /// Only writes can be mixed with trims.
-    #[error("mixes trims into writes, and this job does not only write")]
-    NotWrites,
-    /// Only random requests can be divided.
-    #[error("divide random requests, and this job is sequential")]
-    NotRandom,
-    /// Shares have to be complete.
-    #[error("add up to {0} %, not to 100")]
-    NotAHundred(u64),
-    /// Random requests are whole blocks.
-    #[error("leaves {size} bytes, less than one block of {block}")]
-    BelowBlock {
-        /// The span.
-        size: u64,
-        /// The block.
-        block: u64,
-    },
-}
-
 /// A job that can be run. Built by [`RawJob::check`] alone.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Job {
     /// What results call it.
     pub name: String,
@@ -300,6 +129,8 @@ pub struct Job {
     pub sync: bool,
     /// Decides every random choice.
     pub seed: u64,
+    /// What makes it one of fio's processes.
+    pub fio: Option<Box<Fio>>,
 }
 
 impl RawJob {
@@ -327,20 +158,27 @@ impl RawJob {
             compress_percent: 0,
             sync: false,
             seed: first_seed(),
+            fio: None,
         }
     }
 
     /// The job that this describes on a drive of `capacity_bytes`.
-    pub fn check(self, capacity_bytes: u64) -> Result<Job, JobError> {
+    pub fn check(mut self, capacity_bytes: u64) -> Result<Job, JobError> {
         let size = self
             .size
             .unwrap_or(capacity_bytes.saturating_sub(self.offset));
-        self.find_problem(size, capacity_bytes)
-            .map_err(|(field, problem)| JobError {
-                job: self.name.clone(),
-                field,
-                problem,
-            })?;
+        let wrong = |(field, problem)| JobError {
+            job: self.name.clone(),
+            field,
+            problem,
+        };
+        self.find_problem(size, capacity_bytes).map_err(wrong)?;
+        let fio = self.fio.take();
+        let fio = fio
+            .map(|fio| fio.checked(&self, size, capacity_bytes))
+            .transpose()
+            .map_err(wrong)?
+            .map(Box::new);
         Ok(Job {
             order: self.rw.order(),
             mix: self.rw.mix(self.read_percent, self.trim_percent),
@@ -361,11 +199,16 @@ impl RawJob {
             compress_percent: self.compress_percent,
             sync: self.sync,
             seed: self.seed,
+            fio,
         })
     }
 
     /// Trims are mixed into writes alone, zones divide random requests, and divide all of them.
     fn find_mix_problem(&self) -> Result<(), (&'static str, Problem)> {
+        let pairs = matches!(self.rw, ReadWrite::TrimWrite | ReadWrite::RandTrimWrite);
+        if pairs && self.fio.is_none() {
+            return Err(("rw", Problem::OnlyFio));
+        }
         let writes = matches!(self.rw, ReadWrite::Write | ReadWrite::RandWrite);
         if self.trim_percent > 0 && !writes {
             return Err(("trim_percent", Problem::NotWrites));
@@ -422,7 +265,10 @@ impl RawJob {
             ("io_bytes", self.io_bytes.unwrap_or(SECTOR_BYTES)),
         ] {
             above_zero(field, value)?;
-            whole_sectors(field, value)?;
+            // fio ends a job with the request that reaches its `io_size`, whatever that is.
+            if self.fio.is_none() || field == "block_bytes" {
+                whole_sectors(field, value)?;
+            }
         }
         if end > capacity {
             return Err(("size", Problem::PastEnd { end, capacity }));
@@ -437,29 +283,5 @@ impl RawJob {
             ));
         }
         Ok(())
-    }
-}
-
-fn at_most(field: &'static str, value: u64, limit: u64) -> Result<(), (&'static str, Problem)> {
-    if value > limit {
-        Err((field, Problem::AboveLimit { value, limit }))
-    } else {
-        Ok(())
-    }
-}
-
-fn above_zero(field: &'static str, value: u64) -> Result<(), (&'static str, Problem)> {
-    if value == 0 {
-        Err((field, Problem::Zero))
-    } else {
-        Ok(())
-    }
-}
-
-fn whole_sectors(field: &'static str, value: u64) -> Result<(), (&'static str, Problem)> {
-    if value.is_multiple_of(SECTOR_BYTES) {
-        Ok(())
-    } else {
-        Err((field, Problem::NotWholeSectors(value)))
     }
 }

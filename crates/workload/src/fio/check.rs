@@ -1,0 +1,274 @@
+//! Whether a fio job can be run on a drive: its options against each other and against the drive.
+//!
+//! What depends on the job is filled in here (spans, sizes, blocks), so that a checked [`Fio`] has
+//! them all. Sizes are whole sectors, for a drive knows nothing smaller; lengths of files need not
+//! be, as fio drops what is left below a block.
+
+use super::{Blocks, Fio, Kinds, MAX_MAP_BLOCKS, MAX_SPANS, MAX_STEADY_S, Span};
+use crate::job::{
+    MAX_BLOCK_BYTES, MAX_TIME_NS, Order, Problem, RawJob, above_zero, at_most, whole_sectors,
+};
+
+type Found = Result<(), (&'static str, Problem)>;
+
+impl Fio {
+    /// The options complete, for a job whose own span has `size` bytes.
+    pub(crate) fn checked(
+        mut self,
+        job: &RawJob,
+        size: u64,
+        capacity: u64,
+    ) -> Result<Fio, (&'static str, Problem)> {
+        job_alone(job)?;
+        if self.spans.is_empty() {
+            self.spans = vec![Span {
+                start: job.offset,
+                bytes: size,
+                offset: 0,
+                size: None,
+            }];
+        }
+        self.check_spans(capacity)?;
+        for span in &mut self.spans {
+            span.size = Some(span.used());
+        }
+        let total = self.spans.iter().map(Span::used).sum();
+        above_zero("fio.size", *self.size.get_or_insert(total))?;
+        let one = [(); 3].map(|()| Blocks::of(job.block_bytes));
+        for blocks in self.blocks.get_or_insert(one) {
+            check_blocks(blocks)?;
+        }
+        self.check_map(job)?;
+        self.check_distribution(job)?;
+        self.check_counts()?;
+        self.check_times()?;
+        self.check_ends(job)?;
+        if self.synchronous && job.depth > 1 {
+            return Err(("depth", Problem::Excludes("fio.synchronous")));
+        }
+        Ok(self)
+    }
+
+    fn check_spans(&self, capacity: u64) -> Found {
+        at_most("fio.spans", self.spans.len() as u64, MAX_SPANS as u64)?;
+        for span in &self.spans {
+            whole_sectors("fio.spans", span.start)?;
+            whole_sectors("fio.spans", span.offset)?;
+            above_zero("fio.spans", span.used())?;
+            let end = span.start.saturating_add(span.bytes);
+            let used = span.offset.saturating_add(span.used());
+            let (end, capacity) = if used > span.bytes {
+                (used, span.bytes)
+            } else {
+                (end, capacity)
+            };
+            if end > capacity {
+                return Err(("fio.spans", Problem::PastEnd { end, capacity }));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_map(&self, job: &RawJob) -> Found {
+        if self.random_map && job.rw.order() == Order::Random {
+            let least = self.least_block();
+            let blocks = self.spans.iter().map(|span| span.used() / least).max();
+            at_most("fio.spans", blocks.unwrap_or(0), MAX_MAP_BLOCKS)?;
+        }
+        Ok(())
+    }
+
+    /// The smallest request of any direction.
+    pub(crate) fn least_block(&self) -> u64 {
+        let blocks = self.blocks.iter().flatten();
+        blocks.map(|blocks| blocks.least).min().unwrap_or(1)
+    }
+
+    fn check_distribution(&self, job: &RawJob) -> Found {
+        let Self { distribution, .. } = self;
+        let wrong = |value: f64, range| {
+            let field = "fio.distribution";
+            Err((field, Problem::OutOfRange(value.to_string(), range)))
+        };
+        let value = distribution.value;
+        let center = distribution.center.unwrap_or(0.0);
+        if !(0.0..=1.0).contains(&center) {
+            return wrong(center, "a center is 0 to 1 of the span");
+        }
+        match distribution.kind {
+            Kinds::Random => Ok(()),
+            Kinds::Zipf if !(value > 0.0 && value != 1.0 && value < 1_000.0) => {
+                wrong(value, "theta is above 0 and not 1")
+            }
+            Kinds::Pareto if !(value > 0.0 && value < 1.0) => wrong(value, "h is between 0 and 1"),
+            Kinds::Normal if !(0.0..=100.0).contains(&value) => {
+                wrong(value, "a deviation is 0 to 100 %")
+            }
+            Kinds::Zipf | Kinds::Pareto | Kinds::Normal => Ok(()),
+            Kinds::Zoned | Kinds::ZonedAbs => self.check_zones(job),
+        }
+    }
+
+    fn check_zones(&self, job: &RawJob) -> Found {
+        let field = "fio.distribution";
+        if job.rw.order() != Order::Random {
+            return Err((field, Problem::NotRandom));
+        }
+        if self.distribution.zones.len() != 3 {
+            let count = self.distribution.zones.len().to_string();
+            return Err((field, Problem::OutOfRange(count, "zones come in triples")));
+        }
+        for zones in self.distribution.zones.iter().filter(|z| !z.is_empty()) {
+            let access = zones.iter().map(|(access, _)| u64::from(*access)).sum();
+            if access != 100 {
+                return Err((field, Problem::NotAHundred(access)));
+            }
+            let size = zones.iter().map(|(_, size)| *size).sum();
+            if self.distribution.kind == Kinds::Zoned && size != 100 {
+                return Err((field, Problem::NotAHundred(size)));
+            }
+            let least = self.spans.iter().map(Span::used).min().unwrap_or(0);
+            if self.distribution.kind == Kinds::ZonedAbs && size > least {
+                let (end, capacity) = (size, least);
+                return Err((field, Problem::PastEnd { end, capacity }));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_counts(&self) -> Found {
+        above_zero("fio.file_service_count", self.file_service_count.into())?;
+        above_zero("fio.loops", self.loops.into())?;
+        above_zero("fio.sequence", self.sequence.every.into())?;
+        above_zero("fio.batch", self.batch.submit.into())?;
+        for percent in self.random_percent {
+            at_most("fio.random_percent", percent.into(), 100)?;
+        }
+        if let Some(most) = self.batch.complete_max.filter(|most| *most > 0) {
+            at_most("fio.batch", self.batch.complete_min.into(), most.into())?;
+        }
+        let steps = self.sequence.add_bytes.unsigned_abs();
+        at_most("fio.sequence", steps, i64::MAX as u64)?;
+        whole_sectors("fio.sequence", steps)
+    }
+
+    fn check_times(&self) -> Found {
+        let think = self
+            .think
+            .map_or([0; 3], |t| [t.ns, t.spin_ns, t.iotime_ns]);
+        let flow = self.flow.map_or(0, |flow| flow.sleep_ns);
+        let target = self
+            .latency_target
+            .map_or([1; 2], |target| [target.ns, target.window_ns]);
+        let steady = self.steady.map_or(0, |steady| steady.ramp_ns);
+        let times = [("fio.start_ns", self.start_ns), ("fio.flow", flow)];
+        let more = think.map(|ns| ("fio.think", ns));
+        let kept = target.map(|ns| ("fio.latency_target", ns));
+        let logs = [
+            self.logs.average_ns,
+            self.logs.bw_window_ns,
+            self.logs.iops_window_ns,
+        ]
+        .map(|ns| ("fio.logs", ns));
+        let rest = [("fio.steady", steady), ("fio.pace", self.pace.cycle_ns)];
+        let all = times.iter().chain(&more).chain(&kept).chain(&logs);
+        for (field, ns) in all.chain(&rest) {
+            at_most(field, *ns, MAX_TIME_NS)?;
+        }
+        for (field, ns) in kept {
+            above_zero(field, ns)?;
+        }
+        above_zero("fio.logs", self.logs.bw_window_ns)?;
+        above_zero("fio.logs", self.logs.iops_window_ns)?;
+        above_zero("fio.pace", self.pace.cycle_ns)
+    }
+
+    fn check_ends(&self, job: &RawJob) -> Found {
+        if self.time_based && job.runtime_ns.is_none() {
+            return Err((
+                "fio.time_based",
+                Problem::OutOfRange("true".into(), "it needs a runtime"),
+            ));
+        }
+        for direction in 0..3 {
+            if self.pace.bytes_s[direction] > 0 && self.pace.iops[direction] > 0 {
+                return Err(("fio.pace", Problem::Excludes("a rate in requests")));
+            }
+        }
+        if let Some(flow) = self.flow {
+            above_zero("fio.flow", flow.weight.into())?;
+        }
+        if let Some(steady) = self.steady {
+            let field = "fio.steady";
+            above_zero(field, steady.duration_s.into())?;
+            at_most(field, steady.duration_s.into(), MAX_STEADY_S.into())?;
+            if !(steady.limit > 0.0 && steady.limit.is_finite()) {
+                let limit = steady.limit.to_string();
+                return Err((field, Problem::OutOfRange(limit, "a limit is above 0")));
+            }
+        }
+        if let Some(target) = self.latency_target {
+            if !(target.percentile > 0.0 && target.percentile <= 100.0) {
+                let percent = target.percentile.to_string();
+                let range = "a percentile is above 0 and at most 100";
+                return Err(("fio.latency_target", Problem::OutOfRange(percent, range)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a battery's job has and fio has another option for.
+fn job_alone(job: &RawJob) -> Found {
+    let used = [
+        ("threads", job.threads != 1),
+        ("trim_percent", job.trim_percent > 0),
+        ("zones", !job.zones.is_empty()),
+        ("think_ns", job.think_ns > 0),
+        ("rate_bytes_s", job.rate_bytes_s.is_some()),
+        ("shared_stream", job.shared_stream),
+    ];
+    match used.iter().find(|(_, used)| *used) {
+        Some((field, _)) => Err((field, Problem::NotFio)),
+        None => Ok(()),
+    }
+}
+
+fn check_blocks(blocks: &Blocks) -> Found {
+    let field = "fio.blocks";
+    let sizes = blocks.split.iter().map(|(bytes, _)| *bytes);
+    for bytes in sizes.chain([blocks.least, blocks.most, blocks.grain()]) {
+        above_zero(field, bytes)?;
+        whole_sectors(field, bytes)?;
+        at_most(field, bytes, MAX_BLOCK_BYTES)?;
+    }
+    if blocks.most < blocks.least {
+        let (value, least) = (blocks.most, blocks.least);
+        return Err((field, Problem::Below { value, least }));
+    }
+    if blocks.split.is_empty() {
+        return Ok(());
+    }
+    let sum: u64 = blocks
+        .split
+        .iter()
+        .map(|(_, percent)| u64::from(*percent))
+        .sum();
+    if sum != 100 {
+        return Err((field, Problem::NotAHundred(sum)));
+    }
+    let (least, most) = (blocks.least, blocks.most);
+    for (bytes, _) in &blocks.split {
+        at_most(field, *bytes, most)?;
+        if *bytes < least {
+            return Err((
+                field,
+                Problem::Below {
+                    value: *bytes,
+                    least,
+                },
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,467 @@
+//! What makes a job one of fio's processes: its options as types, and the requests that follow.
+//!
+//! [`Fio`] is the part of a job that a battery's job does not have. It is read as it is written
+//! (the fields are those of `battery/fio.py`, which says what each is) and checked by
+//! [`crate::RawJob::check`] together with the job around it; what is `Option` in it and has a
+//! default that depends on the job is filled in by then.
+
+mod check;
+use serde::Deserialize;
+
+/// Files of one job.
+pub const MAX_SPANS: usize = 65_536;
+/// Blocks that a random map can hold: a bit each.
+pub const MAX_MAP_BLOCKS: u64 = 1 << 36;
+/// Seconds of a steady state's window.
+pub const MAX_STEADY_S: u32 = 86_400;
+
+/// A value for reads, writes and trims.
+pub type Triple<T> = [T; 3];
+
+/// A file: where it begins on the drive, how long it is, and which part the job works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Span {
+    /// Where its first byte lies on the drive.
+    pub start: u64,
+    /// Its length.
+    pub bytes: u64,
+    /// Where in it the job begins.
+    #[serde(default)]
+    pub offset: u64,
+    /// How much of it the job uses from there; filled in by the check.
+    #[serde(default)]
+    pub size: Option<u64>,
+}
+
+impl Span {
+    /// Bytes that the job uses.
+    #[must_use]
+    pub fn used(&self) -> u64 {
+        self.size.unwrap_or(self.bytes.saturating_sub(self.offset))
+    }
+}
+
+/// The sizes of one direction's requests.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Blocks {
+    /// The smallest, in bytes.
+    pub least: u64,
+    /// The largest.
+    pub most: u64,
+    /// Sizes and their percentages; none for a range.
+    #[serde(default)]
+    pub split: Vec<(u64, u32)>,
+    /// The grain of random offsets; `least` where it is none.
+    #[serde(default)]
+    pub align: Option<u64>,
+}
+
+impl Blocks {
+    /// All of one size.
+    #[must_use]
+    pub fn of(bytes: u64) -> Blocks {
+        Blocks {
+            least: bytes,
+            most: bytes,
+            ..Blocks::default()
+        }
+    }
+
+    /// The grain of random offsets, in bytes.
+    #[must_use]
+    pub fn grain(&self) -> u64 {
+        self.align.unwrap_or(self.least)
+    }
+}
+
+/// How random offsets are drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kinds {
+    /// All alike.
+    #[default]
+    Random,
+    /// By rank.
+    Zipf,
+    /// By rank.
+    Pareto,
+    /// Around a point.
+    Normal,
+    /// Shares of the requests for shares of the span.
+    Zoned,
+    /// Shares of the requests for so many bytes.
+    ZonedAbs,
+}
+
+/// fio's `random_distribution`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Distribution {
+    /// Which.
+    pub kind: Kinds,
+    /// Theta, h, or the deviation in percent.
+    pub value: f64,
+    /// The place of the most frequent block, 0 to 1 of the span.
+    pub center: Option<f64>,
+    /// For each direction (percent of the requests, percent of the span or bytes).
+    pub zones: Vec<Vec<(u32, u64)>>,
+}
+
+/// What the number behind the colon of `rw` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sequence {
+    /// A new random offset each so many requests.
+    pub every: u32,
+    /// Bytes between two requests of a sequential job.
+    pub add_bytes: i64,
+    /// Between two random offsets the same one again.
+    pub identical: bool,
+}
+
+impl Default for Sequence {
+    fn default() -> Sequence {
+        Sequence {
+            every: 1,
+            add_bytes: 0,
+            identical: false,
+        }
+    }
+}
+
+/// Rates, and the minima that end a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pace {
+    /// Bytes a second; 0 for none.
+    pub bytes_s: Triple<u64>,
+    /// Requests a second; 0 for none.
+    pub iops: Triple<u64>,
+    /// Poisson arrivals instead of a steady rate.
+    pub poisson: bool,
+    /// Thinking does not slow the rate.
+    pub ignore_think: bool,
+    /// The job fails below.
+    pub min_bytes_s: Triple<u64>,
+    /// The job fails below.
+    pub min_iops: Triple<u64>,
+    /// Over so long the minima are means.
+    pub cycle_ns: u64,
+}
+
+impl Default for Pace {
+    fn default() -> Pace {
+        Pace {
+            bytes_s: [0; 3],
+            iops: [0; 3],
+            poisson: false,
+            ignore_think: false,
+            min_bytes_s: [0; 3],
+            min_iops: [0; 3],
+            cycle_ns: 1_000_000_000,
+        }
+    }
+}
+
+impl Pace {
+    /// Whether requests have to wait for their time.
+    #[must_use]
+    pub fn limits(&self) -> bool {
+        self.bytes_s != [0; 3] || self.iops != [0; 3]
+    }
+
+    /// Whether there is a minimum.
+    #[must_use]
+    pub fn demands(&self) -> bool {
+        self.min_bytes_s != [0; 3] || self.min_iops != [0; 3]
+    }
+}
+
+/// What `thinktime_blocks` counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Counted {
+    /// Completions.
+    #[default]
+    Complete,
+    /// Submissions.
+    Issue,
+}
+
+/// Pauses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Think {
+    /// How long.
+    pub ns: u64,
+    /// So much of it with a busy CPU.
+    #[serde(default)]
+    pub spin_ns: u64,
+    /// After so many requests; none where only time decides.
+    #[serde(default)]
+    pub blocks: Option<u64>,
+    /// Which requests count.
+    #[serde(default)]
+    pub count: Counted,
+    /// After so long; 0 for never.
+    #[serde(default)]
+    pub iotime_ns: u64,
+}
+
+/// How requests are handed over and taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Batch {
+    /// Requests that are submitted at once.
+    pub submit: u32,
+    /// Completions that are waited for; 0 asks without waiting.
+    pub complete_min: u32,
+    /// Completions that are taken at most; `complete_min` where it is none.
+    pub complete_max: Option<u32>,
+    /// A full queue drains to this; the depth where it is none.
+    pub low: Option<u32>,
+    /// A request waits for those in flight that it overlaps.
+    pub serialize_overlap: bool,
+}
+
+impl Default for Batch {
+    fn default() -> Batch {
+        Batch {
+            submit: 1,
+            complete_min: 1,
+            complete_max: None,
+            low: None,
+            serialize_overlap: false,
+        }
+    }
+}
+
+/// A share of what several jobs do together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Flow {
+    /// The share, beside those of the others.
+    pub weight: u32,
+    /// Which jobs belong together.
+    #[serde(default)]
+    pub id: u32,
+    /// How long a job sleeps that is ahead; 0 for as long as it is ahead.
+    #[serde(default)]
+    pub sleep_ns: u64,
+}
+
+/// When data has to be durable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Syncs {
+    /// After so many writes; 0 for never.
+    pub fsync_every: u64,
+    /// After so many writes; 0 for never.
+    pub fdatasync_every: u64,
+    /// Once all is written.
+    pub at_end: bool,
+    /// When a file is closed.
+    pub on_close: bool,
+}
+
+impl Syncs {
+    /// Whether each file is made durable at the end of a pass.
+    #[must_use]
+    pub fn at_end_of_pass(&self) -> bool {
+        self.at_end || self.on_close
+    }
+}
+
+/// The search for the deepest queue that keeps a latency.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LatencyTarget {
+    /// The latency.
+    pub ns: u64,
+    /// How long each depth is looked at.
+    pub window_ns: u64,
+    /// So many requests in a hundred have to keep it.
+    #[serde(default = "hundred")]
+    pub percentile: f64,
+    /// Goes on once it is found.
+    #[serde(default)]
+    pub run: bool,
+}
+
+fn hundred() -> f64 {
+    100.0
+}
+
+/// What a steady state is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// Requests a second.
+    Iops,
+    /// Bytes a second.
+    Bw,
+}
+
+/// The end of a job once it is steady.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Steady {
+    /// What is looked at, a value a second.
+    pub metric: Metric,
+    /// Its slope instead of its largest deviation from the mean.
+    #[serde(default)]
+    pub slope: bool,
+    /// Steady below.
+    pub limit: f64,
+    /// The limit is in percent of the mean.
+    #[serde(default)]
+    pub percent: bool,
+    /// The window, in seconds.
+    pub duration_s: u32,
+    /// Not looked at before.
+    #[serde(default)]
+    pub ramp_ns: u64,
+    /// Jobs that are looked at together.
+    #[serde(default)]
+    pub group: Option<u32>,
+}
+
+/// Whom the end of a job takes along.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Whom {
+    /// The jobs of its group.
+    #[default]
+    Group,
+    /// Those that run beside it.
+    Stonewall,
+    /// Those, and the caller's later ones.
+    All,
+}
+
+/// What ends with a job, and what does not end it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Ends {
+    /// Its end is the others'.
+    pub all: bool,
+    /// Its failure is the others' end.
+    pub on_error: bool,
+    /// Which others.
+    pub what: Whom,
+    /// Its group.
+    pub group: u32,
+    /// Goes on after a failed read.
+    pub continue_reads: bool,
+    /// Goes on after a failed write or trim.
+    pub continue_writes: bool,
+}
+
+/// What is kept beside the statistics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Logs {
+    /// Each request.
+    pub requests: bool,
+    /// Means over so long; 0 for none.
+    pub average_ns: u64,
+    /// The greatest latency of each window instead of the mean.
+    pub maxima: bool,
+    /// The window of the bandwidth samples.
+    pub bw_window_ns: u64,
+    /// The window of the IOPS samples.
+    pub iops_window_ns: u64,
+}
+
+impl Default for Logs {
+    fn default() -> Logs {
+        Logs {
+            requests: false,
+            average_ns: 0,
+            maxima: false,
+            bw_window_ns: 500_000_000,
+            iops_window_ns: 500_000_000,
+        }
+    }
+}
+
+/// Which of a job's files comes next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FileService {
+    /// One after the other.
+    #[default]
+    RoundRobin,
+    /// Each to its end.
+    Sequential,
+    /// Any.
+    Random,
+}
+
+/// All that makes a job fio's. Once checked, spans, sizes and blocks are complete.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[allow(missing_docs)] // The fields are documented where the caller sees them.
+pub struct Fio {
+    pub spans: Vec<Span>,
+    pub size: Option<u64>,
+    pub file_service: FileService,
+    pub file_service_count: u32,
+    pub synchronous: bool,
+    pub blocks: Option<Triple<Blocks>>,
+    pub blocks_unaligned: bool,
+    pub blocks_by_order: bool,
+    pub random_percent: Triple<u32>,
+    pub distribution: Distribution,
+    pub random_map: bool,
+    pub sequence: Sequence,
+    pub number_ios: u64,
+    pub loops: u32,
+    pub time_based: bool,
+    pub start_ns: u64,
+    pub pace: Pace,
+    pub think: Option<Think>,
+    pub batch: Batch,
+    pub flow: Option<Flow>,
+    pub syncs: Syncs,
+    pub latency_target: Option<LatencyTarget>,
+    pub max_latency_ns: Triple<u64>,
+    pub steady: Option<Steady>,
+    pub ends: Ends,
+    pub logs: Logs,
+}
+
+impl Default for Fio {
+    fn default() -> Fio {
+        Fio {
+            spans: Vec::new(),
+            size: None,
+            file_service: FileService::RoundRobin,
+            file_service_count: 1,
+            synchronous: false,
+            blocks: None,
+            blocks_unaligned: false,
+            blocks_by_order: false,
+            random_percent: [100; 3],
+            distribution: Distribution::default(),
+            random_map: true,
+            sequence: Sequence::default(),
+            number_ios: 0,
+            loops: 1,
+            time_based: false,
+            start_ns: 0,
+            pace: Pace::default(),
+            think: None,
+            batch: Batch::default(),
+            flow: None,
+            syncs: Syncs::default(),
+            latency_target: None,
+            max_latency_ns: [0; 3],
+            steady: None,
+            ends: Ends::default(),
+            logs: Logs::default(),
+        }
+    }
+}

@@ -1,0 +1,232 @@
+"""What a fio job says beyond a battery's: the part of a `Job` that makes it one of fio's processes.
+
+A `Job` with a `Fio` is one process (a clone of `numjobs` is a job of its own) and keeps to the
+semantics of fio 3.33: how it draws directions, sizes and offsets, when it submits, reaps, sleeps
+and ends, and what it counts. Its `threads` is 1. What the job itself says keeps its name: `rw`,
+`depth` (iodepth), `io_bytes` (io_size), `runtime_s`, `ramp_s`, `read_percent` (rwmixread),
+`host_ns`, `compress_percent`, `sync`, `seed`.
+
+Triples are for reads, writes and trims, in this order. Sizes are bytes, times whole nanoseconds;
+zero or none leaves a mechanism out, and so do all defaults.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Triple = tuple[int, int, int]
+NONE: Triple = (0, 0, 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """A file: where its first byte lies on the target, and how long it is.
+
+    The job works on `size` bytes of it from `offset` on; without a size up to its end.
+    """
+
+    start: int
+    bytes: int
+    offset: int = 0
+    size: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blocks:
+    """The sizes of one direction's requests: `least` to `most` (bsrange; equal for bs).
+
+    `split` (bssplit) has the sizes with their percentages, which add up to 100; `least` and `most`
+    are then the smallest and the largest of them. `align` (blockalign) is the grain of random
+    offsets, `least` where it is none.
+    """
+
+    least: int
+    most: int
+    split: tuple[tuple[int, int], ...] = ()
+    align: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distribution:
+    """random_distribution: `value` is theta (zipf), h (pareto) or the deviation in % (normal).
+
+    `center` is 0 to 1. Zones are (percent of the requests, percent of the span) for `zoned`,
+    (percent of the requests, bytes) for `zoned_abs`, and one such list for each direction.
+    """
+
+    kind: Literal["random", "zipf", "pareto", "normal", "zoned", "zoned_abs"] = "random"
+    value: float = 0.0
+    center: float | None = None
+    zones: tuple[tuple[tuple[int, int], ...], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sequence:
+    """The number behind the colon of rw: a new random offset each `every` requests.
+
+    For sequential jobs `add_bytes` is the gap between two requests, negative for backwards.
+    `identical` (rw_sequencer): between two random offsets the same one again.
+    """
+
+    every: int = 1
+    add_bytes: int = 0
+    identical: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pace:
+    """rate, rate_iops, rate_process, rate_ignore_thinktime; and the minima that end a job.
+
+    A direction has a rate in bytes or in requests, not both.
+    """
+
+    bytes_s: Triple = NONE
+    iops: Triple = NONE
+    poisson: bool = False
+    ignore_think: bool = False
+    min_bytes_s: Triple = NONE
+    min_iops: Triple = NONE
+    cycle_ns: int = 1_000_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Think:
+    """thinktime, thinktime_spin (a part of it), thinktime_blocks and what they count.
+
+    `blocks` is none where only `iotime_ns` (thinktime_iotime) says when to think.
+    """
+
+    ns: int
+    spin_ns: int = 0
+    blocks: int | None = 1
+    count: Literal["complete", "issue"] = "complete"
+    iotime_ns: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch:
+    """iodepth_batch, iodepth_batch_complete_min and _max, iodepth_low, serialize_overlap.
+
+    `submit` and `complete_max` none: as fio has them, 1 and `complete_min`. `low` none: the depth.
+    """
+
+    submit: int = 1
+    complete_min: int = 1
+    complete_max: int | None = None
+    low: int | None = None
+    serialize_overlap: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flow:
+    """flow (the weight), flow_id, flow_sleep."""
+
+    weight: int
+    id: int = 0
+    sleep_ns: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Syncs:
+    """fsync and fdatasync after so many writes, end_fsync, fsync_on_close."""
+
+    fsync_every: int = 0
+    fdatasync_every: int = 0
+    at_end: bool = False
+    on_close: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class LatencyTarget:
+    """latency_target, latency_window, latency_percentile, latency_run."""
+
+    ns: int
+    window_ns: int
+    percentile: float = 100.0
+    run: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Steady:
+    """steadystate: `limit` of what `metric` may deviate, or of its slope; in % or absolute.
+
+    Jobs of one `group` (group_reporting) are looked at together and end together.
+    """
+
+    metric: Literal["iops", "bw"]
+    slope: bool = False
+    limit: float
+    percent: bool = True
+    duration_s: int
+    ramp_ns: int = 0
+    group: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ends:
+    """exitall, exitall_on_error, continue_on_error, and whom an end takes along.
+
+    `group` is the reporting group, for exit_what=group; `stonewall` and `all` are all jobs that run
+    together, and of what comes after a caller has to think by itself (`ended_all` of the outcome).
+    """
+
+    all: bool = False
+    on_error: bool = False
+    what: Literal["group", "stonewall", "all"] = "group"
+    group: int = 0
+    continue_reads: bool = False
+    continue_writes: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Logs:
+    """What is kept beside the statistics: each request (`requests`), or means (`average_ns`).
+
+    `bw_window_ns` and `iops_window_ns` are bwavgtime and iopsavgtime. `maxima`: the averaged logs
+    of latencies hold the greatest of each window (log_max_value).
+    """
+
+    requests: bool = False
+    average_ns: int = 0
+    maxima: bool = False
+    bw_window_ns: int = 500_000_000
+    iops_window_ns: int = 500_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fio:
+    """All that makes a job fio's; see the module. Without spans the job's own span is a file.
+
+    `size` is fio's option where it is not the sum of the spans' sizes. `synchronous`: an engine
+    that waits for each request (sync, psync): depth 1, and no submission latencies.
+    `blocks_by_order` (bs_is_seq_rand): the sizes of reads for sequential requests, those of writes
+    for random ones.
+    """
+
+    spans: tuple[Span, ...] = ()
+    size: int | None = None
+    file_service: Literal["roundrobin", "sequential", "random"] = "roundrobin"
+    file_service_count: int = 1
+    synchronous: bool = False
+    blocks: tuple[Blocks, Blocks, Blocks] | None = None
+    blocks_unaligned: bool = False
+    blocks_by_order: bool = False
+    random_percent: Triple = (100, 100, 100)
+    distribution: Distribution = Distribution()
+    random_map: bool = True
+    sequence: Sequence = Sequence()
+    number_ios: int = 0
+    loops: int = 1
+    time_based: bool = False
+    start_ns: int = 0
+    pace: Pace = Pace()
+    think: Think | None = None
+    batch: Batch = Batch()
+    flow: Flow | None = None
+    syncs: Syncs = Syncs()
+    latency_target: LatencyTarget | None = None
+    max_latency_ns: Triple = NONE
+    steady: Steady | None = None
+    ends: Ends = Ends()
+    logs: Logs = Logs()
