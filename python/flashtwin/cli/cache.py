@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from flashtwin.cli import options, terminal
-from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.cli import duration, options, terminal
 
 if TYPE_CHECKING:
     from flashtwin.drives.preconditioned import Entry, Store
-
-_SPAN = {"m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 
 
 @click.group(
@@ -65,7 +61,7 @@ def command(context: click.Context, as_json: bool) -> None:
                 ", ".join(entry.steps),
                 terminal.size(entry.bytes),
                 f"{entry.took_s:.0f} s",
-                _ago(time.time() - entry.used),
+                duration.ago(time.time() - entry.used),
             )
             table.add_row(*(terminal.cell(text) for text in texts))
         terminal.emit(table)
@@ -84,7 +80,7 @@ def command(context: click.Context, as_json: bool) -> None:
 def clear(older: str | None, as_json: bool) -> None:
     """Remove the prepared drives that are kept, or those that were not used for long."""
     store = _store()
-    gone = store.clear(unused_s=_seconds(older)) if store else []
+    gone = store.clear(unused_s=duration.seconds("--older", older)) if store else []
     freed = sum(entry.bytes for entry in gone)
     if as_json:
         terminal.print_json({"bytes": freed, "removed": [_row(entry) for entry in gone]})
@@ -112,21 +108,3 @@ def _row(entry: Entry) -> dict[str, object]:
         "took_s": entry.took_s,
         "used": round(entry.used),
     }
-
-
-def _seconds(older: str | None) -> float:
-    if older is None:
-        return 0.0
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([mhdw])", older.strip().lower())
-    if not match:
-        raise FlashtwinError(
-            f"--older {older} is no time", hint="write 12h, 30d or 4w", exit_code=USAGE
-        )
-    return float(match[1]) * _SPAN[match[2]]
-
-
-def _ago(seconds: float) -> str:
-    for unit in ("w", "d", "h", "m"):
-        if seconds >= _SPAN[unit]:
-            return f"{seconds / _SPAN[unit]:.0f}{unit} ago"
-    return "just now"

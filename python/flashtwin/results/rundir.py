@@ -29,6 +29,7 @@ from flashtwin.battery.step import NotPossible, Result
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.results import frames, journal, lock
 from flashtwin.results.finding import Finding, from_json
+from flashtwin.results.findings import Findings
 from flashtwin.results.journal import StepRecord
 from flashtwin.results.series import COLUMNS, Series
 from flashtwin.results.storage import (
@@ -241,14 +242,14 @@ class Run:
         return read_json(path) if path.exists() else {}
 
     @property
-    def findings(self) -> list[Finding]:
-        """What was concluded; none of a run that was killed before it could conclude."""
+    def findings(self) -> Findings:
+        """What was concluded, in order and by name; none of a run that was killed before."""
         path = self.path / "findings.json"
         if not path.exists() and not self.finished:
-            return []
+            return Findings()
         rows = _checked_schema(path, read_json(path)).get("findings")
         try:
-            return [from_json(row) for row in rows or []]
+            return Findings(from_json(row) for row in rows or [])
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise damaged(path, f"a finding is malformed ({error})") from error
 

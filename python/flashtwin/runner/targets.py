@@ -12,8 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from flashtwin.drives.protocol import Drive
-
-DEFAULT_PARENT = Path("flashtwin-runs")
+from flashtwin.results.listing import DEFAULT_PARENT
 
 
 @dataclass(frozen=True, kw_only=True)

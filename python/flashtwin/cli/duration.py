@@ -1,0 +1,29 @@
+"""Spans of time as `--older` and `--older-than` take them, and as lists show them."""
+
+from __future__ import annotations
+
+import re
+
+from flashtwin.errors import USAGE, FlashtwinError
+
+_SPAN = {"m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
+
+
+def seconds(option: str, text: str | None) -> float:
+    """Seconds of 12h, 30d or 4w; 0 where the option was not given."""
+    if text is None:
+        return 0.0
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([mhdw])", text.strip().lower())
+    if not match:
+        raise FlashtwinError(
+            f"{option} {text} is no time", hint="write 12h, 30d or 4w", exit_code=USAGE
+        )
+    return float(match[1]) * _SPAN[match[2]]
+
+
+def ago(seconds: float) -> str:
+    """How long something was ago, in its largest unit."""
+    for unit in ("w", "d", "h", "m"):
+        if seconds >= _SPAN[unit]:
+            return f"{seconds / _SPAN[unit]:.0f}{unit} ago"
+    return "just now"

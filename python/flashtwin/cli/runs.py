@@ -1,0 +1,196 @@
+"""`flashtwin runs`: what was measured and is kept; listing is what it does without a word more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from flashtwin.cli import options, runs_prune, runs_show, terminal
+from flashtwin.errors import USAGE, FlashtwinError
+
+if TYPE_CHECKING:
+    from flashtwin.results.listing import Stored
+
+STYLES = {"finished": "", "under way": "cyan", "no run": "dim", "unreadable": "red"}
+# What a list can be sorted by, besides the names of findings.
+SORTS = ("time", "target", "battery", "state", "seed", "size", "path")
+
+
+class _Runs(click.Group):
+    """A group whose first word may be left out: without one of its commands it lists."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args or (args[0] not in self.commands and args[0] not in ctx.help_option_names):
+            args = ["list", *args]
+        return super().parse_args(ctx, args)
+
+
+def place(function: Any) -> Any:
+    """[DIR...], the place of runs."""
+    path = click.Path(path_type=Path)
+    return click.argument("places", nargs=-1, metavar="[DIR...]", type=path)(function)
+
+
+@click.group(
+    "runs",
+    cls=_Runs,
+    short_help="List, show and prune stored runs.",
+    epilog=options.examples(
+        "flashtwin runs",
+        "flashtwin runs --where \"target like 'bx500%' and cache_size > 20\" --sort -cache_size",
+        "flashtwin runs show flashtwin-runs/20260115-101500-bx500-240",
+        "flashtwin runs prune --keep 10 --older-than 30d --dry-run",
+    ),
+)
+def command() -> None:
+    """List, show and prune stored runs; flashtwin runs alone lists those in ./flashtwin-runs.
+
+    The options of the list are shown by flashtwin runs list --help.
+    """
+
+
+@command.command(
+    "list",
+    short_help="List runs; the same as flashtwin runs.",
+    epilog=options.examples(
+        "flashtwin runs /data/runs --sort -size --limit 20",
+        "flashtwin runs --where \"state = 'finished' and started > '2026-01-01'\"",
+        "flashtwin runs --where '\"fill.cache_size[1m-q1]\".low > 23'",
+    ),
+)
+@place
+@click.option(
+    "--where",
+    metavar="SQL",
+    help="Only runs for which this holds (DuckDB); a wrong name lists the columns.",
+)
+@click.option(
+    "--sort",
+    default="-time",
+    show_default=True,
+    metavar="[-]KEY",
+    help=f"By {', '.join(SORTS)} or a finding (cache_size); - for the other way round.",
+)
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="At most so many.")
+@options.as_json
+def listed(
+    places: tuple[Path, ...], where: str | None, sort: str, limit: int | None, as_json: bool
+) -> None:
+    """List the runs in each DIR, by default ./flashtwin-runs, the newest first.
+
+    What cannot be read as a run is listed too, with the reason.
+    """
+    found = _sorted(selected(places, where), sort)
+    shown = found[:limit]
+    if as_json:
+        terminal.print_json({"runs": [run.to_json() for run in shown], "total": len(found)})
+        return
+    if shown:
+        terminal.emit(_table(shown))
+    terminal.emit(terminal.cell(_sum(found, shown)))
+    for run in shown:
+        if run.why:
+            terminal.note(f"note: {run.path}: {run.why}")
+
+
+def selected(places: Sequence[Path], where: str | None) -> list[Stored]:
+    """What lies in the places; with a condition the runs for which it holds."""
+    from flashtwin.results import listing
+
+    if not places and not listing.DEFAULT_PARENT.exists():
+        return []
+    found = listing.stored(places or [listing.DEFAULT_PARENT])
+    if where is None:
+        return found
+    from flashtwin.results import query
+
+    return query.where([run for run in found if run.is_run], where)
+
+
+def _sorted(runs: list[Stored], sort: str) -> list[Stored]:
+    """In the order asked for; what has no such value comes last either way."""
+    name, backwards = sort.removeprefix("-"), sort.startswith("-")
+    keys = [_key(run, name) for run in runs]
+    if name not in SORTS and not any(key is not None for key in keys) and runs:
+        raise FlashtwinError(
+            f"--sort {sort}: no run has a finding of that name",
+            hint=f"sort by {', '.join(SORTS)} or a finding such as cache_size",
+            exit_code=USAGE,
+        )
+    there = [(key, run) for key, run in zip(keys, runs, strict=True) if key is not None]
+    there.sort(key=lambda pair: pair[0], reverse=backwards)
+    rest = [run for key, run in zip(keys, runs, strict=True) if key is None]
+    return [run for _, run in there] + rest
+
+
+def _key(run: Stored, name: str) -> Any:
+    if name not in SORTS:
+        finding = run.findings.get(name)
+        return None if finding is None else finding.value
+    return {
+        "time": run.started,
+        "target": run.target or None,
+        "battery": ",".join(run.batteries) or None,
+        "state": run.state,
+        "seed": run.seed,
+        "size": run.bytes,
+        "path": str(run.path),
+    }[name]
+
+
+def _table(runs: Sequence[Stored]) -> Any:
+    table = terminal.table(
+        ["run", "started", "target", "battery", "state", "findings", "size"], right=["size"]
+    )
+    for run in runs:
+        texts = (
+            str(run.path),
+            started(run),
+            run.target,
+            ", ".join(run.batteries),
+            run.state,
+            findings_text(run),
+            terminal.size(run.bytes),
+        )
+        style = STYLES.get(run.state, "yellow")
+        cells = [terminal.cell(text) for text in texts]
+        cells[4] = terminal.cell(run.state, style)
+        table.add_row(*cells)
+    return table
+
+
+def started(run: Stored) -> str:
+    """In the reader's own time."""
+    return "" if run.started is None else f"{run.started.astimezone():%Y-%m-%d %H:%M}"
+
+
+def findings_text(run: Stored) -> str:
+    """The few findings that say most, short enough for a line."""
+    from flashtwin.results.findings import short
+
+    return ", ".join(
+        f"{short(one.id)} {terminal.number(one.value)} {one.unit}".rstrip()
+        for one in run.key_findings()
+    )
+
+
+def _sum(found: Sequence[Stored], shown: Sequence[Stored]) -> str:
+    from flashtwin.results.listing import total_bytes
+
+    runs = sum(run.is_run for run in found)
+    said = f"{counted(runs)}, {terminal.size(total_bytes(found))}"
+    if other := len(found) - runs:
+        said += f"; {other} {'folder' if other == 1 else 'folders'} that cannot be read as a run"
+    return said + (f"; {len(shown)} shown" if len(shown) < len(found) else "")
+
+
+def counted(runs: int) -> str:
+    """So many runs, in words."""
+    return "1 run" if runs == 1 else f"{runs} runs"
+
+
+runs_show.add_to(command)
+runs_prune.add_to(command)

@@ -1,0 +1,66 @@
+"""Getting rid of stored runs: which ones go, and how a run directory is taken away.
+
+Invariants: only what was read as a run goes, never one under way and never another folder; the
+manifest goes last, so that a removal that was cut off leaves a run that can be removed again; the
+folder of several targets goes with its last run if nothing is left in it but its report.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from flashtwin.errors import FlashtwinError
+from flashtwin.results import lock
+from flashtwin.results.listing import UNDER_WAY, Stored
+from flashtwin.results.storage import disk
+
+_OLDEST = datetime.min.replace(tzinfo=UTC)
+REPORT = "report.html"
+
+
+def chosen(
+    runs: Sequence[Stored],
+    *,
+    keep: int = 0,
+    older: timedelta | None = None,
+    now: datetime,
+) -> list[Stored]:
+    """The runs that go, the oldest first: all but the `keep` newest, of those that are older."""
+    mine = [run for run in runs if run.is_run and run.state != UNDER_WAY]
+    mine.sort(key=lambda run: (run.started or _OLDEST, str(run.path)))
+    going = mine[: max(len(mine) - keep, 0)]
+    if older is None:
+        return going
+    return [run for run in going if (run.started or _OLDEST) < now - older]
+
+
+def remove(run: Stored) -> None:
+    """Take a run away; refused where a process has begun to write it meanwhile."""
+    if lock.held(run.path):
+        raise FlashtwinError(f"{run.path} is being written", hint="leave it until it is finished")
+    with disk(run.path, "remove"):
+        for inside in sorted(run.path.iterdir()):
+            if inside.name != "manifest.json":
+                _remove(inside)
+        (run.path / "manifest.json").unlink()
+        run.path.rmdir()
+        if run.group is not None:
+            _remove_empty(run.group)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+
+
+def _remove_empty(folder: Path) -> None:
+    """A folder of several targets goes with its last run."""
+    if [inside.name for inside in folder.iterdir()] == [REPORT]:
+        (folder / REPORT).unlink()
+        os.rmdir(folder)
