@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from flashtwin.catalogue import shorthand
 from flashtwin.catalogue.explain import MEANINGS
 from flashtwin.catalogue.facts import DIRECTORY, KNOWN, PUBLISHED
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
@@ -97,8 +98,12 @@ def load(
 ) -> Spec:
     """The checked spec of a catalogue drive or of a spec file (a path that ends in .toml).
 
-    `scale` ("1/16") makes it a smaller drive with the same dies, planes and ratios.
+    `scale` ("1/16") makes it a smaller drive with the same dies, planes and ratios. `sets` may
+    hold the words of `catalogue.shorthand`.
     """
+    if shorthand.named(sets):
+        known = load(target, firmware=firmware, sets=shorthand.plain(sets))
+        sets = shorthand.expanded(sets, {row["key"]: row["value"] for row in known.values()})
     core = _extension()
     if target.endswith(".toml"):
         if not Path(target).is_file():

@@ -12,7 +12,6 @@ changes no result.
 from __future__ import annotations
 
 import json
-import math
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +21,6 @@ from typing import Any, Self
 import numpy as np
 
 from flashtwin import _core
-from flashtwin.battery.quantity import parse_size
 from flashtwin.battery.step import (
     Chain,
     Fill,
@@ -38,6 +36,7 @@ from flashtwin.battery.step import (
     Step,
     Trim,
 )
+from flashtwin.catalogue.shorthand import raw_bytes
 from flashtwin.drives.preconditioned import Preparation, Preparing, Store
 from flashtwin.drives.protocol import DriveInfo, Interrupted, Progress, Watch
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
@@ -47,7 +46,6 @@ from flashtwin.results.series import COLUMNS, Series
 # second: what goes on there is slow.
 SAMPLES = 1200
 SAMPLE_NS = 500_000_000
-BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
 
 
 class Twin:
@@ -227,20 +225,10 @@ def identity_of(spec: _core.Spec) -> dict[str, object]:
         "spec": spec.id,
         "name": spec.name,
         "hash": spec.hash,
-        "raw_bytes": _raw_bytes({row["key"]: row["value"] for row in spec.values()}),
+        "raw_bytes": raw_bytes({row["key"]: row["value"] for row in spec.values()}),
         "values": spec.values(),
         "toml": spec.to_toml(),
     }
-
-
-def _raw_bytes(values: Mapping[str, str]) -> int | None:
-    """All flash of the drive in native mode, from its geometry; none where the spec has no such."""
-    counts = ("channels", "dies_per_channel", "planes", "blocks_per_plane", "wordlines_per_block")
-    try:
-        units = math.prod(int(values[f"nand.{name}"]) for name in counts)
-        return units * parse_size(values["nand.page_size"]) * BITS[values["nand.cell"]]
-    except (KeyError, ValueError):
-        return None
 
 
 def chained(label: str, parts: Sequence[Result]) -> Result:

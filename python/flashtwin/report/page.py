@@ -7,10 +7,7 @@ the same runs give the same bytes: there is no clock here, the only times are th
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from flashtwin import __version__
@@ -22,6 +19,7 @@ from flashtwin.report import (
     curves,
     endurance,
     findings,
+    inline,
     numbers,
     sparkline,
     words,
@@ -33,9 +31,8 @@ from flashtwin.report.view import Drive, drives_of, pattern_title, phase_title
 from flashtwin.report.xray import Inside
 from flashtwin.results.rundir import Run
 
-ASSETS = Path(__file__).parent / "assets"
-STYLES = ("base.css", "parts.css")
 SCRIPTS = (
+    "dom.js",
     "data.js",
     "theme.js",
     "rows.js",
@@ -71,7 +68,7 @@ def render(runs: Sequence[Run]) -> str:
     insides = xray.insides_of(drives)
     grid = cells.grid_of(drives)
     spec_drives, sections = about.specs_of(drives)
-    text: str = _template().render(
+    text: str = inline.template("page.html.j2").render(
         version=__version__,
         title=words.title(drives),
         summary=words.summary(drives),
@@ -104,10 +101,10 @@ def render(runs: Sequence[Run]) -> str:
         commands=about.commands(drives),
         numbers=numbers,
         phase_title=phase_title,
-        style="\n".join(_asset(name) for name in STYLES),
-        script=_script(),
-        vega=_vega(),
-        data=_json(_data(drives, lines, insides, grid)),
+        style=inline.styles(),
+        script=inline.script(SCRIPTS),
+        vega=inline.vega(),
+        data=inline.json_text(_data(drives, lines, insides, grid)),
     )
     return text
 
@@ -230,44 +227,3 @@ def _curve_tables(lines: Sequence[Curve]) -> list[dict[str, Any]]:
             rows = curves.table(mine, axis)
             made.append({"axis": axis, "group": group, "curves": mine, "rows": rows})
     return made
-
-
-@cache
-def _template() -> Any:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(ASSETS),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("page.html.j2")
-
-
-def _asset(name: str) -> str:
-    return (ASSETS / name).read_text(encoding="utf-8")
-
-
-def _script() -> str:
-    """The page's own scripts as one, with a scope of their own."""
-    parts = "\n".join(_asset(name) for name in SCRIPTS)
-    return f'(() => {{\n"use strict";\n{parts}\n}})();'
-
-
-@cache
-def _vega() -> str:
-    """Vega-Embed with Vega and Vega-Lite as one script that may stand in a page."""
-    import vl_convert
-
-    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
-
-
-def _json(value: object) -> str:
-    """JSON that cannot end the element it stands in."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for sign in "<>&\u2028\u2029":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return text

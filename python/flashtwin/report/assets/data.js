@@ -1,8 +1,4 @@
-// What the page knows and what the reader chose. Everything else reads these two and draws.
-const DATA = JSON.parse(document.getElementById("data").textContent);
-const $ = (selector, root = document) => root.querySelector(selector);
-const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
-
+// What the reader chose. With the data of the page it decides what is drawn.
 const state = {
   group: DATA.groups.length ? DATA.groups[0].id : null,
   phase: DATA.xray.length ? DATA.xray[0].phase : null,

@@ -1,0 +1,83 @@
+"""Words of the field that stand for keys of a spec: `op=0.14` for the capacity that leaves it.
+
+Over-provisioning is what people vary and no key: all flash in native mode over what the host sees,
+less one (`nand.*` against `drive.capacity`). The geometry stays and the capacity follows, in whole
+MiB, so the cache, the system area and the parity take from what is spare as they do in the drive.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+
+from flashtwin.battery.quantity import parse_size
+from flashtwin.errors import USAGE, FlashtwinError
+
+BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
+COUNTS = ("channels", "dies_per_channel", "planes", "blocks_per_plane", "wordlines_per_block")
+MIB = 1 << 20
+OP = "op"
+MOST = 20
+
+
+def raw_bytes(values: Mapping[str, str]) -> int | None:
+    """All flash of a drive in native mode, from the values of its spec; none without a geometry."""
+    try:
+        units = math.prod(int(values[f"nand.{name}"]) for name in COUNTS)
+        return units * parse_size(values["nand.page_size"]) * BITS[values["nand.cell"]]
+    except (KeyError, ValueError):
+        return None
+
+
+def named(sets: Iterable[str]) -> bool:
+    """Whether any of these settings is a shorthand."""
+    return any(_key(one) == OP for one in sets)
+
+
+def plain(sets: Sequence[str]) -> list[str]:
+    """The settings without the shorthands."""
+    return [one for one in sets if _key(one) != OP]
+
+
+def expanded(sets: Sequence[str], values: Mapping[str, str]) -> list[str]:
+    """The settings with each shorthand as the key that it stands for.
+
+    `values` are those of the spec with the plain settings. Raises `FlashtwinError` where a share is
+    none, or where the capacity is set beside it.
+    """
+    made = plain(sets)
+    shares = [one for one in sets if _key(one) == OP]
+    if shares and (len(shares) > 1 or any(_key(one) == "drive.capacity" for one in made)):
+        raise FlashtwinError(
+            "the capacity is set twice: op stands for drive.capacity",
+            hint="give op or drive.capacity, once",
+            exit_code=USAGE,
+        )
+    return made + [f"drive.capacity={_capacity(_share(one), values)} B" for one in shares]
+
+
+def _key(setting: str) -> str:
+    return setting.partition("=")[0].strip()
+
+
+def _share(setting: str) -> Decimal:
+    text = setting.partition("=")[2].strip()
+    percent = text.endswith("%")
+    try:
+        share = Decimal(text.removesuffix("%").strip()) / (100 if percent else 1)
+    except InvalidOperation:
+        share = Decimal(-1)
+    if not share.is_finite() or not 0 <= share <= MOST:
+        raise FlashtwinError(
+            f"{setting}: over-provisioning is a share of the capacity from 0 to {MOST}",
+            hint="write op=0.14 or op=14% for flash of 1.14 times the capacity",
+            exit_code=USAGE,
+        )
+    return share
+
+
+def _capacity(share: Decimal, values: Mapping[str, str]) -> int:
+    raw = raw_bytes(values)
+    assert raw is not None, "a checked spec has a geometry"
+    return int(raw / (1 + share)) // MIB * MIB

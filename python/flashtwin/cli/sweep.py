@@ -1,0 +1,237 @@
+"""`flashtwin sweep`: a battery over a grid of a drive's variants, one table and one page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from flashtwin.cli import options, terminal
+from flashtwin.errors import MISS, USAGE, FlashtwinError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from flashtwin.runner.sweep.executors import Executor
+    from flashtwin.runner.sweep.plan import Failure, Plan
+    from flashtwin.runner.sweep.run import Sweep
+    from flashtwin.runner.sweep.table import Row
+
+# Findings in the terminal's table, where none are named: those that vary most.
+SHOWN = 4
+
+
+@click.command(
+    "sweep",
+    short_help="Run a battery over a grid of a drive's variants.",
+    epilog=options.examples(
+        "flashtwin sweep bx500-240 --vary slc_cache.size=6GB..48GB/8 --battery fill",
+        "flashtwin sweep bx500-240 --vary slc_cache.size=6GB,24GB --vary op=0.07,0.14,0.28",
+        "flashtwin sweep bx500-240 --vary firmware=none,slc-off --vary seed=1,2,3 --scale 1/4",
+        "flashtwin sweep mine.toml --vary op=7%..28%/4 --cluster tcp://127.0.0.1:8786",
+    ),
+)
+@click.argument("drive", metavar="DRIVE")
+@click.option(
+    "--vary",
+    multiple=True,
+    required=True,
+    metavar="KEY=VALUES",
+    help="A key of the spec, op, firmware or seed, with A,B,C or FROM..TO/COUNT (FROM..TO*COUNT "
+    "in equal ratios); several make a grid.",
+)
+@click.option(
+    "--battery",
+    default="fill",
+    show_default=True,
+    metavar="NAME[:KEY=VALUE,...],...",
+    help="What each point runs. See flashtwin batteries.",
+)
+@click.option(
+    "--show",
+    "shown",
+    multiple=True,
+    metavar="FINDING",
+    help="Findings for the table on the terminal; by default those that vary most.",
+)
+@click.option("--jobs", type=click.IntRange(1), help="Points at once; by default one a processor.")
+@click.option("--cluster", metavar="ADDRESS", help="Run on the Dask scheduler at this address.")
+@options.out(
+    "The sweep's directory; by default ./flashtwin-runs/<time>-sweep-<drive>. One that "
+    "holds this sweep already is gone on with."
+)
+@options.seed
+@options.sets
+@options.firmware
+@options.scale
+@options.as_json
+@options.quiet
+def command(
+    drive: str,
+    vary: tuple[str, ...],
+    battery: str,
+    shown: tuple[str, ...],
+    jobs: int | None,
+    cluster: str | None,
+    out: Path | None,
+    seed: int,
+    sets: tuple[str, ...],
+    firmware: tuple[str, ...],
+    scale: str | None,
+    as_json: bool,
+    quiet: bool,
+) -> int | None:
+    """Run a battery on every combination of the values that --vary gives for DRIVE.
+
+    DRIVE is an id of the catalogue or a spec file. Finished points are never repeated: the same
+    command with the same --out goes on after a stop and tries failed points again. Exit code 1
+    where a point has no result.
+    """
+    from flashtwin.report import sweep as page
+    from flashtwin.runner.sweep.grid import axes
+    from flashtwin.runner.sweep.plan import Plan
+    from flashtwin.runner.sweep.run import sweep
+    from flashtwin.runner.targets import DEFAULT_PARENT, plain_name
+
+    plan = Plan(
+        drive=drive,
+        batteries=battery,
+        axes=tuple(axes(vary)),
+        seed=seed,
+        sets=sets,
+        firmware=firmware,
+        scale=scale,
+    )
+    name = plain_name(Path(drive).stem)
+    where = out or DEFAULT_PARENT / f"{datetime.now():%Y%m%d-%H%M%S}-sweep-{name}"
+    with _watched(name, plan, quiet) as watcher:
+        done = sweep(plan, where, executor=_executor(jobs, cluster), watcher=watcher)
+    report = page.build(done, where / "report.html")
+    if as_json:
+        terminal.print_json(_json(done, report))
+    else:
+        _print(done, report, shown)
+    return MISS if done.failures else None
+
+
+def _executor(jobs: int | None, cluster: str | None) -> Executor:
+    from flashtwin.runner.sweep.executors import Cluster, Local
+
+    if cluster is None:
+        return Local(jobs)
+    if jobs is not None:
+        raise FlashtwinError(
+            "--jobs is for this machine; a cluster has the workers that it has",
+            hint="give --jobs or --cluster",
+            exit_code=USAGE,
+        )
+    return Cluster(cluster)
+
+
+@contextmanager
+def _watched(name: str, plan: Plan, quiet: bool) -> Iterator[Any]:
+    """Progress by points, and a line for each that fails."""
+    from flashtwin.cli import progress
+    from flashtwin.runner.sweep.run import Watcher
+
+    class Shows(Watcher):
+        tell: Callable[[int, str], None] | None = None
+
+        def planned(self, points: int, there: int, refused: Sequence[Failure]) -> None:
+            if quiet:
+                return
+            left = points - there - len(refused)
+            parts = [f"{points} points", f"{left} to run"]
+            parts += [f"{there} there already"] if there else []
+            parts += [f"{len(refused)} are no drive"] if refused else []
+            terminal.note(f"{name}: {', '.join(parts)}")
+            self.tell = stack.enter_context(progress.counted(name, max(left, 1), quiet))
+
+        def ended(self, done: int, total: int, point: str, failure: Failure | None) -> None:
+            if self.tell:
+                self.tell(done, point)
+            if failure and not quiet:
+                terminal.note(f"note: {point} failed: {failure.message.splitlines()[-1]}")
+
+    from contextlib import ExitStack
+
+    with ExitStack() as stack:
+        yield Shows()
+
+
+def _print(done: Sweep, report: Path, shown: tuple[str, ...]) -> None:
+    from flashtwin.runner.sweep.table import columns, varying
+
+    found = columns(done.rows)
+    unknown = [one for one in shown if one not in found]
+    if unknown:
+        raise FlashtwinError(
+            f"no point has a finding {unknown[0]}",
+            hint=f"there are: {', '.join(found)}",
+            exit_code=USAGE,
+        )
+    most = varying(done.rows)[:SHOWN]
+    names = list(shown) or [name for name in found if name in most]
+    heads = [axis.key for axis in done.plan.axes]
+    table = terminal.table(
+        ["point", *heads, *(_title(found[name].title) for name in names)],
+        right=["point", *heads, *(_title(found[name].title) for name in names)],
+    )
+    for row in done.rows:
+        table.add_row(*(terminal.cell(text) for text in _texts(row, names)))
+    terminal.emit(table)
+    for (message, hint), points in _reasons(done.failures).items():
+        terminal.note(f"failed at point {', '.join(map(str, points))}: {message}")
+        if hint:
+            terminal.note(f"hint: {hint}")
+    hidden = len(varying(done.rows)) - len(names)
+    if hidden > 0 and not shown:
+        click.echo(f"{hidden} more findings vary: see the page, table.csv, or --show FINDING")
+    click.echo(f"report: {report}")
+
+
+def _reasons(failures: Sequence[Failure]) -> dict[tuple[str, str | None], list[int]]:
+    """Each reason once, with the points that have it."""
+    reasons: dict[tuple[str, str | None], list[int]] = {}
+    for failure in failures:
+        reasons.setdefault((failure.message, failure.hint), []).append(failure.number)
+    return reasons
+
+
+def _title(title: str) -> str:
+    return title.partition(" [")[0]
+
+
+def _texts(row: Row, names: Sequence[str]) -> list[str]:
+    from flashtwin.cli import findings
+
+    values = [value for _, value in row.settings]
+    if row.failure:
+        return [str(row.number), *values, *("failed" if n == 0 else "" for n in range(len(names)))]
+    cells = [findings.value(row.findings[one]) if one in row.findings else "-" for one in names]
+    return [str(row.number), *values, *cells]
+
+
+def _json(done: Sweep, report: Path) -> dict[str, Any]:
+    return {
+        "report": str(report),
+        "out": str(done.out),
+        "plan": done.plan.to_json(),
+        "repeated": done.repeated,
+        "points": [
+            {
+                "point": row.number,
+                "state": row.state,
+                "settings": dict(row.settings),
+                "run": str(row.run.path) if row.run else None,
+                "error": row.failure.message if row.failure else None,
+                "hint": row.failure.hint if row.failure else None,
+                "findings": [one.to_json() for one in row.findings.values()],
+            }
+            for row in done.rows
+        ],
+    }

@@ -1,0 +1,18 @@
+// The charts of a sweep, each drawn once: theirs are few points and no zoom.
+async function draw(host) {
+  try {
+    await vegaEmbed(host, DATA.panels[host.dataset.panel], {
+      mode: "vega-lite", renderer: "svg", actions: false, ast: true, defaultStyle: false, logLevel: 1,
+      config: chartConfig(),
+    });
+  } catch (error) {
+    const said = document.createElement("p");
+    said.className = "empty";
+    said.textContent = "This chart could not be drawn; its numbers are in the table.";
+    host.replaceChildren(said);
+    console.error(`${host.dataset.panel}: ${error.message}`);
+  }
+}
+
+startTheme();
+Promise.all($$("[data-panel]").map(draw)).then(() => { root.dataset.ready = "true"; });

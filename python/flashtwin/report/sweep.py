@@ -1,0 +1,217 @@
+"""The page of a sweep: a chart for each finding that varies, and one table of all points.
+
+The axis with the most numbers lies along the bottom, every combination of the others is a line.
+Invariants: one file that loads nothing; every value of every point is in the table; a point that
+failed is on the page with its reason; the same sweep gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+
+from flashtwin import __version__
+from flashtwin.battery.quantity import parse_size
+from flashtwin.report import inline, numbers, sparkline
+from flashtwin.report.charts import COLOURS, SHAPES
+from flashtwin.report.findings import Shown
+from flashtwin.results.finding import Finding
+from flashtwin.results.storage import disk, write_whole
+from flashtwin.runner.sweep.grid import Axis
+from flashtwin.runner.sweep.run import Sweep
+from flashtwin.runner.sweep.table import Row, columns, varying
+
+SCRIPTS = ("dom.js", "theme.js", "sweep.js")
+HEIGHT = 220
+GB = 10**9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a value lies along the bottom: its number in `unit`, or none where it is a word."""
+
+    text: str
+    number: float | None
+    unit: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """A chart: one finding over the grid."""
+
+    id: str
+    title: str
+    pattern: str
+
+
+def build(sweep: Sweep, out: Path) -> Path:
+    """Write the page to `out`, which is returned."""
+    text = render(sweep)
+    with disk(out, "write"):
+        out.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(out, text.encode())
+    return out
+
+
+def render(sweep: Sweep) -> str:
+    """The page as text."""
+    found = columns(sweep.rows)
+    moving = set(varying(sweep.rows))
+    shown = [name for name in found if name in moving]
+    bottom = _bottom(sweep.plan.axes)
+    lines = list(dict.fromkeys(_line(row, bottom) for row in sweep.rows if row.run))
+    axes = _units(sweep.plan.axes)
+    text: str = inline.template("sweep.html.j2").render(
+        version=__version__,
+        plan=sweep.plan,
+        bottom=bottom,
+        lines=lines,
+        shapes=sparkline.SHAPES,
+        colours=COLOURS,
+        panels=[_panel(found[name]) for name in shown],
+        still=[(one.title, Shown.of(one)) for name, one in found.items() if name not in moving],
+        heads=[axis.key for axis in sweep.plan.axes],
+        found=[found[name] for name in shown],
+        rows=[_cells(row, shown) for row in sweep.rows],
+        finished=len(sweep.runs),
+        failures=sweep.failures,
+        numbers=numbers,
+        style=inline.styles(),
+        script=inline.script(SCRIPTS),
+        vega=inline.vega(),
+        data=inline.json_text(
+            {
+                "panels": {
+                    name: _chart(sweep.rows, found[name], bottom, axes[bottom], lines)
+                    for name in shown
+                }
+            }
+        ),
+    )
+    return text
+
+
+def _bottom(axes: Sequence[Axis]) -> str:
+    """The axis with the most numbers; without any, the one with the most values."""
+
+    def worth(axis: Axis) -> tuple[bool, int]:
+        return all(_place(value).number is not None for value in axis.values), len(axis.values)
+
+    return max(axes, key=worth).key
+
+
+def _units(axes: Sequence[Axis]) -> dict[str, dict[str, Place]]:
+    """Each value of each axis; an axis with a word or with two units has words only."""
+    made = {}
+    for axis in axes:
+        places = {value: _place(value) for value in axis.values}
+        units = {place.unit for place in places.values()}
+        if len(units) > 1 or any(place.number is None for place in places.values()):
+            places = {value: Place(text=value, number=None, unit="") for value in axis.values}
+        made[axis.key] = places
+    return made
+
+
+def _place(text: str) -> Place:
+    """Sizes in GB, shares in %, other numbers as they are."""
+    stem = text.removesuffix("%").strip()
+    try:
+        return Place(text=text, number=float(stem), unit="%" if text.endswith("%") else "")
+    except ValueError:
+        pass
+    try:
+        return Place(text=text, number=parse_size(text) / GB, unit="GB")
+    except ValueError:
+        return Place(text=text, number=None, unit="")
+
+
+def _line(row: Row, bottom: str) -> str:
+    """What a point's line is called: all that is set but what lies along the bottom."""
+    others = [f"{key} {value}" for key, value in row.settings if key != bottom]
+    return ", ".join(others)
+
+
+def _panel(finding: Finding) -> Panel:
+    title, _, pattern = finding.title.partition(" [")
+    return Panel(id=finding.id, title=title, pattern=pattern.rstrip("]"))
+
+
+def _cells(row: Row, shown: Sequence[str]) -> dict[str, Any]:
+    """A row of the table."""
+    cells = [Shown.of(row.findings[name]) if name in row.findings else None for name in shown]
+    return {
+        "number": row.number,
+        "values": [value for _, value in row.settings],
+        "cells": cells,
+        "failure": row.failure,
+    }
+
+
+def _chart(
+    rows: Sequence[Row],
+    finding: Finding,
+    bottom: str,
+    places: Mapping[str, Place],
+    lines: Sequence[str],
+) -> dict[str, Any]:
+    """Lines with the interval of each point; data inlined, for there are few."""
+    data = [_datum(row, finding.id, bottom, places) for row in rows]
+    known = [one for one in data if one is not None]
+    first = next(iter(places.values()))
+    title = f"{bottom} ({first.unit})" if first.unit else bottom
+    if first.number is None:
+        x = alt.X("x:N", title=title, sort=list(places), axis=alt.Axis(labelAngle=0))
+    else:
+        x = alt.X("x:Q", title=title, scale=alt.Scale(zero=False, padding=12))
+    y = alt.Y("y:Q", title=finding.unit or None, scale=alt.Scale(zero=False, nice=True))
+    base = alt.Chart(alt.InlineData(values=known))
+    parts: list[alt.Chart] = [
+        base.mark_line(strokeWidth=1.6).encode(x=x, y=y, color=_colour(lines), detail="line:N"),
+        base.mark_rule(strokeWidth=1.4).encode(
+            x=x, y=alt.Y("low:Q"), y2="high:Q", color=_colour(lines)
+        ),
+        base.mark_point(filled=True, size=52, opacity=1).encode(
+            x=x,
+            y=y,
+            color=_colour(lines),
+            shape=_shape(lines),
+            tooltip=[alt.Tooltip("point:N"), alt.Tooltip("shown:N", title=finding.title)],
+        ),
+    ]
+    whole = alt.LayerChart(layer=parts).properties(width="container", height=HEIGHT)
+    spec: dict[str, Any] = whole.to_dict(validate=False)
+    spec.pop("config", None)
+    return spec
+
+
+def _datum(row: Row, name: str, bottom: str, places: Mapping[str, Place]) -> dict[str, Any] | None:
+    finding = row.findings.get(name)
+    if finding is None or finding.value is None:
+        return None
+    place = places[dict(row.settings)[bottom]]
+    shown = Shown.of(finding)
+    low = finding.value if finding.low is None else finding.low
+    high = finding.value if finding.high is None else finding.high
+    return {
+        "x": place.text if place.number is None else place.number,
+        "y": finding.value,
+        "low": low,
+        "high": high,
+        "line": _line(row, bottom),
+        "point": ", ".join(f"{key}={value}" for key, value in row.settings),
+        "shown": f"{shown.value} {shown.unit}".strip(),
+    }
+
+
+def _colour(lines: Sequence[str]) -> alt.Color:
+    colours = [f"var(--drive-{index % COLOURS})" for index in range(len(lines))]
+    return alt.Color("line:N", scale=alt.Scale(domain=list(lines), range=colours), legend=None)
+
+
+def _shape(lines: Sequence[str]) -> alt.Shape:
+    shapes = [SHAPES[index % len(SHAPES)] for index in range(len(lines))]
+    return alt.Shape("line:N", scale=alt.Scale(domain=list(lines), range=shapes), legend=None)

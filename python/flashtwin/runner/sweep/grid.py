@@ -1,0 +1,142 @@
+"""The grid of a sweep: each `--vary KEY=VALUES` is an axis, and every combination is a point.
+
+Values are a list, `0.07,0.14,0.28`, or a range with a count, `6GB..48GB/8` for eight values at
+equal distances and `6GB..48GB*4` for four in equal ratios, both ends among them. A key is one of
+the spec, `op` (see `catalogue.shorthand`), `firmware` (a profile, or `none`), or `seed`. The last
+axis moves fastest. Invariant: the same text gives the same points in the same order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import product
+
+from flashtwin.errors import USAGE, FlashtwinError
+
+MOST_POINTS = 10_000
+FIRMWARE, SEED = "firmware", "seed"
+NO_PROFILE = "none"
+_FORM = (
+    "write --vary KEY=A,B,C or --vary KEY=FROM..TO/COUNT, for example slc_cache.size=6GB..48GB/8"
+)
+_RANGE = re.compile(r"(.+?)\.\.(.+)([/*])\s*(\d+)\s*")
+_QUANTITY = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*([A-Za-z%/]*)\s*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axis:
+    """A key and its values as text, in the order of the sweep."""
+
+    key: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """One combination; `settings` has a value for every axis, in their order."""
+
+    number: int
+    settings: tuple[tuple[str, str], ...]
+
+    @property
+    def name(self) -> str:
+        """For people: `slc_cache.size=6 GB, op=0.07`."""
+        return ", ".join(f"{key}={value}" for key, value in self.settings)
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """What is set in the spec."""
+        return tuple(f"{k}={v}" for k, v in self.settings if k not in (FIRMWARE, SEED))
+
+    @property
+    def firmware(self) -> tuple[str, ...]:
+        """The profile that is switched on."""
+        return tuple(v for k, v in self.settings if k == FIRMWARE and v != NO_PROFILE)
+
+    def seed(self, default: int) -> int:
+        """The seed of this point."""
+        return next((int(v) for k, v in self.settings if k == SEED), default)
+
+
+def axes(texts: Sequence[str]) -> list[Axis]:
+    """The axes of a sweep; raises `FlashtwinError` on a text that is none."""
+    if not texts:
+        raise FlashtwinError("nothing is varied", hint=_FORM, exit_code=USAGE)
+    made = [axis(text) for text in texts]
+    for one in made:
+        if sum(other.key == one.key for other in made) > 1:
+            raise FlashtwinError(f"{one.key} is varied twice", hint=_FORM, exit_code=USAGE)
+    return made
+
+
+def axis(text: str) -> Axis:
+    """One axis from `KEY=VALUES`."""
+    key, equals, rest = (part.strip() for part in text.partition("="))
+    if not key or not equals or not rest:
+        raise _wrong(text, "is not KEY=VALUES")
+    between = _RANGE.fullmatch(rest)
+    values = _spread(text, between) if between else [part.strip() for part in rest.split(",")]
+    if not all(values):
+        raise _wrong(text, "has an empty value")
+    if len(set(values)) < len(values):
+        raise _wrong(text, "names a value twice")
+    if key == SEED and not all(value.isdecimal() for value in values):
+        raise _wrong(text, "has a seed that is no whole number")
+    return Axis(key=key, values=tuple(values))
+
+
+def points(axes: Sequence[Axis]) -> list[Point]:
+    """Every combination, the last axis moving fastest."""
+    count = 1
+    for one in axes:
+        count *= len(one.values)
+    if count > MOST_POINTS:
+        raise FlashtwinError(
+            f"the grid has {count} points, more than {MOST_POINTS}",
+            hint="take fewer values, or make several sweeps",
+            exit_code=USAGE,
+        )
+    keys = [one.key for one in axes]
+    return [
+        Point(number=number, settings=tuple(zip(keys, values, strict=True)))
+        for number, values in enumerate(product(*(one.values for one in axes)))
+    ]
+
+
+def _spread(text: str, match: re.Match[str]) -> list[str]:
+    """Values from one end to the other, in the unit of the upper end."""
+    count, ratio = int(match[4]), match[3] == "*"
+    low, high = _QUANTITY.fullmatch(match[1]), _QUANTITY.fullmatch(match[2])
+    if low is None or high is None:
+        raise _wrong(text, "has an end that is no number with a unit")
+    first, last, unit = Decimal(low[1]), Decimal(high[1]), high[2]
+    if low[2] not in ("", unit) or (first == 0 and ratio):
+        why = (
+            "has ends in two units" if low[2] not in ("", unit) else "cannot rise in ratios from 0"
+        )
+        raise _wrong(text, why)
+    if not 2 <= count <= MOST_POINTS:
+        raise _wrong(text, f"asks for {count} values; 2 to {MOST_POINTS} are possible")
+    whole = first == first.to_integral_value() and last == last.to_integral_value() and not unit
+    made = [_between(first, last, Decimal(i) / (count - 1), ratio) for i in range(count)]
+    return [
+        _written(value, whole) + (f" {unit}" if unit not in ("", "%") else unit) for value in made
+    ]
+
+
+def _between(first: Decimal, last: Decimal, share: Decimal, ratio: bool) -> Decimal:
+    return first * (last / first) ** share if ratio else first + (last - first) * share
+
+
+def _written(value: Decimal, whole: bool) -> str:
+    """At most three decimals, which is what specs take; counts stay whole."""
+    rounded = value.quantize(Decimal(1) if whole else Decimal("0.001"))
+    text = f"{rounded:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _wrong(text: str, why: str) -> FlashtwinError:
+    return FlashtwinError(f"--vary {text} {why}", hint=_FORM, exit_code=USAGE)

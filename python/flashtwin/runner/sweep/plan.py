@@ -1,0 +1,177 @@
+"""What a sweep is to do, and the file that says so: `sweep.json` in its directory.
+
+Each point is resolved to a whole spec before the first one runs. A corner of the grid that is no
+drive (a cache larger than the flash) is told then, and the others go on. Invariants: a directory
+holds one sweep, and to go on with it under another plan, or after its drive has changed, is
+refused; `sweep.json` depends on nothing but the plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from flashtwin.battery import registry
+from flashtwin.catalogue.loader import BadSpecError, load
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.results.storage import disk, json_bytes, read_json, write_whole
+from flashtwin.runner.sweep.grid import Axis, Point, points
+from flashtwin.runner.targets import plain_name
+
+SCHEMA = 1
+FILE = "sweep.json"
+POINTS = "points"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A drive, what varies, and the batteries that each point runs."""
+
+    drive: str
+    batteries: str
+    axes: tuple[Axis, ...]
+    seed: int = 1
+    sets: tuple[str, ...] = ()
+    firmware: tuple[str, ...] = ()
+    scale: str | None = None
+
+    def points(self) -> list[Point]:
+        """The grid."""
+        return points(self.axes)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values; the drive without where its file is."""
+        row = asdict(self)
+        row["drive"] = Path(self.drive).name
+        return row
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """A point that can run anywhere: the whole spec as text, and the batteries.
+
+    `command` does the same alone, without a path of this machine.
+    """
+
+    point: Point
+    toml: str
+    hash: str
+    batteries: str
+    seed: int
+    command: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """A point without a result, and why."""
+
+    number: int
+    name: str
+    message: str
+    hint: str | None = None
+
+
+def resolve(plan: Plan) -> tuple[list[Order], list[Failure]]:
+    """Every point as an order, and those that are no drive.
+
+    Raises the first point's error where not one of them is a drive, and on batteries that are none.
+    """
+    registry.parse(plan.batteries)
+    orders: list[Order] = []
+    refused: list[Failure] = []
+    first: FlashtwinError | None = None
+    for point in plan.points():
+        try:
+            spec = load(
+                plan.drive,
+                firmware=[*plan.firmware, *point.firmware],
+                sets=[*plan.sets, *point.sets],
+                scale=plan.scale,
+            )
+        except FlashtwinError as error:
+            first = first or error
+            refused.append(_refused(point, error))
+            continue
+        orders.append(
+            Order(
+                point=point,
+                toml=spec.to_toml(),
+                hash=spec.hash,
+                batteries=plan.batteries,
+                seed=point.seed(plan.seed),
+                command=_command(plan, point),
+            )
+        )
+    if first and not orders:
+        raise first
+    return orders, refused
+
+
+def _refused(point: Point, error: FlashtwinError) -> Failure:
+    """The first thing that is wrong with a point, without the place where it stands."""
+    message, hint = error.message, error.hint
+    if isinstance(error, BadSpecError) and error.issues:
+        issue = error.issues[0]
+        message, hint = f"{issue.key}: {issue.message}", issue.hint
+    return Failure(number=point.number, name=point.name, message=message, hint=hint)
+
+
+def _command(plan: Plan, point: Point) -> tuple[str, ...]:
+    words = ["flashtwin", "test", Path(plan.drive).name, "--battery", plan.batteries]
+    words += [part for one in (*plan.firmware, *point.firmware) for part in ("--firmware", one)]
+    words += [part for one in (*plan.sets, *point.sets) for part in ("--set", one)]
+    words += ["--scale", plan.scale] if plan.scale is not None else []
+    return (*words, "--seed", str(point.seed(plan.seed)))
+
+
+def place_of(out: Path, point: Point) -> Path:
+    """The run directory of a point."""
+    words = plain_name(point.name.replace(", ", "+").replace(" ", "").replace("/", "-"))
+    return out / POINTS / f"{point.number:04}-{words[:120]}"
+
+
+def claim(out: Path, plan: Plan, orders: Sequence[Order]) -> None:
+    """Begin a sweep in `out`, or find that the same one has begun there."""
+    told = {"schema": SCHEMA, **plan.to_json(), "hashes": [order.hash for order in orders]}
+    file = out / FILE
+    if file.exists():
+        _same(file, read_json(file), told)
+        return
+    with disk(out, "create"):
+        out.mkdir(parents=True, exist_ok=True)
+        if any(out.iterdir()):
+            raise FlashtwinError(
+                f"{out} is not empty and holds no sweep",
+                hint="choose another directory with --out",
+                exit_code=USAGE,
+            )
+        (out / POINTS).mkdir()
+    write_whole(file, json_bytes(told))
+
+
+def _same(file: Path, there: dict[str, Any], told: dict[str, Any]) -> None:
+    """What the file says has to be what is asked for now."""
+    now = _as_read(told)
+    others = [key for key in now if there.get(key) != now[key]]
+    if not others:
+        return
+    if others == ["hashes"]:
+        raise FlashtwinError(
+            f"the drives of the sweep in {file.parent} have changed since it began",
+            hint="their spec or this flashtwin is another; make a new sweep with another --out",
+            exit_code=USAGE,
+        )
+    raise FlashtwinError(
+        f"{file.parent} holds another sweep: {', '.join(others)} differ",
+        hint="give the same arguments to go on with it, or another --out",
+        exit_code=USAGE,
+    )
+
+
+def _as_read(value: Any) -> Any:
+    """A value as JSON gives it back."""
+    if isinstance(value, dict):
+        return {key: _as_read(one) for key, one in value.items()}
+    return [_as_read(one) for one in value] if isinstance(value, list | tuple) else value

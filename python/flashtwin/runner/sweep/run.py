@@ -1,0 +1,131 @@
+"""Carries a sweep out: what is finished stays, the rest runs, failures are written down.
+
+    out/sweep.json       the plan
+    out/points/NNNN-…/   a run directory a point
+    out/failures.json    the points without a result, and why
+    out/table.csv        a row a point: what was set, how it ended, its findings
+
+Invariants: a finished point is never run again, so the same command goes on after a stop; the table
+depends on the plan and the points alone, not on the order in which they ended or where they ran.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from flashtwin.drives.protocol import Interrupted
+from flashtwin.errors import FlashtwinError
+from flashtwin.results.rundir import Run
+from flashtwin.results.storage import json_bytes, write_whole
+from flashtwin.runner.stop import listening
+from flashtwin.runner.sweep.executors import Executor, Local
+from flashtwin.runner.sweep.plan import Failure, Order, Plan, claim, place_of, resolve
+from flashtwin.runner.sweep.table import Row, csv_bytes, rows_of
+
+FAILURES, TABLE = "failures.json", "table.csv"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """A sweep that was carried out, as far as it went; `rows` are in the order of the grid."""
+
+    out: Path
+    plan: Plan
+    rows: tuple[Row, ...]
+    failures: tuple[Failure, ...]
+    repeated: int
+
+    @property
+    def runs(self) -> list[Run]:
+        """The finished points."""
+        return [row.run for row in self.rows if row.run is not None]
+
+
+class Watcher:
+    """Told how a sweep goes; this one shows nothing."""
+
+    def planned(self, points: int, there: int, refused: Sequence[Failure]) -> None:
+        """Before the first point: the grid, what is finished already, what is no drive."""
+
+    def ended(self, done: int, total: int, name: str, failure: Failure | None) -> None:
+        """A point is over; `done` of those that had to run."""
+
+
+def sweep(
+    plan: Plan, out: Path, *, executor: Executor | None = None, watcher: Watcher | None = None
+) -> Sweep:
+    """Run what is missing of a plan in `out`.
+
+    Raises `Interrupted` once the workers have stopped if somebody asked for it; the points that
+    ended are there then.
+    """
+    told = watcher or Watcher()
+    orders, refused = resolve(plan)
+    claim(out, plan, orders)
+    places = {order.point.number: place_of(out, order.point) for order in orders}
+    open_ = [order for order in orders if not _is_finished(places[order.point.number])]
+    told.planned(len(plan.points()), len(orders) - len(open_), refused)
+    failures = {failure.number: failure for failure in refused}
+    stopped = False
+    if open_:
+        run = _Going(out, failures, told.ended, len(open_))
+        with listening() as stop:
+            where = executor or Local()
+            for order, failure in where.run(open_, lambda one: places[one.point.number], stop):
+                run.ended(order, failure)
+            stopped = stop.asked
+    if stopped:
+        raise Interrupted(f"stopped; the same command goes on with {out}")
+    return _close(plan, out, orders, failures, len(orders) - len(open_))
+
+
+class _Going:
+    def __init__(
+        self,
+        out: Path,
+        failures: dict[int, Failure],
+        tell: Callable[[int, int, str, Failure | None], None],
+        total: int,
+    ) -> None:
+        self._out, self._failures, self._tell, self._total = out, failures, tell, total
+        self._done = 0
+
+    def ended(self, order: Order, failure: Failure | None) -> None:
+        """Write a failure down as it comes, so that a sweep that is killed keeps it."""
+        self._done += 1
+        if failure:
+            self._failures[order.point.number] = failure
+            write_failures(self._out, self._failures)
+        self._tell(self._done, self._total, order.point.name, failure)
+
+
+def write_failures(out: Path, failures: dict[int, Failure]) -> None:
+    """All that failed, in the order of the grid."""
+    rows = [asdict(failures[number]) for number in sorted(failures)]
+    write_whole(out / FAILURES, json_bytes({"failures": rows}))
+
+
+def _close(
+    plan: Plan, out: Path, orders: Sequence[Order], failures: dict[int, Failure], there: int
+) -> Sweep:
+    places = {order.point.number: place_of(out, order.point) for order in orders}
+    rows = rows_of(plan, places, failures)
+    write_failures(out, failures)
+    write_whole(out / TABLE, csv_bytes(plan, rows))
+    return Sweep(
+        out=out,
+        plan=plan,
+        rows=tuple(rows),
+        failures=tuple(failures[number] for number in sorted(failures)),
+        repeated=there,
+    )
+
+
+def _is_finished(place: Path) -> bool:
+    """Whether a point has its result; a directory that cannot be read is made anew."""
+    try:
+        return (place / "manifest.json").exists() and Run(place).manifest["state"] == "finished"
+    except FlashtwinError:
+        return False

@@ -1,0 +1,215 @@
+"""Whole sweeps in processes of this machine: results, going on, failures, stops."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from flashtwin.catalogue.loader import load
+from flashtwin.drives.protocol import Interrupted
+from flashtwin.drives.twin import Twin
+from flashtwin.errors import FlashtwinError
+from flashtwin.report import sweep as page
+from flashtwin.results.rundir import Run
+from flashtwin.runner.run import run_batteries
+from flashtwin.runner.sweep.executors import Local
+from flashtwin.runner.sweep.plan import Failure, Order, Plan
+from flashtwin.runner.sweep.run import Watcher, sweep
+
+Making = Callable[..., Plan]
+
+
+class Heard(Watcher):
+    """What was told."""
+
+    def __init__(self) -> None:
+        self.there = -1
+        self.names: list[str] = []
+
+    def planned(self, points: int, there: int, refused: object) -> None:
+        self.there = there
+
+    def ended(self, done: int, total: int, name: str, failure: Failure | None) -> None:
+        self.names.append(name)
+
+
+def told(run: Path) -> dict[str, bytes]:
+    """Every file of a run but host.json and the command."""
+    files = {str(one.relative_to(run)): one.read_bytes() for one in run.rglob("*") if one.is_file()}
+    del files["host.json"]
+    return files
+
+
+def test_a_point_is_what_the_battery_finds_on_that_drive_alone(
+    make_plan: Making, tmp_path: Path
+) -> None:
+    done = sweep(make_plan(), tmp_path / "sweep", executor=Local(2))
+    assert [row.state for row in done.rows] == ["finished"] * 4
+    sizes = [row.findings["fill.cache_size[1m-q1]"].value for row in done.rows]
+    assert sizes[0] == pytest.approx(sizes[1], rel=0.01)
+    assert sizes[2] == pytest.approx(sizes[3], rel=0.01)
+    assert sizes[2] == pytest.approx(2 * sizes[0], rel=0.05)
+
+    spec = load("bx500-240", sets=["slc_cache.size=12 GB", "op=0.28"], scale="1/16")
+    alone = run_batteries(
+        Twin(spec, seed=1),
+        [("fill", {"patterns": "1m-q1", "passes": "1"})],
+        tmp_path / "alone",
+        command=json.loads((done.rows[1].run.path / "manifest.json").read_text())["command"],
+    )
+    assert told(alone.path) == told(done.rows[1].run.path)
+
+    rows = list(csv.reader((done.out / "table.csv").open()))
+    assert rows[0][:5] == ["point", "state", "slc_cache.size", "op", "fill.cache_size[1m-q1] (GB)"]
+    assert [row[:4] for row in rows[1:]] == [
+        ["0", "finished", "12 GB", "0.14"],
+        ["1", "finished", "12 GB", "0.28"],
+        ["2", "finished", "24 GB", "0.14"],
+        ["3", "finished", "24 GB", "0.28"],
+    ]
+    assert float(rows[3][4]) == sizes[2]
+    text = page.render(done)
+    assert text == page.render(done)
+    assert "4 points" in text and 'data-panel="fill.cache_size[1m-q1]"' in text
+
+
+def test_finished_points_are_not_repeated_and_lost_ones_are(
+    make_plan: Making, tmp_path: Path
+) -> None:
+    first = sweep(make_plan(), tmp_path, executor=Local(2))
+    runs = [row.run.path for row in first.rows]
+    before = [(run / "host.json").stat().st_mtime_ns for run in runs]
+    table = (tmp_path / "table.csv").read_bytes()
+    manifest = runs[2] / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"finished"', '"interrupted"'))
+    (runs[3] / "manifest.json").write_text("{")
+    heard = Heard()
+    again = sweep(make_plan(), tmp_path, executor=Local(1), watcher=heard)
+    after = [(run / "host.json").stat().st_mtime_ns for run in runs]
+    assert heard.there == 2 and again.repeated == 2
+    assert sorted(heard.names) == [
+        first.rows[2].run and "slc_cache.size=24 GB, op=0.14",
+        "slc_cache.size=24 GB, op=0.28",
+    ]
+    assert after[:2] == before[:2] and after[2] != before[2] and after[3] != before[3]
+    assert (tmp_path / "table.csv").read_bytes() == table
+
+
+def test_a_corner_that_is_no_drive_fails_alone(make_plan: Making, tmp_path: Path) -> None:
+    done = sweep(make_plan("op=0,0.28"), tmp_path, executor=Local(1))
+    assert [row.state for row in done.rows] == ["failed", "finished"]
+    assert "drive.capacity" in done.failures[0].message and done.failures[0].hint
+    kept = json.loads((tmp_path / "failures.json").read_text())["failures"]
+    assert [one["number"] for one in kept] == [0]
+    assert "failed" in page.render(done)
+    with pytest.raises(FlashtwinError, match="has 1 error"):
+        sweep(make_plan("op=0,0.001"), tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_point_that_fails_while_it_runs_is_told_and_tried_again(
+    make_plan: Making, tmp_path: Path
+) -> None:
+    class Broken(Local):
+        def run(self, orders, place, stop):  # type: ignore[no-untyped-def]
+            for order in orders:
+                yield order, Failure(number=order.point.number, name="x", message="no memory")
+
+    failed = sweep(make_plan("op=0.14,0.28"), tmp_path, executor=Broken())
+    assert [failure.message for failure in failed.failures] == ["no memory"] * 2
+    done = sweep(make_plan("op=0.14,0.28"), tmp_path, executor=Local(1))
+    assert done.failures == () and len(done.runs) == 2
+
+
+def test_another_plan_does_not_go_into_the_same_directory(
+    make_plan: Making, tmp_path: Path
+) -> None:
+    class Nothing(Local):
+        def run(self, orders, place, stop):  # type: ignore[no-untyped-def]
+            stop.asked = True
+            return iter(())
+
+    with pytest.raises(Interrupted):
+        sweep(make_plan(), tmp_path, executor=Nothing())
+    with pytest.raises(FlashtwinError, match="holds another sweep: seed differ"):
+        sweep(make_plan(seed=2), tmp_path)
+    told = json.loads((tmp_path / "sweep.json").read_text())
+    told["hashes"][0] = "0" * 64
+    (tmp_path / "sweep.json").write_text(json.dumps(told))
+    with pytest.raises(FlashtwinError, match="have changed since it began"):
+        sweep(make_plan(), tmp_path)
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "mine.txt").write_text("x")
+    with pytest.raises(FlashtwinError, match="not empty and holds no sweep"):
+        sweep(make_plan(), foreign)
+
+
+def test_an_order_holds_the_whole_drive(make_plan: Making, tmp_path: Path) -> None:
+    """A user's spec file may be gone, or on another machine, when its point runs."""
+    from flashtwin.runner.sweep.plan import resolve
+    from flashtwin.runner.sweep.point import run_apart, unpack
+
+    file = tmp_path / "mine.toml"
+    file.write_text('extends = "bx500-240"\nid = "mine"\nschema = 1\nname = "Mine"\n')
+    orders, refused = resolve(make_plan("op=0.28", drive=str(file)))
+    assert refused == [] and str(tmp_path) not in repr(orders[0].command)
+    file.unlink()
+    failure, archive = run_apart(orders[0])
+    unpack(archive, tmp_path / "run")
+    assert failure is None
+    run = Run(tmp_path / "run")
+    assert run.manifest["state"] == "finished" and run.target["name"] == "mine"
+    assert isinstance(orders[0], Order)
+
+
+def test_a_stop_ends_the_workers_and_the_command_goes_on(tmp_path: Path) -> None:
+    words = [
+        sys.executable, "-m", "flashtwin.cli", "sweep", "bx500-240", "--out", str(tmp_path / "s"),
+        "--vary", "seed=1..40/40", "--battery", "fill:patterns=1m-q1,passes=1", "--jobs", "2",
+        "--scale", "1/16",
+    ]  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    process = subprocess.Popen(
+        words, stderr=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    points = tmp_path / "s" / "points"
+    until = time.monotonic() + 120
+    while not any(_finished(points)):
+        assert process.poll() is None and time.monotonic() < until, process.stderr
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    out, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert "the same command goes on" in said and "Traceback" not in said
+    assert out == ""
+    assert any(_finished(points))
+    _wait_until_gone(process.pid)
+
+
+def _finished(points: Path) -> list[bool]:
+    return [
+        '"state": "finished"' in manifest.read_text() for manifest in points.glob("*/manifest.json")
+    ]
+
+
+def _wait_until_gone(group: int) -> None:
+    """No worker is left; Python's own tracker of resources goes a moment after its parent."""
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"processes of group {group} are left")
