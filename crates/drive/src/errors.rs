@@ -23,6 +23,8 @@ use crate::snapshot::{Checked, LIFETIME, ensure};
 /// Reads of a superblock after which its due time is reckoned anew.
 const READS_LOOK: u64 = 4096;
 /// A superblock that cannot be refreshed yet, because it is being written, is looked at again.
+/// Cells so worn that mere age asks for refresh within that time are refreshed no oftener either:
+/// the copy would be no better off, and the drive would do nothing else.
 const LATER: Nanos = Nanos::from_secs(3600);
 
 /// What a drive has met.
@@ -138,7 +140,12 @@ impl BitErrors {
         let mean = worst / (1.0 + self.spec.page_spread);
         let (wear, reads) = load_of(ftl, superblock, data.reads);
         let mode = ftl.superblocks()[superblock as usize].mode;
-        let age = self.spec.of(mode).age_at(mean, wear, reads);
+        let rates = self.spec.of(mode);
+        let age = if rates.age_at(mean, wear, 0.0) < LATER {
+            LATER
+        } else {
+            rates.age_at(mean, wear, reads)
+        };
         Nanos(data.since.0.saturating_add(age.0))
     }
 }

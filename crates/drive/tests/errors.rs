@@ -146,3 +146,35 @@ fn reads_disturb_what_is_read_often() {
     }
     assert!(d.error_counts().retries > 0);
 }
+
+#[test]
+fn cells_too_bad_for_refresh_do_not_keep_the_drive_busy() {
+    // 12 wrong bits in fresh data, and refresh at 9: no copy is ever any better.
+    let sets = [
+        "errors.correctable=10",
+        "errors.native.fresh=12",
+        "errors.retry_steps=4",
+        "errors.refresh_at=0.9",
+        "nand.wordlines_per_block=16",
+        "drive.capacity=512 MB",
+        "ftl.system=0",
+    ];
+    let mut d = drive(&sets);
+    let sectors = d.capacity_bytes() / 512;
+    let size = 2048;
+    for _ in 0..2 {
+        for lba in (0..sectors / size * size).step_by(size as usize) {
+            assert_eq!(single(&mut d, Op::Write, lba, size as u32).1, Status::Ok);
+        }
+    }
+    single(&mut d, Op::Flush, 0, 0);
+    let hours = 5;
+    let before = *d.counters();
+    let to = d.now() + Nanos::from_secs(hours * 3600);
+    d.advance(to, &mut Vec::new());
+    // No superblock is moved oftener than once an hour.
+    let moved = d.counters().refresh_units - before.refresh_units;
+    let most = (hours + 1) * u64::from(d.ftl().mapped_units());
+    assert!(moved > 0 && moved <= most, "{moved} units moved");
+    d.ftl().check();
+}

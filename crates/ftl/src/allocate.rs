@@ -659,7 +659,7 @@ impl Ftl {
         let block = &mut self.blocks.all[superblock as usize];
         let (pool, fixed, map) = (block.pool, block.fixed, block.map);
         block.state = State::Free;
-        block.marked = false;
+        let marked = std::mem::take(&mut block.marked);
         block.mode = Mode::Native;
         block.pool = Pool::Data;
         block.written = 0;
@@ -667,10 +667,13 @@ impl Ftl {
             spare.opened[superblock as usize] = 0;
             spare.wipe(self.layout.base(superblock), self.layout.native_units);
         }
+        if marked {
+            self.wear.moved(superblock);
+        }
         if !fixed {
             self.cache.give_back(pool);
         }
-        if fixed && self.gives_up_static(superblock) {
+        if fixed && !self.recovering && self.gives_up_static(superblock) {
             self.starved = false;
             return;
         }

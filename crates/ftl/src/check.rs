@@ -61,6 +61,7 @@ impl Ftl {
         self.check_packing()?;
         self.check_counters()?;
         self.check_spare()?;
+        self.check_wear()?;
         self.check_map_pages()
     }
 

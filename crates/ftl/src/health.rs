@@ -17,7 +17,8 @@
 //! capacity beside what folding and collection need, and earlier where the policy says so.
 //!
 //! Where fewer than [`FALL_BACK`] superblocks are to spare, a failing program is repeated with more
-//! pulses and holds; the block is replaced all the same once it is empty. No data is ever lost.
+//! pulses and holds; the block is replaced all the same once it is empty. So it is with an erase
+//! before data of an open superblock is written back after a power cut. No data is ever lost.
 //! The map's own superblocks, a few of the best blocks, do not fail.
 //!
 //! A power of wear as the law of failures, and the values of the keys, are priors of the field.
@@ -264,6 +265,7 @@ impl Ftl {
             self.cache.give_back(block.pool);
         }
         self.wear.spare(superblock);
+        self.wear.moved(superblock);
         if let Some(spare) = &mut self.spare {
             spare.opened[superblock as usize] = 0;
             spare.wipe(self.layout.base(superblock), self.layout.native_units);
@@ -289,7 +291,9 @@ impl Ftl {
                 self.health.note(superblock, plane);
             }
         }
-        let fit = self.is_fit(superblock);
+        // What a start after a power cut has saved goes back to where it was: more pulses erase it,
+        // and its bad blocks are replaced the next time.
+        let fit = self.recovering || self.is_fit(superblock);
         if fit && self.policy.wear.read_only_at == ReadOnlyAt::RatedWear {
             self.look_for_end();
         }

@@ -292,9 +292,10 @@ impl Ftl {
     }
 
     /// Saves the valid data of the superblocks that a stream had open, erases them and writes the
-    /// data back.
+    /// data back. It has to fit where it came from, so none of them is given up here.
     fn rewrite(&mut self, stream: usize, superblocks: &[u32], told: &mut Recovery) {
         let mut lpns = Vec::new();
+        self.recovering = true;
         for &superblock in superblocks {
             let (base, units) = (self.layout.base(superblock), self.layout.native_units);
             let before = lpns.len();
@@ -315,11 +316,9 @@ impl Ftl {
             told.rewritten += 1;
             self.erase_at_start(superblock, told);
         }
-        if lpns.is_empty() {
-            return;
+        if !lpns.is_empty() {
+            self.write_back(stream, &lpns, told);
         }
-        self.recovering = true;
-        self.write_back(stream, &lpns, told);
         self.recovering = false;
         if stream == MAP {
             // It counts as recovery.

@@ -20,7 +20,7 @@ use flashtwin_nand::Part;
 use crate::allocate::is_collected;
 use crate::audit::Bounds;
 use crate::blocks::{Pool, State, Superblock};
-use crate::check::Checked;
+use crate::check::{Checked, ensure};
 use crate::ftl::Ftl;
 use crate::layout::{Mode, NONE};
 use crate::op::NandOp;
@@ -144,6 +144,12 @@ impl Wear {
         if self.levelled == superblock {
             self.levelled = NONE;
         }
+    }
+
+    /// A superblock that was to be moved has been emptied, in whatever way: what it holds next is
+    /// no concern of that.
+    pub(crate) fn moved(&mut self, superblock: u32) {
+        self.queue.retain(|&(waiting, _)| waiting != superblock);
     }
 
     /// Superblocks that wait to be moved.
@@ -324,6 +330,22 @@ impl Ftl {
             *counter += u64::from(*units);
             *units = before - *units;
         }
+    }
+}
+
+impl Ftl {
+    /// What waits to be moved is marked, and waits once.
+    pub(crate) fn check_wear(&self) -> Checked {
+        let queue = &self.wear.queue;
+        for (place, &(superblock, _)) in queue.iter().enumerate() {
+            let again = queue.iter().skip(place + 1).any(|&(s, _)| s == superblock);
+            let marked = self.blocks.all[superblock as usize].marked;
+            ensure!(
+                marked && !again,
+                "superblock {superblock} waits to be moved"
+            );
+        }
+        Ok(())
     }
 }
 

@@ -281,12 +281,13 @@ fn value(key: &Key, rng: &mut Rng) -> Option<String> {
     })
 }
 
-/// A drive that the spec's checks accept, and the sets that make it of the base.
+/// A drive that the spec's checks accept, and the sets that make it of the base. They accept one
+/// in twenty or so.
 ///
 /// # Panics
-/// Where no drive in two hundred is right.
+/// Where no drive in two thousand is right.
 pub fn drive(base: &str, rng: &mut Rng) -> (Config, String) {
-    for _ in 0..200 {
+    for _ in 0..2000 {
         let mut shape = flash::shape(rng);
         policies(rng, &mut shape);
         controller::controller(rng, &mut shape);
@@ -308,5 +309,5 @@ pub fn drive(base: &str, rng: &mut Rng) -> (Config, String) {
             return (spec.config, shape.sets.join(" "));
         }
     }
-    panic!("no drive in two hundred is right");
+    panic!("no drive in two thousand is right");
 }

@@ -36,6 +36,8 @@ pub struct Failure {
     pub what: String,
     /// The values that make the drive of the base.
     pub drive: String,
+    /// Which of the seed's drives it was, for [`story`].
+    pub index: u64,
 }
 
 /// Sends `ops` commands to drives that the seed draws.
@@ -43,22 +45,29 @@ pub struct Failure {
 /// # Errors
 /// The first unit that does not hold what it may, or the first assertion that fails.
 pub fn soak(seed: u64, ops: u64) -> Result<Report, Failure> {
-    let base = draw::base();
     let mut report = Report::default();
     while report.commands < ops {
-        let mut rng = Rng::new(seed, report.drives << 8);
-        let (config, drive) = draw::drive(base, &mut rng);
         let left = ops - report.commands;
-        report.drives += 1;
-        let story = AssertUnwindSafe(|| host::life(&config, rng, left, &mut report));
-        let what = match catch_unwind(story) {
-            Ok(Ok(())) => continue,
-            Ok(Err(what)) => what,
-            Err(panic) => told(panic.as_ref()),
-        };
-        return Err(Failure { what, drive });
+        story(seed, report.drives, left, &mut report)?;
     }
     Ok(report)
+}
+
+/// Sends at most `left` commands, or a few fills more, to one of the drives that the seed draws.
+///
+/// # Errors
+/// As [`soak`].
+pub fn story(seed: u64, index: u64, left: u64, report: &mut Report) -> Result<(), Failure> {
+    let mut rng = Rng::new(seed, index << 8);
+    let (config, drive) = draw::drive(draw::base(), &mut rng);
+    report.drives += 1;
+    let life = AssertUnwindSafe(|| host::life(&config, rng, left, report));
+    let what = match catch_unwind(life) {
+        Ok(Ok(())) => return Ok(()),
+        Ok(Err(what)) => what,
+        Err(panic) => told(panic.as_ref()),
+    };
+    Err(Failure { what, drive, index })
 }
 
 /// The message of a panic.

@@ -40,7 +40,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(failure) => {
-            eprintln!("drive: {}", failure.drive);
+            eprintln!("drive {}: {}", failure.index, failure.drive);
             eprintln!(
                 "soak: {}   replay: ./dev soak --seed {seed} --ops {ops}",
                 failure.what
