@@ -54,6 +54,7 @@ XRAY = {
     "map_reads",
     "read_retries",
     "uncorrectable",
+    "rebuilt",
     "wear_ppm",
     "energy_uj",
     "suspends",

@@ -698,18 +698,17 @@ impl Drive {
             units += 1;
         }
         let (die, class) = self.ftl.read_place(ppn);
-        let retries = if self.errors.on {
-            self.grade_units(ppn, at, units)
-        } else {
-            0
-        };
-        self.ops.push(NandOp {
+        let mut op = NandOp {
             die,
             class,
             units: self.grains(at, units),
-            retries,
+            retries: 0,
             token,
-        });
+        };
+        if self.errors.on {
+            self.grade_units(&mut op, ppn, at, units);
+        }
+        self.ops.push(op);
         (units, true)
     }
 

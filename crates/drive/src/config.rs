@@ -148,6 +148,11 @@ pub struct Errors {
     pub soft_time: Nanos,
     /// Share of the correctable bits at which data is refreshed; 0 = never.
     pub refresh_at: f64,
+    /// What the code cannot correct is made anew from the rest of its stripe.
+    pub rebuild: bool,
+    /// Share of the correctable bits from which on a checked fold does not copy inside the die;
+    /// 0 = whatever they are.
+    pub copy_at: f64,
     /// In SLC mode.
     pub slc: ErrorRates,
     /// In native mode.
@@ -165,12 +170,15 @@ impl Errors {
         }
     }
 
-    /// What so many steps add to a read; the last one is the soft decode.
+    /// What so many steps add to a read; behind the ladder the soft decode, and last what is tried
+    /// in vain.
     #[must_use]
     pub fn ladder(&self) -> Vec<Nanos> {
         let steps = u64::from(self.retry_steps);
         let mut times: Vec<Nanos> = (0..=steps).map(|n| Nanos(n * self.retry_time.0)).collect();
-        times.push(Nanos(steps * self.retry_time.0) + self.soft_time);
+        let all = Nanos(steps * self.retry_time.0) + self.soft_time;
+        // In vain, all of it is as long as with success.
+        times.extend([all, all]);
         times
     }
 }

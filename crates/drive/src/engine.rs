@@ -20,6 +20,7 @@ use crate::lookup::Lookups;
 use crate::power::{Phase, Power};
 use crate::protection::{Damage, Path};
 use crate::read_ahead::ReadAhead;
+use crate::rebuild::Rebuilds;
 use crate::runs::Runs;
 use crate::smart::Nameplate;
 use crate::thermal::Thermal;
@@ -38,6 +39,7 @@ pub struct Drive {
     pub(crate) ftl: Ftl,
     pub(crate) flash: Flash,
     pub(crate) errors: BitErrors,
+    pub(crate) rebuilds: Rebuilds,
     pub(crate) events: EventQueue<Event>,
     pub(crate) now: Nanos,
     pub(crate) commands: Commands,
@@ -63,7 +65,7 @@ pub struct Drive {
 
 flashtwin_base::state! { Drive {
     kept: events, now, runs, engine_free, totals, supply;
-    part: link, path, ftl, flash, errors, commands, lookups, background, read_ahead, cores,
+    part: link, path, ftl, flash, errors, rebuilds, commands, lookups, background, read_ahead, cores,
         power, thermal;
     built: capacity_bytes, controller, xray, ops, woken, done, nameplate, look_due;
 } }
@@ -97,6 +99,7 @@ impl Drive {
             power,
             thermal,
             errors: BitErrors::new(&config.errors, superblocks),
+            rebuilds: Rebuilds::default(),
             flash,
             events: EventQueue::with_capacity(256),
             now: Nanos::ZERO,
@@ -271,10 +274,11 @@ impl Drive {
     }
 
     #[inline]
-    fn operation_ended(&mut self, op: NandOp) {
+    pub(crate) fn operation_ended(&mut self, op: NandOp) {
         match op.token {
             Token::Host(chunk) if chunk >= READ_AHEAD => self.chunk_read(chunk - READ_AHEAD),
             Token::Host(slot) => self.piece_read(slot, op.units),
+            Token::Rebuild(place) => self.rebuild_read(place, op),
             token => {
                 if self.errors.on {
                     self.note_age(token);

@@ -5,7 +5,11 @@
 //! page's errors follow from both and from wear ([`flashtwin_nand::error`]), and pages differ by a
 //! fixed share that their number decides: what is unreadable stays so, on every run. More errors
 //! than the code corrects cost steps of time on the die, each at other read voltages and with fewer
-//! errors, then a soft decode; what is left after that is lost until it is written anew.
+//! errors, then a soft decode; what is left after that is rebuilt from its stripe (see
+//! [`crate::rebuild`]) or lost until it is written anew.
+//!
+//! A copy inside the die corrects nothing: its data keeps the errors of its source and gets those
+//! of its new place on top. One figure a superblock holds them, the worst of its sources'.
 //!
 //! Refresh is driven by events: the time at which a superblock reaches its threshold is known from
 //! its first program on, so that years of rest cost a few events.
@@ -13,6 +17,7 @@
 use std::collections::BTreeSet;
 
 use flashtwin_base::Nanos;
+use flashtwin_ftl::layout::Mode;
 use flashtwin_ftl::{Ftl, NandOp, Token};
 
 use crate::config::Errors;
@@ -34,6 +39,10 @@ pub struct ErrorCounts {
     pub retries: u64,
     /// Host reads that were answered unreadable.
     pub uncorrectable: u64,
+    /// Rows made anew from the rest of their stripe.
+    pub rebuilt: u64,
+    /// Reads, the firmware's own among them, of rows that nothing brings back.
+    pub lost_rows: u64,
 }
 
 /// The data of a superblock.
@@ -44,19 +53,25 @@ struct Data {
     reads: u64,
     /// When it has to be refreshed.
     due: Nanos,
+    /// When it has too many errors to be copied inside the die.
+    stale: Nanos,
+    /// Wrong bits a KiB that it was copied with: those of the worst source.
+    carried: f64,
 }
 
 const EMPTY: Data = Data {
     since: Nanos::NEVER,
     reads: 0,
     due: Nanos::NEVER,
+    stale: Nanos::NEVER,
+    carried: 0.0,
 };
 
 /// Ages, reads and losses of a drive.
 pub(crate) struct BitErrors {
     /// Errors are simulated at all.
     pub(crate) on: bool,
-    spec: Errors,
+    pub(crate) spec: Errors,
     data: Vec<Data>,
     /// Logical units that nothing can read.
     lost: BTreeSet<u32>,
@@ -114,6 +129,7 @@ impl BitErrors {
         self.spec
             .of(ftl.superblocks()[superblock as usize].mode)
             .bits(wear, age, reads)
+            + data.carried
     }
 
     /// The step of the ladder at which so many wrong bits are put right; none when never.
@@ -130,19 +146,20 @@ impl BitErrors {
         soft.then_some(self.spec.retry_steps + 1)
     }
 
-    /// When the data of a superblock reaches the threshold of refresh.
-    fn due(&self, ftl: &Ftl, superblock: u32) -> Nanos {
+    /// When the data of a superblock reaches a share of the correctable bits, but not before
+    /// `soonest` where it gets there without any reads; never where the share is 0.
+    fn reaches(&self, ftl: &Ftl, superblock: u32, share: f64, soonest: Nanos) -> Nanos {
         let data = self.data[superblock as usize];
-        if self.spec.refresh_at == 0.0 || data.since == Nanos::NEVER {
+        if share == 0.0 || data.since == Nanos::NEVER {
             return Nanos::NEVER;
         }
-        let worst = f64::from(self.spec.correctable) * self.spec.refresh_at;
-        let mean = worst / (1.0 + self.spec.page_spread);
+        let worst = f64::from(self.spec.correctable) * share;
+        let mean = worst / (1.0 + self.spec.page_spread) - data.carried;
         let (wear, reads) = load_of(ftl, superblock, data.reads);
         let mode = ftl.superblocks()[superblock as usize].mode;
         let rates = self.spec.of(mode);
-        let age = if rates.age_at(mean, wear, 0.0) < LATER {
-            LATER
+        let age = if rates.age_at(mean, wear, 0.0) < soonest {
+            soonest
         } else {
             rates.age_at(mean, wear, reads)
         };
@@ -176,42 +193,57 @@ impl Drive {
     /// A row is going to be read: the steps of the ladder that it takes, and whether its data can
     /// be had.
     #[cold]
-    pub(crate) fn grade(&mut self, ppn: u32) -> (u8, bool) {
-        let (superblock, _) = self.ftl.layout.split(ppn);
-        let row = self.ftl.layout.row_of(ppn);
+    pub(crate) fn grade(&mut self, superblock: u32, row: u32) -> (u8, bool) {
         let errors = &mut self.errors;
         errors.data[superblock as usize].reads += 1;
         let reads = errors.data[superblock as usize].reads;
         let look = reads.is_multiple_of(READS_LOOK);
         let spread = 1.0 + errors.spec.page_spread * difference(row);
         let step = errors.step(errors.bits(&self.ftl, superblock, self.now) * spread);
-        let steps = step.unwrap_or(errors.spec.retry_steps + 1);
-        errors.counts.retries += u64::from(steps);
+        let last = errors.spec.retry_steps + 1;
+        errors.counts.retries += u64::from(step.unwrap_or(last));
         if look {
             self.look_at_due(superblock);
         }
-        (steps, step.is_some())
+        (step.unwrap_or(last + 1), step.is_some())
+    }
+
+    /// A read of the row that a physical unit lies in: the steps that it takes, and whether its
+    /// data can be had, if need be from the rest of its stripe.
+    fn grade_read(&mut self, op: &mut NandOp, ppn: u32) -> bool {
+        let superblock = self.ftl.layout.superblock_of(ppn);
+        let (steps, readable) = self.grade(superblock, self.ftl.layout.row_of(ppn));
+        op.retries = steps;
+        let had = readable || (self.errors.spec.rebuild && self.rebuild(op, ppn));
+        self.errors.counts.lost_rows += u64::from(!had);
+        had
     }
 
     /// The steps of a row read for logical units, which may turn out to be lost.
-    pub(crate) fn grade_units(&mut self, ppn: u32, lpn: u32, units: u32) -> u8 {
-        let (steps, readable) = self.grade(ppn);
-        if !readable {
+    #[cold]
+    pub(crate) fn grade_units(&mut self, op: &mut NandOp, ppn: u32, lpn: u32, units: u32) {
+        if !self.grade_read(op, ppn) {
             self.errors.lost.extend(lpn..lpn + units);
         }
-        steps
     }
 
     /// A read of the firmware's own: what it cannot read is lost for good, wherever it is moved.
     #[cold]
     pub(crate) fn grade_move(&mut self, op: &mut NandOp) {
-        if let Token::FoldRead(first) | Token::GcRead(first) = op.token {
-            let (steps, readable) = self.grade(first);
-            op.retries = steps;
-            if !readable {
-                let lost = self.ftl.units_of_row(first);
-                self.errors.lost.extend(lost);
-            }
+        if let Token::FoldRead(first) | Token::GcRead(first) = op.token
+            && !self.grade_read(op, first)
+        {
+            let lost = self.ftl.units_of_row(first);
+            self.errors.lost.extend(lost);
+        }
+    }
+
+    /// The data of a superblock is moved as soon as may be.
+    pub(crate) fn refresh_soon(&mut self, superblock: u32) {
+        let data = &mut self.errors.data[superblock as usize];
+        if data.since < Nanos::NEVER {
+            data.due = self.now;
+            self.set_refresh_timer(self.now);
         }
     }
 
@@ -221,6 +253,19 @@ impl Drive {
         match token {
             Token::Program(place) | Token::Copyback(place) => {
                 let superblock = self.ftl.superblock_of_flight(place);
+                let carried = match token {
+                    Token::Copyback(_) => {
+                        let source = self.ftl.source_of_copyback(place);
+                        self.errors.bits(&self.ftl, source, self.now)
+                    }
+                    _ => 0.0,
+                };
+                let data = &mut self.errors.data[superblock as usize];
+                let worse = carried > data.carried;
+                data.carried = data.carried.max(carried);
+                if worse && data.since < Nanos::NEVER {
+                    self.look_at_due(superblock);
+                }
                 let data = &mut self.errors.data[superblock as usize];
                 if data.since == Nanos::NEVER {
                     data.since = self.now;
@@ -233,9 +278,15 @@ impl Drive {
     }
 
     fn look_at_due(&mut self, superblock: u32) {
-        let due = self.errors.due(&self.ftl, superblock);
-        self.errors.data[superblock as usize].due = due;
-        self.set_refresh_timer(due);
+        let errors = &self.errors;
+        let due = errors.reaches(&self.ftl, superblock, errors.spec.refresh_at, LATER);
+        let stale = match self.ftl.superblocks()[superblock as usize].mode {
+            Mode::Slc => errors.reaches(&self.ftl, superblock, errors.spec.copy_at, Nanos::ZERO),
+            Mode::Native | Mode::Tier => Nanos::NEVER,
+        };
+        let data = &mut self.errors.data[superblock as usize];
+        (data.due, data.stale) = (due, stale);
+        self.set_refresh_timer(due.min(stale));
     }
 
     fn set_refresh_timer(&mut self, due: Nanos) {
@@ -262,7 +313,12 @@ impl Drive {
                 };
                 self.errors.data[superblock].due = later;
             }
-            next = next.min(self.errors.data[superblock].due);
+            if self.errors.data[superblock].stale <= self.now {
+                self.ftl.distrust(superblock as u32);
+                self.errors.data[superblock].stale = Nanos::NEVER;
+            }
+            let data = &self.errors.data[superblock];
+            next = next.min(data.due).min(data.stale);
         }
         self.ftl.pump(&mut self.ops);
         self.issue();
@@ -276,13 +332,14 @@ impl BitErrors {
     /// See [`crate::snapshot`].
     pub(crate) fn audit(&self, now: Nanos, logical: u32) -> Checked {
         let past = |data: &Data| data.since == Nanos::NEVER || data.since <= now;
-        let known = |data: &Data| past(data) && data.reads < LIFETIME;
+        let known = |d: &Data| past(d) && d.reads < LIFETIME && d.carried.is_finite();
         ensure!(self.data.iter().all(known), "data of the future");
         ensure!(
             self.lost.last().is_none_or(|&lpn| lpn < logical),
             "lost units"
         );
-        let met = self.counts.retries.max(self.counts.uncorrectable);
+        let c = &self.counts;
+        let met = c.retries.max(c.uncorrectable).max(c.rebuilt + c.lost_rows);
         ensure!(met < LIFETIME, "{met} errors");
         Ok(())
     }

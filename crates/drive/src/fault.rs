@@ -17,6 +17,7 @@ use crate::link::Cores;
 use crate::lookup::Lookups;
 use crate::power::Phase;
 use crate::read_ahead::ReadAhead;
+use crate::rebuild::Rebuilds;
 use crate::runs::Runs;
 
 /// How often the power came and went.
@@ -148,6 +149,7 @@ impl Drive {
         self.read_ahead = ReadAhead::new(c.read_ahead_streams, c.read_ahead_bytes, unit);
         self.lookups = Lookups::new(self.ftl.map_slots(), c.host_memory_latency);
         self.runs = Runs::new();
+        self.rebuilds = Rebuilds::default();
         self.link.power_lost(now);
         self.cores = Cores::new(c.cores);
     }

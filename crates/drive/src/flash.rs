@@ -221,7 +221,7 @@ impl Flash {
     pub(crate) fn push(&mut self, op: NandOp, now: Nanos, events: &mut EventQueue<Event>) {
         self.busy += 1;
         let die = &mut self.dies[op.die as usize];
-        let urgent = self.read_priority && matches!(op.token, Token::Host(_) | Token::MapRead(_));
+        let urgent = self.read_priority && is_awaited(op.token);
         if urgent {
             die.urgent.push_back(op);
         } else {
@@ -363,6 +363,15 @@ impl Flash {
         };
         self.dies.iter().enumerate().map(line).collect()
     }
+}
+
+/// Whether somebody waits for what an operation brings, so that it goes first.
+#[inline]
+fn is_awaited(token: Token) -> bool {
+    matches!(
+        token,
+        Token::Host(_) | Token::MapRead(_) | Token::Rebuild(_)
+    )
 }
 
 #[inline]

@@ -14,6 +14,7 @@ pub mod power;
 mod protection;
 mod purge;
 mod read_ahead;
+mod rebuild;
 mod runs;
 mod smart;
 pub mod snapshot;

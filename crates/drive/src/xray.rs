@@ -10,7 +10,7 @@ use crate::power::Power;
 use crate::thermal::Thermal;
 
 /// How many columns there are.
-const WIDTH: usize = 38;
+const WIDTH: usize = 39;
 
 /// Names of the columns, in the order of [`Xray::columns`]. Bytes, erases, reads and suspensions
 /// are cumulative since the drive was built, and so is wear: the mean over all superblocks of
@@ -42,6 +42,7 @@ pub const COLUMNS: [&str; WIDTH] = [
     "map_reads",
     "read_retries",
     "uncorrectable",
+    "rebuilt",
     "wear_ppm",
     "energy_uj",
     "suspends",
@@ -192,6 +193,7 @@ impl Xray {
             c.map_reads,
             inside.errors.retries,
             inside.errors.uncorrectable,
+            inside.errors.rebuilt,
             (ftl.mean_wear() * 1e6) as u64,
             (energy / FJ_PER_UJ) as u64,
             inside.flash.suspensions(),

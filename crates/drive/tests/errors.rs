@@ -178,3 +178,83 @@ fn cells_too_bad_for_refresh_do_not_keep_the_drive_busy() {
     assert!(moved > 0 && moved <= most, "{moved} units moved");
     d.ftl().check();
 }
+
+/// A cache of which a copyback of worn, old data is folded at once, and the steps that the first
+/// read of the folded data takes.
+fn steps_after_fold(sets: &[&str], quarters: u64) -> (u64, u64, Drive) {
+    let base = [
+        "fold.path=copyback",
+        "fold.idle_after=never",
+        "nand.slc.endurance=1",
+        "nand.native.endurance=1",
+        "nand.wordlines_per_block=16",
+        "nand.blocks_per_plane=400",
+        "drive.capacity=2 GB",
+        "ftl.system=0",
+        "slc_cache.size=60 MB",
+        "slc_cache.rearm=30 MB",
+        "fold.reserve=0",
+        "controller.read_ahead_streams=0",
+        "errors.slc.fresh=0",
+        "errors.slc.wear=0",
+        "errors.slc.retention=40",
+        "errors.slc.disturb=0",
+        "errors.native.fresh=0",
+        "errors.native.wear=0",
+        "errors.native.retention=0",
+        "errors.native.disturb=0",
+        "errors.retention_power=1",
+        "errors.retry_gain=1.5",
+        "errors.correctable=10",
+    ];
+    let mut d = Drive::new(
+        &load_with(common::BASE, &[], &[&base[..], sets].concat()).config,
+        1,
+    );
+    let write = |d: &mut Drive, range: std::ops::Range<u64>| {
+        for lba in range.step_by(2048) {
+            single(d, Op::Write, lba, 2048);
+        }
+        single(d, Op::Flush, 0, 0);
+    };
+    // The first superblocks of the cache rest; then it fills up and they are folded.
+    write(&mut d, 0..32 * 2048);
+    let to = d.now() + Nanos(YEAR.0 / 4 * quarters);
+    d.advance(to, &mut Vec::new());
+    write(&mut d, 32 * 2048..160 * 2048);
+    let before = d.error_counts().retries;
+    let status = single(&mut d, Op::Read, 0, 8).1;
+    assert_eq!(status, Status::Ok);
+    let steps = d.error_counts().retries - before;
+    (steps, d.counters().fold_units, d)
+}
+
+#[test]
+fn a_copy_inside_the_die_keeps_the_errors_of_its_source() {
+    let folds = |sets: &[&str], quarters| {
+        let (steps, folded, _) = steps_after_fold(sets, quarters);
+        assert!(folded > 0);
+        steps
+    };
+    // 10 bits a quarter and none of its own: 2.25 times fewer in two steps.
+    for (quarters, steps) in [(0, 0), (1, 1), (2, 2), (4, 4)] {
+        assert_eq!(folds(&[], quarters), steps, "after {quarters} quarters");
+        assert_eq!(folds(&["fold.path=controller"], quarters), 0);
+    }
+    // A check that finds half of what can be corrected sends the rest through the controller.
+    let checked = ["fold.check_every=1", "fold.check_errors=0.5"];
+    assert_eq!(folds(&checked, 0), 0);
+    assert_eq!(
+        folds(&checked, 2),
+        0,
+        "5 bits are reached in half a quarter"
+    );
+    let far = [
+        "fold.check_every=1",
+        "fold.check_errors=1",
+        "errors.correctable=20",
+    ];
+    assert_eq!(folds(&far, 1), 0);
+    assert_eq!(folds(&["errors.correctable=20"], 4), 2);
+    assert_eq!(folds(&far, 4), 0);
+}

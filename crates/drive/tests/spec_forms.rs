@@ -331,6 +331,24 @@ const OTHERS: &[(&str, &[&str])] = &[
     ("errors.soft_gain", &["errors.soft_gain=3"]),
     ("errors.soft_time", &["errors.soft_time=1 ms"]),
     ("errors.refresh_at", &["errors.refresh_at=0.5"]),
+    (
+        "errors.rebuild",
+        &[
+            "errors.rebuild=true",
+            "errors.correctable=40",
+            "ftl.parity=stripe",
+            "drive.capacity=15 GB",
+        ],
+    ),
+    (
+        "fold.check_errors",
+        &[
+            "fold.check_errors=0.3",
+            "errors.correctable=40",
+            "fold.path=copyback",
+            "fold.check_every=4",
+        ],
+    ),
     ("errors.slc.fresh", &["errors.slc.fresh=7"]),
     ("errors.slc.wear", &["errors.slc.wear=7"]),
     ("errors.slc.retention", &["errors.slc.retention=7"]),

@@ -277,9 +277,12 @@ impl Ftl {
         ops: &mut Vec<NandOp>,
     ) {
         let s = self.streams[stream];
-        let (die, page) = self.layout.place(s.mode, s.superblock, s.begun);
-        let class = self.layout.program_class(s.mode, page);
-        let place = self.buffer.launch(Flight {
+        self.count_programmed(stream, filled - s.moved);
+        if s.moved > 0 {
+            self.count_moved(s.moved);
+            self.streams[stream].moved = 0;
+        }
+        let flight = Flight {
             first: self.layout.base(s.superblock) + s.begun,
             superblock: s.superblock,
             host_units: if is_host(stream) { filled - s.moved } else { 0 },
@@ -287,28 +290,11 @@ impl Ftl {
             stream,
             sequence: s.sequence,
             source: NONE,
-        });
-        self.blocks.all[s.superblock as usize].in_flight += 1;
-        self.count_programmed(stream, filled - s.moved);
-        if s.moved > 0 {
-            self.count_moved(s.moved);
-            self.streams[stream].moved = 0;
-        }
-        self.count_cells(s.mode, s.granule);
-        let op = NandOp {
-            die: die as u16,
-            class,
-            units: sent as u16,
-            retries: 0,
-            token: self.first_pass(s.mode, place),
         };
-        ops.push(op);
-        let passes = self.has_passes(s.mode);
-        if passes {
-            self.half_done(stream, s, op, true);
-        }
+        let place = self.layout.place(s.mode, s.superblock, s.begun);
+        self.launch(stream, &s, flight, place, sent, ops);
         if self.layout.parity {
-            self.protect(stream, s, ops);
+            self.protect(stream, &s, ops);
         }
         let s = &mut self.streams[stream];
         s.begun += s.granule;
@@ -316,62 +302,38 @@ impl Ftl {
             s.sequence = self.sequence;
             self.sequence += 1;
         }
-        if passes {
+        if self.has_passes(self.streams[stream].mode) {
             self.second_passes(stream, ops);
         }
     }
 
-    /// Issues the parity of a stripe once the last of its data granules, the one that the stream
-    /// has filled, is on its way. The parity of what went before is in the controller's RAM; it
-    /// is whole with the last one and crosses the channel like data.
-    pub(crate) fn protect(&mut self, stream: usize, s: Stream, ops: &mut Vec<NandOp>) {
-        let (stripe, slot) = self.layout.stripe_of(s.mode, s.begun);
-        if slot + 1 < self.layout.stripe_granules() {
-            return;
-        }
-        let (die, page) = self.layout.parity_place(s.mode, s.superblock, stripe);
-        let place = self.buffer.launch(Flight {
-            first: self.layout.physical_units(),
-            superblock: s.superblock,
-            host_units: 0,
-            moved: 0,
-            stream: PARITY,
-            sequence: s.sequence,
-            source: NONE,
-        });
+    /// Issues the program of a granule: the one that a stream, as it stood before, has filled, or
+    /// what belongs to it and is nobody's data. `place` is its die and page type, `sent` what
+    /// crosses the channel.
+    #[inline]
+    pub(crate) fn launch(
+        &mut self,
+        stream: usize,
+        s: &Stream,
+        flight: Flight,
+        (die, page): (u32, u32),
+        sent: u32,
+        ops: &mut Vec<NandOp>,
+    ) {
+        let data = flight.stream != PARITY;
+        let place = self.buffer.launch(flight);
         self.blocks.all[s.superblock as usize].in_flight += 1;
-        self.counters.parity_units += u64::from(s.granule / self.layout.ratio);
         self.count_cells(s.mode, s.granule);
         let op = NandOp {
             die: die as u16,
             class: self.layout.program_class(s.mode, page),
-            units: self.layout.granule_grains(s.mode) as u16,
+            units: sent as u16,
             retries: 0,
             token: self.first_pass(s.mode, place),
         };
         ops.push(op);
-        self.half_done(stream, s, op, false);
-    }
-
-    /// Units issued in stripes that are not whole: their parity is in RAM.
-    pub(crate) fn unprotected_units(&self) -> u64 {
-        if !self.layout.parity {
-            return 0;
-        }
-        let units = |(index, s): (usize, &Stream)| {
-            let stripe = s.granule * self.layout.stripe_granules();
-            let parked = self.lanes.parked(index).map(|next| next % stripe);
-            let slots = u64::from(s.begun % stripe) + parked.map(u64::from).sum::<u64>();
-            slots / u64::from(self.layout.ratio)
-        };
-        self.streams.iter().enumerate().map(units).sum()
-    }
-
-    /// A stream leaves a superblock at an offset: the stripe that it was filling has no parity.
-    pub(crate) fn forgo_parity(&mut self, stream: usize, offset: u32) {
-        if self.layout.parity {
-            let stripe = self.streams[stream].granule * self.layout.stripe_granules();
-            self.parity_forgone += u64::from(offset % stripe / self.layout.ratio);
+        if self.has_passes(s.mode) {
+            self.half_done(stream, s, op, data);
         }
     }
 
@@ -483,6 +445,7 @@ impl Ftl {
             (State::Free, 0, 0)
         );
         block.state = State::Open;
+        (block.bare, block.distrusted) = (u32::MAX, false);
         block.mode = mode;
         block.pool = pool_of(stream);
         if self.layout.ratio > 1 {

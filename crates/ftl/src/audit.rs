@@ -166,7 +166,7 @@ impl Ftl {
         let flights = &self.buffer.flights;
         let pages = self.paged.as_deref();
         match token {
-            Token::Host(_) => false,
+            Token::Host(_) | Token::Rebuild(_) => false,
             Token::Program(place) | Token::FirstPass(place) | Token::Copyback(place) => flights
                 .get(place as usize)
                 .is_some_and(|flight| flight.first != NONE),

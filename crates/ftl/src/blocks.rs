@@ -70,6 +70,11 @@ pub struct Superblock {
     pub native_cycles: u32,
     /// Times it was erased after use in the second tier.
     pub tier_cycles: u32,
+    /// Its data has too many wrong bits to be copied without being corrected.
+    pub distrusted: bool,
+    /// Offset from which on its stripes have no parity and will get none; the largest number
+    /// where all have or will.
+    pub bare: u32,
 }
 
 impl Superblock {
@@ -89,6 +94,8 @@ impl Superblock {
             slc_cycles: 0,
             native_cycles: 0,
             tier_cycles: 0,
+            distrusted: false,
+            bare: u32::MAX,
         }
     }
 

@@ -261,7 +261,7 @@ impl Ftl {
         }
         if self.check_is_due(start / group) {
             let block = &self.blocks.all[self.fold.source as usize];
-            if block.slc_cycles >= self.policy.fold.check_cycles {
+            if block.distrusted || block.slc_cycles >= self.policy.fold.check_cycles {
                 // What is read out for the check is read to be folded.
                 self.cache.distrusted = true;
                 return false;

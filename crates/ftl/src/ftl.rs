@@ -327,7 +327,7 @@ impl Ftl {
     /// The end of an operation. Host reads are the drive's own business and never come here.
     pub fn finish(&mut self, token: Token, ops: &mut Vec<NandOp>) {
         match token {
-            Token::Host(_) => unreachable!("host reads end in the drive"),
+            Token::Host(_) | Token::Rebuild(_) => unreachable!("{token:?} ends in the drive"),
             Token::FirstPass(place) => self.first_passed(place),
             Token::Checkpoint => self.checkpoint_row_written(ops),
             Token::Journal(sequence) => self.journal_written(sequence, ops),

@@ -348,6 +348,7 @@ impl Ftl {
                 self.buffer.used_units += lpns.len() as u32;
             }
         }
+        self.tear_parity(&flight);
         let left = self.abandon(flight.superblock, &mut lpns, ops);
         self.granule_landed(place, ops);
         let stream = if flight.stream == PARITY {
@@ -458,7 +459,7 @@ impl Ftl {
             self.collect.unplace(lost);
         }
         self.last_passes(stream, s.lane, ops);
-        self.forgo_parity(stream, s.begun);
+        self.forgo_parity(stream, superblock, s.begun);
         // Its upper pages are given up with it.
         self.streams[stream].end = self.layout.native_units;
         self.streams[stream].drop_waiting();

@@ -79,6 +79,15 @@ impl Lanes {
     }
 }
 
+impl Lanes {
+    /// How far a parked superblock is filled; none where it is not parked.
+    pub(crate) fn next_of(&self, superblock: u32) -> Option<u32> {
+        let mut all = self.all.iter();
+        all.find(|lane| lane.superblock == superblock)
+            .map(|lane| lane.next)
+    }
+}
+
 impl Ftl {
     /// The group of a stream's lane has a free superblock for it.
     pub(crate) fn lane_has_free(&self, stream: usize) -> bool {
@@ -96,7 +105,7 @@ impl Ftl {
         let stream = at / self.layout.groups as usize;
         self.streams[stream].parked -= lane.end - lane.next;
         self.last_passes(stream, self.layout.group_of(superblock), ops);
-        self.forgo_parity(stream, lane.next);
+        self.forgo_parity(stream, superblock, lane.next);
         self.close_superblock(stream, superblock);
         Some(stream)
     }

@@ -106,6 +106,8 @@ pub enum Token {
     Copyback(u32),
     /// One die's share of a superblock's erase.
     Erase(u32),
+    /// A read of a row that has to be rebuilt from its stripe, by the drive's number of it.
+    Rebuild(u32),
 }
 
 /// One operation on one die.

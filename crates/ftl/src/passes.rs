@@ -102,7 +102,7 @@ impl Ftl {
 
     /// The first pass of a granule has been issued: it waits for the second. `s` is the stream as
     /// it stood before.
-    pub(crate) fn half_done(&mut self, stream: usize, s: Stream, first: NandOp, data: bool) {
+    pub(crate) fn half_done(&mut self, stream: usize, s: &Stream, first: NandOp, data: bool) {
         let Token::FirstPass(place) = first.token else {
             return;
         };
@@ -192,8 +192,7 @@ impl Ftl {
             s.here() >= s.granule,
             "a full superblock waits for its passes"
         );
-        let die = self.layout.place(s.mode, s.superblock, s.begun).0;
-        let place = self.buffer.launch(Flight {
+        let flight = Flight {
             first: self.layout.physical_units(),
             superblock: s.superblock,
             host_units: 0,
@@ -201,20 +200,12 @@ impl Ftl {
             stream: PARITY,
             sequence: s.sequence,
             source: NONE,
-        });
-        self.blocks.all[s.superblock as usize].in_flight += 1;
-        self.counters.pad_units += u64::from(s.granule / self.layout.ratio);
-        let first = NandOp {
-            die: die as u16,
-            class: self.layout.program_class(s.mode, 0),
-            units: 0,
-            retries: 0,
-            token: self.first_pass(s.mode, place),
         };
-        ops.push(first);
-        self.half_done(stream, s, first, false);
+        self.counters.pad_units += u64::from(s.granule / self.layout.ratio);
+        let place = self.layout.place(s.mode, s.superblock, s.begun);
+        self.launch(stream, &s, flight, place, 0, ops);
         if self.layout.parity {
-            self.protect(stream, s, ops);
+            self.protect(stream, &s, ops);
         }
         let moved = &mut self.streams[stream];
         moved.next += s.granule;

@@ -84,6 +84,9 @@ impl Ftl {
         for index in 0..self.buffer.flights.len() {
             let flight = self.buffer.flights[index];
             let finished = protected && flight.source == NONE;
+            if flight.first != NONE && !protected {
+                self.tear_parity(&flight);
+            }
             let data = flight.first < self.layout.physical_units();
             if data && !finished {
                 self.wipe(flight.first, self.streams[flight.stream].granule);

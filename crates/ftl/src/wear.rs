@@ -190,6 +190,13 @@ impl Ftl {
         self.buffer.flights[place as usize].superblock
     }
 
+    /// The superblock that a copyback in flight copies from.
+    #[must_use]
+    pub fn source_of_copyback(&self, place: u32) -> u32 {
+        let source = self.buffer.flights[place as usize].source;
+        self.layout.superblock_of(source)
+    }
+
     /// Logical units of what is valid in a row.
     #[must_use]
     pub fn units_of_row(&self, first: u32) -> Vec<u32> {
@@ -241,6 +248,11 @@ impl Ftl {
             return self.refresh_map(superblock);
         }
         self.relocate(superblock, Cause::Refresh)
+    }
+
+    /// A check of the superblock's data would find too many wrong bits for a copy inside the die.
+    pub fn distrust(&mut self, superblock: u32) {
+        self.blocks.all[superblock as usize].distrusted = true;
     }
 
     /// Notes that a superblock's data has to be moved; false when it was noted before.

@@ -108,6 +108,7 @@ fn micron(facts: &Facts<'_>) -> Vec<Attribute> {
             thresh: 1,
             ..life(202, "Percent_Lifetime_Remain", left, facts.percent_used())
         },
+        count(210, "Success_RAIN_Recov_Cnt", facts.rebuilt),
         count(
             246,
             "Total_LBAs_Written",

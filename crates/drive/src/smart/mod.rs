@@ -78,6 +78,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) energy_fj: u128,
     pub(crate) power: PowerCycles,
     pub(crate) reserve: Reserve,
+    /// Rows made anew from parity.
+    pub(crate) rebuilt: u64,
 }
 
 /// Blocks to fall back on.
@@ -207,6 +209,7 @@ impl Drive {
                 grown_bad: u64::from(self.ftl.grown_bad_blocks()),
                 read_only: self.ftl.is_read_only(),
             },
+            rebuilt: self.errors.counts.rebuilt,
         }
     }
 }

@@ -38,6 +38,8 @@ impl Drive {
         self.read_ahead.audit(self.ftl.logical_units())?;
         self.background.audit(self.now)?;
         self.errors.audit(self.now, self.ftl.logical_units())?;
+        let all = (self.ftl.layout.dies, self.ftl.layout.superblocks);
+        self.rebuilds.audit(all, |token| self.knows(token))?;
         self.flash.audit(|token| self.knows(token))?;
         self.audit_events()?;
         self.power.audit(self.now)?;
@@ -48,6 +50,7 @@ impl Drive {
     fn knows(&self, token: Token) -> bool {
         match token {
             Token::Host(chunk) => chunk >= READ_AHEAD && self.read_ahead.awaits(chunk - READ_AHEAD),
+            Token::Rebuild(place) => self.rebuilds.awaits(place),
             token => self.ftl.knows(token),
         }
     }

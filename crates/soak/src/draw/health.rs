@@ -36,8 +36,24 @@ pub(super) fn health(rng: &mut Rng, shape: &mut Shape) {
 /// Bit errors that come within the seconds and the few cycles of a story.
 pub(super) fn errors(rng: &mut Rng, shape: &mut Shape) {
     if rng.chance(70) {
-        return shape.sets.push("errors.correctable=0".to_owned());
+        let off = [
+            "errors.correctable=0",
+            "errors.rebuild=false",
+            "fold.check_errors=0",
+        ];
+        return shape.sets.extend(off.map(str::to_owned));
     }
+    let rebuilds = shape.parity && rng.chance(70);
+    let checks = !shape.sets.iter().any(|set| set == "fold.check_every=0");
+    let limit = if checks {
+        pick(rng, &["0", "0.1", "0.5"])
+    } else {
+        "0"
+    };
+    shape.sets.extend([
+        format!("errors.rebuild={rebuilds}"),
+        format!("fold.check_errors={limit}"),
+    ]);
     for mode in ["slc", "native"] {
         let retention = pick(rng, &["0", "60", "20000", "1000000"]);
         let disturb = pick(rng, &["0", "30", "100000"]);

@@ -15,6 +15,8 @@ pub(super) fn errors(checked: &Checked<'_>) -> Errors {
         soft_gain: factor(checked, "errors.soft_gain"),
         soft_time: checked.time("errors.soft_time"),
         refresh_at: factor(checked, "errors.refresh_at"),
+        rebuild: checked.flag("errors.rebuild"),
+        copy_at: factor(checked, "fold.check_errors"),
         slc: rates(checked, "slc"),
         native: rates(checked, "native"),
     }

@@ -11,6 +11,7 @@ pub(super) fn check(found: &mut Findings<'_>) {
     shares(found);
     end(found);
     ladder(found);
+    corrections(found);
 }
 
 fn shares(found: &mut Findings<'_>) {
@@ -44,11 +45,37 @@ fn ladder(found: &mut Findings<'_>) {
         let hint = "write a power like 0.5, or 0 as the retention of each mode";
         found.add("errors.retention_power", "a power of 0 knows no time", hint);
     }
-    for key in ["errors.page_spread", "errors.refresh_at"] {
+    for key in [
+        "errors.page_spread",
+        "errors.refresh_at",
+        "fold.check_errors",
+    ] {
         if found.values.number(key).is_some_and(|share| share > 1000) {
             found.add(key, "a share above 1", "write 1 or less");
         }
     }
+}
+
+/// What the errors are to decide, where there are errors, parity and checks to decide with.
+fn corrections(found: &mut Findings<'_>) -> Option<()> {
+    let without = found.values.number("errors.correctable")? == 0;
+    let off = "write what the code corrects in `errors.correctable`, as 72";
+    if found.values.flag("errors.rebuild")? {
+        if without {
+            found.add("errors.rebuild", "there are no bit errors", off);
+        } else if found.values.word("ftl.parity")? == "none" {
+            let hint = "write `ftl.parity = \"stripe\"`, or `errors.rebuild = false`";
+            found.add("errors.rebuild", "there is no parity to rebuild from", hint);
+        }
+    }
+    let share = found.values.number("fold.check_errors")?;
+    if share > 0 && without {
+        found.add("fold.check_errors", "there are no bit errors", off);
+    } else if share > 0 && found.values.number("fold.check_every")? == 0 {
+        let hint = "write how often in `fold.check_every`, or 0";
+        found.add("fold.check_errors", "no fold is checked", hint);
+    }
+    Some(())
 }
 
 /// Superblocks that a die group with `planes` planes of `blocks` blocks each may lose to blocks

@@ -74,6 +74,14 @@ pub(super) const KEYS: &[Key] = &[
         "Share of the correctable bits at which data is written anew; 0 = never.",
     )
     .or("0"),
+    policy(
+        "errors.rebuild",
+        Kind::Flag,
+        "true",
+        "What the code cannot correct is made anew from the other granules of its stripe and \
+         moved. Needs `ftl.parity` and `errors.correctable`.",
+    )
+    .or("false"),
     fixed(
         "errors.slc.fresh",
         Kind::Factor,

@@ -77,6 +77,15 @@ pub(super) const KEYS: &[Key] = &[
     )
     .or("1000000000"),
     policy(
+        "fold.check_errors",
+        Kind::Factor,
+        "0.3",
+        "Share of the correctable bits from which on a check finds too many: the rest of the \
+         superblock is folded through the controller; 0 = `fold.check_cycles` alone says so. Needs \
+         `errors.correctable` and `fold.check_every`.",
+    )
+    .or("0"),
+    policy(
         "fold.path",
         Kind::Word(&["copyback", "controller"]),
         "\"controller\"",

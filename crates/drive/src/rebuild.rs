@@ -1,0 +1,132 @@
+//! Rebuilding a row from its stripe: what the code cannot correct after the whole ladder is the
+//! exclusive-or of the same rows of the stripe's other granules, parity among them.
+//!
+//! The failed read ends first, with all the time that was spent on it. Then the other rows are read
+//! on their dies, as many units of each, each with the steps that its own errors ask for; they go
+//! before other work like a host's read. With the last of them whoever asked has its data, and the
+//! superblock is refreshed. One that cannot be read either leaves the data lost; the attempt costs
+//! the same.
+
+use flashtwin_ftl::{NandOp, Token};
+
+use crate::engine::Drive;
+use crate::snapshot::{Checked, ensure};
+
+/// A row that is being rebuilt.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Rebuild {
+    /// Who asked for the row.
+    token: Token,
+    /// The reads of the other rows, until they are issued.
+    reads: Vec<NandOp>,
+    /// Reads that have not come back, the failed one among them; 0 when the place is vacant.
+    pending: u32,
+    /// The superblock to be refreshed, where the data is had.
+    refresh: Option<u32>,
+}
+
+/// The rows that are being rebuilt.
+#[derive(Default)]
+pub(crate) struct Rebuilds {
+    all: Vec<Rebuild>,
+    vacant: Vec<u32>,
+}
+
+flashtwin_base::state! { Rebuilds {
+    kept: all, vacant;
+} }
+
+impl Rebuilds {
+    fn add(&mut self, rebuild: Rebuild) -> u32 {
+        if let Some(place) = self.vacant.pop() {
+            self.all[place as usize] = rebuild;
+            return place;
+        }
+        self.all.push(rebuild);
+        self.all.len() as u32 - 1
+    }
+
+    /// Whether a read is under way for a rebuild of this number.
+    pub(crate) fn awaits(&self, place: u32) -> bool {
+        self.all.get(place as usize).is_some_and(|r| r.pending > 0)
+    }
+
+    /// See [`crate::snapshot`]: whoever asked is `known`, and so is what will be read.
+    pub(crate) fn audit(
+        &self,
+        (dies, superblocks): (u32, u32),
+        known: impl Fn(Token) -> bool,
+    ) -> Checked {
+        let mut idle = vec![false; self.all.len()];
+        for &place in &self.vacant {
+            let vacant = self.all.get(place as usize).is_some_and(|r| r.pending == 0);
+            ensure!(vacant && !idle[place as usize], "rebuild {place}");
+            idle[place as usize] = true;
+        }
+        for (rebuild, idle) in self.all.iter().zip(idle) {
+            let there = |op: &NandOp| u32::from(op.die) < dies;
+            let inside = rebuild.refresh.is_none_or(|s| s < superblocks);
+            let sound = idle || (rebuild.pending > 0 && known(rebuild.token));
+            ensure!(
+                inside && sound && rebuild.reads.iter().all(there),
+                "a rebuilt row"
+            );
+        }
+        Ok(())
+    }
+}
+
+impl Drive {
+    /// The read of a row is going to fail: the rest of its stripe will be read, where there is one.
+    /// The answer is whether that brings its data back.
+    pub(crate) fn rebuild(&mut self, op: &mut NandOp, ppn: u32) -> bool {
+        let Some(mates) = self.ftl.stripe_mates(ppn) else {
+            return false;
+        };
+        let superblock = self.ftl.layout.superblock_of(ppn);
+        let (mut reads, mut readable) = (Vec::with_capacity(mates.len()), true);
+        for mate in mates {
+            let (retries, had) = self.grade(superblock, mate.row);
+            readable &= had;
+            reads.push(NandOp {
+                die: mate.die,
+                class: mate.class,
+                retries,
+                ..*op
+            });
+        }
+        let token = op.token;
+        let place = self.rebuilds.add(Rebuild {
+            token,
+            reads,
+            pending: 1,
+            refresh: readable.then_some(superblock),
+        });
+        op.token = Token::Rebuild(place);
+        self.errors.counts.rebuilt += u64::from(readable);
+        readable
+    }
+
+    /// A read for a rebuild has come back: the failed one brings the others, the last of those ends
+    /// what was asked for.
+    #[cold]
+    pub(crate) fn rebuild_read(&mut self, place: u32, op: NandOp) {
+        let rebuild = &mut self.rebuilds.all[place as usize];
+        rebuild.pending -= 1;
+        let reads = std::mem::take(&mut rebuild.reads);
+        rebuild.pending += reads.len() as u32;
+        for mut read in reads {
+            read.token = op.token;
+            self.flash.push(read, self.now, &mut self.events);
+        }
+        let rebuild = &self.rebuilds.all[place as usize];
+        if rebuild.pending == 0 {
+            let (token, refresh) = (rebuild.token, rebuild.refresh);
+            self.rebuilds.vacant.push(place);
+            if let Some(superblock) = refresh {
+                self.refresh_soon(superblock);
+            }
+            self.operation_ended(NandOp { token, ..op });
+        }
+    }
+}
