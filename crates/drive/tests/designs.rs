@@ -16,8 +16,12 @@ const GB: f64 = 1e9;
 const BLOCK: u64 = 128 << 10;
 
 fn design(id: &str) -> Drive {
+    design_with(id, &[])
+}
+
+fn design_with(id: &str, sets: &[String]) -> Drive {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/designs");
-    let spec = spec::load(id, &[folder], &[], &[]).unwrap_or_else(|errors| {
+    let spec = spec::load(id, &[folder], &[], sets).unwrap_or_else(|errors| {
         let lines: Vec<String> = errors.iter().map(|e| format!("{e} ({})", e.hint)).collect();
         panic!("{id}:\n{}", lines.join("\n"))
     });
@@ -166,6 +170,23 @@ fn a_rearmed_cache_is_used_a_second_time() {
     );
     let between = rate_between(&outcome, 4.5 * GB, 11.0 * GB);
     assert!(between < 0.5 * again, "{between} between the teeth");
+}
+
+#[test]
+fn folding_holds_a_pace_of_less_than_a_row_for_each_burst() {
+    // A burst is 32 units and a row 16: a mover that forgot what it did too much would fold half
+    // a byte for each one.
+    for pace in [0.05, 0.2, 0.4] {
+        let mut d = design_with("rearmed", &[format!("fold.rearm_pace={pace}")]);
+        write(&mut d, 0.0, 10.0);
+        let c = d.counters();
+        near(
+            &format!("pace {pace}"),
+            c.fold_units as f64 / c.direct_units as f64,
+            pace,
+            0.05,
+        );
+    }
 }
 
 #[test]

@@ -68,6 +68,7 @@ pub(crate) struct Mover {
     pub(crate) pressed: bool,
     slack_milli: i64,
     ahead_milli: i64,
+    credit_milli: i64,
     rows_ahead: u32,
     granules_ahead: u32,
     emptied: Vec<Emptied>,
@@ -76,7 +77,7 @@ pub(crate) struct Mover {
 flashtwin_base::state! { Mover {
     kept: source, cursor, outstanding, owed, copying, debt_milli, idle, active, pledged, cause,
         placed, pressed, emptied;
-    built: work, slack_milli, ahead_milli, rows_ahead, granules_ahead;
+    built: work, slack_milli, ahead_milli, credit_milli, rows_ahead, granules_ahead;
 } }
 
 impl Mover {
@@ -85,6 +86,12 @@ impl Mover {
         let rows = layout.native_granule / layout.row_units;
         let granule = i64::from(layout.native_granule / layout.ratio);
         let slack = SLACK_GRANULES * i64::from(layout.dies) * granule;
+        let ahead = i64::from(layout.dies) * granule;
+        // What one step deals with at most: a row, or by copyback a wordline on every die.
+        let step = match work {
+            Work::Fold => layout.native_granule * layout.group_dies,
+            Work::Collect | Work::Map => layout.row_units,
+        };
         Mover {
             work,
             source: NONE,
@@ -100,7 +107,8 @@ impl Mover {
             placed: [0; CAUSES],
             pressed: false,
             slack_milli: slack * 1000,
-            ahead_milli: i64::from(layout.dies) * granule * 1000,
+            ahead_milli: ahead * 1000,
+            credit_milli: (ahead + i64::from(step)) * 1000,
             rows_ahead: granules * rows,
             granules_ahead: granules + between_passes(layout),
             emptied: Vec::new(),
@@ -113,12 +121,14 @@ impl Mover {
         self.debt_milli > self.slack_milli
     }
 
-    /// The host has handed over units that cost `pace_milli` thousandths each.
+    /// The host has handed over units that cost `pace_milli` thousandths each. What was moved in
+    /// idle time is no credit; what the last step did beyond the debt is, or a pace of less than a
+    /// step for each burst of the host would not be held.
     #[inline]
     pub(crate) fn owe(&mut self, units: u32, pace_milli: i64) {
         self.pressed = pace_milli > 0;
         self.debt_milli = if self.pressed {
-            self.debt_milli.max(-self.ahead_milli) + i64::from(units) * pace_milli
+            self.debt_milli.max(-self.credit_milli) + i64::from(units) * pace_milli
         } else {
             self.debt_milli.min(0)
         };
