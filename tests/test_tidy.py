@@ -26,7 +26,7 @@ LAYERS = (
     {"report", "validation"},
     {"runner"},
     {"battery"},
-    {"drives", "analysis"},
+    {"drives", "analysis", "comparison"},
     {"results", "fiojob"},
     {"catalogue"},
     {"_core"},

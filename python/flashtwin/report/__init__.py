@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flashtwin.comparison.compare import Comparison
     from flashtwin.results.rundir import Run
 
 
-def build(runs: Sequence[Run], out: Path) -> Path:
-    """Write the page of `runs` to `out`, which is returned; the same runs give the same bytes."""
+def build(runs: Sequence[Run], out: Path, *, comparison: Comparison | None = None) -> Path:
+    """Write the page of `runs` to `out`, which is returned; the same runs give the same bytes.
+
+    With a comparison of the same runs, in the same order, what differs stands first.
+    """
     from flashtwin.report.page import render
     from flashtwin.results.storage import disk, write_whole
 
-    text = render(runs)
+    text = render(runs, comparison)
     with disk(out, "write"):
         out.parent.mkdir(parents=True, exist_ok=True)
     write_whole(out, text.encode())

@@ -11,11 +11,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from flashtwin import __version__
+from flashtwin.comparison.compare import Comparison
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.report import (
     about,
     cells,
     charts,
+    compared,
     curves,
     endurance,
     findings,
@@ -59,8 +61,8 @@ GAUGES = {
 }
 
 
-def render(runs: Sequence[Run]) -> str:
-    """The page as text."""
+def render(runs: Sequence[Run], comparison: Comparison | None = None) -> str:
+    """The page as text; with a comparison of the same runs, what differs stands first."""
     if not runs:
         raise FlashtwinError("no run to report on", hint="give a run directory", exit_code=USAGE)
     drives = drives_of(runs)
@@ -73,6 +75,7 @@ def render(runs: Sequence[Run]) -> str:
         title=words.title(drives),
         summary=words.summary(drives),
         drives=drives,
+        compared=[] if comparison is None else compared.sections_of(comparison, drives),
         sparks=sparkline.sparks(drives, lines),
         shapes=sparkline.SHAPES,
         groups=findings.groups_of(drives),

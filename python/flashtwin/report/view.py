@@ -8,13 +8,13 @@ drives of a page have the same name, whatever the runs are called.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from flashtwin.results.finding import Finding
 from flashtwin.results.journal import StepRecord
+from flashtwin.results.naming import unique_names
 from flashtwin.results.rundir import Run
 
 # Batteries whose steps are cells of a grid; their bars come out of the findings.
@@ -58,7 +58,7 @@ class Drive:
 
 def drives_of(runs: Sequence[Run]) -> list[Drive]:
     """The runs as drives, in the order given."""
-    names = _names(runs)
+    names = unique_names(runs)
     return [_drive(index, names[index], run) for index, run in enumerate(runs)]
 
 
@@ -106,19 +106,3 @@ def _drive(index: int, name: str, run: Run) -> Drive:
         findings=tuple(run.findings),
         phases=phases_of(run.steps),
     )
-
-
-def _names(runs: Sequence[Run]) -> list[str]:
-    """The targets' names; where two are the same, with their directories', else with a number."""
-    names = [str(run.target.get("name") or run.path.name) for run in runs]
-    names = _apart(
-        names, [f"{name} ({run.path.name})" for name, run in zip(names, runs, strict=True)]
-    )
-    return _apart(names, [f"{name} #{at}" for at, name in enumerate(names, 1)])
-
-
-def _apart(names: list[str], otherwise: list[str]) -> list[str]:
-    count = Counter(names)
-    return [
-        other if count[name] > 1 else name for name, other in zip(names, otherwise, strict=True)
-    ]

@@ -1,0 +1,214 @@
+"""`flashtwin compare`: runs side by side, and a regression test with `--fail-on`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from flashtwin.cli import options, terminal
+from flashtwin.errors import DONE, MISS, USAGE, FlashtwinError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from flashtwin.comparison.compare import Comparison, Pair
+    from flashtwin.comparison.curves import CurvePair
+    from flashtwin.comparison.latencies import LatencyPair
+    from flashtwin.comparison.measures import Measure
+    from flashtwin.results.finding import Finding
+    from flashtwin.results.rundir import Run
+
+STYLES = {"better": "green", "worse": "bold red", "vanished": "bold red", "differs": "yellow"}
+QUIET = ("same", "no value", "not measured")
+LATENCIES_SHOWN = 12
+# Percent: what is less rounds to nothing in the tables.
+LEAST_SHOWN = 0.005
+
+
+@click.command(
+    "compare",
+    short_help="Runs side by side: what differs, and by how much.",
+    epilog=options.examples(
+        "flashtwin compare before after",
+        "flashtwin compare before after --fail-on 5% --fail-on cache_size=3%",
+        "flashtwin compare flashtwin-runs/two-drives --out page.html",
+    ),
+)
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.option(
+    "--fail-on",
+    "limits",
+    multiple=True,
+    metavar="[NAME=]P%",
+    help="Exit code 1 if a finding is worse by more than P % beyond its interval; may be repeated.",
+)
+@click.option("--all", "every", is_flag=True, help="Also what does not differ.")
+@options.out("An HTML page with the differences and the curves over one another.")
+@options.as_json
+@click.pass_context
+def command(
+    context: click.Context,
+    runs: tuple[str, ...],
+    limits: tuple[str, ...],
+    every: bool,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Hold each RUN against the first: set-ups, findings, curves, latencies.
+
+    A RUN is a run directory, a folder of several, or the name of one in ./flashtwin-runs. Exit code
+    0, or with --fail-on 1 if some finding is beyond its limit.
+    """
+    from flashtwin import report
+    from flashtwin.comparison import limits as parsed
+    from flashtwin.comparison.compare import compare
+
+    allowed = parsed.parse(limits) if limits else None
+    done = compare(_runs(runs), allowed)
+    page = None if out is None else report.build(done.runs, out, comparison=done)
+    if as_json:
+        terminal.print_json({**done.to_json(), "page": None if page is None else str(page)})
+    else:
+        terminal.emit(*_page(done, every))
+        if page is not None:
+            click.echo(f"page: {page}")
+    context.exit(MISS if done.failed else DONE)
+
+
+def _runs(words: Sequence[str]) -> list[Run]:
+    from flashtwin.results import listing
+    from flashtwin.results.rundir import find_runs
+
+    found = [run for word in words for run in find_runs(listing.find(word))]
+    seen = [run.path.resolve() for run in found]
+    for at, path in enumerate(seen):
+        if path in seen[:at]:
+            raise FlashtwinError(
+                f"{found[at].path} is given twice",
+                hint="a run is the same as itself; give two runs",
+                exit_code=USAGE,
+            )
+    return found
+
+
+def _page(done: Comparison, every: bool) -> list[RenderableType]:
+    parts: list[RenderableType] = [*_setup(done)]
+    for pair in done.pairs:
+        parts += _pair(done.names[0], pair, every)
+    return parts
+
+
+def _setup(done: Comparison) -> list[RenderableType]:
+    setups = done.setups
+    if not setups.rows:
+        return [terminal.cell(f"set-up: the same in all of its {setups.same} values")]
+    table = terminal.table(["set-up", *done.names])
+    for row in setups.rows:
+        texts = [f"{row.section} {row.key}", *("-" if v is None else v for v in row.values)]
+        table.add_row(*(terminal.cell(_short(text)) for text in texts))
+    said = f"{setups.same} values of the set-ups are the same"
+    return [table, terminal.cell(said)]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _pair(base: str, pair: Pair, every: bool) -> list[RenderableType]:
+    parts: list[RenderableType] = [terminal.cell(f"\n{pair.name} against {base}", "bold")]
+    shown = [one for one in pair.measures if every or one.verdict not in QUIET]
+    if shown:
+        parts.append(_measures(base, pair, shown))
+    parts.append(terminal.cell(_counts(pair)))
+    if pair.curves:
+        parts += [_curves(pair.curves), *_sparks(base, pair)]
+    parts += _latencies(pair, every)
+    for one in pair.failures:
+        said = _percent(one.measure.beyond) if one.measure.beyond is not None else "no value"
+        text = f"beyond its limit of {one.limit:g} %: {one.measure.id}, {said} beyond its interval"
+        parts.append(terminal.cell(text, "bold red"))
+    return parts
+
+
+def _measures(base: str, pair: Pair, shown: Sequence[Measure]) -> RenderableType:
+    columns = [base, pair.name, "difference", "beyond intervals"]
+    table = terminal.table(["finding", *columns, "intervals", "verdict"], right=columns)
+    for one in shown:
+        apart = {None: "", True: "overlap", False: "apart"}[one.overlap]
+        texts = (one.id, _value(one.base), _value(one.other), _percent(one.percent))
+        more = (_percent(one.beyond).removeprefix("+"), apart)
+        cells = [terminal.cell(text) for text in (*texts, *more)]
+        table.add_row(*cells, terminal.cell(one.verdict, STYLES.get(one.verdict, "")))
+    return table
+
+
+def _value(finding: Finding | None) -> str:
+    from flashtwin.cli import findings
+
+    return "" if finding is None else findings.value(finding)
+
+
+def _percent(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return "0 %" if abs(value) < LEAST_SHOWN else f"{value:+.2f} %"
+
+
+def _counts(pair: Pair) -> str:
+    from flashtwin.comparison.measures import counts
+
+    told = ", ".join(f"{number} {verdict}" for verdict, number in counts(pair.measures).items())
+    return f"findings: {told}" if told else "neither run has findings"
+
+
+def _curves(curves: Sequence[CurvePair]) -> RenderableType:
+    numbers = ["mean", "typical place", "largest"]
+    table = terminal.table(["curve", *numbers, "at"], title="", right=numbers)
+    for one in curves:
+        at = "" if abs(one.largest) < LEAST_SHOWN else f"{terminal.number(one.at_gb)} GB"
+        shares = (_percent(one.percent), _percent(one.typical), _percent(one.largest))
+        table.add_row(*(terminal.cell(text) for text in (one.name, *shares, at)))
+    return table
+
+
+def _sparks(base: str, pair: Pair) -> list[RenderableType]:
+    """The curve that differs most as two lines of blocks; none where they lie on one another."""
+    from flashtwin.comparison.curves import spark
+
+    most = max(pair.curves, key=lambda one: one.typical)
+    if most.typical < LEAST_SHOWN:
+        return []
+    top = float(max(most.base.max(), most.other.max()))
+    width = max(len(base), len(pair.name))
+    lines = ((base, most.base), (pair.name, most.other))
+    head = f"{most.name}, up to {terminal.number(top)} MB/s over {most.gb[-1]:.4g} GB"
+    return [
+        terminal.cell(head),
+        *(terminal.cell(f"{name:<{width}} {spark(rates, top)}") for name, rates in lines),
+    ]
+
+
+def _shift(one: LatencyPair, share: float) -> str:
+    before, after = (terminal.number(side[share] / 1000) for side in (one.base, one.other))
+    return f"{before} to {after} us, {_percent(one.shift(share))}"
+
+
+def _latencies(pair: Pair, every: bool) -> list[RenderableType]:
+    from flashtwin.comparison.latencies import RESOLUTION, SHARES
+
+    moved = [one for one in pair.latencies if every or one.largest > RESOLUTION]
+    moved.sort(key=lambda one: -one.largest)
+    shown = moved if every else moved[:LATENCIES_SHOWN]
+    if not shown:
+        return []
+    columns = [f"p{share:g}" for share in SHARES]
+    table = terminal.table(["latency", *columns], title="", right=columns)
+    for one in shown:
+        texts = (f"{one.label}, {one.direction}", *(_shift(one, share) for share in SHARES))
+        table.add_row(*(terminal.cell(text) for text in texts))
+    hidden = len(moved) - len(shown)
+    said = [terminal.cell(f"{hidden} more shift: --all shows them")] if hidden else []
+    return [table, *said]

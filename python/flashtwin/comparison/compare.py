@@ -1,0 +1,100 @@
+"""Runs held against the first of them: set-ups, findings, curves, latencies, and what fails.
+
+Invariant: the first run is the base of every pair, and a difference counts from it; the same runs
+give the same comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from flashtwin.comparison import curves, latencies, limits, measures, setups
+from flashtwin.comparison.curves import CurvePair
+from flashtwin.comparison.latencies import LatencyPair
+from flashtwin.comparison.limits import Failure, Limits
+from flashtwin.comparison.measures import Measure
+from flashtwin.comparison.setups import Setups
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.results.naming import unique_names
+from flashtwin.results.rundir import Run
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """The first run and another."""
+
+    name: str
+    run: Run
+    measures: tuple[Measure, ...]
+    curves: tuple[CurvePair, ...]
+    latencies: tuple[LatencyPair, ...]
+    failures: tuple[Failure, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "run": str(self.run.path),
+            "verdicts": measures.counts(self.measures),
+            "findings": [one.to_json() for one in self.measures],
+            "curves": [one.to_json() for one in self.curves],
+            "latencies": [one.to_json() for one in self.latencies],
+            "failures": [one.to_json() for one in self.failures],
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """All runs; `names` are unique and in their order."""
+
+    runs: tuple[Run, ...]
+    names: tuple[str, ...]
+    setups: Setups
+    pairs: tuple[Pair, ...]
+
+    @property
+    def failed(self) -> bool:
+        """Whether a finding of some run is beyond its limit."""
+        return any(pair.failures for pair in self.pairs)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "base": {"name": self.names[0], "run": str(self.runs[0].path)},
+            "setup": self.setups.to_json(),
+            "pairs": [pair.to_json() for pair in self.pairs],
+            "failed": self.failed,
+        }
+
+
+def compare(runs: Sequence[Run], allowed: Limits | None = None) -> Comparison:
+    """Hold every run against the first; raises where there is nothing to compare with."""
+    if len(runs) < 2:
+        raise FlashtwinError(
+            "one run alone cannot be compared",
+            hint="give two runs or more; flashtwin runs lists them",
+            exit_code=USAGE,
+        )
+    names = unique_names(runs)
+    pairs = [_pair(runs[0], run, name) for run, name in zip(runs[1:], names[1:], strict=True)]
+    if allowed is not None:
+        limits.check_names(allowed, [one for pair in pairs for one in pair.measures])
+        pairs = [_tested(pair, allowed) for pair in pairs]
+    return Comparison(
+        runs=tuple(runs), names=tuple(names), setups=setups.compare(runs), pairs=tuple(pairs)
+    )
+
+
+def _pair(base: Run, other: Run, name: str) -> Pair:
+    return Pair(
+        name=name,
+        run=other,
+        measures=tuple(measures.compare(base.findings, other.findings)),
+        curves=tuple(curves.compare(base, other)),
+        latencies=tuple(latencies.compare(base, other)),
+        failures=(),
+    )
+
+
+def _tested(pair: Pair, allowed: Limits) -> Pair:
+    return replace(pair, failures=tuple(limits.failures(allowed, pair.measures)))

@@ -1,0 +1,78 @@
+"""--fail-on: what it takes, and what fails."""
+
+from __future__ import annotations
+
+import pytest
+from stored_runs import finding
+
+from flashtwin.comparison.limits import Limits, check_names, failures, parse
+from flashtwin.comparison.measures import Measure, compare
+from flashtwin.errors import FlashtwinError
+from flashtwin.results.findings import Findings
+
+
+def measures() -> list[Measure]:
+    base = [
+        finding("fill.mean[a]", 100.0, half=1.0),
+        finding("fill.mean[b]", 100.0, half=1.0),
+        finding("fill.cache_size[a]", 24.0, "GB"),
+        finding("x.other", 10.0, "fraction"),
+        finding("fill.fold_begin[a]", 190.0, "GB"),
+        finding("x.latency", 0.0, "us"),
+    ]
+    other = [
+        finding("fill.mean[a]", 92.0, half=1.0),
+        finding("fill.mean[b]", 130.0, half=1.0),
+        finding("fill.cache_size[a]", 23.0, "GB"),
+        finding("x.other", 11.0, "fraction"),
+        finding("fill.fold_begin[a]", None, "GB"),
+        finding("x.latency", 3.0, "us"),
+    ]
+    return compare(Findings(base), Findings(other))
+
+
+def failed(*texts: str) -> list[str]:
+    return [one.measure.id for one in failures(parse(texts), measures())]
+
+
+def test_for_every_finding() -> None:
+    # mean[a] is 8 % worse, of which 6.6 % lie beyond; mean[b] is better; cache 4.2 % worse; other
+    # 10 % off with no better side; fold_begin is not found; a latency of nothing became something.
+    assert failed("50%") == ["fill.fold_begin[a]", "x.latency"]
+    assert failed("9%") == ["x.other", "fill.fold_begin[a]", "x.latency"]
+    assert failed("7%") == failed("9%")
+    assert failed("6.5%") == ["fill.mean[a]", "x.other", "fill.fold_begin[a]", "x.latency"]
+    assert "fill.cache_size[a]" in failed("4%")
+    assert "fill.mean[b]" not in failed("0%")
+
+
+def test_for_named_ones_alone() -> None:
+    assert failed("cache_size=3%") == ["fill.cache_size[a]"]
+    assert failed("cache_size=5%") == []
+    assert failed("fill.mean=1%", "fill.mean[a]=50%") == []
+    assert failed("mean=1%") == ["fill.mean[a]"]
+
+
+def test_a_name_goes_before_all() -> None:
+    assert "fill.mean[a]" not in failed("1%", "mean=50%")
+    assert "fill.mean[a]" in failed("50%", "mean[a]=1%")
+    limits = parse(["1%", "mean=50%"])
+    assert (limits.of("fill.mean[a]"), limits.of("x.y")) == (50.0, 1.0)
+    assert Limits(named={"x.y": 2.0}).of("z") is None
+
+
+@pytest.mark.parametrize("text", ["5", "much", "", "%", "-5%", "mean=", "mean=5", "=5%", "5 % x"])
+def test_what_is_no_limit(text: str) -> None:
+    with pytest.raises(FlashtwinError) as refused:
+        parse([text])
+    assert refused.value.exit_code == 2 and "--fail-on 5%" in str(refused.value.hint)
+
+
+def test_a_name_that_no_finding_has() -> None:
+    with pytest.raises(FlashtwinError, match="no finding of these runs") as refused:
+        check_names(parse(["cache_sise=5%"]), measures())
+    assert "did you mean cache_size" in str(refused.value.hint)
+    with pytest.raises(FlashtwinError) as other:
+        check_names(parse(["zzzz=5%"]), measures())
+    assert "there are cache_size" in str(other.value.hint)
+    check_names(parse(["cache_size=5%", "fill.mean[a]=5%", "mean[b]=3%"]), measures())
