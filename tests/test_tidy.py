@@ -26,7 +26,7 @@ LAYERS = (
     {"report", "validation"},
     {"runner"},
     {"battery"},
-    {"drives", "analysis", "comparison"},
+    {"drives", "analysis", "comparison", "export"},
     {"results", "fiojob"},
     {"catalogue"},
     {"_core"},

@@ -44,6 +44,7 @@ class Change:
 
     id: str
     title: str
+    pattern: str
     base: str
     other: str
     percent: str
@@ -111,6 +112,7 @@ def _change(one: Measure, failed: bool) -> Change:
     return Change(
         id=one.id,
         title=one.title.partition(" [")[0],
+        pattern=one.id.partition("[")[2].rstrip("]"),
         base=_value(one.base),
         other=_value(one.other),
         percent=signed(one.percent),

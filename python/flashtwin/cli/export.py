@@ -1,0 +1,59 @@
+"""`flashtwin export`: a run's numbers for other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from flashtwin.cli import options, terminal
+
+# As in flashtwin.export.export, which is not imported to print a help page.
+FORMATS = ("csv", "parquet", "fio-json")
+
+
+@click.command(
+    "export",
+    short_help="A run as CSV, Parquet or fio's JSON.",
+    epilog=options.examples(
+        "flashtwin export flashtwin-runs/20260115-101500-bx500-240 --format csv",
+        "flashtwin export 20260115-101500-bx500-240 --format fio-json --out json",
+    ),
+)
+@click.argument("run", metavar="RUN")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    required=True,
+    help="Tables as csv or parquet, or a file a step as fio --output-format=json+ has it.",
+)
+@options.out("The directory to make; by default ./<name of the run>-<format>.")
+@options.as_json
+def command(run: str, form: str, out: Path | None, as_json: bool) -> None:
+    """Write the series, findings, histograms and steps of RUN into a directory.
+
+    RUN is a run directory, or the name of one in ./flashtwin-runs; of a folder of several runs each
+    gets a directory of its own.
+    """
+    from flashtwin.export.export import export
+    from flashtwin.results import listing
+    from flashtwin.results.rundir import find_runs
+
+    runs = find_runs(listing.find(run))
+    whole = out or Path(f"{listing.find(run).resolve().name}-{form}")
+    places = [whole] if len(runs) == 1 else [whole / one.path.name for one in runs]
+    made = [
+        export(one, form, place)  # type: ignore[arg-type]
+        for one, place in zip(runs, places, strict=True)
+    ]
+    if as_json:
+        rows = [
+            {"run": str(one.path), "directory": str(place), "files": [str(file) for file in files]}
+            for one, place, files in zip(runs, places, made, strict=True)
+        ]
+        terminal.print_json({"format": form, "exports": rows})
+        return
+    for place, files in zip(places, made, strict=True):
+        click.echo(f"{place}: {', '.join(file.name for file in files[:8])}", nl=False)
+        click.echo(f" and {len(files) - 8} more" if len(files) > 8 else "")
