@@ -4,6 +4,7 @@ pub mod fio;
 pub mod generate;
 mod in_use;
 pub mod job;
+pub mod trace;
 
 pub use generate::{Ask, Generator};
 pub use job::{Direction, Job, JobError, Mix, Order, RawJob, ReadWrite, SECTOR_BYTES, Zone};

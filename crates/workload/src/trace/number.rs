@@ -1,0 +1,70 @@
+//! Words and numbers out of the bytes of a line, without copies.
+
+use super::TraceProblem;
+
+/// The words of a line, between blanks.
+pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(u8::is_ascii_whitespace)
+        .filter(|word| !word.is_empty())
+}
+
+/// A whole number of at most 64 bits.
+pub fn whole(word: &[u8], what: &'static str) -> Result<u64, TraceProblem> {
+    if word.is_empty() || !word.iter().all(u8::is_ascii_digit) {
+        let text = shown(word);
+        return Err(TraceProblem::NotANumber { what, text });
+    }
+    let digit = |value: u64, byte: &u8| value.checked_mul(10)?.checked_add(u64::from(byte - b'0'));
+    word.iter()
+        .try_fold(0, digit)
+        .ok_or(TraceProblem::TooLarge(what))
+}
+
+/// Seconds with a fraction, as nanoseconds.
+pub fn seconds(word: &[u8], what: &'static str) -> Result<u64, TraceProblem> {
+    let mut parts = word.splitn(2, |&byte| byte == b'.');
+    let (before, after) = (
+        parts.next().unwrap_or_default(),
+        parts.next().unwrap_or(b"0"),
+    );
+    if after.is_empty() || after.len() > 9 {
+        let text = shown(word);
+        return Err(TraceProblem::NotANumber { what, text });
+    }
+    let nanos = whole(after, what)? * 10_u64.pow(9 - after.len() as u32);
+    whole(before, what)?
+        .checked_mul(1_000_000_000)
+        .and_then(|whole| whole.checked_add(nanos))
+        .ok_or(TraceProblem::TooLarge(what))
+}
+
+/// The next word, or an error that says what is missing.
+pub fn next<'a>(
+    words: &mut impl Iterator<Item = &'a [u8]>,
+    what: &'static str,
+) -> Result<&'a [u8], TraceProblem> {
+    words.next().ok_or(TraceProblem::Missing(what))
+}
+
+/// A word for a message, cut where it is long.
+pub fn shown(word: &[u8]) -> String {
+    const MOST: usize = 40;
+    let text = String::from_utf8_lossy(&word[..word.len().min(MOST)]).into_owned();
+    if word.len() > MOST {
+        text + "…"
+    } else {
+        text
+    }
+}
+
+/// Offset and length as they are, refused where no drive could have them.
+pub fn range(offset: u64, bytes: u64) -> Result<(u64, u64), TraceProblem> {
+    if bytes == 0 {
+        return Err(TraceProblem::NoBytes);
+    }
+    match offset.checked_add(bytes) {
+        Some(_) if bytes <= u64::from(u32::MAX) * 512 => Ok((offset, bytes)),
+        Some(_) => Err(TraceProblem::TooLarge("length")),
+        None => Err(TraceProblem::TooLarge("offset")),
+    }
+}
