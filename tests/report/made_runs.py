@@ -15,8 +15,9 @@ import numpy as np
 
 from flashtwin.battery.step import JobTotals, NotPossible, Result
 from flashtwin.results.finding import Evidence, Finding
-from flashtwin.results.rundir import Run, State, Writer
+from flashtwin.results.rundir import Run, State
 from flashtwin.results.series import WRITE, Series
+from flashtwin.results.writer import Writer
 
 GB, MB = 10**9, 10**6
 SAMPLE_NS = 500_000_000

@@ -11,7 +11,7 @@ from stored_runs import finding, newer, store
 
 from flashtwin.errors import FlashtwinError
 from flashtwin.results.listing import one, stored
-from flashtwin.results.rundir import Writer
+from flashtwin.results.writer import Writer
 
 
 def names(place: Path) -> dict[str, tuple[str, str | None]]:

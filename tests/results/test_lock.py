@@ -13,7 +13,8 @@ import pytest
 
 from flashtwin.errors import FlashtwinError
 from flashtwin.results import lock
-from flashtwin.results.rundir import Run, Writer
+from flashtwin.results.rundir import Run
+from flashtwin.results.writer import Writer
 
 MANIFEST = {"target": {"name": "paper", "kind": "twin", "capacity_bytes": 1, "identity": {}}}
 
@@ -43,7 +44,7 @@ def test_a_killed_writer_holds_nothing(tmp_path: Path) -> None:
     code = textwrap.dedent(f"""
         import sys
         from pathlib import Path
-        from flashtwin.results.rundir import Writer
+        from flashtwin.results.writer import Writer
         writer = Writer(Path({str(tmp_path / "run")!r}), {MANIFEST!r}, {{}})
         print("open", flush=True)
         sys.stdin.read()

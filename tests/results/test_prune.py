@@ -11,7 +11,7 @@ from stored_runs import newer, store
 from flashtwin.errors import FlashtwinError
 from flashtwin.results.listing import stored
 from flashtwin.results.prune import chosen, remove
-from flashtwin.results.rundir import Writer
+from flashtwin.results.writer import Writer
 
 NOW = datetime(2026, 2, 1, tzinfo=UTC)
 

@@ -18,8 +18,9 @@ from flashtwin.battery.step import JobTotals, NotPossible, Result
 from flashtwin.errors import FlashtwinError
 from flashtwin.results.finding import Evidence, Finding
 from flashtwin.results.hist import BUCKETS
-from flashtwin.results.rundir import Run, Writer, find_runs
+from flashtwin.results.rundir import Run, find_runs
 from flashtwin.results.series import COLUMNS, READ, WRITE, Series
+from flashtwin.results.writer import Writer
 
 TARGET = {"name": "paper", "kind": "twin", "capacity_bytes": 10**9, "identity": {}}
 FINDING = Finding(
@@ -186,7 +187,7 @@ def test_a_full_disk_is_one_sentence_and_keeps_what_was_finished(tmp_path: Path)
         from pathlib import Path
         from test_rundir import TARGET, result
         from flashtwin.errors import FlashtwinError
-        from flashtwin.results.rundir import Writer
+        from flashtwin.results.writer import Writer
         writer = Writer(Path(sys.argv[1]), {"target": TARGET}, {})
         resource.setrlimit(resource.RLIMIT_FSIZE, (6000, 6000))
         try:
@@ -234,7 +235,7 @@ def spoil(path: Path, how: str) -> None:
         case "manifest list":
             (path / "manifest.json").write_text("[]")
         case "newer":
-            (path / "manifest.json").write_text(json.dumps(manifest | {"schema": 2}))
+            (path / "manifest.json").write_text(json.dumps(manifest | {"schema": 3}))
         case "odd schema":
             (path / "manifest.json").write_text(json.dumps(manifest | {"schema": "one"}))
         case "no journal":
@@ -266,12 +267,12 @@ def spoil(path: Path, how: str) -> None:
         ("no manifest", "holds no manifest.json", 2),
         ("manifest cut", "manifest.json cannot be read", 2),
         ("manifest list", "holds no JSON object", 2),
-        ("newer", "has schema 2; this flashtwin reads up to 1", 3),
+        ("newer", "has schema 3; this flashtwin reads up to 2", 3),
         ("odd schema", "schema 'one' is not a number", 2),
         ("no journal", "steps.jsonl cannot be read as part of a run: the file is missing", 2),
         ("journal cut", "its last line breaks off", 2),
-        ("journal line", "line 2 is no step", 2),
-        ("journal order", "line 1 is step 1, not 0", 2),
+        ("journal line", "steps.jsonl:2 cannot be read as part of a run: the line is no step", 2),
+        ("journal order", "steps.jsonl:1 cannot be read as part of a run: the line is step 1", 2),
         ("no series", "series.parquet cannot be read as part of a run: the file is missing", 2),
         ("series cut", "series.parquet cannot be read", 2),
         ("series other", "column t_ns should be Int64", 2),

@@ -31,7 +31,7 @@ from flashtwin.battery.parameter import (
     parameter,
     whole,
 )
-from flashtwin.battery.registry import Battery
+from flashtwin.battery.registry import Battery, Part
 from flashtwin.battery.step import Fill, Job, JobTotals, Mark, Purge, Rest, Result, Run
 from flashtwin.errors import USAGE, FlashtwinError
 
@@ -140,6 +140,23 @@ def steps(parameters: Parameters, info: DriveInfo) -> Steps:
     return found
 
 
+def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+    """A part a cell and direction: reading and writing of the first cells first, mixes last."""
+    cells = PROFILES[parameters.profile]
+    numbered = {
+        (direction, cell): Part(
+            title=f"{cell} {direction}",
+            labels=(f"cdm/rest-{number}", f"cdm/{cell}/{direction}"),
+        )
+        for number, (direction, cell) in enumerate(_grid(parameters))
+    }
+    worth: list[tuple[Direction, Cell]] = [
+        (way, cell) for cell in cells for way in DIRECTIONS if way != "mix"
+    ]
+    worth += [("mix", cell) for cell in cells]
+    return [numbered[key] for key in worth if key in numbered]
+
+
 def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
     """Where this run leaves CrystalDiskMark 9."""
     said = []
@@ -232,4 +249,5 @@ BATTERY = Battery(
     parameters=Parameters,
     steps=steps,
     departs=departs,
+    parts=parts,
 )

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from flashtwin.battery import quantity
 from flashtwin.battery.parameter import SECONDS, Kind, decimal, or_word, parameter, several, whole
-from flashtwin.battery.registry import Battery
+from flashtwin.battery.registry import Battery, Part
 from flashtwin.battery.step import Job, Mark, NotPossible, Purge, Rest, Result, Run
 from flashtwin.errors import USAGE, FlashtwinError
 
@@ -102,6 +102,23 @@ def steps(parameters: Parameters, info: DriveInfo) -> Steps:
                 new = _findings(info, pattern, number, step.label, answer)
                 found += [_noted(one, number, purged) for one in new]
                 yield Mark(label=f"{step.label}/found", found=tuple(found[-len(new) :]))
+    return found
+
+
+def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+    """The first pass of every pattern, then the second ones; a pass needs the one before."""
+    found = []
+    for number in range(1, parameters.passes + 1):
+        for pattern in parameters.patterns:
+            mine = f"fill/{pattern}"
+            labels = (f"{mine}/rest-{number - 1}", f"{mine}/pass-{number}")
+            found.append(
+                Part(
+                    title=f"{pattern} pass {number}",
+                    labels=labels if number > 1 else (f"{mine}/purge", *labels),
+                    needs=(f"{pattern} pass {number - 1}",) if number > 1 else (),
+                )
+            )
     return found
 
 
@@ -196,4 +213,5 @@ BATTERY = Battery(
     parameters=Parameters,
     steps=steps,
     departs=departs,
+    parts=parts,
 )

@@ -145,7 +145,7 @@ def decimal(low: float, high: float) -> Kind:
     return Kind(
         name=f"a number from {low:g} to {high:g}",
         parse=parse,
-        show=lambda value: f"{value:g}",
+        show=quantity.show_number,
         accepts=_number,
     )
 

@@ -58,11 +58,22 @@ def parse_seconds(text: str) -> float:
     return float(Decimal(match[1]) * Decimal(str(_TIMES[unit or "s"])))
 
 
+def show_number(value: float) -> str:
+    """The shortest text that is read as the same number, without an exponent."""
+    text = format(Decimal(repr(value)), "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
 def show_seconds(seconds: float) -> str:
-    """600 as 10m, 0.5 as 500ms."""
+    """600 as 10m, 0.5 as 500ms; what is read again is the same number."""
     if seconds >= 60 and seconds % 60 == 0:
-        return f"{seconds / 3600:g}h" if seconds % 3600 == 0 else f"{seconds / 60:g}m"
-    return f"{seconds:g}s" if seconds >= 1 or seconds == 0 else f"{seconds * 1000:g}ms"
+        unit, of = ("h", 3600) if seconds % 3600 == 0 else ("m", 60)
+        return f"{show_number(seconds / of)}{unit}"
+    if 0 < seconds < 1:
+        short = show_number(float(f"{seconds * 1000:.12g}"))
+        if float(Decimal(short) * Decimal("0.001")) == seconds:
+            return f"{short}ms"
+    return f"{show_number(seconds)}s"
 
 
 def parse_block(text: str) -> int:

@@ -7,7 +7,7 @@ been refused with what to write instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -30,11 +30,35 @@ _MODULES = {
 
 
 @dataclass(frozen=True, kw_only=True)
+class Part:
+    """What a battery can do without: the steps whose labels are in `labels` or under them.
+
+    Steps of a part that is left out are answered with `NotPossible`, and the battery has to cope;
+    `needs` names the titles of parts without which this one says nothing.
+    """
+
+    title: str
+    labels: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+
+    def holds(self, label: str) -> bool:
+        """Whether a step belongs to it."""
+        return any(label == one or label.startswith(f"{one}/") for one in self.labels)
+
+
+def undivided(parameters: object, info: DriveInfo) -> Sequence[Part]:
+    """The parts of a battery that is done as a whole or not at all."""
+    return ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Battery:
     """A family of tests. `trust` is S, P or M: how well the original is known (see the docs).
 
     `steps(parameters, info)` is the generator; it raises `FlashtwinError` before its first step if
     the target does not suit. `departs(parameters, info)` says where it leaves the original.
+    `parts(parameters, info)` are the parts that a budget may leave out, the one worth most first;
+    steps in no part are done with the first of them.
     """
 
     name: str
@@ -43,6 +67,7 @@ class Battery:
     parameters: type
     steps: Callable[[Any, DriveInfo], Steps]
     departs: Callable[[Any, DriveInfo], list[str]]
+    parts: Callable[[Any, DriveInfo], Sequence[Part]] = undivided
 
     def rows(self) -> list[parameter.Row]:
         """What can be set."""

@@ -114,6 +114,9 @@ class _Noting(Silent):
             for line in lines:
                 self._notes.once(f"note: {battery}: {line}")
 
+    def noted(self, text: str) -> None:
+        self._notes.say(f"{self._name}: {text}")
+
     def ended(self, record: StepRecord) -> None:
         if record.not_possible:
             self._notes.once(

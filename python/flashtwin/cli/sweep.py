@@ -92,10 +92,11 @@ def command(
     where a point has no result.
     """
     from flashtwin.report import sweep as page
+    from flashtwin.results.listing import DEFAULT_PARENT
     from flashtwin.runner.sweep.grid import axes
     from flashtwin.runner.sweep.plan import Plan
     from flashtwin.runner.sweep.run import sweep
-    from flashtwin.runner.targets import DEFAULT_PARENT, plain_name
+    from flashtwin.runner.targets import plain_name
 
     plan = Plan(
         drive=drive,

@@ -7,7 +7,7 @@ can be refused is refused here, before anything runs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,7 +70,8 @@ def _twin(word: str, wishes: Wishes) -> Chosen:
         seed=wishes.seed,
         name=spec.id,
     )
-    return Chosen(word=Path(word).name, twin=True, target=target)
+    form = {"kind": "twin", "name": spec.id, "toml": spec.to_toml(), "seed": wishes.seed}
+    return Chosen(word=Path(word).name, twin=True, target=replace(target, form=form))
 
 
 def _file(word: str, wishes: Wishes) -> Chosen:
@@ -101,6 +102,7 @@ def _file(word: str, wishes: Wishes) -> Chosen:
         name=path.name or "file",
         make=partial(Real, path, wishes.size, say=_silent if wishes.quiet else None),
         host={"path": str(path.absolute())},
+        form={"kind": "file", "path": str(path.absolute()), "size_bytes": wishes.size},
     )
     return Chosen(word=path.name or "file", twin=False, target=target)
 

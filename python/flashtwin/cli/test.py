@@ -27,9 +27,11 @@ DEFAULT = "fill,crystaldiskmark"
         "flashtwin test bx500-240 --battery fill:patterns=1m-q1 --seed 7",
         "flashtwin test bx500-240 --scale 1/16",
         "flashtwin test ./probe.bin --size 4GB --battery fill,crystaldiskmark",
+        "flashtwin test ./probe.bin --size 4GB --budget 30m",
+        "flashtwin test --resume flashtwin-runs/20260115-101500-probe.bin",
     ),
 )
-@click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
+@click.argument("targets", nargs=-1, metavar="TARGET...")
 @click.option(
     "--battery",
     "batteries",
@@ -38,6 +40,17 @@ DEFAULT = "fill,crystaldiskmark"
     help=f"What to run; by default {DEFAULT}. See flashtwin batteries.",
 )
 @click.option("--size", metavar="SIZE", help="Size of the file to make, for a path; e.g. 4GB.")
+@click.option(
+    "--budget",
+    metavar="TIME",
+    help="Choose what fits into so long on each drive's clock; e.g. 30m.",
+)
+@click.option(
+    "--resume",
+    type=click.Path(path_type=Path),
+    metavar="RUN",
+    help="Go on with a run that was interrupted, as it was asked for.",
+)
 @options.out("The run directory; by default ./flashtwin-runs/<time>-<target>.")
 @options.seed
 @options.sets
@@ -45,10 +58,14 @@ DEFAULT = "fill,crystaldiskmark"
 @options.scale
 @options.as_json
 @options.quiet
+@click.pass_context
 def command(
+    context: click.Context,
     targets: tuple[str, ...],
     batteries: tuple[str, ...],
     size: str | None,
+    budget: str | None,
+    resume: Path | None,
     out: Path | None,
     seed: int,
     sets: tuple[str, ...],
@@ -61,11 +78,21 @@ def command(
 
     A TARGET is an id of the catalogue, a spec file that ends in .toml, or a path: then a file of
     --size is made there, measured with fio, and removed.
+
+    With --resume RUN the steps that were done are not done again: a simulated drive is brought to
+    where it was, a file is used again or made and filled anew.
     """
+    if resume is not None:
+        _only_resume(context)
+        _resume(resume, quiet, as_json)
+        return
+    if not targets:
+        raise click.UsageError("Missing argument 'TARGET...'.", context)
     from flashtwin import report
     from flashtwin.battery import registry
     from flashtwin.cli import progress
     from flashtwin.cli.targets import Wishes, resolve
+    from flashtwin.runner.again import planned
     from flashtwin.runner.targets import default_out
     from flashtwin.runner.together import Task, places, run_tasks
 
@@ -78,7 +105,8 @@ def command(
     names = [one.target.name for one in chosen]
     where = out if out is not None else default_out(names, datetime.now())
     spots = places(names, where)
-    again = _command(chosen, text, size, wishes)
+    budget_s = _seconds(budget)
+    again = _command(chosen, text, size, budget, wishes)
     with progress.display(quiet) as shown:
         tasks = [
             Task(
@@ -87,12 +115,72 @@ def command(
                 place=place,
                 apart=one.twin,
                 observer=shown.observer(place.name if len(chosen) > 1 else one.target.name),
+                budget_s=budget_s,
             )
             for one, place in zip(chosen, spots, strict=True)
         ]
-        runs = run_tasks(tasks, seed=seed, command=again)
+        with planned(where, tasks, seed, again):
+            runs = run_tasks(tasks, seed=seed, command=again)
     page = report.build(runs, where / "report.html")
     _print(runs, page, as_json)
+
+
+def _resume(where: Path, quiet: bool, as_json: bool) -> None:
+    """Go on with what is not finished in a run directory, or in the folder of several."""
+    from flashtwin import report
+    from flashtwin.cli import progress
+    from flashtwin.results import listing
+    from flashtwin.results.rundir import Run
+    from flashtwin.runner.again import Kept, drop_plan
+    from flashtwin.runner.together import run_tasks
+
+    where = listing.find(where)
+    kept = Kept(where, say=_silent if quiet else None)
+    with progress.display(quiet) as shown:
+        tasks = kept.tasks(shown.observer)
+        run_tasks(tasks, seed=kept.seed, command=kept.command)
+    drop_plan(where)
+    if not tasks and not quiet:
+        terminal.note(f"{where} is finished: nothing was left to do")
+    runs = [Run(place) for place in kept.places]
+    _print(runs, report.build(runs, where / "report.html"), as_json)
+
+
+def _only_resume(context: click.Context) -> None:
+    """A run is gone on with as it was asked for: nothing can be asked of it now."""
+    default = click.core.ParameterSource.DEFAULT
+    given = [
+        parameter.human_readable_name
+        if parameter.param_type_name == "argument"
+        else parameter.opts[0]
+        for parameter in context.command.params
+        if context.params.get(parameter.name or "")
+        and context.get_parameter_source(parameter.name or "") is not default
+        and parameter.name not in ("resume", "quiet", "as_json")
+    ]
+    if given:
+        raise click.UsageError(
+            f"--resume goes on with what the run was asked for; leave out {', '.join(given)}",
+            context,
+        )
+
+
+def _silent(text: str) -> None:
+    """For --quiet."""
+
+
+def _seconds(budget: str | None) -> float | None:
+    from flashtwin.battery.quantity import parse_seconds
+
+    if budget is None:
+        return None
+    try:
+        seconds = parse_seconds(budget)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--budget") from None
+    if not seconds:
+        raise click.BadParameter("a budget is more than no time", param_hint="--budget")
+    return seconds
 
 
 def _print(runs: Sequence[Run], page: Path, as_json: bool) -> None:
@@ -141,11 +229,16 @@ def _bytes(size: str | None) -> int | None:
 
 
 def _command(
-    chosen: Sequence[Chosen], batteries: str, size: str | None, wishes: Wishes
+    chosen: Sequence[Chosen],
+    batteries: str,
+    size: str | None,
+    budget: str | None,
+    wishes: Wishes,
 ) -> list[str]:
     """The command that does the same again, without a path of this machine."""
     words = ["flashtwin", "test", *(one.word for one in chosen), "--battery", batteries]
     words += ["--size", size] if size is not None else []
+    words += ["--budget", budget] if budget is not None else []
     words += [part for name in wishes.firmware for part in ("--firmware", name)]
     words += [part for one in wishes.sets for part in ("--set", one)]
     words += ["--scale", wishes.scale] if wishes.scale is not None else []

@@ -6,8 +6,9 @@ Twin (virtual time) and Real (fio) stand behind it, and whatever a user writes t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from flashtwin.battery.step import NotPossible, Result, Step
@@ -50,6 +51,40 @@ class TellsSmart(Protocol):
 
     def smart(self) -> dict[str, Any]:
         """As `smartctl --json` prints it; what only a simulation knows is under `flashtwin`."""
+        ...
+
+
+@runtime_checkable
+class Keeps(Protocol):
+    """A drive whose whole state can be put into a file, so that a run can go on from there."""
+
+    def save(self, path: Path) -> None:
+        """Write the state after the steps so far; the file is whole or not there."""
+        ...
+
+    def restore(self, path: Path) -> None:
+        """Become what `save` wrote; raises `FlashtwinError` and stays as it is on any other."""
+        ...
+
+
+@runtime_checkable
+class Resumes(Protocol):
+    """A drive in real time whose run is taken up: nothing brings its past back."""
+
+    def resume(self, at_ns: int, again: Sequence[Step], watch: Watch) -> str:
+        """Go on at `at_ns` of the drive's clock; the answer is a sentence on what was done to it.
+
+        `again` is what prepared the drive for the step to come, for one that has lost that.
+        """
+        ...
+
+
+@runtime_checkable
+class TellsHost(Protocol):
+    """A drive that knows something for host.json, with which it is found again."""
+
+    def host(self) -> dict[str, Any]:
+        """Paths and such: nothing that may stand in any other file."""
         ...
 
 

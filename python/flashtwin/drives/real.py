@@ -2,11 +2,12 @@
 
 The file is made when the drive is built and filled with random data over its whole length before
 the first step, as a sparse file answers reads from nothing; it is removed at `close`, or when the
-process ends. Its clock is the wall's and begins after that filling. What a file cannot do (trim,
-purge) is answered with `NotPossible`. A target's size is in whole MiB, so that every usual block
-size divides it. Invariants: only a regular file of our own is ever opened, and no fio is left
-running. fio's first request comes 0.2 to 0.4 s after its start: between two steps the drive is idle
-for that time, and a step's `start_ns` is its first request's.
+process ends. Its clock is the wall's and begins after that filling; in a run that is taken up it
+goes on where it stopped, on the file that a killed process left or on one made and filled again.
+What a file cannot do (trim, purge) is answered with `NotPossible`. A target's size is in whole MiB,
+so that every usual block size divides it. Invariants: only a regular file of our own is ever
+opened, and no fio is left running. fio's first request comes 0.2 to 0.4 s after its start: between
+two steps the drive is idle for that time, and a step's `start_ns` is its first request's.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from flashtwin.battery.step import (
     Chain,
@@ -52,8 +54,14 @@ class Real:
     """A regular file of `size_bytes` at `path`, or under our own name in the directory `path`."""
 
     def __init__(
-        self, path: str | Path, size_bytes: int, *, say: Callable[[str], None] | None = None
+        self,
+        path: str | Path,
+        size_bytes: int,
+        *,
+        say: Callable[[str], None] | None = None,
+        left: real_file.Left | None = None,
     ) -> None:
+        """`left`: the file of a killed run, which is used again if it is still there."""
         self._say = say or _to_stderr
         size = size_bytes // GRAIN_BYTES * GRAIN_BYTES
         if size <= 0:
@@ -62,9 +70,17 @@ class Real:
                 hint="give --size of at least 1MiB",
                 exit_code=USAGE,
             )
-        where = real_file.place(Path(path))
+        if left is None:
+            where = real_file.place(Path(path))
         self._fio = real_fio.find()
-        real_file.check_space(where, size)
+        taken = real_file.take_over(left) if left else None
+        # The file of a killed run; whether it was filled is not known here.
+        self._taken = taken is not None
+        if taken is not None:
+            self._file, where = taken, taken.path
+        else:
+            where = real_file.place(Path(path))
+            real_file.check_space(where, size)
         self._size = size
         # Removed at the end of the process too, should nobody close the target.
         self._scratch = tempfile.TemporaryDirectory(
@@ -74,7 +90,8 @@ class Real:
         self._closed = self._filled = False
         self._zero_ns = self._last_ns = 0
         try:
-            self._file = real_file.create(where, size)
+            if taken is None:
+                self._file = real_file.create(where, size)
             self._say(f"the target is {where}, {size} bytes; it is removed at the end")
             self._engine = self._probe()
         except BaseException:
@@ -118,6 +135,27 @@ class Real:
                 return NotPossible(
                     reason="a file cannot be purged: the drive under it holds other data"
                 )
+
+    def resume(self, at_ns: int, again: Sequence[Step], watch: Watch) -> str:
+        """Take up a run; see `protocol.Resumes`. A file that was never filled is filled now."""
+        kept = self._taken and at_ns > 0
+        self._filled = kept
+        self._fill_once(watch)
+        if not kept:
+            for step in again:
+                self.do(step, watch)
+        self._last_ns = at_ns
+        self._zero_ns = time.monotonic_ns() - at_ns
+        if self._taken:
+            filled = "" if kept else ", filled with random data"
+            return f"taken up on the file that the interrupted run left{filled}"
+        repeated = ", ".join(step.label for step in again)
+        prepared = f", and prepared by {repeated}" if repeated else ""
+        return f"taken up on a file that was made again, filled with random data{prepared}"
+
+    def host(self) -> dict[str, Any]:
+        """Where the file is and which one; see `protocol.TellsHost`."""
+        return {"file": real_file.left_behind(self._file, self._size)}
 
     def close(self) -> None:
         """Remove the file and what fio left. Once more does nothing."""

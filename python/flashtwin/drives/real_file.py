@@ -3,7 +3,8 @@
 Invariants: the file is created exclusively and only in a place that held nothing; what is removed
 is the very file that was created (device and inode agree), by the process that made it, also when
 that ends through an exception, SIGTERM or SIGHUP. A kill -9 leaves it, which is why its path is
-printed at the start.
+printed at the start; a run that is taken up takes it over if it is the very file that its
+host.json describes.
 """
 
 from __future__ import annotations
@@ -54,6 +55,20 @@ class OwnFile:
         return same and stat.S_ISREG(found.st_mode)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Left:
+    """The file of a run that may have been killed, as `left_behind` wrote it down.
+
+    Device numbers may change as a machine starts, so `boot` says which start they belong to.
+    """
+
+    path: Path
+    device: int
+    inode: int
+    size_bytes: int
+    boot: str
+
+
 _Handler = Callable[[int, FrameType | None], None] | signal.Handlers
 
 _held: set[OwnFile] = set()
@@ -76,7 +91,7 @@ def place(path: Path) -> Path:
         ("not a regular file", "name a directory on the drive to test"),
     )
     if path.name == NAME and stat.S_ISREG(mode):
-        hint = f"a run that was killed may have left it: remove it with rm {path}"
+        hint = f"a run that was killed may have left it: go on with --resume, or rm {path}"
     raise FlashtwinError(f"{path} is {kind}", hint=hint, exit_code=REFUSED)
 
 
@@ -144,6 +159,47 @@ def create(path: Path, size_bytes: int) -> OwnFile:
         os.close(handle)
     _catch_signals()
     return file
+
+
+def left_behind(file: OwnFile, size_bytes: int) -> dict[str, object]:
+    """What it takes to know the file again after this process was killed; `Left` has it."""
+    return {
+        "path": str(file.path.absolute()),
+        "device": file.device,
+        "inode": file.inode,
+        "size_bytes": size_bytes,
+        "boot": _boot(),
+    }
+
+
+def take_over(left: Left) -> OwnFile | None:
+    """The file that a killed run left, now this process's; none if it is not there.
+
+    What lies at the path and is another file is refused by `place`, not here.
+    """
+    with _lock:
+        try:
+            found = os.lstat(left.path)
+        except OSError:
+            return None
+        same = (found.st_ino, found.st_size) == (left.inode, left.size_bytes)
+        same = same and (found.st_dev == left.device or _boot() != left.boot)
+        if not (same and stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()):
+            return None
+        file = OwnFile(path=left.path, device=found.st_dev, inode=found.st_ino, process=os.getpid())
+        if not _held:
+            atexit.register(remove_all)
+        _held.add(file)
+    _catch_signals()
+    return file
+
+
+def _boot() -> str:
+    """Which start of the machine this is."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return "unknown"
 
 
 def remove(file: OwnFile) -> None:

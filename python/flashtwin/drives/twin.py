@@ -96,6 +96,13 @@ class Twin:
         except OSError as error:
             raise _cannot("write", path, error) from error
 
+    def restore(self, path: str | os.PathLike[str]) -> None:
+        """Become the drive that `save` wrote, of this spec and seed; see `protocol.Keeps`."""
+        made = type(self).load(self._spec, path)
+        if made._drive.seed != self._drive.seed:
+            raise FlashtwinError(f"{path} is of a drive with another seed", exit_code=USAGE)
+        self._drive, self._preparation, self._ahead = made._drive, None, None
+
     @property
     def info(self) -> DriveInfo:
         """What is known of it: the whole spec, as it is a simulated drive."""
@@ -220,11 +227,12 @@ def _cannot(what: str, path: str | os.PathLike[str], error: OSError) -> Flashtwi
 
 
 def identity_of(spec: _core.Spec) -> dict[str, object]:
-    """What the manifest says of a twin: the resolved spec, value by value, and its hash."""
+    """What the manifest says of a twin: the resolved spec, value by value, its hash, the model."""
     return {
         "spec": spec.id,
         "name": spec.name,
         "hash": spec.hash,
+        "model": _core.MODEL,
         "raw_bytes": raw_bytes({row["key"]: row["value"] for row in spec.values()}),
         "values": spec.values(),
         "toml": spec.to_toml(),

@@ -99,16 +99,30 @@ def read(path: Path, *, finished: bool) -> list[StepRecord]:
         raise damaged(path, os.strerror(error.errno or 0)) from error
     if lines[-1] and finished:
         raise damaged(path, "its last line breaks off, though the run is finished")
-    return [_parsed(path, number, line) for number, line in enumerate(lines[:-1])]
+    hint = None if finished else _CUT_HINT
+    return [_parsed(path, number, line, hint) for number, line in enumerate(lines[:-1])]
 
 
-def _parsed(path: Path, number: int, line: bytes) -> StepRecord:
+def cut(descriptor: int, records: int) -> None:
+    """Keep so many lines and nothing after them."""
+    text = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+    kept = b"".join(text.splitlines(keepends=True)[:records])
+    os.ftruncate(descriptor, len(kept))
+    os.lseek(descriptor, 0, os.SEEK_END)
+
+
+_CUT_HINT = "remove that line and what follows it; flashtwin test --resume does those steps again"
+
+
+def _parsed(path: Path, number: int, line: bytes, hint: str | None) -> StepRecord:
     try:
         row = json.loads(line)
         jobs = tuple(JobTotals(**job) for job in row.pop("jobs"))
         record = StepRecord(**row, jobs=jobs)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise damaged(path, f"line {number + 1} is no step ({error})") from error
+        why = f"the line is no step ({error})"
+        raise damaged(path, why, line=number + 1, hint=hint) from error
     if record.step != number:
-        raise damaged(path, f"line {number + 1} is step {record.step}, not {number}")
+        why = f"the line is step {record.step}, not {number}"
+        raise damaged(path, why, line=number + 1, hint=hint)
     return record

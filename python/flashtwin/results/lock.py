@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import json
 import os
 from pathlib import Path
 
@@ -25,10 +26,19 @@ def hold(descriptor: int, run: Path) -> None:
     except OSError as error:
         if error.errno in _TAKEN:
             raise FlashtwinError(
-                f"another process is writing {run}",
-                hint="wait for it, or choose another directory with --out",
+                f"another process is writing {run}{_who(run)}",
+                hint="wait for it, end it and go on with --resume, or use another --out",
                 exit_code=USAGE,
             ) from error
+
+
+def _who(run: Path) -> str:
+    """The process that host.json names: it may be of another machine, and is told only."""
+    try:
+        process = json.loads((run / "host.json").read_bytes())["process"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+    return f" (process {process})"
 
 
 def held(run: Path) -> bool:

@@ -2,11 +2,13 @@
 
 Why here: every file of a run has to come out with the same bytes for the same values (no clock, no
 path, no threads in the encoding), to appear whole or not at all, and a full or broken disk has to
-end in one sentence. Invariant: `write_whole` leaves either the old file or the new one.
+end in one sentence. Invariant: `write_whole` leaves either the old file or the new one; when it is
+`durable`, the new one is on the disk when it returns, as far as the disk tells the truth.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import io
 import json
@@ -39,22 +41,41 @@ def disk(path: Path, doing: str) -> Iterator[None]:
 
 def _hint(error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return "make room, or put the run elsewhere with --out DIR; finished steps are kept"
+        return "make room and go on with --resume, or use --out DIR; finished steps are kept"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return "give --out DIR a directory that you may write to"
     return "check the directory, or use another one with --out DIR"
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Replace a file in one go."""
+UNFINISHED = ".new"
+
+
+def write_whole(path: Path, data: bytes, *, durable: bool = False) -> None:
+    """Replace a file in one go; `durable` costs a wait for the disk."""
     with disk(path, "write"):
-        unfinished = path.with_name(path.name + ".new")
+        unfinished = path.with_name(path.name + UNFINISHED)
         try:
-            unfinished.write_bytes(data)
+            with unfinished.open("wb") as file:
+                file.write(data)
+                if durable:
+                    file.flush()
+                    os.fsync(file.fileno())
             os.replace(unfinished, path)
         except OSError:
             unfinished.unlink(missing_ok=True)
             raise
+        if durable:
+            sync_directory(path.parent)
+
+
+def sync_directory(path: Path) -> None:
+    """The names in a directory are on the disk; where a file system cannot do so, it does not."""
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with contextlib.suppress(OSError):
+            os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def json_bytes(value: object) -> bytes:
@@ -107,11 +128,14 @@ def read_parquet(path: Path, schema: dict[str, Any]) -> pl.DataFrame:
     return frame
 
 
-def damaged(path: Path, why: str) -> FlashtwinError:
-    """What to say of a file that cannot be used."""
+def damaged(
+    path: Path, why: str, *, line: int | None = None, hint: str | None = None
+) -> FlashtwinError:
+    """What to say of a file that cannot be used; `line` counts from 1."""
+    place = path if line is None else f"{path}:{line}"
     return FlashtwinError(
-        f"{path} cannot be read as part of a run: {why}",
-        hint="the run is damaged or unfinished; make it again with flashtwin test",
+        f"{place} cannot be read as part of a run: {why}",
+        hint=hint or "the run is damaged or unfinished; make it again with flashtwin test",
         exit_code=USAGE,
     )
 

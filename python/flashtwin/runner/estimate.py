@@ -10,7 +10,7 @@ the wall clock of a twin 250 GB and 2 M requests a second of simulation on one c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flashtwin.battery.step import Chain, Fill, Job, Mark, Rest, Result, Run, Step
@@ -55,11 +55,13 @@ class StepEstimate:
 class Estimate:
     """The whole run, without its marks: they are no work.
 
-    `target_bytes` are written before the first step, to make a file that is more than a hole.
+    `target_bytes` are written in `making_s` before the first step, to make a file that is more
+    than a hole.
     """
 
     steps: tuple[StepEstimate, ...]
     target_bytes: int = 0
+    making_s: float = 0.0
 
     @property
     def read_bytes(self) -> int:
@@ -79,7 +81,7 @@ class Estimate:
     @property
     def wall_s(self) -> float:
         """On the wall's clock."""
-        return sum(step.wall_s for step in self.steps)
+        return self.making_s + sum(step.wall_s for step in self.steps)
 
 
 def estimate(
@@ -94,11 +96,8 @@ def estimate(
             if not isinstance(step, Mark):
                 found.append(_of_step(request.name, step, info, stream_bytes_s))
             step = _next(going, _nothing(step))
-    made = info.capacity_bytes if info.kind == "file" else 0
-    if made and found:
-        # The drive makes its file when it is first asked for something.
-        found[0] = replace(found[0], wall_s=found[0].wall_s + made / stream_bytes_s)
-    return Estimate(steps=tuple(found), target_bytes=made)
+    made = info.capacity_bytes if info.kind == "file" and found else 0
+    return Estimate(steps=tuple(found), target_bytes=made, making_s=made / stream_bytes_s)
 
 
 def _next(going: Steps, answer: Result | None) -> Step | None:

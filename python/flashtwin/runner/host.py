@@ -20,18 +20,29 @@ _PACKAGES = ("numpy", "polars", "scipy")
 
 
 class Clock:
-    """The wall clock of one run."""
+    """The wall clock of one run: this process's session, and those before it by their host.json.
 
-    def __init__(self) -> None:
+    Of a session that was killed nobody knows how long it took: it has no end and adds nothing.
+    """
+
+    def __init__(self, before: Mapping[str, Any] | None = None) -> None:
         self._began, self._at = datetime.now(UTC), time.monotonic()
+        self._before = [dict(one) for one in (before or {}).get("sessions", [])]
+
+    def begin(self) -> dict[str, Any]:
+        """As a session begins: what host.json says while it goes on."""
+        began = self._began.isoformat(timespec="seconds")
+        sessions = [*self._before, {"began": began}]
+        return {"began": sessions[0]["began"], "sessions": sessions, "process": os.getpid()}
 
     def read(self) -> dict[str, Any]:
-        """When the run began and ended, and how long it took."""
-        return {
-            "began": self._began.isoformat(timespec="seconds"),
-            "ended": datetime.now(UTC).isoformat(timespec="seconds"),
-            "wall_s": round(time.monotonic() - self._at, 3),
-        }
+        """When the run began and ended, how long it took, and by session."""
+        ended = datetime.now(UTC).isoformat(timespec="seconds")
+        wall_s = round(time.monotonic() - self._at, 3)
+        first = self.begin()
+        first["sessions"][-1] |= {"ended": ended, "wall_s": wall_s}
+        whole_s = sum(float(one.get("wall_s", 0.0)) for one in first["sessions"])
+        return {**first, "ended": ended, "wall_s": round(whole_s, 3)}
 
 
 def describe(out: Path, more: Mapping[str, object]) -> dict[str, Any]:

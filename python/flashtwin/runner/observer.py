@@ -47,6 +47,9 @@ class Observer(Protocol):
     def estimated(self, info: DriveInfo, estimate: Estimate, departs: dict[str, list[str]]) -> None:
         """Before the first byte: what it will take, and where each battery leaves its original."""
 
+    def noted(self, text: str) -> None:
+        """Something about the run that is worth a line: what a budget leaves out, a resumption."""
+
     def began(self, status: Status) -> None:
         """A step begins."""
 
@@ -67,6 +70,9 @@ class Silent:
     """An observer that shows nothing."""
 
     def estimated(self, info: DriveInfo, estimate: Estimate, departs: dict[str, list[str]]) -> None:
+        """Nothing."""
+
+    def noted(self, text: str) -> None:
         """Nothing."""
 
     def began(self, status: Status) -> None:

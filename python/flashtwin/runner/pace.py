@@ -28,7 +28,9 @@ class Pace:
         self._info, self._observer = info, observer
         self._expected = {(step.battery, step.label): step for step in estimate.steps}
         self._whole_s = max(estimate.wall_s, 1e-9)
-        self._done_s = 0.0
+        # The file is made when the drive is first asked for something.
+        self._making_s = estimate.making_s
+        self._done_s = self._skipped_s = 0.0
         self._began = time.monotonic()
         self._shown = 0.0
         self._recent: deque[Progress] = deque(maxlen=RATE_WINDOW)
@@ -49,6 +51,14 @@ class Pace:
         self._shown = time.monotonic()
         self._observer.began(self._status(Progress(bytes=0, drive_s=0.0)))
 
+    def again(self, battery: str, step: Step) -> None:
+        """A step that was done before is simulated again; the run is no further after it."""
+        self._battery, self._label = battery, f"{step.label} (again)"
+        self._kind = type(step).__name__.lower()
+        self._recent.clear()
+        self._recent.append(Progress(bytes=0, drive_s=0.0))
+        self._observer.began(self._status(Progress(bytes=0, drive_s=0.0)))
+
     def moved(self, progress: Progress) -> None:
         """A step goes on; the observer hears of it if it is time."""
         now = time.monotonic()
@@ -60,7 +70,17 @@ class Pace:
     def ended(self) -> None:
         """A step is over; one that was not expected (batteries decide on the way) adds nothing."""
         expected = self._now()
-        self._done_s += expected.wall_s if expected else 0.0
+        self._done_s += self._making_s + (expected.wall_s if expected else 0.0)
+        self._making_s = 0.0
+
+    def skipped(self, battery: str, label: str) -> None:
+        """A step was done before this process began."""
+        self._number += 1
+        expected = self._expected.get((battery, label))
+        took_s = self._making_s + (expected.wall_s if expected else 0.0)
+        self._making_s = 0.0
+        self._done_s += took_s
+        self._skipped_s += took_s
 
     def _now(self) -> StepEstimate | None:
         return self._expected.get((self._battery, self._label))
@@ -73,15 +93,20 @@ class Pace:
             battery=self._battery,
             label=self._label,
             kind=self._kind,
-            step=self._number,
+            step=max(self._number, 0),
             steps=max(len(self._expected), self._number + 1),
             bytes=progress.bytes,
             drive_s=progress.drive_s,
             rate_bytes_s=self._rate(progress),
             fraction=fraction,
             elapsed_s=elapsed,
-            eta_s=elapsed * (1 - fraction) / fraction if fraction > TELLS_ABOVE else None,
+            eta_s=self._left_s(fraction),
         )
+
+    def _left_s(self, fraction: float) -> float | None:
+        """The time left, from what this process did in its time."""
+        here = fraction - self._skipped_s / self._whole_s
+        return self.elapsed_s * (1 - fraction) / here if here > TELLS_ABOVE else None
 
     def _fraction(self, progress: Progress) -> float:
         expected = self._now()

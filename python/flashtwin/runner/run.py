@@ -1,33 +1,49 @@
 """Drives batteries over one target and leaves a run directory, whatever happens on the way.
 
 A step's answer is on disk before the battery hears it, so the journal alone can play a battery up
-to where it was. Invariants: the estimate is made, and everything refused that can be, before the
-first byte; the drive is closed on every way out; an interrupted run is closed with all that was
-finished.
+to where it was: `resume_batteries` does so and goes on. Invariants: the estimate is made, and
+everything refused that can be, before the first byte; the drive is closed on every way out; a run
+that is interrupted keeps all that was finished, and one that is taken up ends as if it had not been
+interrupted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+import shlex
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from flashtwin import __version__
 from flashtwin.battery import registry
+from flashtwin.battery.quantity import show_seconds
 from flashtwin.battery.registry import Request
-from flashtwin.battery.step import Mark, Step
-from flashtwin.drives.protocol import Drive, DriveInfo, Interrupted, Progress, TellsSmart
+from flashtwin.battery.step import Mark, NotPossible, Result, Step
+from flashtwin.drives.protocol import (
+    Drive,
+    DriveInfo,
+    Interrupted,
+    Progress,
+    TellsHost,
+    TellsSmart,
+)
 from flashtwin.errors import FlashtwinError
 from flashtwin.results.finding import Finding
-from flashtwin.results.rundir import Moment, Run, State, Writer
-from flashtwin.runner.estimate import estimate
+from flashtwin.results.rundir import Moment, Run, State
+from flashtwin.results.writer import Writer
+from flashtwin.runner.budget import Budget
+from flashtwin.runner.estimate import Estimate, estimate
 from flashtwin.runner.host import Clock, describe
+from flashtwin.runner.keep import Keeper
 from flashtwin.runner.observer import Observer, Silent
 from flashtwin.runner.pace import Pace
+from flashtwin.runner.past import CannotGoOnError, Past, check_target, detail_of
 from flashtwin.runner.stop import Stop, listening
 
 Asked = Request | tuple[str, Mapping[str, object] | object]
+LEFT_OUT = "left out for the budget"
 
 
 @dataclass
@@ -39,11 +55,26 @@ class _Going:
     pace: Pace
     observer: Observer
     stop: Stop
+    budget: Budget | None
+    keeper: Keeper
+    past: Past
+    clock_s: float = 0.0
+    note: str | None = None
     found: list[Finding] = field(default_factory=list)
 
     def watch(self, progress: Progress) -> bool:
         self.pace.moved(progress)
         return not self.stop.asked
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Plan:
+    """What is to be done, decided before the first byte."""
+
+    requests: list[Request]
+    departs: dict[str, list[str]]
+    expected: Estimate
+    budget: Budget | None
 
 
 def run_batteries(
@@ -55,52 +86,140 @@ def run_batteries(
     command: Sequence[str] = (),
     observer: Observer | None = None,
     host: Mapping[str, object] | None = None,
+    budget_s: float | None = None,
 ) -> Run:
     """Run batteries one after another on a drive, write `out`, and close the drive.
 
     `batteries` are requests or (name, parameters), the latter text to parse, values, or the
     battery's own parameters. `command` goes into the manifest, so it must not name the host; `host`
-    goes into host.json. Raises `Interrupted` once the run is closed if somebody asked it to stop.
+    goes into host.json. `budget_s` is the time on the drive's clock, see `runner.budget`. Raises
+    `Interrupted` once the run is closed if somebody asked it to stop.
     """
     watcher: Observer = observer or Silent()
     try:
         with listening() as stop:
-            return _run(drive, _requests(batteries), out, seed, command, watcher, host or {}, stop)
+            info = drive.info
+            plan = _plan(requests(batteries), info, budget_s)
+            watcher.estimated(info, plan.expected, plan.departs)
+            _tell_budget(plan, watcher)
+            clock = Clock()
+            machine = {**describe(out, host or {}), **_told(drive)}
+            manifest = _manifest(info, plan, seed, command)
+            writer = Writer(
+                out, manifest, {**machine, **clock.begin()}, durable=not info.virtual_time
+            )
+            return _go(drive, plan, writer, machine, clock, watcher, stop)
     finally:
         drive.close()
 
 
-def _run(
-    drive: Drive,
-    requests: list[Request],
+def resume_batteries(
+    make: Callable[[], Drive],
     out: Path,
-    seed: int,
-    command: Sequence[str],
+    *,
+    observer: Observer | None = None,
+    host: Mapping[str, object] | None = None,
+) -> Run:
+    """Go on with the run in `out`, which is not finished, on the drive that `make` gives.
+
+    The batteries, the seed and the budget are those of the run. `make` is called once nobody else
+    writes the run. Raises `FlashtwinError` where the run cannot be gone on with, for the drive is
+    another or the batteries are, and `Interrupted` as `run_batteries` does.
+    """
+    watcher: Observer = observer or Silent()
+    with listening() as stop:
+        before = Run(out)
+        writer = Writer.resume(out, durable=not before.target.get("virtual_time", True))
+        drive: Drive | None = None
+        try:
+            drive = make()
+            manifest = writer.manifest
+            for note in check_target(out, manifest["target"], drive.info):
+                watcher.noted(note)
+            asked = [(one["name"], one["parameters"]) for one in manifest["batteries"]]
+            budget_s = manifest.get("budget", {}).get("seconds")
+            plan = _plan(requests(asked), drive.info, budget_s)
+            watcher.estimated(drive.info, plan.expected, plan.departs)
+            _tell_budget(plan, watcher)
+            steps = sum(1 for one in writer.records if one.kind != "mark")
+            done = "1 step that was" if steps == 1 else f"{steps} steps that were"
+            watcher.noted(f"goes on after {done} done")
+            clock = Clock(before.host)
+            machine = {**before.host, **describe(out, host or {}), **_told(drive)}
+            writer.host({**machine, **clock.begin()})
+            return _go(drive, plan, writer, machine, clock, watcher, stop)
+        finally:
+            writer.leave()
+            if drive is not None:
+                drive.close()
+
+
+def _plan(requests: list[Request], info: DriveInfo, budget_s: float | None) -> _Plan:
+    whole = estimate(requests, info)
+    departs = {one.name: one.battery.departs(one.parameters, info) for one in requests}
+    budget = None if budget_s is None else Budget(budget_s, requests, info, whole)
+    expected = budget.kept(whole) if budget else whole
+    return _Plan(requests=requests, departs=departs, expected=expected, budget=budget)
+
+
+def _tell_budget(plan: _Plan, observer: Observer) -> None:
+    if plan.budget is None:
+        return
+    told = plan.expected
+    takes = show_seconds(round(told.making_s + told.drive_s))
+    within = f"about {takes} of a budget of {show_seconds(plan.budget.seconds)}"
+    out = [f"{one.battery} {one.part.title}" for one in plan.budget.left_out]
+    observer.noted(f"{within}; left out: {', '.join(out)}" if out else f"{within}; all fits")
+
+
+def _go(
+    drive: Drive,
+    plan: _Plan,
+    writer: Writer,
+    machine: Mapping[str, object],
+    clock: Clock,
     observer: Observer,
-    host: Mapping[str, object],
     stop: Stop,
 ) -> Run:
-    info = drive.info
-    expected = estimate(requests, info)
-    departs = {one.name: one.battery.departs(one.parameters, info) for one in requests}
-    observer.estimated(info, expected, departs)
-    clock = Clock()
-    machine = describe(out, host)
-    writer = Writer(out, _manifest(info, requests, departs, seed, command), machine)
-    pace = Pace(info, expected, observer)
-    going = _Going(drive=drive, writer=writer, pace=pace, observer=observer, stop=stop)
-    state: State = "failed"
+    """Carry out the plan; what the journal has is answered from there."""
+    keeper = Keeper(drive, writer.path)
+    going = _Going(
+        drive=drive,
+        writer=writer,
+        pace=Pace(drive.info, plan.expected, observer),
+        observer=observer,
+        stop=stop,
+        budget=plan.budget,
+        keeper=keeper,
+        past=Past(writer, drive, keeper),
+    )
+    state: State | None = "failed"
     try:
-        _smart(going, "before")
-        for request in requests:
+        if not len(going.past):
+            _smart(going, "before")
+        for request in plan.requests:
             _battery(going, request)
+        _catch_up(going)
         state = "finished"
+    except CannotGoOnError:
+        state = None
+        raise
     except (Interrupted, KeyboardInterrupt) as error:
         state = "interrupted"
-        raise Interrupted(f"stopped; what was finished is in {out}") from error
+        raise Interrupted(stopped(writer.path)) from error
     finally:
-        _close(going, state, {**machine, **clock.read()})
-    return Run(out)
+        if state and going.past.over:
+            _close(going, state, {**machine, **clock.read()})
+        else:
+            # What the batteries know is not all that was measured: what is there says more.
+            writer.leave()
+    return Run(writer.path)
+
+
+def stopped(out: Path | str) -> str:
+    """What to say of a run, or of runs in a folder, that were stopped."""
+    again = f"flashtwin test --resume {shlex.quote(str(out))}"
+    return f"stopped; what was finished is in {out}, and {again} goes on"
 
 
 def _battery(going: _Going, request: Request) -> None:
@@ -121,14 +240,38 @@ def _battery(going: _Going, request: Request) -> None:
         going.found[before:] = last
 
 
-def _step(going: _Going, battery: str, step: Step) -> Any:
+def _step(going: _Going, battery: str, step: Step) -> Result | NotPossible:
+    """Answer one step: from the journal, not at all, or by the drive and then into the journal."""
+    work = not isinstance(step, Mark)
+    if work and going.budget and going.budget.leaves_out(battery, step, going.clock_s):
+        return NotPossible(reason=LEFT_OUT)
+    if going.past.over:
+        answer = _do(going, battery, step)
+    else:
+        answer = going.past.answer(battery, step)
+        if work:
+            going.pace.skipped(battery, step.label)
+    if isinstance(answer, Result):
+        going.clock_s = max(going.clock_s, (answer.start_ns + answer.duration_ns) / 1e9)
+        if going.budget:
+            going.budget.ended(battery, step.label, answer.duration_ns)
+    return answer
+
+
+def _do(going: _Going, battery: str, step: Step) -> Result | NotPossible:
     """Carry out one step and put it into the journal."""
+    _catch_up(going)
     if going.stop.asked:
         raise Interrupted(step.label)
     work = not isinstance(step, Mark)
     if work:
         going.pace.began(battery, step)
+    began = time.monotonic()
     answer = going.drive.do(step, going.watch)
+    took_s = time.monotonic() - began
+    if work and going.note and isinstance(answer, Result):
+        note = f"{answer.note}; {going.note}" if answer.note else going.note
+        answer, going.note = replace(answer, note=note), None
     record = going.writer.step(
         battery=battery,
         label=step.label,
@@ -136,16 +279,37 @@ def _step(going: _Going, battery: str, step: Step) -> Any:
         answer=answer,
         detail=detail_of(step),
     )
+    going.keeper.after(record.step + 1, took_s)
     if work:
         going.pace.ended()
         going.observer.ended(record)
     return answer
 
 
+def _catch_up(going: _Going) -> None:
+    """Bring a drive after the steps that the journal answered."""
+
+    def told(battery: str, step: Step, begins: bool) -> None:
+        if begins and not isinstance(step, Mark):
+            going.pace.again(battery, step)
+
+    if going.past.caught_up:
+        return
+    note = going.past.catch_up(going.watch, told)
+    going.writer.go_on()
+    if note:
+        going.note = note
+        going.observer.noted(note)
+
+
 def _smart(going: _Going, when: Moment) -> None:
     """Keep the drive's SMART data, of a drive that tells them."""
     if isinstance(going.drive, TellsSmart):
         going.writer.smart(when, going.drive.smart())
+
+
+def _told(drive: Drive) -> dict[str, Any]:
+    return drive.host() if isinstance(drive, TellsHost) else {}
 
 
 def _tell(going: _Going, battery: str, found: tuple[Finding, ...]) -> None:
@@ -158,40 +322,32 @@ def _close(going: _Going, state: State, host: Mapping[str, object]) -> None:
     """Leave the directory readable; on a failed run the first error is the one that is told."""
     try:
         _smart(going, "after")
-        run = going.writer.close(going.found, state=state)
+        left, more = [], {}
+        if going.budget:
+            left, more = going.budget.findings(), {"budget": _budget(going.budget)}
         going.writer.host(host)
+        run = going.writer.close([*going.found, *left], state=state, more=more)
         going.observer.closed(run)
     except FlashtwinError:
+        going.writer.leave()
         if state == "finished":
             raise
 
 
-def detail_of(step: Step) -> dict[str, Any]:
-    """A step's own fields as JSON values: enough to know the same step again."""
-    fields = asdict(step)
-    for name in ("label", "found"):
-        fields.pop(name, None)
-    for part in (fields, *fields.get("parts", ())):
-        for job in part.get("jobs", ()):
-            if job["fio"] is None:
-                del job["fio"]
-    return fields
-
-
-def _requests(batteries: Sequence[Asked]) -> list[Request]:
+def requests(batteries: Sequence[Asked]) -> list[Request]:
+    """Batteries as asked for, their parameters parsed; raises on a bad name, key or value."""
     return [
         one if isinstance(one, Request) else registry.request(one[0], one[1]) for one in batteries
     ]
 
 
-def _manifest(
-    info: DriveInfo,
-    requests: Sequence[Request],
-    departs: Mapping[str, list[str]],
-    seed: int,
-    command: Sequence[str],
-) -> dict[str, Any]:
-    return {
+def _budget(budget: Budget) -> dict[str, Any]:
+    left_out = [piece.to_json() for piece in budget.left_out]
+    return {"seconds": budget.seconds, "left_out": left_out}
+
+
+def _manifest(info: DriveInfo, plan: _Plan, seed: int, command: Sequence[str]) -> dict[str, Any]:
+    manifest = {
         "flashtwin": __version__,
         "target": {
             "name": info.name,
@@ -202,8 +358,9 @@ def _manifest(
         },
         "seed": seed,
         "batteries": [
-            {"name": one.name, "parameters": one.plain(), "departs": departs[one.name]}
-            for one in requests
+            {"name": one.name, "parameters": one.plain(), "departs": plan.departs[one.name]}
+            for one in plan.requests
         ],
         "command": list(command),
     }
+    return {**manifest, "budget": _budget(plan.budget)} if plan.budget else manifest

@@ -17,11 +17,16 @@ from flashtwin.results.listing import DEFAULT_PARENT as DEFAULT_PARENT
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """A drive to be: its name for directories, how to make it, what to write of it in host.json."""
+    """A drive to be: its name for directories, how to make it, what to write of it in host.json.
+
+    `form` is the same as JSON values (see `runner.again`), for a run that begins in a later
+    process; empty for a drive that only this process can make.
+    """
 
     name: str
     make: Callable[[], Drive]
     host: Mapping[str, object] = field(default_factory=dict)
+    form: Mapping[str, object] = field(default_factory=dict)
 
 
 def directories(names: Sequence[str], out: Path) -> list[Path]:

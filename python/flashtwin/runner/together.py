@@ -14,26 +14,26 @@ import os
 import signal
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from flashtwin.drives.protocol import Drive, Interrupted
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.results.rundir import Run
 from flashtwin.results.storage import disk
 from flashtwin.runner.observer import Observer, Silent
-from flashtwin.runner.run import Asked, run_batteries
+from flashtwin.runner.run import Asked, resume_batteries, run_batteries, stopped
 from flashtwin.runner.stop import Stop, listening
 from flashtwin.runner.targets import Target, directories
 
 # How long a stop may stay unseen.
 POLL_S = 0.2
-EVENTS = ("estimated", "began", "progress", "ended", "found")
+EVENTS = ("estimated", "noted", "began", "progress", "ended", "found")
 _STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -42,7 +42,8 @@ class Task:
     """One target with its batteries and its run directory.
 
     `apart`: in a process of its own, for targets in virtual time; `target.make` and the parameters
-    have to be picklable then. `observer` shows it.
+    have to be picklable then. `observer` shows it. `budget_s`: see `runner.budget`. `resume`: the
+    run in `place` is taken up, with its own batteries and budget.
     """
 
     target: Target
@@ -50,6 +51,8 @@ class Task:
     place: Path
     apart: bool
     observer: Observer = field(default_factory=Silent)
+    budget_s: float | None = None
+    resume: bool = False
 
 
 def places(names: Sequence[str], out: Path) -> list[Path]:
@@ -58,7 +61,7 @@ def places(names: Sequence[str], out: Path) -> list[Path]:
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
             raise FlashtwinError(
                 f"{out} is not empty" if out.is_dir() else f"{out} is not a directory",
-                hint="choose another directory with --out, or remove this one",
+                hint="choose another directory with --out, remove this one, or --resume its run",
                 exit_code=USAGE,
             )
     return directories(names, out)
@@ -109,6 +112,11 @@ def run_tasks(
 
 
 def _here(task: Task, seed: int, command: Sequence[str]) -> None:
+    """Carry out one task in this process."""
+    if task.resume:
+        make, host = task.target.make, task.target.host
+        resume_batteries(make, task.place, observer=task.observer, host=host)
+        return
     run_batteries(
         task.target.make(),
         task.batteries,
@@ -117,6 +125,7 @@ def _here(task: Task, seed: int, command: Sequence[str]) -> None:
         command=command,
         observer=task.observer,
         host=task.target.host,
+        budget_s=task.budget_s,
     )
 
 
@@ -149,14 +158,14 @@ class _Crowd:
             raise self._error
         if self._stop.asked:
             kept = os.path.commonpath([place.absolute() for place in self._places])
-            raise Interrupted(f"stopped; what was finished is in {os.path.relpath(kept)}")
+            raise Interrupted(stopped(os.path.relpath(kept)))
 
     def _start(self) -> None:
         while self._waiting and len(self._going) < self._limit:
             task = self._waiting.pop(0)
             context = get_context("spawn")
             ours, theirs = context.Pipe(duplex=False)
-            work = (task.target, task.batteries, task.place, self._seed, self._command, theirs)
+            work = (replace(task, observer=Silent()), self._seed, self._command, theirs)
             process = context.Process(target=_child, args=work, daemon=True)
             # Until the child listens, a Ctrl-C waits for it instead of ending it with a traceback.
             before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
@@ -223,14 +232,7 @@ class _Sender:
         return lambda *arguments: self._send(event, () if event == "closed" else arguments)
 
 
-def _child(
-    target: Target,
-    batteries: Sequence[Asked],
-    place: Path,
-    seed: int,
-    command: Sequence[str],
-    connection: Connection,
-) -> None:
+def _child(task: Task, seed: int, command: Sequence[str], connection: Connection) -> None:
     """Run one task and say how it ended."""
 
     def send(event: str, arguments: tuple[Any, ...]) -> None:
@@ -239,15 +241,7 @@ def _child(
     try:
         with listening():
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
-            run_batteries(
-                target.make(),
-                batteries,
-                place,
-                seed=seed,
-                command=command,
-                observer=_Sender(send),
-                host=target.host,
-            )
+            _here(replace(task, observer=cast(Observer, _Sender(send))), seed, command)
     except (Interrupted, KeyboardInterrupt):
         send("interrupted", ())
     except FlashtwinError as error:

@@ -1,0 +1,238 @@
+"""Targets out of what was written down: of a run that is taken up, and of one that never began.
+
+A twin is made from the spec as it was resolved, which the manifest holds: what the catalogue says
+today, or whether it still has the drive, does not matter. A file is made where host.json says.
+Several targets have a plan beside their run directories as long as not all of them are finished
+(`plan.json`), so that a later process knows those that never began. Invariant: a twin of another
+version of the model is refused, for half a run of each would be no drive's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+from flashtwin.results.rundir import SCHEMA, Run, find_runs
+from flashtwin.results.storage import damaged, disk, json_bytes, read_json, write_whole
+from flashtwin.results.writer import abandoned, tidy
+from flashtwin.runner.run import requests
+from flashtwin.runner.targets import Target
+from flashtwin.runner.together import Task
+
+if TYPE_CHECKING:
+    from flashtwin.drives.protocol import Drive
+    from flashtwin.runner.observer import Observer
+
+PLAN = "plan.json"
+_ANEW = "begin it anew with flashtwin test; what it measured can still be read"
+
+
+def target_of(run: Run, *, say: Callable[[str], None] | None = None) -> Target:
+    """The target of a run that is not finished; `say` hears what a file's making has to tell."""
+    target = run.target
+    if target["kind"] == "twin":
+        return _twin_of(run, target)
+    host = run.host
+    try:
+        form = {"kind": "file", "path": host["path"], "size_bytes": target["capacity_bytes"]}
+    except KeyError:
+        raise FlashtwinError(
+            f"{run.path / 'host.json'} does not say where the file of {target['name']} lay",
+            hint=_ANEW,
+            exit_code=USAGE,
+        ) from None
+    return target_from(form, left=host.get("file"), say=say)
+
+
+def _twin_of(run: Run, target: Mapping[str, Any]) -> Target:
+    from flashtwin import _core
+
+    model = target["identity"].get("model")
+    if model != _core.MODEL:
+        raise FlashtwinError(
+            f"{run.path} was simulated by model {model} and this flashtwin has model"
+            f" {_core.MODEL}: a run of both would be no drive's",
+            hint=f"go on with the flashtwin that began it (it is {run.manifest['flashtwin']}), or"
+            f" {_ANEW}",
+            exit_code=USAGE,
+        )
+    toml = target["identity"].get("toml")
+    if not isinstance(toml, str):
+        raise damaged(run.path / "manifest.json", "it holds no spec of the twin")
+    return twin_form(target["name"], toml, int(run.manifest["seed"]))
+
+
+def twin_form(name: str, toml: str, seed: int) -> Target:
+    """A twin to be, of a resolved spec."""
+    form = {"kind": "twin", "name": name, "toml": toml, "seed": seed}
+    return Target(name=name, make=partial(_make_twin, name, toml, seed), form=form)
+
+
+def target_from(
+    form: Mapping[str, Any],
+    *,
+    left: Mapping[str, Any] | None = None,
+    say: Callable[[str], None] | None = None,
+) -> Target:
+    """The target of a form; `left` is what host.json says of a file that a killed run left."""
+    if form["kind"] == "twin":
+        return twin_form(form["name"], form["toml"], form["seed"])
+    path, size = Path(form["path"]), int(form["size_bytes"])
+    return Target(
+        name=path.name or "file",
+        make=partial(_make_file, path, size, left, say),
+        host={"path": str(path)},
+        form=form,
+    )
+
+
+def _make_twin(name: str, toml: str, seed: int) -> Drive:
+    from flashtwin.catalogue.loader import load
+    from flashtwin.drives.preconditioned import Store
+    from flashtwin.drives.twin import Twin
+
+    with tempfile.TemporaryDirectory(prefix="flashtwin-spec-") as place:
+        path = Path(place) / f"{name}.toml"
+        path.write_text(toml)
+        spec = load(str(path))
+    return Twin(spec, seed=seed, name=name, store=Store.from_environment())
+
+
+def _make_file(
+    path: Path, size: int, left: Mapping[str, Any] | None, say: Callable[[str], None] | None
+) -> Drive:
+    from flashtwin.drives.real import Real
+    from flashtwin.drives.real_file import Left
+
+    found = None
+    if left is not None:
+        found = Left(**{**left, "path": Path(left["path"])})
+    return Real(path, size, say=say, left=found)
+
+
+@contextmanager
+def planned(out: Path, tasks: Sequence[Task], seed: int, command: Sequence[str]) -> Iterator[None]:
+    """The plan of several tasks lies in `out` until they are done, or if none of them began."""
+    if len(tasks) > 1:
+        _write_plan(out, tasks, seed, command)
+    try:
+        yield
+    except BaseException:
+        if not any((task.place / "manifest.json").exists() for task in tasks):
+            drop_plan(out)
+            with contextlib.suppress(OSError):
+                out.rmdir()
+        raise
+    drop_plan(out)
+
+
+def _write_plan(out: Path, tasks: Sequence[Task], seed: int, command: Sequence[str]) -> None:
+    """Those tasks that another process can make."""
+    rows = [
+        {
+            "place": task.place.name,
+            "target": dict(task.target.form),
+            "batteries": [
+                {"name": one.name, "parameters": one.plain()} for one in requests(task.batteries)
+            ],
+            "budget_s": task.budget_s,
+        }
+        for task in tasks
+        if task.target.form
+    ]
+    plan = {"schema": SCHEMA, "seed": seed, "command": list(command), "tasks": rows}
+    with disk(out, "create"):
+        out.mkdir(parents=True, exist_ok=True)
+    write_whole(out / PLAN, json_bytes(plan))
+
+
+def drop_plan(out: Path) -> None:
+    """All of it is done."""
+    (out / PLAN).unlink(missing_ok=True)
+
+
+class Kept:
+    """What there is to go on with in a run directory, or in the folder of several."""
+
+    def __init__(self, out: Path, *, say: Callable[[str], None] | None = None) -> None:
+        self._out, self._say = out, say
+        planned = out / PLAN
+        none: dict[str, Any] = {"seed": 1, "command": [], "tasks": []}
+        plan = _checked(planned) if planned.exists() else none
+        self.seed, self.command = int(plan["seed"]), list(plan["command"])
+        self._rows: list[dict[str, Any]] = plan["tasks"]
+        self._runs = {run.path.name: run for run in self._found()}
+
+    @property
+    def places(self) -> list[Path]:
+        """Every run directory that there is or is to be, in the order of the targets."""
+        if (self._out / "manifest.json").exists():
+            return [self._out]
+        names = dict.fromkeys([*(row["place"] for row in self._rows), *self._runs])
+        return [self._out / name for name in names]
+
+    def tasks(self, observer: Callable[[str], Observer]) -> list[Task]:
+        """What is left to do, empty where all is finished; `observer` gets a target's name."""
+        for run in self._runs.values():
+            if run.finished:
+                tidy(run.path)
+        going = [run for run in self._runs.values() if not run.finished]
+        waiting = [row for row in self._rows if row["place"] not in self._runs]
+        return [
+            *(self._taken_up(run, observer) for run in going),
+            *(self._begun(row, observer) for row in waiting),
+        ]
+
+    def _taken_up(self, run: Run, observer: Callable[[str], Observer]) -> Task:
+        target = target_of(run, say=self._say)
+        return Task(
+            target=target,
+            batteries=(),
+            place=run.path,
+            apart=bool(run.target["virtual_time"]),
+            observer=observer(target.name),
+            resume=True,
+        )
+
+    def _begun(self, row: Mapping[str, Any], observer: Callable[[str], Observer]) -> Task:
+        place = self._out / row["place"]
+        if abandoned(place):
+            shutil.rmtree(place)
+        target = target_from(row["target"], say=self._say)
+        return Task(
+            target=target,
+            batteries=[(one["name"], one["parameters"]) for one in row["batteries"]],
+            place=place,
+            apart=row["target"]["kind"] == "twin",
+            observer=observer(target.name),
+            budget_s=row["budget_s"],
+        )
+
+    def _found(self) -> list[Run]:
+        places = [self._out / row["place"] for row in self._rows]
+        if places and not any((place / "manifest.json").exists() for place in places):
+            return []
+        return find_runs(self._out)
+
+
+def _checked(path: Path) -> dict[str, Any]:
+    plan = read_json(path)
+    if plan.get("schema") != SCHEMA:
+        raise FlashtwinError(
+            f"{path} has schema {plan.get('schema')!r}; this flashtwin takes up {SCHEMA}",
+            hint=f"go on with the flashtwin that began it, or {_ANEW}",
+            exit_code=ENVIRONMENT,
+        )
+    try:
+        for row in plan["tasks"]:
+            _ = (row["place"], row["target"]["kind"], row["batteries"], row["budget_s"])
+    except (KeyError, TypeError) as error:
+        raise damaged(path, f"a task is malformed ({error})") from error
+    return plan

@@ -1,0 +1,203 @@
+"""What fits into a time: the parts of the batteries that are worth most, and what is left out.
+
+Time is the drive's: of a real one the wall's, with the making of its file; of a twin its virtual
+time, so that the same budget chooses the same on a drive and on its twin, and again tomorrow. Parts
+are taken in the order of their worth, the first of every battery before the second of any, each if
+it still fits by the estimate. On the way estimates are corrected by what steps that move a given
+amount of data have taken, and parts that no longer fit are left out before they begin; once the
+budget is used up nothing more begins. A step that has begun is not cut.
+
+Invariant: every decision follows from the batteries, the estimate and the journal so far, so a run
+that is taken up comes to the same ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from flashtwin.battery.quantity import show_seconds
+from flashtwin.battery.registry import Part
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.results.finding import Finding
+
+if TYPE_CHECKING:
+    from flashtwin.battery.registry import Request
+    from flashtwin.battery.step import Step
+    from flashtwin.drives.protocol import DriveInfo
+    from flashtwin.runner.estimate import Estimate, StepEstimate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Piece:
+    """A part of a battery with what it takes: seconds by the clock, seconds that data decides."""
+
+    battery: str
+    part: Part
+    rank: int
+    timed_s: float
+    moved_s: float
+
+    def seconds(self, slower: float = 1.0) -> float:
+        """On a drive that moves data so many times slower than estimated."""
+        return self.timed_s + slower * self.moved_s
+
+    def to_json(self) -> dict[str, Any]:
+        """As the manifest has it."""
+        seconds = round(self.seconds(), 3)
+        return {"battery": self.battery, "part": self.part.title, "seconds": seconds}
+
+
+class Budget:
+    """The choice for one run, and its course."""
+
+    def __init__(
+        self, seconds: float, requests: Sequence[Request], info: DriveInfo, whole: Estimate
+    ) -> None:
+        self.seconds = seconds
+        self._expected = {(step.battery, step.label): step for step in whole.steps}
+        self._pieces: list[Piece] = []
+        self._common: dict[str, Piece] = {}
+        for request in requests:
+            self._divide(request, info, [s for s in whole.steps if s.battery == request.name])
+        self._pieces.sort(key=lambda piece: piece.rank)
+        self._made_s = whole.making_s
+        self._begun: set[str] = set()
+        self._started: list[Piece] = []
+        # Seconds that steps which move a given amount took, and should have taken.
+        self._took_s, self._should_s = 0.0, 0.0
+        self._chosen = self._choose(self._pieces, seconds - self._made_s)
+        if not self._chosen:
+            raise self._too_little()
+        self._out = [piece for piece in self._pieces if piece not in self._chosen]
+
+    @property
+    def left_out(self) -> list[Piece]:
+        """The parts that are not done, or not to their end."""
+        return sorted(self._out, key=lambda piece: piece.rank)
+
+    def kept(self, whole: Estimate) -> Estimate:
+        """The estimate without what is left out."""
+        steps = tuple(step for step in whole.steps if self._wanted(step.battery, step.label))
+        return replace(whole, steps=steps)
+
+    def leaves_out(self, battery: str, step: Step, clock_s: float) -> bool:
+        """Whether the step is not to be done, its part neither; the drive's clock stands there."""
+        used_s = self._made_s + clock_s
+        piece = self._piece(battery, step.label)
+        if piece is None:
+            wanted = any(one.battery == battery for one in self._chosen)
+            if wanted and used_s < self.seconds:
+                self._begun.add(battery)
+                return False
+            return True
+        if piece in self._chosen and used_s >= self.seconds:
+            self._drop([one for one in self._chosen if one not in self._over(battery, step)])
+        elif piece in self._chosen and piece not in self._started:
+            waiting = [one for one in self._chosen if one not in self._started]
+            fit = self._choose(waiting, self.seconds - used_s, self._started)
+            self._drop([one for one in waiting if one not in fit])
+        if piece not in self._chosen:
+            return True
+        self._begun.add(battery)
+        if piece not in self._started:
+            self._started.append(piece)
+        return False
+
+    def ended(self, battery: str, label: str, duration_ns: int) -> None:
+        """A step is over: what it took on the drive's clock corrects the estimate."""
+        expected = self._expected.get((battery, label))
+        if expected is not None and not expected.timed and expected.bytes:
+            self._took_s += duration_ns / 1e9
+            self._should_s += expected.drive_s
+
+    def findings(self) -> list[Finding]:
+        """What every battery lacks, among its findings."""
+        batteries = dict.fromkeys(piece.battery for piece in self.left_out)
+        return [self._finding(battery) for battery in batteries]
+
+    def _finding(self, battery: str) -> Finding:
+        titles = [piece.part.title for piece in self.left_out if piece.battery == battery]
+        note = f"{', '.join(titles)}; the budget was {show_seconds(self.seconds)}"
+        return Finding(
+            id=f"{battery}.left_out",
+            title="Left out for the budget",
+            battery=battery,
+            value=float(len(titles)),
+            unit="parts",
+            note=note,
+        )
+
+    def _over(self, battery: str, step: Step) -> list[Piece]:
+        """Past the budget: what is done to its end counts as done."""
+        return [
+            piece
+            for piece in self._started
+            if piece.battery != battery or not piece.part.holds(step.label)
+        ]
+
+    def _divide(self, request: Request, info: DriveInfo, steps: Sequence[StepEstimate]) -> None:
+        parts = request.battery.parts(request.parameters, info)
+        if not parts:
+            parts = [Part(title=request.battery.title, labels=tuple(s.label for s in steps))]
+        for rank, part in enumerate(parts):
+            mine = [step for step in steps if part.holds(step.label)]
+            self._pieces.append(_piece(request.name, part, rank, mine))
+        rest = [step for step in steps if not any(part.holds(step.label) for part in parts)]
+        self._common[request.name] = _piece(request.name, Part(title="", labels=()), 0, rest)
+
+    def _choose(
+        self, pieces: Iterable[Piece], seconds: float, before: Collection[Piece] = ()
+    ) -> list[Piece]:
+        """Of pieces by worth those that fit; `before` is there already."""
+        slower = max(self._took_s / self._should_s, 1.0) if self._should_s else 1.0
+        chosen: list[Piece] = []
+        begun = set(self._begun)
+        for piece in pieces:
+            takes = piece.seconds(slower)
+            if piece.battery not in begun:
+                takes += self._common[piece.battery].seconds(slower)
+            there = {one.part.title for one in (*before, *chosen) if one.battery == piece.battery}
+            if takes <= seconds and there.issuperset(piece.part.needs):
+                chosen.append(piece)
+                begun.add(piece.battery)
+                seconds -= takes
+        return chosen
+
+    def _drop(self, pieces: Sequence[Piece]) -> None:
+        self._out += pieces
+        self._chosen = [piece for piece in self._chosen if piece not in pieces]
+
+    def _piece(self, battery: str, label: str) -> Piece | None:
+        mine = (piece for piece in self._pieces if piece.battery == battery)
+        return next((piece for piece in mine if piece.part.holds(label)), None)
+
+    def _wanted(self, battery: str, label: str) -> bool:
+        piece = self._piece(battery, label)
+        if piece is None:
+            return any(one.battery == battery for one in self._chosen)
+        return piece in self._chosen
+
+    def _too_little(self) -> FlashtwinError:
+        needless = [piece for piece in self._pieces if not piece.part.needs]
+        least = min(needless, key=lambda one: one.seconds() + self._common[one.battery].seconds())
+        takes = self._made_s + least.seconds() + self._common[least.battery].seconds()
+        making = show_seconds(round(self._made_s))
+        made = f", {making} of it to make the file" if self._made_s else ""
+        return FlashtwinError(
+            f"nothing fits into a budget of {show_seconds(self.seconds)}: the least,"
+            f" {least.battery} {least.part.title}, takes about {show_seconds(round(takes))}{made}",
+            hint="give more, or less to do: a smaller --size or --scale, a battery's parameters",
+            exit_code=USAGE,
+        )
+
+
+def _piece(battery: str, part: Part, rank: int, steps: Sequence[StepEstimate]) -> Piece:
+    return Piece(
+        battery=battery,
+        part=part,
+        rank=rank,
+        timed_s=sum(step.drive_s for step in steps if step.timed),
+        moved_s=sum(step.drive_s for step in steps if not step.timed),
+    )

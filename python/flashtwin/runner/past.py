@@ -1,0 +1,174 @@
+"""The steps of a run that is taken up: answered from its journal, and the drive brought after them.
+
+First the battery hears the journal's answers, as fast as they can be read, and so comes to where it
+was. Then the drive does: a twin is loaded as it was kept and the steps since are simulated again,
+a real one cannot get its past back and is prepared as it can be. Invariants: a step that is asked
+for is the one that was answered, else nothing goes on; a twin that answers otherwise than it did is
+not the drive that was measured, and is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from flashtwin.battery.step import Fill, Flush, Mark, NotPossible, Purge, Rest, Result, Step, Trim
+from flashtwin.drives.protocol import Drive, DriveInfo, Resumes, Watch
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.results.journal import StepRecord, record_of
+from flashtwin.results.writer import Writer
+from flashtwin.runner.keep import Keeper
+
+# Another version of fio measures the same.
+MAY_DIFFER = ("fio", "notes")
+
+_ANEW = "begin the run anew with flashtwin test; what it measured can still be read"
+
+
+def detail_of(step: Step) -> dict[str, Any]:
+    """A step's own fields as JSON values: enough to know the same step again."""
+    fields = asdict(step)
+    for name in ("label", "found"):
+        fields.pop(name, None)
+    for part in (fields, *fields.get("parts", ())):
+        for job in part.get("jobs", ()):
+            if job["fio"] is None:
+                del job["fio"]
+    return fields
+
+
+def check_target(run: Path, before: Mapping[str, Any], info: DriveInfo) -> list[str]:
+    """Refuse a drive that is not the run's; the answer is notes on what may differ."""
+    now = _plain({name: getattr(info, name) for name in ("name", "kind", "capacity_bytes")})
+    now["identity"] = _plain(info.identity)
+    old = {**before, "identity": dict(before["identity"])}
+    flat = [
+        *((name, old.get(name), now[name]) for name in ("name", "kind", "capacity_bytes")),
+        *(
+            (name, old["identity"].get(name), now["identity"].get(name))
+            for name in {**old["identity"], **now["identity"]}
+        ),
+    ]
+    # What follows from the spec's hash need not be told again.
+    told = [one for one in flat if one[0] not in ("values", "toml")]
+    other = [(name, was, is_) for name, was, is_ in told if was != is_]
+    for name, was, is_ in other:
+        if name not in MAY_DIFFER:
+            raise FlashtwinError(
+                f"{run} cannot be gone on with: {name} of the target was {was}, now it is {is_}",
+                hint=_ANEW,
+                exit_code=USAGE,
+            )
+    return [f"{name} was {was}, now it is {is_}" for name, was, is_ in other]
+
+
+class CannotGoOnError(FlashtwinError):
+    """A run that is left as it is, for what is there is not what was measured."""
+
+
+class Past:
+    """The steps that were done when this process began; empty in a run that begins here."""
+
+    def __init__(self, writer: Writer, drive: Drive, keeper: Keeper) -> None:
+        self._writer, self._drive, self._keeper = writer, drive, keeper
+        self._records = tuple(writer.records)
+        self._steps: list[Step] = []
+        self._caught_up = not self._records
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    @property
+    def caught_up(self) -> bool:
+        """Whether the drive is where the battery is."""
+        return self._caught_up
+
+    @property
+    def over(self) -> bool:
+        """Whether the battery heard all of them."""
+        return len(self._steps) == len(self._records)
+
+    def answer(self, battery: str, step: Step) -> Result | NotPossible:
+        """What came of the next step."""
+        number = len(self._steps)
+        record = self._records[number]
+        asked = (battery, step.label, _kind(step), _plain(detail_of(step)))
+        if asked != (record.battery, record.label, record.kind, record.detail):
+            raise CannotGoOnError(
+                f"{self._writer.path} cannot be gone on with: its step {number} was {record.label},"
+                f" and this flashtwin asks for {_other(step, record)}",
+                hint=f"the battery {record.battery} has changed since; {_ANEW}",
+                exit_code=USAGE,
+            )
+        self._steps.append(step)
+        return self._writer.answer(number)
+
+    def catch_up(self, watch: Watch, told: Callable[[str, Step, bool], None]) -> str | None:
+        """Bring the drive to where the battery is; the answer is a note for what follows.
+
+        `told` hears of each step that is simulated again, as it begins and as it ends.
+        """
+        if self._caught_up:
+            return None
+        self._caught_up = True
+        if self._drive.info.virtual_time:
+            for number in range(self._keeper.restore(len(self._records)), len(self._records)):
+                self._simulate(number, watch, told)
+            return None
+        if isinstance(self._drive, Resumes):
+            last = max((one.start_ns + one.duration_ns for one in self._records), default=0)
+            return self._drive.resume(last, self._again(), watch)
+        return "taken up after an interruption"
+
+    def _simulate(self, number: int, watch: Watch, told: Callable[[str, Step, bool], None]) -> None:
+        step, record = self._steps[number], self._records[number]
+        told(record.battery, step, True)
+        answer = self._drive.do(step, watch)
+        now = record_of(number, record.battery, record.label, record.kind, answer, record.detail)
+        if now != record:
+            raise CannotGoOnError(
+                f"{self._writer.path} cannot be gone on with: the drive answers {record.label}"
+                " otherwise than it did",
+                hint=f"this flashtwin simulates it otherwise; {_ANEW}",
+                exit_code=USAGE,
+            )
+        told(record.battery, step, False)
+
+    def _again(self) -> list[Step]:
+        """What prepared the drive, in the battery under way, for the step to come.
+
+        The steps that prepare, each with the rest right after it, and the rest right before the
+        step to come: what was measured in between is not measured again.
+        """
+        work = [
+            (step, record)
+            for step, record in zip(self._steps, self._records, strict=True)
+            if not isinstance(step, Mark) and record.not_possible is None
+        ]
+        battery = self._records[-1].battery
+        mine = [step for step, record in work if record.battery == battery]
+        again: list[Step] = []
+        for number, step in enumerate(mine):
+            before = mine[number - 1] if number else None
+            rests = isinstance(step, Rest) and (
+                isinstance(before, Fill | Trim) or number == len(mine) - 1
+            )
+            if isinstance(step, Purge | Fill | Trim | Flush) or rests:
+                again.append(step)
+        return again
+
+
+def _kind(step: Step) -> str:
+    return type(step).__name__.lower()
+
+
+def _plain(detail: dict[str, Any]) -> Any:
+    """As it comes back from a journal."""
+    return json.loads(json.dumps(detail))
+
+
+def _other(step: Step, record: StepRecord) -> str:
+    return step.label if step.label != record.label else "it with other values"

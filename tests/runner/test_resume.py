@@ -1,0 +1,451 @@
+"""Runs that are taken up: byte for byte as if nothing had happened, wherever they were stopped."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakes import FakeDrive, Law
+
+from flashtwin.battery.step import NotPossible, Result, Step
+from flashtwin.drives.protocol import DriveInfo, Interrupted, Watch
+from flashtwin.errors import FlashtwinError
+from flashtwin.results.rundir import Run
+from flashtwin.results.writer import Writer
+from flashtwin.runner import keep
+from flashtwin.runner.again import target_of, twin_form
+from flashtwin.runner.observer import Silent
+from flashtwin.runner.run import resume_batteries, run_batteries
+
+SMALL = Law(capacity_bytes=8 * 10**9, cache_bytes=10**9, fold_begin_bytes=6 * 10**9)
+BATTERIES = [
+    ("fill", {"patterns": "1m-q1"}),
+    ("crystaldiskmark", {"profile": "real", "loops": "1", "mix": "off", "fill_percent": "33.3"}),
+]
+
+
+def contents(run: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(run)): path.read_bytes()
+        for path in sorted(run.rglob("*"))
+        if path.is_file() and path.name not in ("host.json", "report.html")
+    }
+
+
+def same_directory(one: Path, other: Path) -> None:
+    mine, theirs = contents(one), contents(other)
+    assert mine.keys() == theirs.keys()
+    assert [name for name in mine if mine[name] != theirs[name]] == []
+    assert not list(one.rglob("*.new")) and not (one / "parts").exists()
+
+
+@dataclass
+class Stops(FakeDrive):
+    """Is interrupted in the middle of the step of this number, counted from the drive's making."""
+
+    law: Law = SMALL
+    at: int = 10**9
+    count: int = 0
+
+    def do(self, step: Step, watch: Watch) -> Result | NotPossible:
+        self.count += 1
+        if self.count > self.at:
+            raise Interrupted(step.label)
+        return super().do(step, watch)
+
+
+@dataclass
+class KeptDrive(Stops):
+    """Puts its state into a file."""
+
+    restored: list[str] = field(default_factory=list)
+
+    def save(self, path: Path) -> None:
+        path.write_text(json.dumps([self.written, self.now_ns]))
+
+    def restore(self, path: Path) -> None:
+        try:
+            self.written, self.now_ns = json.loads(path.read_text())
+        except ValueError as error:
+            raise FlashtwinError("no state") from error
+        self.restored.append(path.name)
+
+
+class Notes(Silent):
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.found_ids: list[str] = []
+
+    def noted(self, text: str) -> None:
+        self.notes.append(text)
+
+    def found(self, battery: str, findings: Any) -> None:
+        self.found_ids += [one.id for one in findings]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    place = tmp_path_factory.mktemp("whole") / "run"
+    return run_batteries(Stops(), BATTERIES, place, seed=7, command=["flashtwin", "test"])
+
+
+def begin(place: Path, drive: FakeDrive) -> None:
+    with pytest.raises(Interrupted):
+        run_batteries(drive, BATTERIES, place, seed=7, command=["flashtwin", "test"])
+
+
+@pytest.mark.parametrize("of", [Stops, KeptDrive])
+def test_stopped_in_every_step_it_ends_the_same(
+    tmp_path: Path, whole: Run, of: type[Stops], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One run, stopped in its first step, taken up, stopped in its second, and so on."""
+    monkeypatch.setattr(keep, "WORTH_S", 0.0)
+    monkeypatch.setattr(keep, "WORTH_TIMES", 0.0)
+    begin(tmp_path / "run", of(at=0))
+    for number in range(1, len(whole.steps)):
+        # A drive with its state does one step; one without does all of them again.
+        at = 1 if of is KeptDrive else number
+        with pytest.raises(Interrupted):
+            resume_batteries(partial(of, at=at), tmp_path / "run")
+        run = Run(tmp_path / "run")
+        assert run.state == "interrupted" and len(run.steps) == number
+        assert run.findings == whole.findings[: len(run.findings)]
+    run = resume_batteries(partial(of, at=1 if of is KeptDrive else 10**9), tmp_path / "run")
+    assert run.finished and len(run.host["sessions"]) == len(whole.steps) + 1
+    same_directory(run.path, whole.path)
+
+
+def test_what_was_concluded_is_told_again_and_what_was_done_is_not_done(
+    tmp_path: Path, whole: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keep, "WORTH_S", 0.0)
+    monkeypatch.setattr(keep, "WORTH_TIMES", 0.0)
+    begin(tmp_path / "run", KeptDrive(at=5))
+    assert [path.name for path in (tmp_path / "run").glob("state-*")] == ["state-00005.snap"]
+    drive, notes = KeptDrive(), Notes()
+    resume_batteries(lambda: drive, tmp_path / "run", observer=notes)
+    assert drive.restored == ["state-00005.snap"]
+    assert [step.label for step in drive.done] == [one.label for one in whole.steps[5:]]
+    assert notes.found_ids == [one.id for one in whole.findings]
+    assert notes.notes[0].startswith("goes on after 4 steps that were done")
+
+
+@pytest.mark.parametrize("harm", ["", "no state", "of later steps"])
+def test_a_state_that_cannot_be_used_costs_time_only(
+    tmp_path: Path, whole: Run, monkeypatch: pytest.MonkeyPatch, harm: str
+) -> None:
+    monkeypatch.setattr(keep, "WORTH_S", 0.0)
+    monkeypatch.setattr(keep, "WORTH_TIMES", 0.0)
+    begin(tmp_path / "run", KeptDrive(at=6))
+    kept = tmp_path / "run" / "state-00006.snap"
+    if harm == "of later steps":
+        kept.rename(tmp_path / "run" / "state-00009.snap")
+    else:
+        kept.write_text(harm)
+    drive = KeptDrive()
+    run = resume_batteries(lambda: drive, tmp_path / "run")
+    assert drive.restored == [] and len(drive.done) == len(whole.steps)
+    same_directory(run.path, whole.path)
+
+
+def test_without_room_no_state_is_kept_and_the_run_goes_on(
+    tmp_path: Path, whole: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keep, "WORTH_S", 0.0)
+
+    def full(drive: KeptDrive, path: Path) -> None:
+        path.write_text("half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(KeptDrive, "save", full)
+    run = run_batteries(
+        KeptDrive(), BATTERIES, tmp_path / "run", seed=7, command=["flashtwin", "test"]
+    )
+    same_directory(run.path, whole.path)
+
+
+def cut_off(place: Path) -> Path:
+    """A run as a killed process leaves it: half a line, tables of a step that never ended."""
+    begin(place, Stops(at=6))
+    manifest = json.loads((place / "manifest.json").read_text())
+    manifest |= {"state": "running", "steps": []}
+    (place / "manifest.json").write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
+    (place / "findings.json").unlink()
+    with (place / "steps.jsonl").open("ab") as journal:
+        journal.write(b'{"step":6,"battery":"fi')
+    (place / "parts" / "00006.hist.parquet").write_bytes(b"of a step that never ended")
+    (place / "parts" / "00006.series.parquet.new").write_bytes(b"half a file")
+    (place / "manifest.json.new").write_bytes(b"half a file")
+    (place / "state-00005.part.7.part").write_bytes(b"half a state")
+    return place
+
+
+def test_what_a_killed_process_left_half_done_is_swept_away(tmp_path: Path, whole: Run) -> None:
+    run = resume_batteries(Stops, cut_off(tmp_path / "run"))
+    same_directory(run.path, whole.path)
+
+
+def test_tables_that_a_power_cut_took_are_made_again_by_a_twin(tmp_path: Path, whole: Run) -> None:
+    place = cut_off(tmp_path / "run")
+    (place / "parts" / "00004.series.parquet").write_bytes(b"")
+    run = resume_batteries(Stops, place)
+    same_directory(run.path, whole.path)
+
+
+def test_tables_of_a_real_drive_that_are_gone_are_no_small_matter(tmp_path: Path) -> None:
+    begin(tmp_path / "run", Stops(at=6, kind="file"))
+    (tmp_path / "run" / "parts" / "00004.series.parquet").write_bytes(b"")
+    with pytest.raises(FlashtwinError, match=r"00004\.series\.parquet cannot be read"):
+        resume_batteries(partial(Stops, kind="file"), tmp_path / "run")
+    assert len(Run(tmp_path / "run").steps) == 6
+
+
+def untouched(place: Path, message: str, exit_code: int, make: Any = Stops) -> FlashtwinError:
+    """Going on is refused and changes nothing."""
+    before = {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
+    with pytest.raises(FlashtwinError, match=message) as refused:
+        resume_batteries(make, place)
+    assert refused.value.exit_code == exit_code and refused.value.hint
+    after = {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
+    host = place / "host.json"
+    assert {**before, host: b""} == {**after, host: b""}
+    assert not Run(place).under_way
+    return refused.value
+
+
+def test_other_steps_than_the_journal_has_are_refused(tmp_path: Path) -> None:
+    begin(tmp_path / "run", Stops(at=6))
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    manifest["batteries"][0]["parameters"]["idle_s"] = 5.0
+    (tmp_path / "run" / "manifest.json").write_text(json.dumps(manifest))
+    untouched(tmp_path / "run", r"its step 3 was fill/1m-q1/rest-1, .* it with other values", 2)
+
+
+def test_a_drive_that_answers_otherwise_is_refused(tmp_path: Path) -> None:
+    begin(tmp_path / "run", Stops(at=6))
+    other = Law(**{**vars(SMALL), "direct_rate": 112e6})
+    error = untouched(
+        tmp_path / "run", "answers fill/1m-q1/pass-1 otherwise", 2, partial(Stops, law=other)
+    )
+    assert "simulates it otherwise" in str(error.hint)
+
+
+def test_another_drive_is_refused(tmp_path: Path) -> None:
+    begin(tmp_path / "run", Stops(at=6))
+    other = Law(**{**vars(SMALL), "capacity_bytes": 7 * 10**9})
+    untouched(
+        tmp_path / "run",
+        "capacity_bytes of the target was 8000000000, now it is 7",
+        2,
+        partial(Stops, law=other),
+    )
+
+
+def test_a_finished_run_has_nothing_to_go_on_with(whole: Run) -> None:
+    untouched(whole.path, "is finished, there is nothing to go on with", 2)
+
+
+@pytest.mark.parametrize("harm", ["journal line", "newer", "older", "no journal", "cut manifest"])
+def test_a_damaged_run_is_refused_with_file_line_and_hint(tmp_path: Path, harm: str) -> None:
+    begin(tmp_path / "run", Stops(at=6))
+    manifest, journal = tmp_path / "run" / "manifest.json", tmp_path / "run" / "steps.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    values = json.loads(manifest.read_text())
+    message, code = "", 2
+    match harm:
+        case "journal line":
+            journal.write_bytes(b"".join([*lines[:2], b"{broken\n", *lines[3:]]))
+            message = r"steps\.jsonl:3 cannot be read"
+        case "newer":
+            manifest.write_text(json.dumps(values | {"schema": 99}))
+            message, code = "has schema 99; this flashtwin reads up to", 3
+        case "older":
+            manifest.write_text(json.dumps(values | {"schema": 1}))
+            message = "was begun by an older flashtwin"
+        case "no journal":
+            journal.unlink()
+            message, code = "cannot write .*steps.jsonl: No such file", 3
+        case "cut manifest":
+            manifest.write_text("{")
+            message = "manifest.json cannot be read"
+    with pytest.raises(FlashtwinError, match=message) as refused:
+        resume_batteries(Stops, tmp_path / "run")
+    assert refused.value.exit_code == code and refused.value.hint
+    if harm == "journal line":
+        # What the hint says helps: without that line and what follows, it goes on.
+        assert "remove that line and what follows" in str(refused.value.hint)
+        journal.write_bytes(b"".join(lines[:2]))
+        assert resume_batteries(Stops, tmp_path / "run").finished
+
+
+def test_two_processes_on_one_run(tmp_path: Path) -> None:
+    begin(tmp_path / "run", Stops(at=6))
+    holder = Writer.resume(tmp_path / "run")
+    assert Run(tmp_path / "run").under_way
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom flashtwin.errors import FlashtwinError\n"
+        "from flashtwin.results.writer import Writer\n"
+        "try:\n    Writer.resume(Path(sys.argv[1]))\n"
+        "except FlashtwinError as e:\n    print(e.exit_code, e.message, e.hint, sep='|')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "run")],
+        env=os.environ | {"PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    exit_code, message, hint = done.stdout.strip().split("|")
+    assert exit_code == "2" and "--resume" in hint
+    assert message == f"another process is writing {tmp_path / 'run'} (process {os.getpid()})"
+    holder.leave()
+    assert not Run(tmp_path / "run").under_way
+    assert resume_batteries(Stops, tmp_path / "run").finished
+
+
+def test_after_a_full_disk_it_goes_on_where_it_was(tmp_path: Path, whole: Run) -> None:
+    """A file-size limit stands for the full disk: the same errors, and no root needed."""
+    script = (
+        "import resource, sys\nfrom pathlib import Path\n"
+        "from test_resume import BATTERIES, Stops\n"
+        "from flashtwin.errors import FlashtwinError\n"
+        "from flashtwin.runner.run import run_batteries\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))\n"
+        "try:\n"
+        "    run_batteries(Stops(), BATTERIES, Path(sys.argv[1]), seed=7,"
+        " command=['flashtwin', 'test'])\n"
+        "except FlashtwinError as error:\n    print(error.exit_code, error.message, error.hint)"
+    )
+    paths = [str(Path(__file__).parent), *sys.path]
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "run")],
+        env=os.environ | {"PYTHONPATH": ":".join(paths), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("3 cannot write") and "--resume" in done.stdout, done.stdout
+    assert 0 < len(Run(tmp_path / "run").steps) < len(whole.steps)
+    same_directory(resume_batteries(Stops, tmp_path / "run").path, whole.path)
+
+
+def test_a_run_that_failed_can_be_gone_on_with(tmp_path: Path, whole: Run) -> None:
+    broken = Stops(fails_at="cdm/SEQ1M-Q1T1/read/1")
+    with pytest.raises(RuntimeError, match="broke at"):
+        run_batteries(broken, BATTERIES, tmp_path / "run", seed=7, command=["flashtwin", "test"])
+    assert Run(tmp_path / "run").state == "failed"
+    same_directory(resume_batteries(Stops, tmp_path / "run").path, whole.path)
+
+
+@dataclass
+class RealLike(Stops):
+    """A drive in real time that has lost its past."""
+
+    kind: str = "file"
+    resumed: list[Any] = field(default_factory=list)
+
+    def resume(self, at_ns: int, again: list[Step], watch: Watch) -> str:
+        self.resumed.append((at_ns, [step.label for step in again]))
+        self.now_ns = at_ns
+        return "taken up on a file that was made again"
+
+
+def test_a_real_drive_is_prepared_and_the_first_step_says_so(tmp_path: Path) -> None:
+    labels = [one.label for one in run_batteries(RealLike(), BATTERIES, tmp_path / "w").steps]
+    at = labels.index("cdm/SEQ1M-Q1T1/write/warm")
+    begin(tmp_path / "run", RealLike(at=at))
+    last = Run(tmp_path / "run").steps[-1]
+    drive = RealLike()
+    run = resume_batteries(lambda: drive, tmp_path / "run")
+    prepared = ["cdm/purge", "cdm/precondition", "cdm/settle", "cdm/prepare", "cdm/rest-2"]
+    assert drive.resumed == [(last.start_ns + last.duration_ns, prepared)]
+    assert [one.label for one in run.steps] == labels
+    assert {one.label: one.note for one in run.steps if one.note} == {
+        "cdm/SEQ1M-Q1T1/write/warm": "taken up on a file that was made again"
+    }
+    starts = [one.start_ns for one in run.steps if not one.not_possible]
+    assert starts == sorted(starts)
+
+
+def scaled() -> DriveInfo:
+    return _twin().info
+
+
+def _twin() -> Any:
+    from flashtwin.catalogue.loader import load
+    from flashtwin.drives.twin import Twin
+
+    return Twin(load("bx500-240", scale="1/16"), seed=3)
+
+
+TWIN = [
+    ("crystaldiskmark", {"profile": "real", "loops": "1", "mix": "off", "size": "64MiB"}),
+    ("fill", {"patterns": "1m-q1", "passes": "1", "sample_s": "2s"}),
+]
+
+
+class StopAt(Silent):
+    """Sends the process an interrupt once so many steps have begun."""
+
+    def __init__(self, at: int) -> None:
+        self.at, self.begun = at, 0
+
+    def began(self, status: Any) -> None:
+        if status.label.endswith("(again)"):
+            return
+        self.begun += 1
+        if self.begun == self.at:
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_true_twin_goes_on_to_the_same_bytes(
+    tmp_path: Path, kept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its state in about every other step, without it in the middle. A step too short to
+    hear the stop is finished, and the run stops after it."""
+    monkeypatch.setattr(keep, "WORTH_S", 0.0 if kept else 1e9)
+    monkeypatch.setattr(keep, "WORTH_TIMES", 0.0)
+    whole = run_batteries(_twin(), TWIN, tmp_path / "whole", seed=3)
+    work = sum(1 for step in whole.steps if step.kind != "mark")
+    with pytest.raises(Interrupted):
+        run_batteries(_twin(), TWIN, tmp_path / "run", seed=3, observer=StopAt(1))
+    stops = 0
+    while not Run(tmp_path / "run").finished:
+        target = target_of(Run(tmp_path / "run"))
+        stop = StopAt(2 if kept else work // 2)
+        try:
+            resume_batteries(target.make, tmp_path / "run", observer=stop)
+        except Interrupted:
+            stops += 1
+    assert stops >= (work // 2 if kept else 1)
+    same_directory(tmp_path / "run", whole.path)
+
+
+def test_a_twin_of_another_model_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Interrupted):
+        run_batteries(_twin(), TWIN, tmp_path / "run", seed=3, observer=StopAt(1))
+    path = tmp_path / "run" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    changed = copy.deepcopy(manifest)
+    changed["target"]["identity"]["model"] -= 1
+    path.write_text(json.dumps(changed))
+    with pytest.raises(FlashtwinError, match="was simulated by model") as refused:
+        target_of(Run(tmp_path / "run"))
+    assert refused.value.exit_code == 2 and "begin it anew" in str(refused.value.hint)
+
+
+def test_the_resolved_spec_is_the_drive(tmp_path: Path) -> None:
+    """The catalogue may have changed: the drive is made of what the manifest holds."""
+    info = scaled()
+    made = twin_form(info.name, str(info.identity["toml"]), 3).make()
+    assert made.info == info
