@@ -389,13 +389,10 @@ impl Drive {
         }
         if let Found::Flash(ppn) = self.ftl.find(lpn) {
             let (die, class) = self.ftl.read_place(ppn);
-            self.ops.push(NandOp {
-                die,
-                class,
-                units: self.grains(lpn, 1),
-                retries: 0,
-                token: Token::Host(slot),
-            });
+            let mut op = NandOp::new(die, class, self.grains(lpn, 1), Token::Host(slot));
+            op.skipped = self.replaced_codewords(slot, lpn);
+            self.narrow(&mut op, ppn, lpn, 1);
+            self.ops.push(op);
             self.commands.slots[slot as usize].pending += 1;
             self.issue();
         }
@@ -673,7 +670,9 @@ impl Drive {
                 }
                 known = self.ftl.map_page_end(at);
             }
-            let (units, read) = self.read_row(at, end.min(known), Token::Host(slot));
+            let asked = (!command.whole_units).then_some(&command);
+            let end = end.min(known);
+            let (units, read) = self.read_row(at, end, Token::Host(slot), asked);
             self.commands.slots[slot as usize].pending += u32::from(read);
             in_ram += if read { 0 } else { units };
             at += units;
@@ -685,10 +684,17 @@ impl Drive {
         self.finish_read(slot);
     }
 
-    /// Asks for the units from `at` on that one flash read brings; the answer is how many they
-    /// are, and whether they are on flash at all.
+    /// Asks for the units from `at` on that one flash read brings, of the first and the last no more
+    /// than a command `asked` for; the answer is how many they are, and whether they are on flash
+    /// at all.
     #[inline]
-    pub(crate) fn read_row(&mut self, at: u32, end: u32, token: Token) -> (u32, bool) {
+    pub(crate) fn read_row(
+        &mut self,
+        at: u32,
+        end: u32,
+        token: Token,
+        asked: Option<&Command>,
+    ) -> (u32, bool) {
         let Found::Flash(ppn) = self.ftl.find(at) else {
             return (1, false);
         };
@@ -698,13 +704,11 @@ impl Drive {
             units += 1;
         }
         let (die, class) = self.ftl.read_place(ppn);
-        let mut op = NandOp {
-            die,
-            class,
-            units: self.grains(at, units),
-            retries: 0,
-            token,
-        };
+        let mut op = NandOp::new(die, class, self.grains(at, units), token);
+        if let Some(command) = asked {
+            op.skipped = self.unasked_codewords(command, at, units);
+        }
+        self.narrow(&mut op, ppn, at, units);
         if self.errors.on {
             self.grade_units(&mut op, ppn, at, units);
         }

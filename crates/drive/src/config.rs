@@ -49,6 +49,8 @@ pub struct Controller {
     pub end_to_end: bool,
     /// Round trip to the host's memory, where it holds pages of the map.
     pub host_memory_latency: Nanos,
+    /// Bytes of user data of an ECC codeword; 0 where reads move whole mapping units.
+    pub codeword_bytes: u32,
     /// Bytes a second that a compressing controller takes in; 0 = as much as comes.
     pub compression_bytes_per_s: u64,
 }

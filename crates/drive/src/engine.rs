@@ -256,6 +256,19 @@ impl Drive {
                     self.flash_rests();
                 }
             }
+            Event::PlaneSensed(die, plane) => {
+                self.flash
+                    .plane_sensed((die, plane), self.now, &mut self.events);
+            }
+            Event::PlaneDone(die, plane) => {
+                let op = self
+                    .flash
+                    .plane_done((die, plane), self.now, &mut self.events);
+                self.operation_ended(op);
+                if !self.flash.is_busy() {
+                    self.flash_rests();
+                }
+            }
             Event::Arrived => self.arrived(),
             Event::Command(slot) => self.begin_command(slot),
             Event::Answer(slot) => self.answer(slot, self.commands.status(slot)),

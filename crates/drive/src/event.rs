@@ -21,6 +21,10 @@ pub(crate) enum Event {
     RegisterFree(u16),
     /// A die has ended its operation.
     Done(u16),
+    /// A plane of a die, the first of a read that goes on beside others, has sensed its page.
+    PlaneSensed(u16, u16),
+    /// The page of such a read has crossed the channel.
+    PlaneDone(u16, u16),
     /// A die has suspended its operation: the array is free for reads.
     Suspended(u16),
     /// A command has ended in the drive.

@@ -17,6 +17,7 @@ use flashtwin_nand::{ModeTiming, Part, Program, Suspend};
 use crate::command::SECTOR_BYTES;
 use crate::config::Controller;
 use crate::event::Event;
+use crate::planes::Planes;
 use crate::snapshot::{Checked, LIFETIME, ensure};
 use crate::suspend::Pause;
 
@@ -28,17 +29,19 @@ pub(crate) struct Die {
     channel: u16,
     /// Reads for the host that overtake everything else.
     pub(crate) urgent: VecDeque<NandOp>,
-    queue: VecDeque<NandOp>,
+    pub(crate) queue: VecDeque<NandOp>,
     pub(crate) running: Option<NandOp>,
     /// With cache program: the next program, and when its data has been taken.
-    loaded: Option<(NandOp, Nanos)>,
+    pub(crate) loaded: Option<(NandOp, Nanos)>,
     /// The page register is free: the next program's data may be taken.
     may_load: bool,
     pub(crate) pause: Pause,
+    /// Reads that go on side by side, where planes work for themselves.
+    pub(crate) planes: Planes,
 }
 
 flashtwin_base::state! { Die {
-    kept: urgent, queue, running, loaded, may_load, pause;
+    kept: urgent, queue, running, loaded, may_load, pause, planes;
     built: channel;
 } }
 
@@ -62,14 +65,22 @@ pub(crate) struct Flash {
     ended: [u64; class::COUNT],
     units_moved: u64,
     unit_on_channel_bytes: u64,
+    /// Codewords of those units that stayed on their dies, and the bytes of one.
+    codewords_skipped: u64,
+    codeword_on_channel_bytes: u64,
+    bus_bytes_per_s: u64,
+    /// Planes of a die that read for themselves; 0 where they do not.
+    pub(crate) independent: u32,
+    /// Planes that reads of each class, among those that have ended, left alone.
+    spared: [u64; class::COUNT],
 }
 
 flashtwin_base::state! { Flash {
-    kept: suspensions, busy, ended, units_moved;
+    kept: suspensions, busy, ended, units_moved, codewords_skipped, spared;
     sized: channel_free;
     part: dies;
     built: array_time, transfer_time, retry_time, cache_program, read_priority, suspend, lone,
-        unit_on_channel_bytes;
+        unit_on_channel_bytes, codeword_on_channel_bytes, bus_bytes_per_s, independent;
 } }
 
 fn fill_times(times: &mut [Nanos], mode: &ModeTiming, read: u8, program: u8, erase: u8) {
@@ -115,24 +126,23 @@ impl Flash {
         }
         let senses = array_time[class::SLC_READ as usize].0 * u64::from(layout.bits);
         let program = array_time[class::NATIVE_PROGRAM as usize].0;
-        // With two passes the source is sensed for each of them.
-        let copyback = match layout.second_pass {
-            Some(second) => 2 * senses + program + second.time.0,
-            None => senses + program,
+        // With several passes the source is sensed for each of them.
+        let (later, time) = match layout.later_passes {
+            Some(passes) => (u64::from(passes.count()), passes.time().0),
+            None => (0, 0),
         };
-        array_time[class::COPYBACK as usize] = Nanos(copyback);
-        array_time[class::SECOND_PASS as usize] =
-            layout.second_pass.map_or(Nanos::ZERO, |second| second.time);
+        array_time[class::COPYBACK as usize] = Nanos((1 + later) * senses + program + time);
+        if let Some(passes) = layout.later_passes {
+            let first = class::LATER_PASS as usize;
+            array_time[first..first + passes.times.len()].copy_from_slice(&passes.times);
+        }
         let grain = u64::from(layout.grain_bytes());
-        let check_bytes = if controller.end_to_end {
-            grain / SECTOR_BYTES * CHECK_BYTES
-        } else {
-            0
+        let on_channel = |bytes: u64| {
+            let check = bytes / SECTOR_BYTES * CHECK_BYTES;
+            bytes + if controller.end_to_end { check } else { 0 }
         };
-        let transfer = |grains: u64| {
-            let bytes = u128::from(grains * (grain + check_bytes));
-            Nanos((bytes * 1_000_000_000 / u128::from(part.bus_bytes_per_s)) as u64)
-        };
+        let unit_on_channel_bytes = on_channel(grain);
+        let transfer = |grains: u64| bus_time(grains * unit_on_channel_bytes, part.bus_bytes_per_s);
         let g = &part.geometry;
         let die = |index: u32| Die {
             channel: (index % g.channels) as u16,
@@ -142,6 +152,7 @@ impl Flash {
             loaded: None,
             may_load: false,
             pause: Pause::default(),
+            planes: Planes::new(if part.independent_planes { g.planes } else { 0 }),
         };
         Flash {
             dies: (0..layout.dies).map(die).collect(),
@@ -159,7 +170,12 @@ impl Flash {
             busy: 0,
             ended: [0; class::COUNT],
             units_moved: 0,
-            unit_on_channel_bytes: grain + check_bytes,
+            unit_on_channel_bytes,
+            codewords_skipped: 0,
+            codeword_on_channel_bytes: on_channel(part.codeword_bytes.into()),
+            bus_bytes_per_s: part.bus_bytes_per_s,
+            independent: if part.independent_planes { g.planes } else { 0 },
+            spared: [0; class::COUNT],
         }
     }
 
@@ -168,15 +184,15 @@ impl Flash {
         &self.ended
     }
 
-    /// Units that ended operations moved over a channel.
-    pub(crate) fn units_moved(&self) -> u64 {
-        self.units_moved
+    /// Bytes that ended operations moved over a channel, what protects them included.
+    pub(crate) fn bytes_moved(&self) -> u64 {
+        self.units_moved * self.unit_on_channel_bytes
+            - self.codewords_skipped * self.codeword_on_channel_bytes
     }
 
-    /// Bytes of a unit, as [`Flash::units_moved`] counts them, as it crosses a channel, what
-    /// protects it included.
-    pub(crate) fn unit_on_channel_bytes(&self) -> u64 {
-        self.unit_on_channel_bytes
+    /// Planes that reads of each class, among those that have ended, left alone.
+    pub(crate) fn spared(&self) -> &[u64; class::COUNT] {
+        &self.spared
     }
 
     /// Books operations that were not carried out one by one.
@@ -196,6 +212,7 @@ impl Flash {
             die.queue.clear();
             die.pause = Pause::default();
             (die.running, die.loaded, die.may_load) = (None, None, false);
+            die.planes.power_lost();
         }
         self.channel_free.fill(now);
         self.busy = 0;
@@ -239,6 +256,10 @@ impl Flash {
     /// Starts what waits for an idle die.
     #[inline]
     pub(crate) fn start_next(&mut self, index: u16, now: Nanos, events: &mut EventQueue<Event>) {
+        if self.independent > 0 {
+            self.start_planes(index, now, events);
+            return;
+        }
         let die = &mut self.dies[index as usize];
         if self.suspend.is_some() && die.pause.holds() {
             if !self.serves_read(index) {
@@ -253,27 +274,68 @@ impl Flash {
         let Some(op) = die.urgent.pop_front().or_else(|| die.queue.pop_front()) else {
             return;
         };
-        die.running = Some(op);
-        let array = self.array_time[op.class as usize];
+        if class::is_read(op.class) {
+            die.running = Some(op);
+            let sensed = now + self.sense_time(&op);
+            if self.lone {
+                let sent = self.send(index, &op, sensed);
+                events.push(sent, Event::Done(index));
+            } else {
+                events.push(sensed, Event::Sensed(index));
+            }
+        } else {
+            self.start_alone(op, index, now, events);
+        }
+    }
+
+    /// Starts an operation that is no read: all planes work on it.
+    #[inline]
+    pub(crate) fn start_alone(
+        &mut self,
+        op: NandOp,
+        index: u16,
+        now: Nanos,
+        events: &mut EventQueue<Event>,
+    ) {
         if class::is_program(op.class) {
             let taken = self.take_data(index, op.units, now);
             self.start_array(op, index, taken, events);
-        } else if class::is_read(op.class) && self.lone {
-            let array = array + self.retry_time[op.retries as usize];
-            let sent = self.take_channel(die_channel(&self.dies, index), op.units, now + array);
-            events.push(sent, Event::Done(index));
-        } else if class::is_read(op.class) {
-            let array = array + self.retry_time[op.retries as usize];
-            events.push(now + array, Event::Sensed(index));
         } else {
-            self.note_array(index, now, now + array);
-            events.push(now + array, Event::Done(index));
+            self.dies[index as usize].running = Some(op);
+            let ends = now + self.array_time[op.class as usize];
+            self.note_array(index, now, ends);
+            events.push(ends, Event::Done(index));
         }
+    }
+
+    /// What a read takes until its pages can be sent.
+    #[inline]
+    pub(crate) fn sense_time(&self, op: &NandOp) -> Nanos {
+        self.array_time[op.class as usize] + self.retry_time[op.retries as usize]
+    }
+
+    /// Sends what a read has sensed; the answer is when that has crossed the channel.
+    #[inline]
+    pub(crate) fn send(&mut self, index: u16, op: &NandOp, from: Nanos) -> Nanos {
+        let time = if op.skipped > 0 {
+            let left_out = u64::from(op.skipped) * self.codeword_on_channel_bytes;
+            let bytes = u64::from(op.units) * self.unit_on_channel_bytes - left_out;
+            bus_time(bytes, self.bus_bytes_per_s)
+        } else {
+            self.transfer_time[op.units as usize]
+        };
+        self.take_channel(die_channel(&self.dies, index), time, from)
     }
 
     /// The array begins a program whose data is in the page register at `at`.
     #[inline]
-    fn start_array(&mut self, op: NandOp, index: u16, at: Nanos, events: &mut EventQueue<Event>) {
+    pub(crate) fn start_array(
+        &mut self,
+        op: NandOp,
+        index: u16,
+        at: Nanos,
+        events: &mut EventQueue<Event>,
+    ) {
         self.dies[index as usize].running = Some(op);
         let ends = at + self.array_time[op.class as usize];
         self.note_array(index, at, ends);
@@ -284,9 +346,9 @@ impl Flash {
     }
 
     #[inline]
-    fn take_channel(&mut self, channel: u16, units: u16, from: Nanos) -> Nanos {
+    fn take_channel(&mut self, channel: u16, time: Nanos, from: Nanos) -> Nanos {
         let free = &mut self.channel_free[channel as usize];
-        *free = from.max(*free) + self.transfer_time[units as usize];
+        *free = from.max(*free) + time;
         *free
     }
 
@@ -296,7 +358,8 @@ impl Flash {
         if units == 0 {
             return now;
         }
-        self.take_channel(die_channel(&self.dies, index), units, now)
+        let time = self.transfer_time[units as usize];
+        self.take_channel(die_channel(&self.dies, index), time, now)
     }
 
     /// The page register of a die is free: with cache program the next data may come.
@@ -326,7 +389,7 @@ impl Flash {
     #[inline]
     pub(crate) fn sensed(&mut self, index: u16, now: Nanos, events: &mut EventQueue<Event>) {
         if let Some(op) = self.dies[index as usize].running {
-            let sent = self.take_channel(die_channel(&self.dies, index), op.units, now);
+            let sent = self.send(index, &op, now);
             events.push(sent, Event::Done(index));
         }
     }
@@ -339,24 +402,36 @@ impl Flash {
         now: Nanos,
         events: &mut EventQueue<Event>,
     ) -> NandOp {
-        self.busy -= 1;
         let die = &mut self.dies[index as usize];
         die.may_load = false;
         let Some(op) = die.running.take() else {
             panic!("die {index} ended an operation that it had not begun");
         };
-        self.ended[op.class as usize] += 1;
-        self.units_moved += u64::from(op.units);
+        self.count_ended(&op);
         self.start_next(index, now, events);
         op
+    }
+
+    #[inline]
+    pub(crate) fn count_ended(&mut self, op: &NandOp) {
+        self.busy -= 1;
+        self.ended[op.class as usize] += 1;
+        self.units_moved += u64::from(op.units);
+        self.codewords_skipped += u64::from(op.skipped);
+    }
+
+    /// Notes that a read left so many planes of its die alone.
+    pub(crate) fn spare(&mut self, op: &NandOp, planes: u32) {
+        self.spared[op.class as usize] += u64::from(planes);
     }
 
     /// The state in a line a die, for a panic.
     pub(crate) fn describe(&self) -> String {
         let line = |(i, d): (usize, &Die)| {
             format!(
-                "die {i}: {:?}, waiting {}+{}\n",
+                "die {i}: {:?} {:?}, waiting {}+{}\n",
                 d.running,
+                d.planes,
                 d.urgent.len(),
                 d.queue.len()
             )
@@ -374,6 +449,11 @@ fn is_awaited(token: Token) -> bool {
     )
 }
 
+/// Time that bytes take on a channel.
+fn bus_time(bytes: u64, bytes_per_s: u64) -> Nanos {
+    Nanos((u128::from(bytes) * 1_000_000_000 / u128::from(bytes_per_s)) as u64)
+}
+
 #[inline]
 fn die_channel(dies: &[Die], index: u16) -> u16 {
     dies[index as usize].channel
@@ -387,10 +467,18 @@ impl Flash {
             let queued = die.urgent.iter().chain(&die.queue);
             let held = die.pause.held_op();
             let taken = die.loaded.iter().map(|(op, _)| op);
-            for op in queued.chain(&die.running).chain(taken).chain(held) {
+            let side = die.planes.running();
+            for op in queued
+                .chain(&die.running)
+                .chain(taken)
+                .chain(held)
+                .chain(side)
+            {
                 let place = usize::from(op.die) == index && usize::from(op.class) < class::COUNT;
                 let sized = usize::from(op.units) < self.transfer_time.len();
                 let steps = op.retries == 0 || usize::from(op.retries) < self.retry_time.len();
+                let left_out = u64::from(op.skipped) * self.codeword_on_channel_bytes;
+                let sized = sized && left_out <= u64::from(op.units) * self.unit_on_channel_bytes;
                 ensure!(
                     place && sized && steps && known(op.token),
                     "on die {index}: {op:?}"
@@ -406,12 +494,21 @@ impl Flash {
             self.busy
         );
         let most = self.ended.iter().max().copied().unwrap_or(0);
-        let counted = most.max(self.units_moved).max(self.suspensions) < LIFETIME;
+        let most = most.max(self.spared.iter().max().copied().unwrap_or(0));
+        let skipped = self.codewords_skipped;
+        let counted = most
+            .max(self.units_moved)
+            .max(self.suspensions)
+            .max(skipped)
+            < LIFETIME;
         ensure!(counted, "{most} operations have ended");
         ensure!(
             self.channel_free.iter().all(|at| at.0 < LIFETIME),
             "channels are never free"
         );
-        self.dies.iter().try_for_each(|die| die.pause.audit())
+        self.dies.iter().try_for_each(|die| {
+            die.pause.audit()?;
+            die.planes.audit(self.independent)
+        })
     }
 }

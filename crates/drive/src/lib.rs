@@ -10,6 +10,8 @@ pub mod fault;
 mod flash;
 mod link;
 mod lookup;
+mod parts;
+mod planes;
 pub mod power;
 mod protection;
 mod purge;

@@ -84,14 +84,15 @@ pub(crate) struct Power {
     /// Bytes that have crossed the host link, and what it can do in a second.
     pub(crate) link_bytes: u64,
     link_bytes_per_s: u64,
+    /// The same of one plane's share of a read.
+    plane_fj: [u64; class::COUNT],
     dies: u32,
-    unit_on_channel_bytes: u64,
     bus_bytes_per_s: u64,
 }
 
 flashtwin_base::state! { Power {
     kept: phase, since, times, link_bytes;
-    built: draw, shallow, op_fj, link_bytes_per_s, dies, unit_on_channel_bytes, bus_bytes_per_s;
+    built: draw, shallow, op_fj, plane_fj, link_bytes_per_s, dies, bus_bytes_per_s;
 } }
 
 impl Power {
@@ -106,11 +107,11 @@ impl Power {
             since: Nanos::ZERO,
             times: StateTimes::default(),
             shallow: draw.light.after.min(draw.deep.after),
-            op_fj: operations(draw, part, flash),
+            op_fj: operations(draw, part, flash, part.geometry.planes),
+            plane_fj: operations(draw, part, flash, 1),
             link_bytes: 0,
             link_bytes_per_s,
             dies: part.geometry.dies(),
-            unit_on_channel_bytes: flash.unit_on_channel_bytes(),
             bus_bytes_per_s: part.bus_bytes_per_s,
             draw: draw.clone(),
         }
@@ -196,7 +197,10 @@ impl Power {
             product(now.0 - times.off, self.draw.flash.standby_uw) * u128::from(self.dies);
         let ended = flash.ended().iter().zip(&self.op_fj);
         let arrays: u128 = ended.map(|(&count, &fj)| product(count, fj)).sum();
-        let moved = flash.units_moved() * self.unit_on_channel_bytes;
+        let spared = flash.spared().iter().zip(&self.plane_fj);
+        let spared: u128 = spared.map(|(&count, &fj)| product(count, fj)).sum();
+        let arrays = arrays - spared;
+        let moved = flash.bytes_moved();
         let channels = self.draw.flash.transfer_fj(moved, self.bus_bytes_per_s);
         let link = product(self.link_bytes, self.draw.link_uw) * 1_000_000_000
             / u128::from(self.link_bytes_per_s);
@@ -218,15 +222,16 @@ fn add_rest(times: &mut StateTimes, draw: &PowerDraw, rest: Nanos) {
     times.deep += rest.0 - deep;
 }
 
-/// Femtojoules of the array for an operation of each class.
-fn operations(draw: &PowerDraw, part: &Part, flash: &Flash) -> [u64; class::COUNT] {
-    let planes = part.geometry.planes;
+/// Femtojoules of the array for an operation of each class on so many planes.
+fn operations(draw: &PowerDraw, part: &Part, flash: &Flash, planes: u32) -> [u64; class::COUNT] {
     let array = |work, time| draw.flash.array_fj(work, planes, time);
     std::array::from_fn(|index| {
         let class = index as u8;
         let time = flash.array_time(class);
         if class == class::COPYBACK {
-            let passes = 1 + u64::from(part.second_pass.is_some());
+            let passes = 1 + part
+                .later_passes
+                .map_or(0, |passes| u64::from(passes.count()));
             let reads = passes * u64::from(part.geometry.cell.bits());
             let senses = Nanos(flash.array_time(class::SLC_READ).0 * reads);
             array(Work::Read, senses) + array(Work::Program, time - senses)

@@ -248,7 +248,7 @@ impl Drive {
         let (mut at, mut reads) = (from, 0);
         while at < from + units {
             let token = Token::Host(READ_AHEAD + chunk);
-            let (taken, read) = self.read_row(at, from + units, token);
+            let (taken, read) = self.read_row(at, from + units, token, None);
             reads += u32::from(read);
             at += taken;
         }

@@ -41,6 +41,16 @@ pub(crate) struct Pause {
 }
 
 impl Pause {
+    /// Another read may be served before the suspended operation goes on.
+    pub(crate) fn grants(&self) -> bool {
+        self.granted > 0
+    }
+
+    /// One is.
+    pub(crate) fn serve(&mut self) {
+        self.granted -= 1;
+    }
+
     /// An operation is suspended.
     #[inline]
     pub(crate) fn holds(&self) -> bool {

@@ -74,10 +74,41 @@ fn a_read_sends_what_was_asked_for() {
     single(&mut d, Op::Write, 0, 256);
     single(&mut d, Op::Flush, 0, 0);
     let found = single(&mut d, Op::Read, 8, 8);
-    assert_eq!(found, COMMAND + 35_000 + bus(16384) + link(4096));
+    assert_eq!(found, COMMAND + 35_000 + bus(4096) + link(4096));
     // The last 4 KiB of one unit and the first 8 KiB of the next, which lie in one row.
     let found = single(&mut d, Op::Read, 24, 24);
-    assert_eq!(found, COMMAND + 35_000 + bus(32768) + link(12288));
+    assert_eq!(found, COMMAND + 35_000 + bus(12288) + link(12288));
+    // Three sectors touch two codewords.
+    let found = single(&mut d, Op::Read, 7, 3);
+    assert_eq!(found, COMMAND + 35_000 + bus(8192) + link(1536));
+}
+
+#[test]
+fn the_codeword_is_the_least_that_a_read_moves() {
+    for (codeword, moved) in [
+        ("0", 16384),
+        ("64 KiB", 16384),
+        ("8 KiB", 8192),
+        ("1 KiB", 3072),
+    ] {
+        let codeword = format!("nand.codeword={codeword}");
+        let mut d = drive(16, &[&codeword]);
+        single(&mut d, Op::Write, 0, 256);
+        single(&mut d, Op::Flush, 0, 0);
+        // Four sectors from the middle of a KiB on.
+        let found = single(&mut d, Op::Read, 9, 4);
+        assert_eq!(
+            found,
+            COMMAND + 35_000 + bus(moved) + link(2048),
+            "{codeword}"
+        );
+    }
+    // A unit over several planes too, and with check data of 8 bytes a sector.
+    let mut d = drive(64, &["controller.end_to_end=true"]);
+    single(&mut d, Op::Write, 0, 128);
+    single(&mut d, Op::Flush, 0, 0);
+    let found = single(&mut d, Op::Read, 64, 8);
+    assert_eq!(found, COMMAND + 35_000 + bus(4096 + 64) + link(4096));
 }
 
 #[test]
@@ -98,11 +129,12 @@ fn a_unit_in_ram_or_on_its_way_is_not_read_again() {
     single(&mut d, Op::Write, 0, 256);
     single(&mut d, Op::Flush, 0, 0);
     let first = single(&mut d, Op::Write, 0, 8);
-    assert_eq!(first, COMMAND + 35_000 + bus(16384) + link(4096));
+    // What it brings is not read.
+    assert_eq!(first, COMMAND + 35_000 + bus(12288) + link(4096));
     let second = single(&mut d, Op::Write, 8, 8);
     assert_eq!(second, COMMAND + link(4096), "its unit is in the buffer");
     let both = send(&mut d, &[(Op::Write, 64, 8), (Op::Write, 72, 8)]);
-    let once = COMMAND + 35_000 + bus(16384);
+    let once = COMMAND + 35_000 + bus(12288);
     assert_eq!(both, [once + link(4096), once + 2 * link(4096)]);
 }
 

@@ -93,6 +93,59 @@ fn the_second_pass_comes_a_wordline_later_and_padding_takes_its_place_at_a_flush
 }
 
 #[test]
+fn a_third_and_a_fourth_pass_follow_at_the_same_distance() {
+    // Of wordlines 0 to 3, two of them padding: passes 1 of 0, 1 of 1, 2 of 0, 1 of 2, 2 of 1,
+    // 3 of 0, 1 of 3, 2 of 2, 3 of 1; padding takes no data.
+    let mut d = drive(&["nand.native.third_pass=7 ms"]);
+    let later = 3 * SECOND + 2 * 7_000_000;
+    assert_eq!(flushed(&mut d), bus(6) + 4 * FIRST + later);
+    let c = d.counters();
+    assert_eq!((c.direct_units, c.pad_units), (4 * GRANULE, 4 * GRANULE));
+    d.ftl().check();
+    // A fourth: of 0 and 1 all four, of padding 2 three... each die ends with the last of 1.
+    let four = [
+        "nand.native.third_pass=7 ms",
+        "nand.native.fourth_pass=1 ms",
+    ];
+    let mut d = drive(&[&four[..], &["controller.write_buffer=2 MiB"]].concat());
+    let later = 4 * SECOND + 3 * 7_000_000 + 2 * 1_000_000;
+    assert_eq!(flushed(&mut d), bus(8) + 5 * FIRST + later);
+    assert_eq!(d.counters().pad_units, 6 * GRANULE);
+    // Without distance each wordline gets all of them at once.
+    let near = ["nand.native.pass_distance=0", "nand.native.third_pass=7 ms"];
+    let mut d = drive(&near);
+    assert_eq!(
+        flushed(&mut d),
+        bus(6) + 2 * FIRST + 2 * SECOND + 2 * 7_000_000
+    );
+    assert_eq!(d.counters().second_pass_units, 8 * GRANULE);
+}
+
+#[test]
+fn the_buffer_holds_the_data_of_all_passes() {
+    // (passes - 1) · distance + 1 granules of each of two dies, and one that is being filled.
+    let bytes = |granules: u64| format!("controller.write_buffer={} B", granules * GRANULE * 4096);
+    let three = "nand.native.third_pass=7 ms";
+    let load = |sets: &[&str]| {
+        let sets: Vec<String> = DRIVE.iter().chain(sets).map(|s| (*s).to_owned()).collect();
+        let path = common::write("base", common::BASE);
+        flashtwin_drive::spec::load(&path, &[], &[], &sets).is_ok()
+    };
+    for (distance, least) in [("0", 3), ("1", 7), ("2", 11)] {
+        let distance = format!("nand.native.pass_distance={distance}");
+        assert!(load(&[three, &distance, &bytes(least)]));
+        assert!(!load(&[three, &distance, &bytes(least - 1)]));
+        // So much is enough to go on with.
+        let mut d = drive(&[three, &distance, &bytes(least)]);
+        let mut fill = job(ReadWrite::Write, 128 << 10, 4);
+        fill.io_bytes = Some(200 << 20);
+        go(&mut d, fill);
+        d.ftl().check();
+    }
+    assert!(!load(&["nand.native.second_pass=0", three]));
+}
+
+#[test]
 fn without_distance_the_passes_follow_each_other() {
     let mut d = drive(&["nand.native.pass_distance=0"]);
     assert_eq!(flushed(&mut d), bus(4) + 2 * FIRST + 2 * SECOND);

@@ -83,6 +83,24 @@ const OTHERS: &[(&str, &[&str])] = &[
     ),
     ("nand.native.second_pass", &["nand.native.second_pass=5 ms"]),
     (
+        "nand.native.third_pass",
+        &[
+            "nand.native.third_pass=5 ms",
+            "nand.native.second_pass=5 ms",
+        ],
+    ),
+    (
+        "nand.native.fourth_pass",
+        &[
+            "nand.native.fourth_pass=5 ms",
+            "nand.native.third_pass=5 ms",
+            "nand.native.second_pass=5 ms",
+            "controller.write_buffer=2 MiB",
+        ],
+    ),
+    ("nand.independent_planes", &["nand.independent_planes=true"]),
+    ("nand.codeword", &["nand.codeword=1 KiB"]),
+    (
         "nand.native.pass_distance",
         &[
             "nand.native.second_pass=5 ms",

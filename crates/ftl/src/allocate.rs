@@ -303,7 +303,7 @@ impl Ftl {
             self.sequence += 1;
         }
         if self.has_passes(self.streams[stream].mode) {
-            self.second_passes(stream, ops);
+            self.later_passes(stream, ops);
         }
     }
 
@@ -324,13 +324,12 @@ impl Ftl {
         let place = self.buffer.launch(flight);
         self.blocks.all[s.superblock as usize].in_flight += 1;
         self.count_cells(s.mode, s.granule);
-        let op = NandOp {
-            die: die as u16,
-            class: self.layout.program_class(s.mode, page),
-            units: sent as u16,
-            retries: 0,
-            token: self.first_pass(s.mode, place),
-        };
+        let op = NandOp::new(
+            die as u16,
+            self.layout.program_class(s.mode, page),
+            sent as u16,
+            self.first_pass(s.mode, place),
+        );
         ops.push(op);
         if self.has_passes(s.mode) {
             self.half_done(stream, s, op, data);
@@ -396,7 +395,7 @@ impl Ftl {
         }
         let full = s.next == s.end;
         if self.has_passes(self.streams[stream].mode) {
-            self.second_passes(stream, ops);
+            self.later_passes(stream, ops);
         }
         if full {
             self.close(stream);
@@ -594,13 +593,7 @@ impl Ftl {
         let class = class::erase(block.mode);
         for die in self.layout.dies_of(superblock) {
             let token = Token::Erase(superblock);
-            ops.push(NandOp {
-                die: die as u16,
-                class,
-                units: 0,
-                retries: 0,
-                token,
-            });
+            ops.push(NandOp::new(die as u16, class, 0, token));
         }
     }
 

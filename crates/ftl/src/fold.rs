@@ -284,13 +284,7 @@ impl Ftl {
         for index in 0..self.layout.group_dies * self.layout.bits {
             let ppn = first + index * row;
             let (die, class) = self.read_place(ppn);
-            ops.push(NandOp {
-                die,
-                class,
-                units: row as u16,
-                retries: 0,
-                token: Token::FoldCheck(ppn),
-            });
+            ops.push(NandOp::new(die, class, row as u16, Token::FoldCheck(ppn)));
         }
     }
 
@@ -322,13 +316,7 @@ impl Ftl {
             self.fold.copying += 1;
             self.fold.debt_milli -= i64::from(s.granule) * 1000;
             let token = Token::Copyback(place);
-            ops.push(NandOp {
-                die: die as u16,
-                class: class::COPYBACK,
-                units: 0,
-                retries: 0,
-                token,
-            });
+            ops.push(NandOp::new(die as u16, class::COPYBACK, 0, token));
             self.skip_granule(FOLD, ops);
         }
         self.fold.cursor += dies * row * self.layout.bits;

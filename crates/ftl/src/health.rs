@@ -230,7 +230,7 @@ impl Ftl {
         let cache = &self.policy.cache;
         let staged = cache.mode != CacheMode::None && cache.when_full != WhenFull::Direct;
         // Only data between two passes asks for a buffer that a drive without direct data lacks.
-        let bound = self.layout.second_pass.is_some()
+        let bound = self.layout.later_passes.is_some()
             && cache.size_by_fill.is_empty()
             && cache.worn == Worn::Keep;
         let no_cache = staged && bound && self.cache.fixed_total + self.cache.limit == 0;
@@ -371,13 +371,12 @@ impl Ftl {
             if valid > 0 {
                 self.fold.outstanding += 1;
                 let (die, class) = self.read_place(rows.start);
-                ops.push(NandOp {
+                ops.push(NandOp::new(
                     die,
                     class,
-                    units: valid as u16,
-                    retries: 0,
-                    token: Token::FoldRead(rows.start),
-                });
+                    valid as u16,
+                    Token::FoldRead(rows.start),
+                ));
             }
         }
         self.counters.failure_units += u64::from(self.layout.native_granule);

@@ -103,23 +103,18 @@ impl Ftl {
         let wordlines = u64::from(self.layout.wordlines());
         let die = (self.journal.rows % dies) as u16;
         if self.journal.rows.is_multiple_of(dies * wordlines) && self.journal.rows > 0 {
-            ops.extend((0..self.layout.dies).map(|die| NandOp {
-                die: die as u16,
-                class: class::erase(Mode::Slc),
-                units: 0,
-                retries: 0,
-                token: Token::SystemErase,
+            ops.extend((0..self.layout.dies).map(|die| {
+                NandOp::new(die as u16, class::erase(Mode::Slc), 0, Token::SystemErase)
             }));
         }
         self.journal.rows += 1;
         self.counters.journal_units += u64::from(self.layout.row_units);
-        ops.push(NandOp {
+        ops.push(NandOp::new(
             die,
-            class: class::SLC_PROGRAM,
-            units: self.layout.row_units as u16,
-            retries: 0,
+            class::SLC_PROGRAM,
+            self.layout.row_units as u16,
             token,
-        });
+        ));
     }
 
     /// The host has written so much that a checkpoint is due; one that is under way goes on.

@@ -18,7 +18,7 @@
 //! Invariant: offsets and parity slots together are every page row of the superblock's blocks,
 //! each once (`tests/layout.rs`).
 
-use flashtwin_nand::{Part, Program, SecondPass};
+use flashtwin_nand::{LaterPasses, Part, Program};
 
 use crate::op::class;
 use crate::packing::GRAINS;
@@ -97,6 +97,8 @@ pub struct Layout {
     pub page_units: u32,
     /// Units of one page of every plane of a die: a multi-plane read.
     pub row_units: u32,
+    /// Planes of a die.
+    pub planes: u32,
     /// Superblocks of the drive, those of the system not among them.
     pub superblocks: u32,
     /// Units of a superblock in native mode, parity not among them.
@@ -113,8 +115,8 @@ pub struct Layout {
     pub lower_first: bool,
     /// Wordlines of a block.
     wordlines: u32,
-    /// The second pass of native programs.
-    pub second_pass: Option<SecondPass>,
+    /// The passes of native programs after the first.
+    pub later_passes: Option<LaterPasses>,
     by_superblock: Divider,
     by_row: Divider,
     by_granule: Divider,
@@ -173,6 +175,7 @@ impl Layout {
             unit_bytes: policy.unit_bytes,
             page_units,
             row_units,
+            planes: g.planes,
             superblocks: g.blocks_per_plane * groups - system,
             native_units: slc_units * bits,
             slc_units,
@@ -181,7 +184,7 @@ impl Layout {
             one_shot,
             lower_first: policy.cache.mode == CacheMode::LowerPages && !one_shot && bits > 1,
             wordlines: g.wordlines_per_block,
-            second_pass: part.second_pass.filter(|_| one_shot),
+            later_passes: part.later_passes.filter(|_| one_shot),
             by_superblock: Divider::new(slc_units * bits),
             by_row: Divider::new(row_units),
             by_granule: Divider::new(native_granule),
@@ -303,6 +306,16 @@ impl Layout {
     #[must_use]
     pub fn row_of(&self, ppn: u32) -> u32 {
         self.by_row.quotient(ppn)
+    }
+
+    /// The planes on which the units from one of a row to another of the same row lie: the first
+    /// and how many.
+    #[must_use]
+    pub fn planes_of(&self, first: u32, last: u32) -> (u32, u32) {
+        let pages = self.row_units / self.page_units;
+        let plane = |ppn: u32| self.by_row.split(ppn).1 / self.page_units * self.planes / pages;
+        let begins = plane(first);
+        (begins, plane(last) - begins + self.planes / pages)
     }
 
     /// Operation class of a program in a mode; `page` is the page type that it begins with.

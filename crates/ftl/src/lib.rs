@@ -47,7 +47,7 @@ pub use ftl::{Found, Ftl, Load};
 pub use layout::Layout;
 pub use map_cache::JOURNAL_ENTRY_BYTES;
 pub use map_pages::{LookUp, pool_superblocks};
-pub use op::{NandOp, Token};
+pub use op::{NandOp, Planes, Token};
 pub use parity::Mate;
 pub use policy::Policy;
 pub use slc_cache::Route;

@@ -19,7 +19,7 @@ use crate::ftl::{Found, Ftl};
 use crate::layout::{Layout, Mode, NONE};
 use crate::map_cache::Checkpoint;
 use crate::mover::Work;
-use crate::op::{NandOp, Token};
+use crate::op::{NandOp, Planes, Token};
 use crate::policy::MapPolicy;
 
 /// Granules a die that the map may have in programming.
@@ -48,7 +48,7 @@ impl MapPolicy {
             return 0;
         }
         assert!(
-            layout.second_pass.is_none() || self.mode == Mode::Slc,
+            layout.later_passes.is_none() || self.mode == Mode::Slc,
             "map pages cannot wait for a second pass"
         );
         let pages = host_units.div_ceil(self.entries(layout.unit_bytes));
@@ -168,12 +168,10 @@ impl Ftl {
     fn read_map_page(&mut self, ppn: u32, token: Token, ops: &mut Vec<NandOp>) {
         self.counters.map_reads += 1;
         let (die, class) = self.read_place(ppn);
+        let planes = Planes::some(self.layout.planes_of(ppn, ppn));
         ops.push(NandOp {
-            die,
-            class,
-            units: 1,
-            retries: 0,
-            token,
+            planes,
+            ..NandOp::new(die, class, 1, token)
         });
     }
 

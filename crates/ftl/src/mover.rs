@@ -169,8 +169,8 @@ impl Mover {
 /// Granules that a stream may have between their passes: a part of a stripe and the wordlines
 /// before it, on every die.
 pub(crate) fn between_passes(layout: &Layout) -> u32 {
-    let distance = layout.second_pass.map(|pass| pass.distance_wordlines + 1);
-    distance.unwrap_or(0) * layout.dies
+    let wordlines = layout.later_passes.map(|passes| passes.wordlines());
+    wordlines.unwrap_or(0) * layout.dies
 }
 
 /// Free superblocks that a mover leaves: the last one is collection's.
@@ -306,13 +306,7 @@ impl Ftl {
             Work::Collect => Token::GcRead(first),
             Work::Map => Token::MapGcRead(first),
         };
-        ops.push(NandOp {
-            die,
-            class,
-            units: sent as u16,
-            retries: 0,
-            token,
-        });
+        ops.push(NandOp::new(die, class, sent as u16, token));
     }
 
     /// A row has been read: what is still valid in it goes into the mover's stream.

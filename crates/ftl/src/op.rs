@@ -15,20 +15,20 @@ pub mod class {
     pub const SLC_PROGRAM: u8 = 8;
     /// Native program; plus the page type where the part programs page by page.
     pub const NATIVE_PROGRAM: u8 = 9;
-    /// Second pass of a native program.
-    pub const SECOND_PASS: u8 = 13;
+    /// Later pass of a native program: the second, plus 1 and 2 for the third and the fourth.
+    pub const LATER_PASS: u8 = 13;
     /// Program of a wordline of the second tier.
-    pub const TIER_PROGRAM: u8 = 14;
+    pub const TIER_PROGRAM: u8 = 16;
     /// Erase after SLC use.
-    pub const SLC_ERASE: u8 = 15;
+    pub const SLC_ERASE: u8 = 17;
     /// Erase after native use.
-    pub const NATIVE_ERASE: u8 = 16;
+    pub const NATIVE_ERASE: u8 = 18;
     /// Erase after use in the second tier.
-    pub const TIER_ERASE: u8 = 17;
+    pub const TIER_ERASE: u8 = 19;
     /// One native wordline filled from as many SLC wordlines as it has bits, inside the die.
-    pub const COPYBACK: u8 = 18;
+    pub const COPYBACK: u8 = 20;
     /// How many there are.
-    pub const COUNT: usize = 19;
+    pub const COUNT: usize = 21;
 
     /// A read of a row in a mode; `page` is its page type.
     #[inline]
@@ -81,8 +81,8 @@ pub enum Token {
     Host(u32),
     /// A granule being programmed, by its place in the list of those in flight.
     Program(u32),
-    /// The first of two passes of a granule, by its place in the same list. The granule is in
-    /// flight until the second, which is its program.
+    /// A pass of a granule before its last, by its place in the same list. The granule is in flight
+    /// until the last, which is its program.
     FirstPass(u32),
     /// A row read in order to fold it, by its first physical unit.
     FoldRead(u32),
@@ -110,6 +110,40 @@ pub enum Token {
     Rebuild(u32),
 }
 
+/// A run of planes of a die, at most 16: the first in the low four bits, one less than their number
+/// in the high ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Planes(u8);
+
+impl Planes {
+    /// As many as there are.
+    pub const ALL: Planes = Planes(0xf0);
+
+    /// Some: the first, and how many.
+    #[must_use]
+    pub fn some((first, count): (u32, u32)) -> Planes {
+        assert!(
+            first < 16 && (1..=16).contains(&count),
+            "{count} planes from {first}"
+        );
+        Planes((first | (count - 1) << 4) as u8)
+    }
+
+    /// The first one.
+    #[must_use]
+    pub fn first(self) -> usize {
+        usize::from(self.0 & 15)
+    }
+
+    /// A bit for each of them, of a die that has so many.
+    #[must_use]
+    pub fn mask(self, of: u32) -> u16 {
+        let count = u32::from(self.0 >> 4) + 1;
+        let bits = ((1u32 << count) - 1) << self.first();
+        (bits & ((1u32 << of) - 1)) as u16
+    }
+}
+
 /// One operation on one die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct NandOp {
@@ -121,6 +155,27 @@ pub struct NandOp {
     pub units: u16,
     /// Steps of the read-retry ladder that a read takes.
     pub retries: u8,
+    /// Codewords of these units that a read leaves on the die.
+    pub skipped: u8,
+    /// The planes that a read senses where they work for themselves, see [`Planes`].
+    pub planes: Planes,
     /// Who is told.
     pub token: Token,
+}
+
+impl NandOp {
+    /// An operation at its first try, on all planes, that moves so many units whole.
+    #[inline]
+    #[must_use]
+    pub fn new(die: u16, class: u8, units: u16, token: Token) -> NandOp {
+        NandOp {
+            die,
+            class,
+            units,
+            retries: 0,
+            skipped: 0,
+            planes: Planes::ALL,
+            token,
+        }
+    }
 }

@@ -1,11 +1,13 @@
-//! Programming in two passes (foggy, then fine), as QLC does: the second pass of a wordline comes
-//! after the first pass of those behind it, so that neighbours disturb each other less.
+//! Programming in several passes (foggy, then fine), as QLC does and some TLC: a later pass of a
+//! wordline comes after the first pass of those behind it, so that neighbours disturb each other
+//! less.
 //!
 //! A stripe's granules get their second pass once the stripe so many wordlines behind it has got
-//! its first; the end of a superblock brings what is left. Until its second pass is programmed a
-//! granule is in flight: its data stays in the buffer, is read from there, is not durable, and
-//! needs the data once more. Invariants: every granule gets both passes, on each die in the order
-//! of the wordlines, and a full superblock waits for nothing.
+//! its first, the third once the one twice as far behind has, and so on; the end of a superblock
+//! brings what is left. Until its last pass is programmed a granule is in flight: its data stays in
+//! the buffer, is read from there, is not durable, and is needed once more for each pass.
+//! Invariants: every granule gets every pass, on each die in the order of the wordlines, and a full
+//! superblock waits for nothing.
 //!
 //! What has to be durable now (a flush, a write through, the end of a fold) cannot wait for the
 //! data behind it: whole wordlines of padding take its place ([`Ftl::pad_through`]).
@@ -20,7 +22,7 @@ use crate::layout::{Layout, Mode, NONE};
 use crate::op::{NandOp, Token, class};
 use crate::write_buffer::{Flight, PARITY};
 
-/// A granule that has had its first pass.
+/// A granule that has had a pass and not its last.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Half {
     /// Its place in the list of those in flight.
@@ -36,20 +38,22 @@ struct Half {
     data: bool,
 }
 
-/// Granules that wait for their second pass, oldest first.
+/// Granules that wait for another pass, oldest first.
 pub(crate) struct Passes {
-    /// Wordlines from the first pass to the second; none where one pass is all.
-    distance: Option<u32>,
+    /// Passes after the first; 0 where one is all.
+    later: u32,
+    /// Wordlines between two of them.
+    distance: u32,
     /// The data crosses the channel again.
     again: bool,
     groups: u32,
-    /// By stream and die group.
+    /// By stream, die group and the passes that they have had.
     halves: Vec<VecDeque<Half>>,
     /// Units of the host's that wait.
     pub(crate) host_units: u32,
     /// Granules of each stream that wait, and of none.
     pub(crate) by_stream: [u32; STREAMS + 1],
-    /// First passes under way of each stream, and of none.
+    /// Passes under way that are not the last, of each stream and of none.
     pub(crate) first: [u32; STREAMS + 1],
     /// Those of granules that hold host data.
     pub(crate) host_firsts: u32,
@@ -58,17 +62,18 @@ pub(crate) struct Passes {
 flashtwin_base::state! { Passes {
     kept: host_units, by_stream, first, host_firsts;
     sized: halves;
-    built: distance, again, groups;
+    built: later, distance, again, groups;
 } }
 
 impl Passes {
     pub(crate) fn new(layout: &Layout) -> Passes {
-        let queues = layout
-            .second_pass
-            .map_or(0, |_| layout.groups as usize * STREAMS);
+        let passes = layout.later_passes;
+        let later = passes.map_or(0, |passes| passes.count());
+        let queues = (later * layout.groups) as usize * STREAMS;
         Passes {
-            distance: layout.second_pass.map(|pass| pass.distance_wordlines),
-            again: layout.second_pass.is_some_and(|pass| pass.transfers),
+            later,
+            distance: passes.map_or(0, |passes| passes.distance_wordlines),
+            again: passes.is_some_and(|passes| passes.transfers),
             groups: layout.groups,
             halves: vec![VecDeque::new(); queues],
             host_units: 0,
@@ -78,16 +83,30 @@ impl Passes {
         }
     }
 
-    fn of(&mut self, stream: usize, lane: u32) -> &mut VecDeque<Half> {
-        &mut self.halves[stream * self.groups as usize + lane as usize]
+    /// Those of a lane that have had so many passes.
+    fn of(&mut self, stream: usize, lane: u32, passes: u32) -> &mut VecDeque<Half> {
+        let lane = stream * self.groups as usize + lane as usize;
+        &mut self.halves[lane * self.later as usize + passes as usize - 1]
+    }
+
+    /// All of a lane.
+    fn lane(&self, stream: usize, lane: u32) -> &[VecDeque<Half>] {
+        let at = (stream * self.groups as usize + lane as usize) * self.later as usize;
+        &self.halves[at..at + self.later as usize]
+    }
+
+    /// A pass that is not the last begins.
+    fn begin(&mut self, flight: &Flight) {
+        self.first[flight.stream] += 1;
+        self.host_firsts += u32::from(flight.host_units > 0);
     }
 }
 
 impl Ftl {
-    /// Whether granules of a mode are programmed twice.
+    /// Whether granules of a mode are programmed more than once.
     #[inline]
     pub(crate) fn has_passes(&self, mode: Mode) -> bool {
-        self.passes.distance.is_some() && mode == Mode::Native
+        self.passes.later > 0 && mode == Mode::Native
     }
 
     /// Who is told of the first program of a granule.
@@ -100,8 +119,8 @@ impl Ftl {
         }
     }
 
-    /// The first pass of a granule has been issued: it waits for the second. `s` is the stream as
-    /// it stood before.
+    /// The first pass of a granule has been issued: it waits for the others. `s` is the stream as it
+    /// stood before.
     pub(crate) fn half_done(&mut self, stream: usize, s: &Stream, first: NandOp, data: bool) {
         let Token::FirstPass(place) = first.token else {
             return;
@@ -109,8 +128,7 @@ impl Ftl {
         let flight = self.buffer.flights[place as usize];
         self.passes.host_units += flight.host_units;
         self.passes.by_stream[flight.stream] += 1;
-        self.passes.first[flight.stream] += 1;
-        self.passes.host_firsts += u32::from(flight.host_units > 0);
+        self.passes.begin(&flight);
         let half = Half {
             place,
             stripe: self.layout.stripe_of(s.mode, s.begun).0,
@@ -119,55 +137,76 @@ impl Ftl {
             host_units: flight.host_units,
             data,
         };
-        self.passes.of(stream, s.lane).push_back(half);
+        self.passes.of(stream, s.lane, 1).push_back(half);
     }
 
-    /// The first pass of a granule has ended.
+    /// A pass of a granule that is not its last has ended.
     pub(crate) fn first_passed(&mut self, place: u32) {
         let flight = self.buffer.flights[place as usize];
         self.passes.first[flight.stream] -= 1;
         self.passes.host_firsts -= u32::from(flight.host_units > 0);
     }
 
-    /// Issues the second passes whose time has come in the lane of a stream that has its turn.
-    pub(crate) fn second_passes(&mut self, stream: usize, ops: &mut Vec<NandOp>) {
-        let s = self.streams[stream];
-        let Some(distance) = self.passes.distance.filter(|_| s.mode == Mode::Native) else {
-            return;
-        };
-        let whole = s.begun / (s.granule * self.layout.stripe_granules());
-        while let Some(&half) = self.passes.of(stream, s.lane).front() {
-            if half.stripe + distance >= whole && s.begun < s.end {
-                break;
-            }
-            self.passes.of(stream, s.lane).pop_front();
-            self.issue_second(half, s.granule / self.layout.ratio, ops);
-        }
-    }
-
-    /// The superblock of a lane takes no more: what waits in it gets its second pass now.
-    pub(crate) fn last_passes(&mut self, stream: usize, lane: u32, ops: &mut Vec<NandOp>) {
+    /// Issues the later passes whose time has come in the lane of a stream that has its turn.
+    pub(crate) fn later_passes(&mut self, stream: usize, ops: &mut Vec<NandOp>) {
         let s = self.streams[stream];
         if !self.has_passes(s.mode) {
             return;
         }
-        while let Some(half) = self.passes.of(stream, lane).pop_front() {
-            self.issue_second(half, s.granule, ops);
+        let whole = s.begun / (s.granule * self.layout.stripe_granules());
+        self.pass_below(stream, s.lane, whole, ops);
+        if s.begun == s.end {
+            self.last_passes(stream, s.lane, ops);
         }
     }
 
-    fn issue_second(&mut self, half: Half, granule: u32, ops: &mut Vec<NandOp>) {
-        self.passes.host_units -= half.host_units;
-        let owner = self.buffer.flights[half.place as usize].stream;
-        self.passes.by_stream[owner] -= 1;
+    /// The superblock of a lane takes no more: what waits in it gets its passes now, as if
+    /// wordlines went on behind it.
+    pub(crate) fn last_passes(&mut self, stream: usize, lane: u32, ops: &mut Vec<NandOp>) {
+        if !self.has_passes(self.streams[stream].mode) {
+            return;
+        }
+        let newest = self.passes.lane(stream, lane).iter().flatten();
+        let Some(newest) = newest.map(|half| half.stripe).max() else {
+            return;
+        };
+        for behind in 0..=self.passes.later * self.passes.distance {
+            self.pass_below(stream, lane, newest + 1 + behind, ops);
+        }
+    }
+
+    /// Issues what is due in a lane once its stripes below a number have had their first pass.
+    fn pass_below(&mut self, stream: usize, lane: u32, whole: u32, ops: &mut Vec<NandOp>) {
+        for passes in 1..=self.passes.later {
+            let reach = passes * self.passes.distance;
+            while let Some(&half) = self.passes.of(stream, lane, passes).front() {
+                if half.stripe + reach >= whole {
+                    break;
+                }
+                self.passes.of(stream, lane, passes).pop_front();
+                self.issue_pass(half, passes, ops);
+                if passes < self.passes.later {
+                    self.passes.of(stream, lane, passes + 1).push_back(half);
+                }
+            }
+        }
+    }
+
+    /// Issues the pass of a granule after so many.
+    fn issue_pass(&mut self, half: Half, passes: u32, ops: &mut Vec<NandOp>) {
+        let flight = self.buffer.flights[half.place as usize];
+        let granule = self.layout.native_granule / self.layout.ratio;
         self.counters.second_pass_units += u64::from(granule);
-        ops.push(NandOp {
-            die: half.die,
-            class: class::SECOND_PASS,
-            units: half.units,
-            retries: 0,
-            token: Token::Program(half.place),
-        });
+        let token = if passes < self.passes.later {
+            self.passes.begin(&flight);
+            Token::FirstPass(half.place)
+        } else {
+            self.passes.host_units -= half.host_units;
+            self.passes.by_stream[flight.stream] -= 1;
+            Token::Program(half.place)
+        };
+        let class = class::LATER_PASS + (passes - 1) as u8;
+        ops.push(NandOp::new(half.die, class, half.units, token));
     }
 
     /// Pads a stream until none of its data waits: the granule being filled, and as many
@@ -178,11 +217,17 @@ impl Ftl {
             return;
         }
         for lane in 0..self.layout.groups {
-            while self.passes.of(stream, lane).iter().any(|half| half.data) {
+            while self.waits(stream, lane) {
                 self.switch_lane(stream, lane);
                 self.pad_granule(stream, ops);
             }
         }
+    }
+
+    /// Whether data waits for a pass in a lane.
+    fn waits(&self, stream: usize, lane: u32) -> bool {
+        let mut halves = self.passes.lane(stream, lane).iter().flatten();
+        halves.any(|half| half.data)
     }
 
     /// Programs a granule of nothing.
@@ -210,7 +255,7 @@ impl Ftl {
         let moved = &mut self.streams[stream];
         moved.next += s.granule;
         moved.begun = moved.next;
-        self.second_passes(stream, ops);
+        self.later_passes(stream, ops);
         if s.begun + s.granule == s.stop {
             self.end_turn(stream);
         }

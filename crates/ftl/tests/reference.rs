@@ -3,11 +3,12 @@
 mod common;
 
 use common::{Bench, part, policy, torture, torture_with};
+use flashtwin_base::Nanos;
 use flashtwin_ftl::Policy;
 use flashtwin_ftl::policy::{
     Admit, CacheMode, FoldPath, Pace, Parity, Separation, SizeAt, WhenFull,
 };
-use flashtwin_nand::{Cell, SecondPass};
+use flashtwin_nand::{Cell, LaterPasses};
 
 fn cached(mode: CacheMode, when_full: WhenFull, path: FoldPath, superblocks: u64) -> Policy {
     let mut policy = policy();
@@ -167,23 +168,29 @@ fn every_choice_of_the_cache_keeps_every_unit() {
 }
 
 #[test]
-fn two_passes_lose_nothing_and_every_granule_gets_both() {
-    for (cell, distance, dies, parity) in [
-        (Cell::Qlc, 1, 0, Parity::None),
-        (Cell::Qlc, 0, 0, Parity::Stripe),
-        (Cell::Tlc, 3, 1, Parity::None),
-        (Cell::Qlc, 2, 2, Parity::Stripe),
+fn several_passes_lose_nothing_and_every_granule_gets_all() {
+    for (cell, passes, distance, dies, parity) in [
+        (Cell::Qlc, 2, 1, 0, Parity::None),
+        (Cell::Qlc, 2, 0, 0, Parity::Stripe),
+        (Cell::Tlc, 2, 3, 1, Parity::None),
+        (Cell::Qlc, 2, 2, 2, Parity::Stripe),
+        (Cell::Tlc, 3, 1, 0, Parity::None),
+        (Cell::Qlc, 4, 1, 1, Parity::None),
+        (Cell::Tlc, 3, 0, 2, Parity::Stripe),
     ] {
         for mode in [CacheMode::None, CacheMode::Dynamic] {
             for path in [FoldPath::Controller, FoldPath::Copyback] {
                 let mut p = part(cell, true, 32);
                 p.geometry.channels = if dies == 2 { 4 } else { 2 };
                 p.geometry.wordlines_per_block = 64;
-                p.second_pass = Some(SecondPass {
-                    time: p.native.erase,
+                let none = Nanos::ZERO;
+                let time = |pass: u32| if pass <= passes { p.native.erase } else { none };
+                let later = LaterPasses {
+                    times: [time(2), time(3), time(4)],
                     distance_wordlines: distance,
                     transfers: true,
-                });
+                };
+                p.later_passes = Some(later);
                 let mut policy = policy();
                 if mode != CacheMode::None {
                     policy = cached(mode, WhenFull::Direct, path, 4);
@@ -192,7 +199,7 @@ fn two_passes_lose_nothing_and_every_granule_gets_both() {
                 policy.superblock_dies = dies;
                 policy.parity = parity;
                 let granule = 4 * cell.bits();
-                let buffer = ((distance + 1) * p.geometry.dies() + 1) * granule;
+                let buffer = (later.wordlines() * p.geometry.dies() + 1) * granule;
                 let share = if parity == Parity::None { 0.5 } else { 0.25 };
                 let mut bench = torture_with(&p, policy, share, 23, buffer);
                 bench.pad_through();
@@ -204,9 +211,10 @@ fn two_passes_lose_nothing_and_every_granule_gets_both() {
                 if mode == CacheMode::None {
                     // Padding behind the last data waits for its own second pass.
                     let lanes = 2 * bench.ftl.layout.groups * bench.ftl.layout.group_dies;
-                    let waiting = u64::from((distance + 1) * lanes * granule);
-                    let once = c.programmed_units();
-                    assert!(c.second_pass_units <= once && once <= c.second_pass_units + waiting);
+                    let more = u64::from(passes - 1);
+                    let waiting = u64::from(later.wordlines() * lanes * granule) * more;
+                    let all = c.programmed_units() * more;
+                    assert!(c.second_pass_units <= all && all <= c.second_pass_units + waiting);
                 }
             }
         }

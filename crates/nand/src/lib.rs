@@ -5,4 +5,4 @@ pub mod error;
 pub mod part;
 
 pub use energy::DiePower;
-pub use part::{Cell, Geometry, ModeTiming, Part, Program, SecondPass, Suspend, TierMode};
+pub use part::{Cell, Geometry, LaterPasses, ModeTiming, Part, Program, Suspend, TierMode};

@@ -39,7 +39,7 @@ pub struct Geometry {
     pub channels: u32,
     /// Dies that share a channel.
     pub dies_per_channel: u32,
-    /// Planes of a die, always operated together by multi-plane commands.
+    /// Planes of a die, programmed and erased together by multi-plane commands.
     pub planes: u32,
     /// Usable blocks of a plane.
     pub blocks_per_plane: u32,
@@ -107,15 +107,40 @@ pub struct TierMode {
     pub timing: ModeTiming,
 }
 
-/// The second of two programming passes of a native wordline (foggy, then fine).
+/// Most programming passes of a wordline.
+pub const PASSES_MAX: usize = 4;
+
+/// The programming passes of a native wordline after its first (foggy, then fine).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SecondPass {
-    /// Time that it takes.
-    pub time: Nanos,
-    /// Wordlines that get their first pass before it, after this one's.
+pub struct LaterPasses {
+    /// Time of each; zero where there is none, and behind it.
+    pub times: [Nanos; PASSES_MAX - 1],
+    /// Wordlines that get their first pass between two passes of a wordline.
     pub distance_wordlines: u32,
-    /// The data crosses the channel again; otherwise the die has kept it.
+    /// The data crosses the channel again for each; otherwise the die has kept it.
     pub transfers: bool,
+}
+
+impl LaterPasses {
+    /// How many there are, one at least.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        let passes = self.times.iter().take_while(|time| **time > Nanos::ZERO);
+        passes.count().max(1) as u32
+    }
+
+    /// Time of all of them.
+    #[must_use]
+    pub fn time(&self) -> Nanos {
+        let times = self.times.iter().take(self.count() as usize);
+        Nanos(times.map(|time| time.0).sum())
+    }
+
+    /// Wordlines whose data waits for a pass at most, the one that is being filled among them.
+    #[must_use]
+    pub fn wordlines(&self) -> u32 {
+        self.count() * self.distance_wordlines + 1
+    }
 }
 
 /// What a die may interrupt for a read, and what that costs.
@@ -158,8 +183,13 @@ pub struct Part {
     pub bus_bytes_per_s: u64,
     /// Data of the next program is transferred while the array programs.
     pub cache_program: bool,
-    /// Second pass of native one-shot programs; none where one pass is all.
-    pub second_pass: Option<SecondPass>,
+    /// Later passes of native one-shot programs; none where one pass is all.
+    pub later_passes: Option<LaterPasses>,
+    /// Planes of a die read for themselves, each its own page of its own block, at the same time.
+    pub independent_planes: bool,
+    /// Bytes of user data of an ECC codeword, the least that a read moves over a channel; 0 where
+    /// it moves whole mapping units.
+    pub codeword_bytes: u32,
     /// Suspension of programs and erases.
     pub suspend: Suspend,
 }

@@ -65,6 +65,9 @@ impl Drive {
                 | Event::RegisterFree(die)
                 | Event::Done(die)
                 | Event::Suspended(die) => usize::from(die) < dies,
+                Event::PlaneSensed(die, plane) | Event::PlaneDone(die, plane) => {
+                    usize::from(die) < dies && u32::from(plane) < self.flash.independent
+                }
                 Event::MapFetched(slot) => {
                     fetched += 1;
                     slot < self.ftl.map_slots()

@@ -13,7 +13,7 @@ use flashtwin_ftl::policy::{
 };
 use flashtwin_nand::DiePower;
 use flashtwin_nand::part::{
-    Cell, Geometry, ModeTiming, Part, Program, SecondPass, Suspend, TierMode,
+    Cell, Geometry, LaterPasses, ModeTiming, Part, Program, Suspend, TierMode,
 };
 
 use super::value::{Datum, Values};
@@ -128,10 +128,16 @@ fn part(checked: &Checked<'_>) -> Part {
         },
         bus_bytes_per_s: checked.number("nand.bus_rate"),
         cache_program: checked.flag("nand.cache_program"),
-        second_pass: match checked.time("nand.native.second_pass") {
+        independent_planes: checked.flag("nand.independent_planes"),
+        codeword_bytes: checked.count("nand.codeword"),
+        later_passes: match checked.time("nand.native.second_pass") {
             Nanos::ZERO => None,
-            time => Some(SecondPass {
-                time,
+            second => Some(LaterPasses {
+                times: [
+                    second,
+                    checked.time("nand.native.third_pass"),
+                    checked.time("nand.native.fourth_pass"),
+                ],
                 distance_wordlines: checked.count("nand.native.pass_distance"),
                 transfers: checked.flag("nand.native.pass_transfer"),
             }),
@@ -326,6 +332,7 @@ fn controller(checked: &Checked<'_>) -> Controller {
         },
         end_to_end: checked.flag("controller.end_to_end"),
         host_memory_latency: checked.time("map.hmb_latency"),
+        codeword_bytes: checked.count("nand.codeword"),
         compression_bytes_per_s: checked.number("compression.rate"),
     }
 }

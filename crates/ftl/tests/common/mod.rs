@@ -1,9 +1,10 @@
 //! A small drive for tests: the firmware, dies that end their operations in any order between
 //! dies, and a shadow that knows which stamp every unit has to hold.
 //!
-//! The shadow is a `BTreeMap`, too simple to be wrong: it hangs a stamp on each physical unit,
-//! moves it only as the operations say, and after every step every logical unit has to read back
-//! its last stamp.
+//! The shadow is a `BTreeMap`, too simple to be wrong: it hangs a stamp on each physical unit and
+//! moves it only as the operations say; every logical unit has to read back its last stamp, and to
+//! be where the shadow last saw it. What an operation may move is looked at when it ends,
+//! everything else whenever all of it is verified.
 
 #![allow(dead_code)] // Each test binary takes what it needs.
 
@@ -11,6 +12,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use flashtwin_base::Nanos;
 use flashtwin_base::rng::Rng;
+use flashtwin_ftl::layout::NONE;
 use flashtwin_ftl::policy::{
     Admit, CacheMode, Durability, Fold, FoldPath, Gc, MapPolicy, Pace, Parity, Recycler,
     Separation, SlcCache, Victim, Wear, WhenFull, Worn,
@@ -50,7 +52,9 @@ pub fn part(cell: Cell, one_shot: bool, blocks: u32) -> Part {
         bus_bytes_per_s: 400_000_000,
         cache_program: false,
         tier: None,
-        second_pass: None,
+        later_passes: None,
+        independent_planes: false,
+        codeword_bytes: 4096,
         suspend: Suspend {
             program: false,
             erase: false,
@@ -122,6 +126,9 @@ pub struct Bench {
     pub rng: Rng,
     stamps: BTreeMap<u32, u64>,
     expected: BTreeMap<u32, u64>,
+    /// Where the shadow last saw each unit, and which unit it saw in each place.
+    seen: Vec<u32>,
+    held: Vec<u32>,
     clock: u64,
     pages: Vec<WrittenPage>,
 }
@@ -155,6 +162,7 @@ impl Bench {
             u64::from(buffer_units) * u64::from(UNIT),
             1,
         );
+        let ftl_places = ftl.layout.physical_units() as usize;
         let dies = (0..ftl.layout.dies).map(|_| VecDeque::new()).collect();
         Bench {
             ftl,
@@ -164,6 +172,8 @@ impl Bench {
             rng: Rng::new(seed, 7),
             stamps: BTreeMap::new(),
             expected: BTreeMap::new(),
+            seen: vec![NONE; capacity_units as usize],
+            held: vec![NONE; ftl_places],
             clock: 0,
             pages: Vec::new(),
         }
@@ -248,30 +258,51 @@ impl Bench {
         let die = busy[self.rng.below(busy.len() as u64) as usize];
         let op = self.dies[die].pop_front().expect("a busy die");
         let rows = self.sources(op.token);
-        let fails = self.fails;
-        let watched = if rows.is_empty() && !fails {
-            0
-        } else {
-            self.ftl.logical_units()
-        };
+        let mut before: Vec<u32> = rows.iter().cloned().flatten().collect();
         // Only what a failed program leaves in the buffer moves without having been read.
-        let buffered = |lpn| fails && self.ftl.find(lpn) == Found::Buffer;
-        let before: Vec<(u32, u32, bool)> = (0..watched)
-            .filter_map(|lpn| self.ftl.locate(lpn).map(|ppn| (lpn, ppn, buffered(lpn))))
-            .collect();
+        if let (Some(superblock), true) = (self.programmed(op.token), self.fails) {
+            let first = self.ftl.layout.base(superblock);
+            let units = first..first + self.ftl.layout.native_units;
+            let buffered = |&ppn: &u32| {
+                let lpn = self.held[ppn as usize];
+                lpn != NONE && self.ftl.find(lpn) == Found::Buffer
+            };
+            before.extend(units.filter(buffered));
+        }
+        before.retain(|&ppn| self.is_there(ppn));
         self.ftl.finish(op.token, &mut self.ops);
         self.queue();
         self.note_pages();
-        for (lpn, ppn, buffered) in before {
+        for ppn in before {
+            let lpn = self.held[ppn as usize];
             let now = self.ftl.locate(lpn).expect("moving never unmaps");
             if now != ppn {
-                assert!(
-                    buffered || rows.iter().any(|r| r.contains(&ppn)),
-                    "unit {lpn} moved unread"
-                );
                 let stamp = self.stamps[&ppn];
                 self.stamps.insert(now, stamp);
+                self.place(lpn, now);
             }
+        }
+    }
+
+    /// The shadow sees a unit in a place.
+    fn place(&mut self, lpn: u32, ppn: u32) {
+        self.seen[lpn as usize] = ppn;
+        self.held[ppn as usize] = lpn;
+    }
+
+    /// Whether the unit that the shadow saw in a place last is still there.
+    fn is_there(&self, ppn: u32) -> bool {
+        let lpn = self.held[ppn as usize];
+        lpn != NONE && self.seen[lpn as usize] == ppn && self.ftl.locate(lpn) == Some(ppn)
+    }
+
+    /// The superblock that a program that may fail writes to.
+    fn programmed(&self, token: Token) -> Option<u32> {
+        match token {
+            Token::Program(place) | Token::Copyback(place) => {
+                Some(self.ftl.superblock_of_flight(place))
+            }
+            _ => None,
         }
     }
 
@@ -322,6 +353,7 @@ impl Bench {
                 self.expected.insert(unit, self.clock);
                 let ppn = self.ftl.locate(unit).expect("just written");
                 self.stamps.insert(ppn, self.clock);
+                self.place(unit, ppn);
             }
             lpn += now;
             left -= now;
@@ -335,6 +367,7 @@ impl Bench {
         self.note_pages();
         for unit in lpn..lpn + count {
             self.expected.remove(&unit);
+            self.seen[unit as usize] = NONE;
         }
     }
 
@@ -378,7 +411,10 @@ impl Bench {
         self.ftl.check();
         self.verify_pages();
         for lpn in 0..self.ftl.logical_units() {
-            let found = self.ftl.locate(lpn).map(|ppn| self.stamps[&ppn]);
+            let place = self.ftl.locate(lpn);
+            let seen = Some(self.seen[lpn as usize]).filter(|&ppn| ppn != NONE);
+            assert_eq!(place, seen, "unit {lpn} moved unread");
+            let found = place.map(|ppn| self.stamps[&ppn]);
             assert_eq!(found, self.expected.get(&lpn).copied(), "unit {lpn}");
         }
     }

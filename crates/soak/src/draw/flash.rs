@@ -41,7 +41,11 @@ pub(super) fn shape(rng: &mut Rng) -> Shape {
     let superblocks = between(rng, 12, 48);
     let one_shot = rng.chance(60);
     let unit = pick(rng, &[4u64, 4, 4, 8, 16, 32, 64]) << 10;
-    let two = one_shot && rng.chance(30);
+    let passes = if one_shot && rng.chance(30) {
+        between(rng, 2, 4)
+    } else {
+        1
+    };
     let distance = rng.below(wordlines.min(4));
     let dies = channels * per_channel;
     let group = match rng.below(3) {
@@ -57,6 +61,7 @@ pub(super) fn shape(rng: &mut Rng) -> Shape {
     let list = |texts: &[&str]| format!("[{}]", texts[..bits].join(","));
     let reads = list(&["\"45 us\"", "\"60 us\"", "\"75 us\"", "\"90 us\""]);
     let programs = list(&["\"500 us\"", "\"1 ms\"", "\"2 ms\"", "\"3 ms\""]);
+    let pass = |number| if number <= passes { "3 ms" } else { "0" };
     let sets = vec![
         format!("nand.cell={cell}"),
         format!("nand.channels={channels}"),
@@ -71,7 +76,14 @@ pub(super) fn shape(rng: &mut Rng) -> Shape {
             if one_shot { "\"4 ms\"" } else { &programs }
         ),
         format!("nand.cache_program={}", rng.chance(50)),
-        format!("nand.native.second_pass={}", if two { "3 ms" } else { "0" }),
+        format!("nand.native.second_pass={}", pass(2)),
+        format!("nand.native.third_pass={}", pass(3)),
+        format!("nand.native.fourth_pass={}", pass(4)),
+        format!("nand.independent_planes={}", rng.chance(40)),
+        format!(
+            "nand.codeword={}",
+            pick(rng, &["0", "1 KiB", "4 KiB", "16 KiB"])
+        ),
         format!("nand.native.pass_distance={distance}"),
         format!("nand.native.pass_transfer={}", rng.chance(50)),
         format!("ftl.mapping_unit={unit} B"),
@@ -84,7 +96,11 @@ pub(super) fn shape(rng: &mut Rng) -> Shape {
         slc: (dies / groups - u64::from(parity)) * planes * wordlines * page,
         parity,
         groups,
-        between_passes: if two { (distance + 1) * dies } else { 0 },
+        between_passes: if passes > 1 {
+            ((passes - 1) * distance + 1) * dies
+        } else {
+            0
+        },
         granule: planes * page * if one_shot { bits as u64 } else { 1 },
         unit,
         one_shot,

@@ -91,9 +91,23 @@ fn buffer(found: &mut Findings<'_>) -> Option<()> {
 fn between_passes(found: &mut Findings<'_>) -> Option<()> {
     let values = found.values;
     let flash = Flash::read(values)?;
-    if values.number("nand.native.second_pass")? == 0 {
+    let pass = |name: &str| values.number(&format!("nand.native.{name}_pass"));
+    let (second, third, fourth) = (pass("second")?, pass("third")?, pass("fourth")?);
+    for (key, time, before) in [("third", third, second), ("fourth", fourth, third)] {
+        if time > 0 && before == 0 {
+            let hint = "write the times of the passes before it too";
+            found.add(
+                &format!("nand.native.{key}_pass"),
+                "a pass is left out",
+                hint,
+            );
+            return None;
+        }
+    }
+    if second == 0 {
         return None;
     }
+    let later = 1 + u128::from(third > 0) + u128::from(fourth > 0);
     if matches!(values.entry("nand.native.tprog")?.datum, Datum::Times(_)) {
         let message = "a part that programs page by page has no second pass";
         let hint = "write one time for `nand.native.tprog`, or `nand.native.second_pass = 0`";
@@ -120,11 +134,11 @@ fn between_passes(found: &mut Findings<'_>) -> Option<()> {
     let granule = flash.planes * flash.bits * flash.page;
     // Hot and cold data wait apart.
     let streams = 1 + u128::from(super::gc::extra_streams(values)? > 0);
-    let least = streams * ((distance + 1) * flash.all_dies() + 1) * granule;
+    let least = streams * ((later * distance + 1) * flash.all_dies() + 1) * granule;
     let buffer = u128::from(values.number("controller.write_buffer")?);
     if buffer < least {
         let message = format!(
-            "{} do not hold the data between the two passes of a wordline on {} dies, {}",
+            "{} do not hold the data between the passes of a wordline on {} dies, {}",
             human(buffer),
             flash.all_dies(),
             human(least)

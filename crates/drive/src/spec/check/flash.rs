@@ -138,6 +138,7 @@ const PAGE_MAX: u64 = 1 << 20;
 pub(super) fn check(found: &mut Findings<'_>) {
     page_types(found);
     mapping(found);
+    codeword(found);
     units(found);
     sectors(found);
     groups(found);
@@ -175,6 +176,16 @@ fn page_types(found: &mut Findings<'_>) {
             found.add(key, message, format!("give one time, or a list of {bits}"));
         }
     }
+}
+
+fn codeword(found: &mut Findings<'_>) -> Option<()> {
+    let bytes = found.values.number("nand.codeword")?;
+    if bytes > 0 && !(bytes.is_power_of_two() && (1 << 10..=64 << 10).contains(&bytes)) {
+        let text = human(bytes.into());
+        let message = format!("{text} is not a power of two from 1 to 64 KiB");
+        found.add("nand.codeword", message, "write 1, 2 or 4 KiB, or 0");
+    }
+    Some(())
 }
 
 fn mapping(found: &mut Findings<'_>) -> Option<()> {

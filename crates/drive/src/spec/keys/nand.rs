@@ -62,6 +62,22 @@ pub(super) const KEYS: &[Key] = &[
          turns.",
     ),
     fixed(
+        "nand.independent_planes",
+        Kind::Flag,
+        "true",
+        "Each plane of a die reads for itself: reads of pages on different planes, of any blocks, \
+         go on at the same time; otherwise a die does one read after another.",
+    )
+    .or("false"),
+    fixed(
+        "nand.codeword",
+        quantity_or_zero(Size),
+        "\"4 KiB\"",
+        "User data of an ECC codeword, a power of two from 1 to 64 KiB: of a larger mapping unit a \
+         read moves the codewords that it needs over the channel; 0 = always whole units.",
+    )
+    .or("\"4 KiB\""),
+    fixed(
         "nand.slc.tr",
         Kind::PageTimes,
         "\"35 us\"",
@@ -107,18 +123,32 @@ pub(super) const KEYS: &[Key] = &[
     )
     .or("0"),
     fixed(
+        "nand.native.third_pass",
+        quantity_or_zero(Time),
+        "\"3 ms\"",
+        "Time of a third pass over a wordline; 0 where two are all.",
+    )
+    .or("0"),
+    fixed(
+        "nand.native.fourth_pass",
+        quantity_or_zero(Time),
+        "\"3 ms\"",
+        "Time of a fourth pass over a wordline; 0 where three are all.",
+    )
+    .or("0"),
+    fixed(
         "nand.native.pass_distance",
         count(0, 64),
         "1",
-        "Wordlines behind it that get their first pass before a wordline gets its second. Their \
-         data stays in the controller meanwhile.",
+        "Wordlines behind it that get their first pass before a wordline gets its second, and \
+         between any two passes. Their data stays in the controller meanwhile.",
     )
     .or("1"),
     fixed(
         "nand.native.pass_transfer",
         Kind::Flag,
         "true",
-        "The data crosses the channel again for the second pass; otherwise the die has kept it.",
+        "The data crosses the channel again for each later pass; otherwise the die has kept it.",
     )
     .or("true"),
     fixed(

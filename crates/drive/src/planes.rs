@@ -1,0 +1,171 @@
+//! Planes that read for themselves (independent multi-plane read, AIPR): each plane of a die senses
+//! its own page of its own block while others are at it.
+//!
+//! A plane is busy from the beginning of a read until its page has crossed the channel, of which the
+//! die has one. A read begins as soon as its planes are free, whatever waits before it for others; a
+//! read that has been passed over often is waited for, so that one of all planes gets its turn
+//! among many of one. Programs and erases take the whole die: they wait until its planes are idle,
+//! and reads wait for them or suspend them, as they do on other dies.
+
+use flashtwin_base::Nanos;
+use flashtwin_base::queue::EventQueue;
+use flashtwin_ftl::NandOp;
+use flashtwin_ftl::op::class;
+
+use crate::event::Event;
+use crate::flash::{Die, Flash};
+use crate::snapshot::{Checked, ensure};
+
+/// Reads that may be begun before one that waits for its planes.
+const PASSED_MOST: u32 = 64;
+
+/// What the planes of a die do.
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Planes {
+    /// By the first plane of each read.
+    running: Vec<Option<NandOp>>,
+    /// A bit for each plane at work.
+    busy: u16,
+    /// Reads that have been begun before the first that waits.
+    passed: u32,
+}
+
+impl Planes {
+    pub(crate) fn new(planes: u32) -> Planes {
+        Planes {
+            running: vec![None; planes as usize],
+            busy: 0,
+            passed: 0,
+        }
+    }
+
+    /// The reads that go on.
+    pub(crate) fn running(&self) -> impl Iterator<Item = &NandOp> {
+        self.running.iter().flatten()
+    }
+
+    pub(crate) fn power_lost(&mut self) {
+        self.running.fill(None);
+        (self.busy, self.passed) = (0, 0);
+    }
+
+    /// See [`crate::snapshot`].
+    pub(crate) fn audit(&self, planes: u32) -> Checked {
+        ensure!(self.running.len() as u32 == planes, "planes of a die");
+        let mut busy = 0;
+        for (plane, op) in self.running.iter().enumerate() {
+            let Some(op) = op else { continue };
+            let mask = op.planes.mask(planes);
+            let sound = op.planes.first() == plane && busy & mask == 0 && class::is_read(op.class);
+            ensure!(sound, "plane {plane} reads {op:?}");
+            busy |= mask;
+        }
+        ensure!(busy == self.busy, "planes at work");
+        Ok(())
+    }
+}
+
+impl Die {
+    /// Takes a read that can begin: of those that go first, and, where nothing is suspended, of
+    /// those at the head of the queue.
+    fn take_read(&mut self, planes: u32, queued: bool) -> Option<NandOp> {
+        let busy = self.planes.busy;
+        let free = |op: &NandOp| op.planes.mask(planes) & busy == 0;
+        let patient = self.planes.passed < PASSED_MOST;
+        let mut may = |at: usize| {
+            let taken = at == 0 || patient;
+            self.planes.passed = if at == 0 { 0 } else { self.planes.passed + 1 };
+            taken
+        };
+        if let Some(at) = self.urgent.iter().position(free) {
+            return may(at).then(|| self.urgent.remove(at)).flatten();
+        }
+        if !queued {
+            return None;
+        }
+        let mut reads = self.queue.iter().take_while(|op| class::is_read(op.class));
+        let at = reads.position(free)?;
+        may(at).then(|| self.queue.remove(at)).flatten()
+    }
+}
+
+impl Flash {
+    /// Starts what can be started on a die: the next program's data that is in its register, reads
+    /// on idle planes, or, once all are idle, what was suspended or what comes next.
+    pub(crate) fn start_planes(&mut self, index: u16, now: Nanos, events: &mut EventQueue<Event>) {
+        let die = &mut self.dies[index as usize];
+        if die.running.is_some() {
+            return;
+        }
+        let holds = self.suspend.is_some() && die.pause.holds();
+        if !holds
+            && die.planes.busy == 0
+            && let Some((op, taken)) = die.loaded.take()
+        {
+            self.start_array(op, index, now.max(taken), events);
+            return;
+        }
+        self.start_reads(index, holds, now, events);
+        let die = &mut self.dies[index as usize];
+        if die.planes.busy > 0 {
+            return;
+        }
+        if holds {
+            self.resume(index, now, events);
+        } else if let Some(op) = die.queue.pop_front() {
+            self.start_alone(op, index, now, events);
+        }
+    }
+
+    /// Begins reads while there are some whose planes are idle; with an operation suspended, as
+    /// many as may be served before it goes on.
+    fn start_reads(&mut self, index: u16, holds: bool, now: Nanos, events: &mut EventQueue<Event>) {
+        let planes = self.independent;
+        while !holds || self.dies[index as usize].pause.grants() {
+            let die = &mut self.dies[index as usize];
+            let Some(op) = die.take_read(planes, !holds) else {
+                return;
+            };
+            if holds {
+                die.pause.serve();
+            }
+            die.planes.busy |= op.planes.mask(planes);
+            die.planes.running[op.planes.first()] = Some(op);
+            let sensed = now + self.sense_time(&op);
+            let plane = op.planes.first() as u16;
+            events.push(sensed, Event::PlaneSensed(index, plane));
+        }
+    }
+
+    /// A plane has sensed its page: it goes over the channel.
+    pub(crate) fn plane_sensed(
+        &mut self,
+        (index, plane): (u16, u16),
+        now: Nanos,
+        events: &mut EventQueue<Event>,
+    ) {
+        if let Some(op) = self.dies[index as usize].planes.running[plane as usize] {
+            let sent = self.send(index, &op, now);
+            events.push(sent, Event::PlaneDone(index, plane));
+        }
+    }
+
+    /// The page of a plane has crossed the channel; what waits for the plane starts.
+    pub(crate) fn plane_done(
+        &mut self,
+        (index, plane): (u16, u16),
+        now: Nanos,
+        events: &mut EventQueue<Event>,
+    ) -> NandOp {
+        let planes = &mut self.dies[index as usize].planes;
+        let Some(op) = planes.running[plane as usize].take() else {
+            panic!("plane {plane} of die {index} ended a read that it had not begun");
+        };
+        let mask = op.planes.mask(self.independent);
+        planes.busy &= !mask;
+        self.count_ended(&op);
+        self.spare(&op, self.independent - mask.count_ones());
+        self.start_next(index, now, events);
+        op
+    }
+}
