@@ -43,12 +43,83 @@ class JobRow(TypedDict):
     errors: int
 
 @type_check_only
+class Moments(TypedDict):
+    count: int
+    min: int
+    max: int
+    mean: float
+    stddev: float
+
+# What fio counts of one direction. Latencies are in nanoseconds, `bw` in KiB/s and `iops` over
+# windows; histograms are in fio's buckets.
+@type_check_only
+class FioSide(TypedDict):
+    ios: int
+    bytes: int
+    issued: int
+    errors: int
+    runtime_ns: int
+    slat: Moments
+    clat: Moments
+    lat: Moments
+    bw: Moments
+    iops: Moments
+    slat_hist: NDArray[np.uint64]
+    clat_hist: NDArray[np.uint64]
+    lat_hist: NDArray[np.uint64]
+
+@type_check_only
+class FioSync(TypedDict):
+    issued: int
+    lat: Moments
+    lat_hist: NDArray[np.uint64]
+
+@type_check_only
+class FioSteady(TypedDict):
+    attained: bool
+    criterion: float
+    deviation: float
+    slope: float
+    bw: list[int]
+    iops: list[int]
+
+# A job of fio's. Times are since the phase began: `measured_ns` is the end of the ramp. `failure`
+# is fio's error number and what happened. `depths` counts submissions at depths of 1, 2, 4, 8, 16,
+# 32, 64 and more; `submits` and `completes` batches of 0, up to 4, 8, 16, 32, 64, and more; the
+# latency classes are fio's (2 to 1000, and 2000 and more in ms). `requests` has a row a request in
+# the order of completion (times since the phase began, `number` the order of issue, direction 3
+# fsync and 4 fdatasync); `averages` has a row a window (`end_ns` since `measured_ns`) and direction.
+@type_check_only
+class FioRow(TypedDict):
+    name: str
+    failure: tuple[int, str] | None
+    started_ns: int
+    measured_ns: int
+    ended_ns: int
+    depth_found: int | None
+    ended_all: bool
+    read: FioSide
+    write: FioSide
+    trim: FioSide
+    sync: FioSync
+    depths: list[int]
+    submits: list[int]
+    completes: list[int]
+    latency_ns: list[int]
+    latency_us: list[int]
+    latency_ms: list[int]
+    steady: FioSteady | None
+    requests: dict[str, NDArray[np.uint64 | np.uint32 | np.uint8]] | None
+    averages: dict[str, NDArray[np.uint64 | np.uint8]] | None
+
+@type_check_only
 class Outcome(TypedDict):
     start_ns: int
     duration_ns: int
     series: dict[str, NDArray[np.int64]]
     jobs: list[JobRow]
     hist: dict[str, NDArray[np.uint64]]
+    fio: list[FioRow]
     xray: dict[str, NDArray[np.int64]]
 
 class SnapshotError(Exception): ...

@@ -111,6 +111,9 @@ pub fn run<D: Device>(
     phase: &Phase,
     tick: &mut impl FnMut(Progress) -> Flow,
 ) -> Outcome {
+    if phase.is_fio() {
+        return crate::fio::run(device, start, phase, tick);
+    }
     let mut host = Host::new(phase, start, device.queue_depth());
     let mut done = Vec::with_capacity(host.slots.len());
     let mut now = start;
@@ -400,6 +403,7 @@ impl<'a> Host<'a> {
             hist: hist
                 .filter(|(direction, _)| phase.uses(*direction))
                 .collect(),
+            fio: Vec::new(),
         }
     }
 }

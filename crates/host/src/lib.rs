@@ -5,6 +5,7 @@
 //! `base::device` only.
 
 mod closed_loop;
+pub mod fio;
 mod outcome;
 mod phase;
 mod series;

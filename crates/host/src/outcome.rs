@@ -3,6 +3,7 @@
 use flashtwin_base::{Histogram, Nanos, Status};
 use flashtwin_workload::{Direction, Job};
 
+use crate::fio::FioTotals;
 use crate::series::{Series, Sum};
 
 /// What one job did after its ramp. Latencies are of whole requests, host time included.
@@ -77,6 +78,8 @@ pub struct Outcome {
     pub jobs: Vec<JobTotals>,
     /// Latencies after the ramps, one histogram for each direction that the phase uses.
     pub hist: Vec<(Direction, Histogram)>,
+    /// What fio counts, an entry a job, where the jobs are fio's.
+    pub fio: Vec<FioTotals>,
 }
 
 /// The tally of one job.

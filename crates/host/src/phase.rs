@@ -40,7 +40,7 @@ impl Phase {
         let of_fio = jobs.iter().filter(|job| job.fio.is_some()).count();
         if jobs.is_empty() {
             Err(PhaseError::NoJobs)
-        } else if of_fio > 0 {
+        } else if of_fio > 0 && of_fio < jobs.len() {
             Err(PhaseError::Mixed)
         } else if sample == Nanos::ZERO {
             Err(PhaseError::NoInterval)
@@ -61,6 +61,12 @@ impl Phase {
     #[must_use]
     pub fn sample(&self) -> Nanos {
         self.sample
+    }
+
+    /// Whether the jobs are fio's.
+    #[must_use]
+    pub fn is_fio(&self) -> bool {
+        self.jobs.iter().all(|job| job.fio.is_some())
     }
 
     /// Whether any job asks for such requests.

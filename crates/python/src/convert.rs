@@ -8,6 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList};
 use serde_json::Value;
 
+use crate::fio;
+
 /// What a step comes to, before it crosses over.
 pub struct Answer {
     pub start: Nanos,
@@ -16,12 +18,18 @@ pub struct Answer {
 }
 
 /// The dictionary that every call on a twin answers with.
-pub fn answer<'py>(py: Python<'py>, answer: Answer, xray: &Xray) -> PyResult<Bound<'py, PyDict>> {
+pub fn answer<'py>(
+    py: Python<'py>,
+    mut answer: Answer,
+    xray: &Xray,
+) -> PyResult<Bound<'py, PyDict>> {
     let result = PyDict::new(py);
     result.set_item("start_ns", answer.start.0)?;
     result.set_item("duration_ns", (answer.end - answer.start).0)?;
     result.set_item("jobs", jobs(py, answer.outcome.as_ref())?)?;
     result.set_item("hist", histograms(py, answer.outcome.as_ref())?)?;
+    let counted = answer.outcome.as_mut().map(|o| std::mem::take(&mut o.fio));
+    result.set_item("fio", fio::rows(py, counted.unwrap_or_default())?)?;
     result.set_item("series", series(py, answer.outcome)?)?;
     let columns = PyDict::new(py);
     for (name, column) in COLUMNS.iter().zip(xray.columns()) {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use flashtwin_base::{Device, Nanos, Op, Request};
 use flashtwin_drive::Drive;
 use flashtwin_drive::snapshot::Identity;
+use flashtwin_host::fio::ENOMEM;
 use flashtwin_host::{Flow, Phase, Progress};
 use flashtwin_workload::job::{Job, RawJob};
 use pyo3::create_exception;
@@ -177,6 +178,10 @@ impl Twin {
             (outcome, verdict)
         });
         verdict.into_result()?;
+        let failures = outcome.fio.iter().filter_map(|job| job.failure.as_ref());
+        if let Some(failure) = failures.into_iter().find(|f| f.code == ENOMEM) {
+            return Err(wrong(failure.text.clone()));
+        }
         let answer = Answer {
             start: outcome.start,
             end: outcome.end,

@@ -256,6 +256,7 @@ def chained(label: str, parts: Sequence[Result]) -> Result:
         jobs=tuple(job for part in parts for job in part.jobs),
         hist=_summed([part.hist for part in parts]),
         xray=_followed([part.xray for part in parts], offsets),
+        fio=tuple(row for part in parts for row in part.fio),
     )
 
 
@@ -317,4 +318,5 @@ def _result(label: str, answer: Mapping[str, Any]) -> Result:
         jobs=tuple(JobTotals(**job) for job in answer["jobs"]),
         hist=answer["hist"],
         xray=answer["xray"],
+        fio=tuple(answer["fio"]),
     )

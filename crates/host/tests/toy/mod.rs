@@ -120,6 +120,7 @@ pub fn job() -> Job {
 }
 
 /// Runs jobs from a start that is not zero, sampled every 10 µs.
+#[allow(dead_code)] // Only a battery's jobs are run by it.
 pub fn run_jobs(toy: &mut Toy, jobs: Vec<Job>) -> Outcome {
     let phase = Phase::new(jobs, Nanos::from_us(10)).unwrap();
     run(toy, START, &phase, &mut |_| Flow::Continue)

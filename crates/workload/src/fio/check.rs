@@ -38,6 +38,11 @@ impl Fio {
         for blocks in self.blocks.get_or_insert(one) {
             check_blocks(blocks)?;
         }
+        let blocks = self.blocks.iter().flatten();
+        // fio: any use of blockalign turns off the random map.
+        if blocks.clone().any(|blocks| blocks.grain() != blocks.least) {
+            self.random_map = false;
+        }
         self.check_map(job)?;
         self.check_distribution(job)?;
         self.check_counts()?;
@@ -207,12 +212,13 @@ impl Fio {
                 return Err((field, Problem::OutOfRange(limit, "a limit is above 0")));
             }
         }
-        if let Some(target) = self.latency_target {
-            if !(target.percentile > 0.0 && target.percentile <= 100.0) {
-                let percent = target.percentile.to_string();
-                let range = "a percentile is above 0 and at most 100";
-                return Err(("fio.latency_target", Problem::OutOfRange(percent, range)));
-            }
+        let percent = self
+            .latency_target
+            .map_or(100.0, |target| target.percentile);
+        if !(percent > 0.0 && percent <= 100.0) {
+            let range = "a percentile is above 0 and at most 100";
+            let problem = Problem::OutOfRange(percent.to_string(), range);
+            return Err(("fio.latency_target", problem));
         }
         Ok(())
     }

@@ -3,10 +3,20 @@
 //! [`Fio`] is the part of a job that a battery's job does not have. It is read as it is written
 //! (the fields are those of `battery/fio.py`, which says what each is) and checked by
 //! [`crate::RawJob::check`] together with the job around it; what is `Option` in it and has a
-//! default that depends on the job is filled in by then.
+//! default that depends on the job is filled in by then. [`Stream`]
+//! generates the requests.
 
 mod check;
+mod distribution;
+mod file;
+mod map;
+mod sizes;
+mod stream;
+
 use serde::Deserialize;
+
+pub use map::BlockMap;
+pub use stream::{FioAsk, Kind, Stream};
 
 /// Files of one job.
 pub const MAX_SPANS: usize = 65_536;

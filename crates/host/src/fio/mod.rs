@@ -1,0 +1,317 @@
+//! Runs fio's jobs: a process each, side by side, as fio 3.33 runs them on a device.
+//!
+//! [`run`] closes the loop around any device as [`crate::run`] does for a battery's jobs, and
+//! answers with the same outcome, to which it adds what fio counts ([`FioTotals`]).
+
+mod core;
+mod count;
+mod flow;
+mod pace;
+mod process;
+mod record;
+mod stats;
+mod steady;
+mod target;
+
+use flashtwin_base::{Completion, Device, Nanos};
+use flashtwin_workload::Direction;
+use flashtwin_workload::fio::Whom;
+
+use self::core::Core;
+use self::process::Process;
+use self::steady::{INTERVAL, Window};
+use crate::closed_loop::{Flow, Progress, TICK};
+use crate::outcome::Outcome;
+use crate::phase::Phase;
+use crate::series::Sampler;
+
+pub use process::{ENOMEM, Failure};
+pub use record::{Averages, DATASYNC, MAX_REQUESTS, Requests, SYNC};
+pub use stats::{Moments, Side, Stats};
+pub use steady::SteadyTotals;
+
+/// The event of the look at steady states, which is no process's.
+const LOOK: u32 = u32::MAX;
+
+/// What fio says of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FioTotals {
+    /// The job's name.
+    pub name: String,
+    /// Why it failed.
+    pub failure: Option<Failure>,
+    /// What was counted after the ramp.
+    pub stats: Stats,
+    /// When it began, since the phase began.
+    pub started: Nanos,
+    /// When its measured time began.
+    pub measured: Nanos,
+    /// When it ended.
+    pub ended: Nanos,
+    /// What came of its steady state; in a group the last job has it.
+    pub steady: Option<SteadyTotals>,
+    /// The depth that keeps its latency.
+    pub depth_found: Option<u32>,
+    /// Its end is that of all jobs, also of those that were to follow.
+    pub ended_all: bool,
+    /// Each request, where the job asks for it.
+    pub requests: Option<Requests>,
+    /// Means over windows, where the job asks for them.
+    pub averages: Option<Averages>,
+}
+
+/// A window of a steady state: the jobs that it looks at, and what they had done at the last look.
+struct Looked {
+    window: Window,
+    members: Vec<(usize, u64, u64)>,
+    ramp: Nanos,
+}
+
+struct Host<'a> {
+    core: Core,
+    processes: Vec<Process<'a>>,
+    /// Whose request a tag is.
+    owners: Vec<u32>,
+    looked: Vec<Looked>,
+    ended_all: Vec<u32>,
+    stopped: bool,
+}
+
+/// Runs a phase of fio's jobs; see [`crate::run`].
+pub(crate) fn run<D: Device>(
+    device: &mut D,
+    start: Nanos,
+    phase: &Phase,
+    tick: &mut impl FnMut(Progress) -> Flow,
+) -> Outcome {
+    let mut host = Host::new(phase, start, device.queue_depth());
+    let mut done = Vec::with_capacity(host.owners.len());
+    let mut now = start;
+    host.run_due(device, now);
+    while !host.processes.iter().all(Process::has_ended) {
+        let limit = host.core.events.peek_at().unwrap_or(Nanos::NEVER);
+        let next = device.advance_until_done(limit, &mut done);
+        let outstanding = host.core.outstanding;
+        assert_ne!(
+            next,
+            Nanos::NEVER,
+            "{outstanding} requests, nothing under way at {now:?}"
+        );
+        now = now.max(next);
+        host.complete(device, now, &mut done, tick);
+        host.run_due(device, now);
+    }
+    let end = host.processes.iter().map(|process| process.ended).max();
+    let end = end.unwrap_or(start).max(now);
+    device.advance(end, &mut done);
+    assert!(
+        done.is_empty(),
+        "the device completes what nobody asked for"
+    );
+    host.outcome(phase, end)
+}
+
+impl<'a> Host<'a> {
+    fn new(phase: &'a Phase, start: Nanos, room: u32) -> Host<'a> {
+        let slots = phase.jobs().iter().map(|job| job.depth as usize).sum();
+        let used = Direction::ALL.map(|direction| phase.uses(direction));
+        let sampler = Sampler::new(start, phase.sample(), used);
+        let mut core = Core::new(start, room, slots, sampler);
+        let mut owners = Vec::with_capacity(slots);
+        let mut processes = Vec::new();
+        for (number, job) in phase.jobs().iter().enumerate() {
+            let base = owners.len() as u32;
+            owners.resize(owners.len() + job.depth as usize, number as u32);
+            processes.push(Process::new(job, number as u32, base, &mut core));
+        }
+        let looked = looked(phase);
+        if !looked.is_empty() {
+            core.events.push(start + INTERVAL, (LOOK, 0));
+        }
+        Host {
+            core,
+            processes,
+            owners,
+            looked,
+            ended_all: Vec::new(),
+            stopped: false,
+        }
+    }
+
+    /// Lets the processes go on whose time has come.
+    fn run_due<D: Device>(&mut self, device: &mut D, now: Nanos) {
+        while let Some((at, (number, stamp))) = self.core.events.pop_due(now) {
+            if number == LOOK {
+                self.look(at);
+                continue;
+            }
+            let process = &mut self.processes[number as usize];
+            process.wake(&mut self.core, device, now, stamp);
+            self.follow(now);
+        }
+    }
+
+    /// Hands completions to their processes.
+    fn complete<D: Device>(
+        &mut self,
+        device: &mut D,
+        now: Nanos,
+        done: &mut Vec<Completion>,
+        tick: &mut impl FnMut(Progress) -> Flow,
+    ) {
+        if done.is_empty() {
+            return;
+        }
+        // All that completes at once has arrived before anybody reaps: a process that waits for
+        // several sees them together.
+        for Completion { tag, at, status } in done.iter() {
+            assert!(
+                *at <= now,
+                "request {tag} completes at {at:?}, which is not yet: {now:?}"
+            );
+            self.core.answered();
+            let owner = self.owners[*tag as usize];
+            self.processes[owner as usize].arrives(*tag, *status);
+            if self.core.completions.is_multiple_of(TICK) && tick(self.progress(now)) == Flow::Stop
+            {
+                self.stop(now);
+            }
+        }
+        self.core.submit_waiting(device, now);
+        for Completion { tag, .. } in done.drain(..) {
+            let owner = self.owners[tag as usize] as usize;
+            self.processes[owner].reaps(&mut self.core, device, now);
+            self.follow(now);
+        }
+    }
+
+    /// Lets go whom a flow releases, and ends whom an ended job takes along.
+    fn follow(&mut self, now: Nanos) {
+        while let Some(number) = self.core.flows.released() {
+            self.processes[number as usize].release(&mut self.core, now);
+        }
+        while let Some((whom, group, number)) = self.core.ends.pop() {
+            if whom == Whom::All {
+                self.ended_all.push(number);
+            }
+            for process in &mut self.processes {
+                let its_group = process.job.fio.as_ref().map(|fio| fio.ends.group);
+                if whom != Whom::Group || its_group == Some(group) {
+                    process.terminate(&mut self.core, now);
+                }
+            }
+        }
+        if self.core.kept_too_many() {
+            self.end_all(now);
+        }
+    }
+
+    fn end_all(&mut self, now: Nanos) {
+        for process in &mut self.processes {
+            process.terminate(&mut self.core, now);
+        }
+    }
+
+    /// The caller wants no more.
+    fn stop(&mut self, now: Nanos) {
+        self.stopped = true;
+        self.end_all(now);
+    }
+
+    fn progress(&self, now: Nanos) -> Progress {
+        Progress {
+            completions: self.core.completions,
+            bytes: self.core.bytes,
+            elapsed: now - self.core.start,
+        }
+    }
+
+    /// A second has passed: a value more for each steady state.
+    fn look(&mut self, now: Nanos) {
+        self.core.events.push(now + INTERVAL, (LOOK, 0));
+        for looked in self.looked.iter_mut().filter(|l| !l.window.is_attained()) {
+            let (mut iops, mut bw, mut any) = (0, 0, false);
+            for (number, old_ios, old_bytes) in &mut looked.members {
+                let process = &self.processes[*number];
+                if !process.is_running() {
+                    continue;
+                }
+                let (ios, bytes) = process.completed();
+                // fio's ramp of the steady state ends a second late.
+                let due = match looked.ramp {
+                    Nanos::ZERO => Nanos::ZERO,
+                    ramp => process.epoch() + ramp + INTERVAL,
+                };
+                if now >= due {
+                    any = true;
+                    iops += ios.saturating_sub(*old_ios);
+                    bw += bytes.saturating_sub(*old_bytes);
+                }
+                (*old_ios, *old_bytes) = (ios, bytes);
+            }
+            if any && looked.window.add(iops, bw) {
+                for (number, _, _) in &looked.members {
+                    self.processes[*number].terminate(&mut self.core, now);
+                }
+            }
+        }
+    }
+
+    fn outcome(self, phase: &Phase, end: Nanos) -> Outcome {
+        let Core {
+            start,
+            sampler,
+            hist,
+            ..
+        } = self.core;
+        let hist = Direction::ALL.into_iter().zip(hist);
+        let mut jobs = Vec::new();
+        let mut fio = Vec::new();
+        for (number, process) in self.processes.into_iter().enumerate() {
+            let steady = self.looked.iter().find(|looked| {
+                let last = looked.members.last();
+                last.is_some_and(|(member, _, _)| *member == number)
+            });
+            jobs.push(process.count.tally.totals(process.job, process.ended));
+            let steady = steady.map(|looked| looked.window.totals().clone());
+            let all = self.ended_all.contains(&(number as u32));
+            fio.push(process.into_totals(start, steady, all));
+        }
+        Outcome {
+            start,
+            end,
+            stopped: self.stopped,
+            series: sampler.finish(end),
+            jobs,
+            hist: hist
+                .filter(|(direction, _)| phase.uses(*direction))
+                .collect(),
+            fio,
+        }
+    }
+}
+
+/// The windows of a phase: one a group, or one a job that has none.
+fn looked(phase: &Phase) -> Vec<Looked> {
+    let mut list: Vec<(Option<u32>, Looked)> = Vec::new();
+    for (number, job) in phase.jobs().iter().enumerate() {
+        let Some(steady) = job.fio.as_ref().and_then(|fio| fio.steady) else {
+            continue;
+        };
+        let group = steady.group;
+        let known = list
+            .iter_mut()
+            .find(|(g, _)| group.is_some() && *g == group);
+        if let Some((_, looked)) = known {
+            looked.members.push((number, 0, 0));
+        } else {
+            let looked = Looked {
+                window: Window::new(steady),
+                members: vec![(number, 0, 0)],
+                ramp: Nanos(steady.ramp_ns),
+            };
+            list.push((group, looked));
+        }
+    }
+    list.into_iter().map(|(_, looked)| looked).collect()
+}

@@ -1,0 +1,127 @@
+//! What fio counts of a job, for Python.
+
+use flashtwin_base::Histogram;
+use flashtwin_host::fio::{Averages, FioTotals, Moments, Requests, Side, Stats, SteadyTotals};
+use flashtwin_workload::Direction;
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+/// A dictionary for each job, in order.
+pub fn rows<'py>(py: Python<'py>, jobs: Vec<FioTotals>) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for job in jobs {
+        list.append(row(py, job)?)?;
+    }
+    Ok(list)
+}
+
+fn row(py: Python<'_>, job: FioTotals) -> PyResult<Bound<'_, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("name", &job.name)?;
+    let failure = job.failure.map(|failure| (failure.code, failure.text));
+    row.set_item("failure", failure)?;
+    row.set_item("started_ns", job.started.0)?;
+    row.set_item("measured_ns", job.measured.0)?;
+    row.set_item("ended_ns", job.ended.0)?;
+    row.set_item("depth_found", job.depth_found)?;
+    row.set_item("ended_all", job.ended_all)?;
+    counted(&row, &job.stats)?;
+    row.set_item("steady", job.steady.map(|s| steady(py, s)).transpose()?)?;
+    let requests = job.requests.map(|requests| columns(py, requests));
+    row.set_item("requests", requests.transpose()?)?;
+    let averages = job.averages.map(|averages| windows(py, averages));
+    row.set_item("averages", averages.transpose()?)?;
+    Ok(row)
+}
+
+fn counted(row: &Bound<'_, PyDict>, stats: &Stats) -> PyResult<()> {
+    let py = row.py();
+    for (direction, counted) in Direction::ALL.into_iter().zip(&stats.sides) {
+        row.set_item(direction.name(), side(py, counted)?)?;
+    }
+    let sync = PyDict::new(py);
+    sync.set_item("issued", stats.syncs_issued)?;
+    sync.set_item("lat", moments(py, &stats.syncs)?)?;
+    sync.set_item("lat_hist", histogram(py, &stats.sync_hist))?;
+    row.set_item("sync", sync)?;
+    row.set_item("depths", stats.depths.to_vec())?;
+    row.set_item("submits", stats.submits.to_vec())?;
+    row.set_item("completes", stats.completes.to_vec())?;
+    row.set_item("latency_ns", stats.latency_ns.to_vec())?;
+    row.set_item("latency_us", stats.latency_us.to_vec())?;
+    row.set_item("latency_ms", stats.latency_ms.to_vec())
+}
+
+fn side<'py>(py: Python<'py>, side: &Side) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("ios", side.ios)?;
+    row.set_item("bytes", side.bytes)?;
+    row.set_item("issued", side.issued)?;
+    row.set_item("errors", side.errors)?;
+    row.set_item("runtime_ns", side.runtime.0)?;
+    for (name, of) in [
+        ("slat", &side.slat),
+        ("clat", &side.clat),
+        ("lat", &side.lat),
+        ("bw", &side.bw),
+        ("iops", &side.iops),
+    ] {
+        row.set_item(name, moments(py, of)?)?;
+    }
+    row.set_item("slat_hist", histogram(py, &side.slat_hist))?;
+    row.set_item("clat_hist", histogram(py, &side.clat_hist))?;
+    row.set_item("lat_hist", histogram(py, &side.lat_hist))?;
+    Ok(row)
+}
+
+fn moments<'py>(py: Python<'py>, moments: &Moments) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("count", moments.count)?;
+    row.set_item("min", moments.min())?;
+    row.set_item("max", moments.max())?;
+    row.set_item("mean", moments.mean())?;
+    row.set_item("stddev", moments.deviation())?;
+    Ok(row)
+}
+
+fn histogram<'py>(py: Python<'py>, hist: &Histogram) -> Bound<'py, PyArray1<u64>> {
+    PyArray1::from_slice(py, hist.counts())
+}
+
+fn steady(py: Python<'_>, totals: SteadyTotals) -> PyResult<Bound<'_, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("attained", totals.attained)?;
+    row.set_item("criterion", totals.criterion)?;
+    row.set_item("deviation", totals.deviation)?;
+    row.set_item("slope", totals.slope)?;
+    row.set_item("bw", totals.bw)?;
+    row.set_item("iops", totals.iops)?;
+    Ok(row)
+}
+
+fn columns(py: Python<'_>, requests: Requests) -> PyResult<Bound<'_, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("start_ns", requests.start_ns.into_pyarray(py))?;
+    row.set_item("issue_ns", requests.issue_ns.into_pyarray(py))?;
+    row.set_item("complete_ns", requests.complete_ns.into_pyarray(py))?;
+    row.set_item("number", requests.number.into_pyarray(py))?;
+    row.set_item("offset", requests.offset.into_pyarray(py))?;
+    row.set_item("bytes", requests.bytes.into_pyarray(py))?;
+    row.set_item("file", requests.file.into_pyarray(py))?;
+    row.set_item("direction", requests.direction.into_pyarray(py))?;
+    Ok(row)
+}
+
+fn windows(py: Python<'_>, averages: Averages) -> PyResult<Bound<'_, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("end_ns", averages.end_ns.into_pyarray(py))?;
+    row.set_item("dt_ns", averages.dt_ns.into_pyarray(py))?;
+    row.set_item("direction", averages.direction.into_pyarray(py))?;
+    row.set_item("ios", averages.ios.into_pyarray(py))?;
+    row.set_item("bytes", averages.bytes.into_pyarray(py))?;
+    row.set_item("slat_ns", averages.slat_ns.into_pyarray(py))?;
+    row.set_item("clat_ns", averages.clat_ns.into_pyarray(py))?;
+    row.set_item("lat_ns", averages.lat_ns.into_pyarray(py))?;
+    Ok(row)
+}

@@ -1,0 +1,380 @@
+//! The requests of one of fio's processes, drawn as fio 3.33 draws them.
+//!
+//! A request is made in three steps, for the host has a say between them: which file is next
+//! ([`Stream::next_file`]), in which direction ([`Stream::direction`], which a rate may turn over:
+//! [`Stream::turn`]), and where ([`Stream::place`]; nowhere ends the file). Each direction has a
+//! position of its own in each file. What is left of a file below a block is not asked for.
+//!
+//! Randomness: a stream of numbers for each purpose, all begun anew with each pass, as fio does: the
+//! second loop asks for the same as the first. Ranks of a distribution alone go on.
+
+use flashtwin_base::rng::Rng;
+
+use super::file::{File, NOWHERE};
+use super::sizes::Sizes;
+use super::{FileService, Fio};
+use crate::job::{Direction, Job, Mix, Order, SECTOR_BYTES};
+
+/// What a request is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Data moves, or goes.
+    Io(Direction),
+    /// fsync.
+    Fsync,
+    /// fdatasync.
+    Fdatasync,
+}
+
+/// One request: its file, its place there in bytes, and on the drive in sectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FioAsk {
+    /// Number of the span.
+    pub file: u32,
+    /// What it does.
+    pub direction: Direction,
+    /// Bytes from the beginning of the file.
+    pub offset: u64,
+    /// Its length.
+    pub bytes: u64,
+    /// First sector on the drive.
+    pub lba: u64,
+}
+
+impl FioAsk {
+    /// Sectors of it.
+    #[inline]
+    #[must_use]
+    pub fn sectors(&self) -> u32 {
+        (self.bytes / SECTOR_BYTES) as u32
+    }
+}
+
+/// Streams of random numbers, one a purpose.
+#[derive(Clone, Debug)]
+struct Draws {
+    offset: Rng,
+    size: Rng,
+    mix: Rng,
+    order: Rng,
+    file: Rng,
+}
+
+impl Draws {
+    fn new(seed: u64, index: u32) -> Draws {
+        let stream = |purpose: u64| Rng::new(seed, u64::from(index) << 32 | purpose);
+        Draws {
+            offset: stream(0),
+            size: stream(1),
+            mix: stream(2),
+            order: stream(3),
+            file: stream(4),
+        }
+    }
+}
+
+/// Generates the requests of one process.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    mix: Mix,
+    random: bool,
+    fio: Box<Fio>,
+    seed: (u64, u32),
+    draws: Draws,
+    /// Ranks go on from pass to pass.
+    ranks: Rng,
+    sizes: Sizes,
+    files: Vec<File>,
+    files_done: usize,
+    /// The file in service, and for how many requests more.
+    serving: Option<(usize, u32)>,
+    next_in_turn: usize,
+    /// The direction that a mix is in, and the requests of it after which it is drawn again.
+    mixing: Direction,
+    mixed_until: u64,
+    /// Requests until the next one with an offset of its own.
+    sequence_left: u32,
+}
+
+impl Stream {
+    /// A stream at its start. `index` is the job's place in its phase: jobs with one seed draw
+    /// from different streams.
+    #[must_use]
+    pub fn new(job: &Job, index: u32) -> Stream {
+        let fio = job.fio.clone().expect("only fio's jobs have such a stream");
+        let random = job.order == Order::Random;
+        let mut ranks = Rng::new(job.seed, u64::from(index) << 32 | 5);
+        let file = |span: &_| File::new(&fio, *span, random, &mut ranks);
+        let files: Vec<File> = fio.spans.iter().map(file).collect();
+        Stream {
+            mix: job.mix,
+            random,
+            seed: (job.seed, index),
+            draws: Draws::new(job.seed, index),
+            ranks,
+            sizes: Sizes::new(&fio),
+            files,
+            files_done: 0,
+            serving: None,
+            next_in_turn: 0,
+            mixing: Direction::Read,
+            mixed_until: 0,
+            sequence_left: fio.sequence.every,
+            fio,
+        }
+    }
+
+    /// Another pass begins: files from their beginnings, the same draws again.
+    pub fn restart(&mut self) {
+        self.draws = Draws::new(self.seed.0, self.seed.1);
+        self.files.iter_mut().for_each(File::reset);
+        self.files_done = 0;
+        self.serving = None;
+        self.mixed_until = 0;
+    }
+
+    /// The measured time begins: a mix draws its direction anew.
+    pub fn end_ramp(&mut self) {
+        self.mixed_until = 0;
+    }
+
+    /// Whether nothing is left of any file in this pass.
+    #[must_use]
+    pub fn is_exhausted(&self) -> bool {
+        self.files_done == self.files.len()
+    }
+
+    /// The file of the next request; `None` when all are done.
+    pub fn next_file(&mut self) -> Option<usize> {
+        if self.is_exhausted() {
+            return None;
+        }
+        let serving = self.serving.as_mut();
+        if let Some((file, left)) = serving.filter(|(file, _)| !self.files[*file].done) {
+            if self.fio.file_service == FileService::Sequential {
+                return Some(*file);
+            }
+            if *left > 0 {
+                *left -= 1;
+                return Some(*file);
+            }
+        }
+        let count = self.files.len();
+        let file = loop {
+            let file = if self.fio.file_service == FileService::Random {
+                self.draws.file.below(count as u64) as usize
+            } else {
+                let file = self.next_in_turn;
+                self.next_in_turn = (file + 1) % count;
+                file
+            };
+            if !self.files[file].done {
+                break file;
+            }
+        };
+        self.serving = Some((file, self.fio.file_service_count - 1));
+        Some(file)
+    }
+
+    /// What comes next on a file, given the requests issued so far in each direction, and the last.
+    pub fn direction(&mut self, file: usize, issued: [u64; 3], last: Option<Kind>) -> Kind {
+        if let Some(sync) = self.sync_due(issued[Direction::Write as usize], last) {
+            return sync;
+        }
+        let direction = match self.mix {
+            Mix::Only(direction) => direction,
+            Mix::Reads(percent) => self.mixed(percent, issued),
+            Mix::Trims(_) | Mix::Pairs => {
+                let File { last_start, .. } = &self.files[file];
+                if last_start[Direction::Write as usize] == last_start[Direction::Trim as usize] {
+                    Direction::Trim
+                } else {
+                    Direction::Write
+                }
+            }
+        };
+        Kind::Io(direction)
+    }
+
+    /// A sync that is due after so many writes.
+    fn sync_due(&self, writes: u64, last: Option<Kind>) -> Option<Kind> {
+        let syncs = &self.fio.syncs;
+        if last != Some(Kind::Io(Direction::Write)) || writes == 0 {
+            return None;
+        }
+        let due = |every: u64| every > 0 && writes.is_multiple_of(every);
+        if due(syncs.fsync_every) {
+            Some(Kind::Fsync)
+        } else if due(syncs.fdatasync_every) {
+            Some(Kind::Fdatasync)
+        } else {
+            None
+        }
+    }
+
+    /// fio draws a direction for each request, but lets the one that it switches to catch up with
+    /// its share first.
+    fn mixed(&mut self, read_percent: u32, issued: [u64; 3]) -> Direction {
+        let old = self.mixing;
+        if issued[old as usize] >= self.mixed_until {
+            let new = if self.draws.mix.chance(read_percent) {
+                Direction::Read
+            } else {
+                Direction::Write
+            };
+            if new != old {
+                let share = match new {
+                    Direction::Read => read_percent,
+                    _ => 100 - read_percent,
+                };
+                self.mixed_until = issued[old as usize] * u64::from(share) / 100;
+            }
+            self.mixing = new;
+        }
+        self.mixing
+    }
+
+    /// The host's rate turned the direction over.
+    pub fn turn(&mut self, direction: Direction) {
+        self.mixing = direction;
+    }
+
+    /// The request of a direction on a file; `None` ends the file for this pass.
+    pub fn place(&mut self, file: usize, direction: Direction) -> Option<FioAsk> {
+        let placed = self.placed(file, direction);
+        if placed.is_none() {
+            let file = &mut self.files[file];
+            assert!(!file.done, "a file that is done is asked for more");
+            file.done = true;
+            self.files_done += 1;
+        }
+        placed
+    }
+
+    fn placed(&mut self, number: usize, direction: Direction) -> Option<FioAsk> {
+        let way = direction as usize;
+        let trim = Direction::Trim as usize;
+        let second = self.random && self.mix == Mix::Pairs && direction == Direction::Write;
+        let Offset {
+            offset,
+            random,
+            counts,
+        } = if second {
+            // The write of a pair goes where the trim went, whatever the map says.
+            let file = &self.files[number];
+            Offset {
+                offset: file.last_start[trim] - file.span.offset,
+                random: true,
+                counts: false,
+            }
+        } else {
+            self.offset(number, direction)?
+        };
+        let file = &mut self.files[number];
+        let span = file.span;
+        let at = offset + span.offset;
+        if offset >= span.used() || at >= span.bytes {
+            return None;
+        }
+        if self.random && self.mix == Mix::Pairs && file.last_start[trim] == at && !second {
+            // The same place twice in a row would look like a pair that is complete.
+            let write = &mut file.last_start[Direction::Write as usize];
+            *write = write.wrapping_sub(1);
+        }
+        let mut bytes = if second {
+            file.last_end[trim] - file.last_start[trim]
+        } else {
+            let room = span.used() - offset;
+            self.sizes.draw(way, random, room, &mut self.draws.size)
+        };
+        if bytes == 0 || at + bytes > span.bytes {
+            return None;
+        }
+        if let (Some(map), true) = (&mut file.map, counts) {
+            let least = self.sizes.of(way).least;
+            let taken = map.take_run(offset / least, bytes.div_ceil(least));
+            assert!(taken > 0, "block {} was free", offset / least);
+            bytes = bytes.min(taken * least);
+        }
+        file.last_start[way] = at;
+        file.last_end[way] = at + bytes;
+        Some(FioAsk {
+            file: number as u32,
+            direction,
+            offset: at,
+            bytes,
+            lba: (span.start + at) / SECTOR_BYTES,
+        })
+    }
+
+    /// The offset of a request, from where the job begins in the file.
+    fn offset(&mut self, number: usize, direction: Direction) -> Option<Offset> {
+        let sequence = self.fio.sequence;
+        self.sequence_left -= 1;
+        let own = self.sequence_left == 0;
+        if own {
+            self.sequence_left = sequence.every;
+        }
+        if own && self.random && self.is_random(direction) {
+            let offset = self.random_offset(number, direction)?;
+            return Some(Offset {
+                offset,
+                random: true,
+                counts: true,
+            });
+        }
+        let add = sequence.add_bytes;
+        let one = self.files.len() == 1;
+        let (wraps, way) = (self.fio.time_based && one, direction as usize);
+        let file = &mut self.files[number];
+        let offset = if sequence.identical && !own {
+            match file.last_start[way] {
+                NOWHERE => 0,
+                last => last - file.span.offset,
+            }
+        } else {
+            match file.next_in_order(way, add, wraps) {
+                Some(offset) => offset,
+                None if self.random || !own => self.random_offset(number, direction)?,
+                None => return None,
+            }
+        };
+        // In a sequential job nothing has a map; in a random one such a request does not count.
+        Some(Offset {
+            offset,
+            random: false,
+            counts: false,
+        })
+    }
+
+    fn is_random(&mut self, direction: Direction) -> bool {
+        let percent = self.fio.random_percent[direction as usize];
+        percent == 100 || self.draws.order.chance(percent)
+    }
+
+    fn random_offset(&mut self, number: usize, direction: Direction) -> Option<u64> {
+        let blocks = self.sizes.of(direction as usize);
+        let (grain, least) = (blocks.grain(), blocks.least);
+        let file = &mut self.files[number];
+        let by_rank = file.is_by_rank();
+        let draws = &mut self.draws.offset;
+        let rng = if by_rank { &mut self.ranks } else { draws };
+        let drawn = file.random_block(direction as usize, grain, least, rng);
+        if drawn.is_none() && self.fio.time_based {
+            // A map that is full begins anew while there is time.
+            file.reset();
+            let again = file.random_block(direction as usize, grain, least, rng);
+            return again.map(|block| block * grain);
+        }
+        drawn.map(|block| block * grain)
+    }
+}
+
+/// Where a request goes, in bytes from where the job begins in its file.
+struct Offset {
+    offset: u64,
+    /// Drawn, and not the one after the last.
+    random: bool,
+    /// Counts in the map.
+    counts: bool,
+}
