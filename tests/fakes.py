@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from flashtwin.battery.step import (
+    Ask,
     Chain,
     Fill,
     Flush,
@@ -110,6 +111,8 @@ class FakeDrive:
                     return NotPossible(reason=self.purge)
                 self.written = 0
                 return self._quiet(step, 0.5, watch)
+            case Ask():
+                return NotPossible(reason="a law on paper has no instruments")
             case Trim() | Flush() | Mark():
                 return self._quiet(step, 0.0, watch)
             case Chain():

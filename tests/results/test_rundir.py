@@ -108,6 +108,7 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
         "hist.parquet",
         "host.json",
         "manifest.json",
+        "meter.parquet",
         "per_gb.parquet",
         "series.parquet",
         "steps.jsonl",

@@ -6,7 +6,19 @@ import pytest
 
 from flashtwin.battery import registry
 from flashtwin.catalogue.facts import Fact, facts_for, published
-from flashtwin.validation.metrics import EMPTY, FILL, HALF, PLANS, REGISTRY, Measured, measure_of
+from flashtwin.validation.metrics import (
+    EMPTY,
+    FILL,
+    HALF,
+    LONG,
+    PLANS,
+    POWER,
+    REGISTRY,
+    RESTED,
+    WAF,
+    Measured,
+    measure_of,
+)
 
 BOTH = ("bx500-240", "bx500-240-nocache")
 LISTED = [fact for fact in facts_for(BOTH, published()) if measure_of(fact)]
@@ -33,8 +45,8 @@ def test_every_entry_names_a_published_row() -> None:
 
 def test_all_rows_of_both_drives_whose_battery_exists_are_listed() -> None:
     waiting = [fact.test for fact in facts_for(BOTH, published()) if not measure_of(fact)]
-    assert len(LISTED) == 15
-    words = ("ATTO", "trace", "load", "copy", "power", "efficiency", "against", "endurance")
+    assert len(LISTED) == 19
+    words = ("ATTO", "trace", "load", "copy", "against the write", "endurance")
     assert all(any(word in test for word in words) for test in waiting), waiting
 
 
@@ -112,6 +124,40 @@ def test_equal_reads_judge_two_cells_and_show_the_inferred_ones() -> None:
     assert set(found.cells) == {"Q1T1", "Q1T4"}
     assert {"Q1T2", "Q1T8", "Q1T16"} <= set(found.also)
     assert found.cells["Q1T1"] == pytest.approx(1.01)
+
+
+def test_power_while_writing_is_asked_of_the_mean_and_of_the_most_and_of_a_long_write() -> None:
+    fact = one("power, maximum and mean while writing")
+    on, off = (
+        Measured(
+            findings={
+                POWER: {"power.write": watts, "power.write.most": watts + 0.1},
+                LONG: {"power.write": 2 * watts, "power.write.most": 3 * watts},
+            },
+            fill_waf={},
+        )
+        for watts in (0.9, 0.8)
+    )
+    found = REGISTRY[fact.test, fact.metric].find((on, off))
+    assert found.cells == {
+        "mean, 24 GB": pytest.approx(8 / 9),
+        "most, 24 GB": pytest.approx(0.9),
+        "mean, 100 GB": pytest.approx(8 / 9),
+        "most, 100 GB": pytest.approx(8 / 9),
+    }
+
+
+def test_the_rise_of_write_amplification_is_of_the_first_drive() -> None:
+    fact = one("write amplification against fill")
+    on = Measured(
+        findings={
+            WAF: {"waf[25%]": 2.0, "waf[90%]": 2.5},
+            RESTED: {"waf[25%]": 2.0, "waf[90%]": 2.0},
+        },
+        fill_waf={},
+    )
+    found = REGISTRY[fact.test, fact.metric].find((on, drive()))
+    assert (found.cells, found.also) == ({"": 1.25}, {"rested": 1.0})
 
 
 def test_nothing_over_nothing_is_no_ratio() -> None:

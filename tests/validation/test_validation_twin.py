@@ -36,6 +36,6 @@ def test_the_bx500_with_its_cache_on_and_off(tmp_path: Path) -> None:
     assert by_drive == {
         "bx500-240": 6,
         "bx500-240-nocache": 3,
-        "bx500-240 vs bx500-240-nocache": 6,
+        "bx500-240 vs bx500-240-nocache": 10,
     }
     assert list(tmp_path.iterdir()) == [], "a validation leaves nothing behind"

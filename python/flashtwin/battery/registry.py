@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _MODULES = {
     "fill": "flashtwin.battery.fill",
     "crystaldiskmark": "flashtwin.battery.crystaldiskmark",
+    "power": "flashtwin.battery.power",
+    "waf": "flashtwin.battery.waf",
 }
 
 

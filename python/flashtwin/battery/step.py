@@ -117,6 +117,18 @@ class Fill:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Ask:
+    """A look at an instrument beside the requests; takes no time.
+
+    `power`: whether a meter between host and drive tells what it draws; the readings then come
+    with every result. `smart`: the drive's SMART data as they are now.
+    """
+
+    label: str
+    of: Literal["power", "smart"]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Mark:
     """A named place in the journal; costs nothing and does nothing.
 
@@ -136,7 +148,7 @@ class Chain:
     parts: tuple[Run | Rest, ...]
 
 
-Step = Run | Rest | Trim | Flush | Purge | Fill | Mark | Chain
+Step = Run | Rest | Trim | Flush | Purge | Fill | Ask | Mark | Chain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,6 +182,11 @@ class Result:
     array sampled on the same clock as the series (empty for a real drive); `start_ns` is the
     drive's clock when the step began, `duration_ns` how long it took on that clock; `fio` has what
     fio counts of each job, where the jobs are fio's (`_core.FioRow`).
+
+    `meter` is what a meter between host and drive read, empty where there is none: `t_ns` the end
+    of each sample since the step began, `dt_ns` its length, `power_uw` the mean over it,
+    `temperature_mc` the drive's temperature at its end. `smart` is the answer to an `Ask` for it,
+    as `smartctl --json` prints it.
     """
 
     label: str
@@ -181,3 +198,5 @@ class Result:
     xray: Mapping[str, object] = field(default_factory=dict)
     note: str | None = None
     fio: tuple[Mapping[str, Any], ...] = ()
+    meter: Mapping[str, Any] = field(default_factory=dict)
+    smart: Mapping[str, Any] = field(default_factory=dict)

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from flashtwin.battery.step import (
+    Ask,
     Chain,
     Fill,
     Flush,
@@ -95,6 +96,8 @@ def plain_steps() -> tuple[Step, ...]:
     """One step of each kind that carries no job of its own."""
     return (
         Mark(label="contract/mark"),
+        Ask(label="contract/power", of="power"),
+        Ask(label="contract/smart", of="smart"),
         Fill(label="contract/prepare", size=16 * MIB),
         Flush(label="contract/flush"),
         Trim(label="contract/trim", offset=MIB, size=MIB),
@@ -166,8 +169,11 @@ class Asked:
         self.ended_ns = answer.start_ns + answer.duration_ns
         if not isinstance(step, Run | Chain):
             assert not int(answer.series.ios.sum()), f"{step.label}: requests in a series"
-        if isinstance(step, Mark):
-            assert answer.duration_ns == 0, f"a mark took {answer.duration_ns} ns"
+        if isinstance(step, Mark | Ask):
+            assert answer.duration_ns == 0, f"{step.label} took {answer.duration_ns} ns"
+        if isinstance(step, Ask) and step.of == "smart":
+            assert answer.smart, f"{step.label}: possible, and nothing was told"
+        check_meter(step.label, answer)
         return answer
 
     def run(self, step: Run) -> Result:
@@ -184,6 +190,23 @@ class Asked:
             assert progress.drive_s >= before.drive_s, f"time ran backwards: {before}, {progress}"
         self.heard.append(progress)
         return True
+
+
+def check_meter(label: str, result: Result) -> None:
+    """What a meter read: samples one after another within the step, of what is physical."""
+    if not result.meter:
+        return
+    ends, took, drawn = (result.meter[name] for name in ("t_ns", "dt_ns", "power_uw"))
+    assert len(ends) == len(took) == len(drawn) == len(result.meter["temperature_mc"]), (
+        f"{label}: columns of the meter of different lengths"
+    )
+    assert (took > 0).all() and (ends - took >= np.append(0, ends[:-1])).all(), (
+        f"{label}: samples of the meter that overlap"
+    )
+    assert not len(ends) or ends[-1] <= result.duration_ns + GRAIN_NS, (
+        f"{label}: the meter read on to {ends[-1]} ns, the step took {result.duration_ns}"
+    )
+    assert (drawn >= 0).all(), f"{label}: a drive that gives power back"
 
 
 def check_run(step: Run, result: Result, *, holds_depth: bool = True) -> None:

@@ -239,6 +239,7 @@ def _write(place: Path, result: Result) -> None:
         "series": {name: getattr(result.series, name) for name in COLUMNS},
         "hist": result.hist,
         "xray": result.xray,
+        "meter": result.meter,
     }
     arrays = {f"{part}.{name}": data for part, of in parts.items() for name, data in of.items()}
     np.savez(place / ARRAYS, allow_pickle=False, **arrays)
@@ -254,7 +255,7 @@ def _write(place: Path, result: Result) -> None:
 
 def _read(place: Path) -> Result:
     plain = json.loads((place / RESULT).read_text())
-    parts: dict[str, dict[str, Any]] = {"series": {}, "hist": {}, "xray": {}}
+    parts: dict[str, dict[str, Any]] = {"series": {}, "hist": {}, "xray": {}, "meter": {}}
     with np.load(place / ARRAYS, allow_pickle=False) as arrays:
         for named in plain["arrays"]:
             part, _, name = named.partition(".")
@@ -267,4 +268,5 @@ def _read(place: Path) -> Result:
         jobs=tuple(JobTotals(**job) for job in plain["jobs"]),
         hist=parts["hist"],
         xray=parts["xray"],
+        meter=parts["meter"],
     )

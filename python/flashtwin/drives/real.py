@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from flashtwin.battery.step import (
+    Ask,
     Chain,
     Fill,
     Flush,
@@ -129,6 +130,10 @@ class Real:
             case Mark():
                 now_ns = self._now_ns()
                 return self._quiet(step.label, now_ns, now_ns)
+            case Ask(of="power"):
+                return NotPossible(reason="no watt meter between this host and its drives is known")
+            case Ask():
+                return NotPossible(reason="a file has no SMART data, only the drive under it has")
             case Trim():
                 return NotPossible(reason="a regular file takes no TRIM, only a device does")
             case Purge():

@@ -4,9 +4,10 @@ Steps go to `flashtwin._core`, dicts come back. Virtual time: a step costs the s
 nothing else, and between two steps no time passes, which is why a chain is simply its parts in
 turn. Preparation (`Fill`) is a sequential write whose series is dropped. With a store of
 preconditioned drives, the steps at the beginning that only prepare are looked up there, and the
-drive is loaded once a step needs it. Invariants: nothing is decided here; what the host sees is
-`series`, `jobs` and `hist`, and the X-ray goes past every conclusion into its own file; a store
-changes no result.
+drive is loaded once a step needs it. A twin sits on a meter: `meter` has the watts and degrees of
+every step, which a reviewer's instrument would show. Invariants: nothing is decided here; what is
+seen from outside is `series`, `jobs`, `hist` and `meter`, and the X-ray goes past every conclusion
+into its own file; a store changes no result.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy as np
 
 from flashtwin import _core
 from flashtwin.battery.step import (
+    Ask,
     Chain,
     Fill,
     Flush,
@@ -46,6 +48,8 @@ from flashtwin.results.series import COLUMNS, Series
 # second: what goes on there is slow.
 SAMPLES = 1200
 SAMPLE_NS = 500_000_000
+# What is asked of a drive in a step; the answer is as the core gives it.
+Work = Callable[[_core.Twin], Mapping[str, Any]]
 
 
 class Twin:
@@ -138,7 +142,7 @@ class Twin:
         """Carry out a step, or say what came of it before, on a drive that is kept."""
         if self._preparation is None:
             return self._do(step, watch)
-        if isinstance(step, Mark):
+        if isinstance(step, Mark) or step == Ask(label=step.label, of="power"):
             return self._marked(step)
         if isinstance(step, Preparing):
             return self._prepared(self._preparation, step, watch)
@@ -162,7 +166,8 @@ class Twin:
         self._preparation = preparation
         return result
 
-    def _marked(self, step: Mark) -> Result:
+    def _marked(self, step: Step) -> Result:
+        """A result in which no time passed."""
         last = self._ahead
         now_ns = last.start_ns + last.duration_ns if last else self._core.now_ns()
         return Result(label=step.label, start_ns=now_ns, duration_ns=0, series=Series.empty())
@@ -171,16 +176,23 @@ class Twin:
         match step:
             case Run():
                 sample_ns = max(round(step.sample_s * 1e9), 1)
-                return _result(step.label, self._core.run(_jobs(step.jobs), sample_ns, watch))
+                return self._result(
+                    step.label, lambda core: core.run(_jobs(step.jobs), sample_ns, watch)
+                )
             case Rest():
                 ns = round(step.seconds * 1e9)
-                return _result(step.label, self._core.rest(ns, _coarse(ns), watch))
+                return self._result(step.label, lambda core: core.rest(ns, _coarse(ns), watch))
             case Trim():
-                return _result(step.label, self._core.trim(step.offset, self._size(step)))
+                return self._result(
+                    step.label, lambda core: core.trim(step.offset, self._size(step))
+                )
             case Flush():
-                return _result(step.label, self._core.flush())
+                return self._result(step.label, _core.Twin.flush)
             case Purge():
-                return _result(step.label, self._core.purge())
+                return self._result(step.label, _core.Twin.purge)
+            case Ask():
+                told = self.smart() if step.of == "smart" else {}
+                return replace(self._marked(step), smart=told)
             case Fill():
                 return self._fill(step, watch)
             case Mark():
@@ -207,9 +219,12 @@ class Twin:
                     offset=offset,
                     size=length // block * block,
                 )
-                done.append(_result(step.label, self._core.run(_jobs([job]), SAMPLE_NS, watch)))
+                jobs = _jobs([job])
+                done.append(
+                    self._result(step.label, lambda core: core.run(jobs, SAMPLE_NS, watch))  # noqa: B023
+                )
         if not done:
-            return self._marked(Mark(label=step.label))
+            return self._marked(step)
         result = chained(step.label, done)
         return Result(
             label=step.label,
@@ -218,7 +233,52 @@ class Twin:
             series=Series.empty(),
             jobs=result.jobs,
             xray=result.xray,
+            meter=result.meter,
         )
+
+    def _result(self, label: str, work: Work) -> Result:
+        core = self._core
+        before_uj = _meter_of(core)[0]
+        answer = work(core)
+        series, xray = answer["series"], answer["xray"]
+        duration_ns = int(answer["duration_ns"])
+        return Result(
+            label=label,
+            start_ns=int(answer["start_ns"]),
+            duration_ns=duration_ns,
+            series=Series(**{name: series[name] for name in COLUMNS}) if series else Series.empty(),
+            jobs=tuple(JobTotals(**job) for job in answer["jobs"]),
+            hist=answer["hist"],
+            xray=xray,
+            fio=tuple(answer["fio"]),
+            meter=_readings(xray, before_uj, duration_ns, core),
+        )
+
+
+def _meter_of(core: _core.Twin) -> tuple[int, int]:
+    """Microjoules drawn since the drive was built, and its temperature in thousandths."""
+    inside = core.smart()["flashtwin"]
+    return int(inside["energy"]["energy_uj"]), round(1000 * inside["thermal"]["celsius"])
+
+
+def _readings(
+    xray: Mapping[str, Any], before_uj: int, duration_ns: int, core: _core.Twin
+) -> dict[str, Any]:
+    """What the meter that a twin sits on read in a step: watts from its counter, and degrees."""
+    ends, counted, degrees = (xray[name] for name in ("t_ns", "energy_uj", "temperature_mc"))
+    if not len(ends) and duration_ns:
+        # A step that the drive does by itself, a purge: one sample for all of it.
+        after_uj, now_mc = _meter_of(core)
+        ends, counted, degrees = (np.array([one]) for one in (duration_ns, after_uj, now_mc))
+    took = np.diff(ends, prepend=0)
+    drawn = np.diff(counted, prepend=before_uj)
+    there = took > 0
+    return {
+        "t_ns": ends[there],
+        "dt_ns": took[there],
+        "power_uw": np.rint(drawn[there] / took[there] * 1e9).astype(np.int64),
+        "temperature_mc": degrees[there],
+    }
 
 
 def _cannot(what: str, path: str | os.PathLike[str], error: OSError) -> FlashtwinError:
@@ -257,6 +317,7 @@ def chained(label: str, parts: Sequence[Result]) -> Result:
         hist=_summed([part.hist for part in parts]),
         xray=_followed([part.xray for part in parts], offsets),
         fio=tuple(row for part in parts for row in part.fio),
+        meter=_followed([part.meter for part in parts], offsets),
     )
 
 
@@ -306,17 +367,3 @@ def _job(job: Job) -> dict[str, Any]:
     if job.fio is None:
         del fields["fio"]
     return fields
-
-
-def _result(label: str, answer: Mapping[str, Any]) -> Result:
-    series = answer["series"]
-    return Result(
-        label=label,
-        start_ns=int(answer["start_ns"]),
-        duration_ns=int(answer["duration_ns"]),
-        series=Series(**{name: series[name] for name in COLUMNS}) if series else Series.empty(),
-        jobs=tuple(JobTotals(**job) for job in answer["jobs"]),
-        hist=answer["hist"],
-        xray=answer["xray"],
-        fio=tuple(answer["fio"]),
-    )

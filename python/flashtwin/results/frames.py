@@ -1,4 +1,4 @@
-"""Results as tables and back: the columns of series, hist, xray and per_gb.parquet.
+"""Results as tables and back: the columns of series, hist, xray, meter and per_gb.parquet.
 
 Invariants: all columns are integers, so nothing is rounded on the way; the X-ray's columns are what
 the twin sends, always int64, with `step` and `t_ns` among them; a histogram keeps the buckets that
@@ -28,8 +28,11 @@ SCHEMAS = {
     "series": ("step", *SERIES_COLUMNS),
     "hist": ("step", "direction", "bucket", "count"),
     "xray": ("step", "t_ns"),
+    "meter": ("step", "t_ns", "dt_ns", "power_uw", "temperature_mc"),
     "per_gb": ("step", "direction", "end_bytes", "bytes", "dt_ns"),
 }
+# Runs from before these were kept have no such file.
+LATER = ("meter",)
 
 
 def required(name: str) -> dict[str, Any]:
@@ -40,12 +43,14 @@ def required(name: str) -> dict[str, Any]:
 
 
 def of_result(step: int, result: Result) -> dict[str, pl.DataFrame]:
-    """A step's tables; hist and xray only where there is something in them."""
+    """A step's tables; hist, xray and meter only where there is something in them."""
     tables = {"series": _frame(step, {c: getattr(result.series, c) for c in SERIES_COLUMNS})}
     if result.hist:
         tables["hist"] = _frame(step, _counts(result.hist))
     if result.xray:
         tables["xray"] = _frame(step, result.xray)
+    if result.meter and len(result.meter["t_ns"]):
+        tables["meter"] = _frame(step, result.meter)
     tables["per_gb"] = _frame(step, _per_gb(result))
     return tables
 

@@ -32,6 +32,7 @@ class StepRecord:
     note: str | None = None
     not_possible: str | None = None
     detail: Mapping[str, Any] = field(default_factory=dict)
+    smart: Mapping[str, Any] = field(default_factory=dict)
 
     def heading(self) -> dict[str, Any]:
         """What the manifest says of the step."""
@@ -68,12 +69,17 @@ def record_of(
         jobs=answer.jobs,
         note=answer.note,
         detail=detail,
+        smart=answer.smart,
     )
 
 
 def append(descriptor: int, record: StepRecord) -> None:
     """A whole line, on the disk when this returns; a line that did not fit is taken back."""
-    line = json_line(asdict(record))
+    row = asdict(record)
+    if not record.smart:
+        # Nearly every step's, and older readers know no such field.
+        del row["smart"]
+    line = json_line(row)
     before = os.fstat(descriptor).st_size
     try:
         written = 0

@@ -41,6 +41,8 @@ def answer_of(record: StepRecord, table: Callable[[str], pl.DataFrame]) -> Resul
         jobs=record.jobs,
         hist=frames.histograms(table("hist"), record.step),
         xray=xray_of(table("xray"), record.step),
+        meter=meter_of(table("meter"), record.step),
+        smart=record.smart,
         note=record.note,
     )
 
@@ -53,6 +55,12 @@ def series_of(frame: pl.DataFrame, step: int) -> Series:
 
 def xray_of(frame: pl.DataFrame, step: int) -> dict[str, NDArray[np.int64]]:
     """The inside of a twin during a step, by column; empty for a real drive."""
+    rows = frames.rows_of(frame, step)
+    return rows if rows and len(rows["t_ns"]) else {}
+
+
+def meter_of(frame: pl.DataFrame, step: int) -> dict[str, NDArray[np.int64]]:
+    """What a meter read during a step (see `Result`); empty where there was none."""
     rows = frames.rows_of(frame, step)
     return rows if rows and len(rows["t_ns"]) else {}
 

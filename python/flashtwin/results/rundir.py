@@ -2,7 +2,7 @@
 
     manifest.json   what was asked for: schema, target, seed, batteries, steps, how it ended
     steps.jsonl     the journal: a line, on disk, as each step ends
-    series, hist, xray and per_gb.parquet        of all steps, joined when the run is finished
+    series, hist, xray, meter and per_gb.parquet  of all steps, joined when the run is finished
     parts/          the same by step, and state-… (what the drive was), until then
     smart/          before.json and after.json, of a drive that tells its SMART data
     findings.json   host.json
@@ -105,6 +105,10 @@ class Run:
         """The inside of a twin during a step, by column; empty for a real drive."""
         return parts.xray_of(self.xray_frame(), step)
 
+    def meter(self, step: int) -> dict[str, NDArray[np.int64]]:
+        """What a meter read during a step (see `Result`); empty where there was none."""
+        return parts.meter_of(self._frame("meter"), step)
+
     def hist(self, step: int) -> dict[str, NDArray[np.uint64]]:
         """Latency counts in fio's buckets, by direction."""
         return frames.histograms(self.hist_frame(), step)
@@ -155,8 +159,10 @@ class Run:
     def _frame(self, name: str) -> pl.DataFrame:
         if name not in self._frames:
             whole = self.path / f"{name}.parquet"
-            if whole.exists() or self.finished:
+            if whole.exists() or (self.finished and name not in frames.LATER):
                 self._frames[name] = read_parquet(whole, frames.required(name))
+            elif self.finished:
+                self._frames[name] = frames.join(name, [])
             else:
                 self._frames[name] = parts.joined(self.path, name, self.steps)
         return self._frames[name]

@@ -6,8 +6,10 @@ and is not listed. Invariant: measures read findings, but for write amplificatio
 see and which comes from the X-ray's counters; nothing here looks at how a twin is made.
 
 The article on the BX500 does not say in which blocks it filled the drives: 128 KiB at depth 32
-counts, 1 MiB at depth 1 is shown beside it. Nor does it say which of its tests ran on a half-full
-drive: the benchmark's cells count on an empty one, half full is shown beside it.
+counts, 1 MiB at depth 1 is shown beside it. It says nothing of rests around the random writes whose
+write amplification it gives by fill: without any counts, as one goes through the fills; with ten
+minutes each, in which all is folded, is shown beside it. Nor does it say which of its tests ran on
+a half-full drive: the benchmark's cells count on an empty one, half full is shown beside it.
 """
 
 from __future__ import annotations
@@ -23,11 +25,17 @@ BESIDE = "1m-q1"
 PATTERNS = (COUNTS, BESIDE)
 
 FILL, EMPTY, HALF = "fill", "crystaldiskmark", "crystaldiskmark, half full"
+POWER, LONG = "power", "power, a long write"
+WAF, RESTED = "waf", "waf, rested"
 # A plan is a battery with parameters, run on a fresh twin. No row asks for the mixed cells.
 PLANS: Mapping[str, tuple[str, Mapping[str, object]]] = {
     FILL: ("fill", {}),
     EMPTY: ("crystaldiskmark", {"mix": "off"}),
     HALF: ("crystaldiskmark", {"mix": "off", "fill_percent": "50"}),
+    POWER: ("power", {}),
+    LONG: ("power", {"size": "100GB"}),
+    WAF: ("waf", {"settle_s": "0s"}),
+    RESTED: ("waf", {}),
 }
 
 
@@ -135,6 +143,41 @@ def _times_slower(cell: str) -> Measure:
     return Measure(plans=(EMPTY, HALF), find=find)
 
 
+def _drawn_while_writing() -> Measure:
+    """Mean and most; a write that stays in the cache and one that goes far beyond it."""
+
+    def find(drives: Drives) -> Found:
+        cells = {
+            f"{what}, {size}": _second_over_first(drives, _finding(plan, f"power.write{suffix}"))
+            for plan, size in ((POWER, "24 GB"), (LONG, "100 GB"))
+            for what, suffix in (("mean", ""), ("most", ".most"))
+        }
+        return Found(cells=cells)
+
+    return Measure(plans=(POWER, LONG), find=find)
+
+
+def _ratio(plan: str, name: str) -> Measure:
+    """A finding of the second drive over that of the first."""
+
+    def find(drives: Drives) -> Found:
+        return Found(cells={"": _second_over_first(drives, _finding(plan, name))})
+
+    return Measure(plans=(plan,), find=find)
+
+
+def _waf_rise() -> Measure:
+    """Of the first drive, its cache on: 90 % full over 25 %."""
+
+    def rise(measured: Measured, plan: str) -> float | None:
+        return _divide(measured.value(plan, "waf[90%]"), measured.value(plan, "waf[25%]"))
+
+    def find(drives: Drives) -> Found:
+        return Found(cells={"": rise(drives[0], WAF)}, also={"rested": rise(drives[0], RESTED)})
+
+    return Measure(plans=(WAF, RESTED), find=find)
+
+
 _FILL = "fill, sequential, empty drive"
 REGISTRY: Mapping[tuple[str, str], Measure] = {
     (_FILL, "cache size"): _fill("cache_size"),
@@ -167,4 +210,18 @@ REGISTRY: Mapping[tuple[str, str], Measure] = {
         "write amplification",
         "off lower: bytes programmed over bytes from the host, one fill and a second pass together",
     ): _fill_ratio(_waf),
+    ("power, maximum and mean while writing", "off = on"): _drawn_while_writing(),
+    (
+        "power, idle after a write",
+        "off clearly lower (no background folding): mean over the 10 minutes that follow a 24 GB "
+        "write",
+    ): _ratio(POWER, "power.after-write"),
+    ("efficiency, MB per joule, folder copy", "off considerably lower"): _ratio(
+        POWER, "power.copy.efficiency"
+    ),
+    (
+        "write amplification against fill",
+        "rises as the drive fills: WAF of 4 GiB of random 4 KiB writes at 90 % full over that at "
+        "25 % full, cache on",
+    ): _waf_rise(),
 }
