@@ -1,0 +1,1 @@
+"""The language of fio job files: text and command lines to typed jobs, and typed jobs to text."""

@@ -1,0 +1,134 @@
+"""Numbers as fio writes them: sizes with suffixes, times with units, both with arithmetic.
+
+`kb_base=1024`, the default, reads `k`, `kb` and `ki` as 1024 and `kib` as 1000, the inverse of what
+the letters say; `kb_base=1000` reads `kib` as 1024 and the others as 1000. fio reads a value up to
+the first character that it does not understand and drops the rest in silence (`1.5m` becomes 1,
+`1min` a microsecond, `0x10k` 16): such values are refused here, with what to write instead.
+All of it was tried with fio 3.33 (`--debug=parse`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from flashtwin.fiojob.language.arithmetic import evaluate
+from flashtwin.fiojob.language.where import BadValueError
+
+_POWER = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
+_SIZE = re.compile(r"([-+]?)(0[xX][0-9a-fA-F]+|\d+)([kmgtp]?)(ib|b|i)?", re.IGNORECASE)
+_HEXADECIMAL = re.compile(r"[-+]?0[xX]([0-9a-fA-F]+)")
+_TIME = re.compile(r"(\d+)(d|h|m|s|ms|msec|us|usec)?", re.IGNORECASE)
+
+# In microseconds.
+UNITS = {"d": 86_400_000_000, "h": 3_600_000_000, "m": 60_000_000, "s": 1_000_000} | {
+    "ms": 1000,
+    "msec": 1000,
+    "us": 1,
+    "usec": 1,
+}
+
+# What 64 bits hold; fio's own numbers wrap beyond.
+MOST = 2**63 - 1
+
+
+@dataclass(kw_only=True)
+class Reading:
+    """How values are read here: fio's `kb_base`, and what a reader should be told of them."""
+
+    kb_base: int = 1024
+    notes: list[str] = field(default_factory=list)
+
+
+def size(text: str, reading: Reading) -> int:
+    """A number with an optional suffix, whole, also negative; `(…)` is reckoned."""
+    if text.lstrip().startswith("("):
+        value = evaluate(text, lambda one: Fraction(_one_size(one, reading)))
+        if value.denominator != 1:
+            reading.notes.append(f"{text} is no whole number: cut to {int(value)}")
+        return _bounded(int(value), text)
+    return _bounded(_one_size(text, reading), text)
+
+
+def _one_size(text: str, reading: Reading) -> int:
+    plain = text.strip()
+    hexadecimal = _HEXADECIMAL.fullmatch(plain)
+    if hexadecimal:
+        # Its digits end in the letter b at times, which is no suffix.
+        return int(plain, 16)
+    match = _SIZE.fullmatch(plain)
+    if not match or (match[2][:2] in ("0x", "0X")):
+        raise BadValueError(f"{_shown(text)} is no number", hint=_size_hint(plain))
+    if not match[3] and match[4] and match[4].lower() != "b":
+        raise BadValueError(f"{_shown(text)} is no number", hint=_size_hint(plain))
+    if match[3] and text != text.lstrip():
+        raise BadValueError(
+            f"a blank stands before {plain}: fio then reads it as {match[2]}",
+            hint="write the value right after the =",
+        )
+    factor = _factor(match[3].lower(), (match[4] or "").lower(), reading)
+    if match[4] and match[4].lower() == "ib" and reading.kb_base == 1024:
+        reading.notes.append(
+            f"{plain} is {int(match[2]) * factor} bytes: with kb_base=1024 fio reads kib, mib, … as"
+            " powers of 1000"
+        )
+    return int(match[1] + match[2]) * factor
+
+
+def _factor(letter: str, rest: str, reading: Reading) -> int:
+    if not letter:
+        return 1
+    binary = (reading.kb_base == 1000) == (rest == "ib")
+    return int((1024 if binary else 1000) ** _POWER[letter])
+
+
+def _size_hint(text: str) -> str:
+    if re.fullmatch(r"\d+\.\d+[kmgtpKMGTP]?[iIbB]*", text):
+        return "fio drops what follows the point: write a whole number of a smaller unit"
+    if text.endswith("%"):
+        return "this option takes no percentage"
+    return "write a whole number with an optional suffix k, m, g, t or p, for example 4k"
+
+
+def microseconds(text: str, unit: str) -> int:
+    """A time; a bare number is of `unit`. `(…)` is reckoned."""
+    if text.lstrip().startswith("("):
+        return _bounded(int(evaluate(text, lambda one: Fraction(_one_time(one, unit)))), text)
+    return _bounded(_one_time(text, unit), text)
+
+
+def _one_time(text: str, unit: str) -> int:
+    match = _TIME.fullmatch(re.sub(r"\s+", "", text))
+    if not match:
+        raise BadValueError(
+            f"{_shown(text)} is no time",
+            hint="write a whole number with d, h, m, s, ms or us, for example 90s or 1500ms",
+        )
+    return int(match[1]) * UNITS[(match[2] or unit).lower()]
+
+
+def real(text: str) -> float:
+    """A number with a point."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise BadValueError(f"{_shown(text)} is no number") from None
+    if value != value or value in (float("inf"), float("-inf")):
+        raise BadValueError(f"{_shown(text)} is no finite number")
+    return value
+
+
+def show_real(value: float) -> str:
+    """So that reading it gives the same number."""
+    return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+
+
+def _bounded(value: int, text: str) -> int:
+    if abs(value) > MOST:
+        raise BadValueError(f"{_shown(text)} is more than 64 bits hold")
+    return value
+
+
+def _shown(text: str) -> str:
+    return text if text.strip() else "an empty value"

@@ -1,0 +1,159 @@
+"""Sections to typed jobs: values read, defaults of [global] inherited, each option judged.
+
+Every mistake of a file is told by its line; the first one ends the reading. What is accepted with a
+note is collected, once for each option and place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from flashtwin.fiojob.language.expand import expand
+from flashtwin.fiojob.language.job import FioJob, Setting
+from flashtwin.fiojob.language.lines import Line, Section
+from flashtwin.fiojob.language.numbers import Reading
+from flashtwin.fiojob.language.option import Option, Role
+from flashtwin.fiojob.language.table import find, meant
+from flashtwin.fiojob.language.table_engines import ASYNCHRONOUS, ELSEWHERE, SYNCHRONOUS
+from flashtwin.fiojob.language.where import BadValueError, JobFileError, Where
+
+
+@dataclass(frozen=True, kw_only=True)
+class Note:
+    """Something that a reader should know of a line that was accepted."""
+
+    where: Where
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.text}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Script:
+    """All jobs in their order, and the notes."""
+
+    jobs: tuple[FioJob, ...]
+    notes: tuple[Note, ...]
+
+
+def typed(
+    sections: Sequence[Section],
+    *,
+    environment: Mapping[str, str],
+    only: Iterable[str] = (),
+    defaults: Mapping[str, Setting] | None = None,
+) -> Script:
+    """The jobs of sections; `only` those of these names. `defaults` hold before any [global]."""
+    wanted = set(only)
+    unknown = sorted(wanted - {section.name for section in sections})
+    if unknown and sections:
+        names = ", ".join(one.name for one in sections if not one.is_global)
+        raise JobFileError(
+            sections[0].where, f"there is no section {unknown[0]}", hint=f"sections: {names}"
+        )
+    reader = _Reader(environment)
+    inherited: dict[str, Setting] = dict(defaults or {})
+    jobs = []
+    for section in sections:
+        if section.is_global:
+            inherited = reader.settings(section, inherited)
+        elif not wanted or section.name in wanted:
+            jobs.append(reader.job(section, inherited))
+    return Script(jobs=tuple(jobs), notes=tuple(reader.notes))
+
+
+class _Reader:
+    def __init__(self, environment: Mapping[str, str]):
+        self._environment = environment
+        self.notes: list[Note] = []
+
+    def job(self, section: Section, inherited: Mapping[str, Setting]) -> FioJob:
+        settings = self.settings(section, inherited)
+        if section.first:
+            settings["stonewall"] = Setting(value=True, where=section.where, text="stonewall")
+        job = FioJob(section=section.name, where=section.where, settings=settings)
+        self._check_engine(job)
+        return job
+
+    def settings(self, section: Section, inherited: Mapping[str, Setting]) -> dict[str, Setting]:
+        """What holds in a section: `kb_base` first, as fio has it, then line by line."""
+        found = dict(inherited)
+        words = [(line, *self._split(line)) for line in section.lines]
+        for line, option, value in sorted(words, key=lambda word: word[1].name != "kb_base"):
+            setting = self._setting(line, option, value, found)
+            found.pop(option.name, None)
+            found[option.name] = setting
+        return found
+
+    def _split(self, line: Line) -> tuple[Option, str | None]:
+        text = line.text
+        if line.where.line:
+            text = expand(text, self._environment, lambda said: self._note(line.where, said))
+        name, equals, value = text.partition("=")
+        option = find(name.strip())
+        if option is None:
+            hint = meant(name.strip())
+            if ":" in name and find(name.partition(":")[0].strip()):
+                hint = f"write {name.partition(':')[0].strip()}=… with an equals sign"
+            raise JobFileError(line.where, f"fio has no option {name.strip()}", hint=hint)
+        return option, value if equals else None
+
+    def _setting(
+        self, line: Line, option: Option, text: str | None, found: Mapping[str, Setting]
+    ) -> Setting:
+        base = found.get("kb_base")
+        reading = Reading(kb_base=int(base.value) if base else 1024)
+        try:
+            value = option.kind.parse(text, reading)
+        except BadValueError as error:
+            said = f"{option.name}: {error.message}"
+            raise JobFileError(line.where, said, hint=error.hint) from error
+        for said in reading.notes:
+            self._note(line.where, f"{option.name}: {said}")
+        self._judge(line, option, value)
+        before = found[option.name].value if option.name in found else None
+        return Setting(value=option.kind.over(before, value), where=line.where, text=line.text)
+
+    def _judge(self, line: Line, option: Option, value: object) -> None:
+        if value in option.inert:
+            return
+        if option.role is Role.REFUSED:
+            raise JobFileError(
+                line.where,
+                f"{option.name} is not possible on a simulated drive: {option.says}",
+                hint=f"leave out {line.text}",
+            )
+        if option.role is Role.NOTED:
+            self._note(line.where, f"{option.name}: {option.says}")
+
+    def _check_engine(self, job: FioJob) -> None:
+        written = str(job["ioengine"])
+        engine = written.partition(":")[0]
+        where = job.line("ioengine")
+        if engine in ELSEWHERE:
+            raise JobFileError(
+                where,
+                f"ioengine={engine} works on {ELSEWHERE[engine]} and asks nothing of a drive",
+                hint="give an engine of files, for example ioengine=libaio",
+            )
+        if engine not in SYNCHRONOUS and engine not in ASYNCHRONOUS:
+            from flashtwin.fiojob.language.kinds import closest
+
+            words = (*sorted(SYNCHRONOUS), *sorted(ASYNCHRONOUS))
+            raise JobFileError(where, f"fio has no ioengine {engine}", hint=closest(engine, words))
+        for name, setting in job.settings.items():
+            option = find(name)
+            if option and option.engines and engine not in option.engines:
+                raise JobFileError(
+                    setting.where,
+                    f"{name} belongs to ioengine={' or '.join(option.engines)}, and this is"
+                    f" {engine}",
+                    hint=f"leave out {setting.text}, or change the engine",
+                )
+
+    def _note(self, where: Where, text: str) -> None:
+        note = Note(where=where, text=text)
+        if note not in self.notes:
+            self.notes.append(note)

@@ -1,0 +1,344 @@
+"""One process of fio's as a job of the core: the options of the table to the fields of `Fio`.
+
+Nothing is decided here that fio does not decide: what contradicts itself is refused with its line,
+what fio changes by itself (a depth that a synchronous engine cannot keep, `time_based` without a
+runtime) is changed, and the reader told.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+from flashtwin.battery.fio import (
+    Batch,
+    Distribution,
+    Ends,
+    Fio,
+    Flow,
+    LatencyTarget,
+    Logs,
+    Pace,
+    Span,
+    Steady,
+    Syncs,
+    Think,
+    Triple,
+)
+from flashtwin.battery.fio import Sequence as Order
+from flashtwin.battery.step import Job
+from flashtwin.fiojob.language.job import FioJob
+from flashtwin.fiojob.language.kinds import Percent
+from flashtwin.fiojob.language.sections import Note
+from flashtwin.fiojob.language.table_engines import SYNCHRONOUS
+from flashtwin.fiojob.language.where import JobFileError
+from flashtwin.fiojob.plan.blocks import blocks
+from flashtwin.fiojob.plan.clones import Clone
+from flashtwin.fiojob.plan.files import Layout, Part
+
+_LOGS = ("write_bw_log", "write_lat_log", "write_iops_log")
+
+
+def core_job(clone: Clone, parts: Sequence[Part], layout: Layout, seed: int) -> Job:
+    """The core's job of a process."""
+    job = clone.job
+    sizes = blocks(job)
+    total = _size(job, parts, min(one.least for one in sizes))
+    synchronous = job["ioengine"] in SYNCHRONOUS
+    direction = {"write": 1, "trim": 2}.get(job["rw"].rw.removeprefix("rand"), 0)
+    runtime_us = job["runtime"]
+    return Job(
+        name=job.name,
+        rw=job["rw"].rw,
+        block_bytes=sizes[direction].least,
+        depth=1 if synchronous else job["iodepth"],
+        io_bytes=_io_bytes(job, total),
+        runtime_s=runtime_us / 1e6 if runtime_us else None,
+        ramp_s=job["ramp_time"] / 1e6,
+        read_percent=_reads(job),
+        compress_percent=_compress(job),
+        sync=job["sync"] != "none",
+        seed=_seed(clone, seed),
+        fio=_fio(clone, parts, layout, total, synchronous),
+    )
+
+
+def _fio(clone: Clone, parts: Sequence[Part], layout: Layout, total: int, synchronous: bool) -> Fio:
+    job = clone.job
+    pattern = job["rw"]
+    service = job["file_service_type"]
+    if service.value is not None and len(parts) > 1:
+        raise JobFileError(
+            job.line("file_service_type"),
+            f"file_service_type={service.name} is not possible on a simulated drive",
+            hint="write roundrobin, random or sequential",
+        )
+    spans = tuple(_span(part, layout) for part in parts)
+    uniform = job["random_distribution"].name == "random"
+    return Fio(
+        spans=spans,
+        size=total if total != sum(part.size for part in parts) else None,
+        file_service=service.name if service.value is None else "roundrobin",
+        file_service_count=service.every,
+        synchronous=synchronous,
+        blocks=blocks(job),
+        blocks_unaligned=job["bs_unaligned"],
+        blocks_by_order=job["bs_is_seq_rand"],
+        random_percent=job.by_direction("percentage_random"),
+        distribution=_distribution(job),
+        random_map=not job["norandommap"] and uniform and job["ba"] is None,
+        sequence=Order(
+            every=pattern.every,
+            add_bytes=pattern.skip,
+            identical=job["rw_sequencer"] == "identical",
+        ),
+        number_ios=job["number_ios"],
+        loops=max(job["loops"], 1),
+        time_based=bool(job["time_based"] and job["runtime"]),
+        start_ns=_start_us(clone) * 1000,
+        pace=_pace(job),
+        think=_think(job),
+        batch=_batch(job, synchronous),
+        flow=_flow(job),
+        syncs=Syncs(
+            fsync_every=job["fsync"],
+            fdatasync_every=job["fdatasync"],
+            at_end=job["end_fsync"],
+            on_close=job["fsync_on_close"],
+        ),
+        latency_target=_latency_target(job),
+        max_latency_ns=_triple(job["max_latency"], 1000),
+        steady=_steady(clone),
+        ends=_ends(clone),
+        logs=_logs(job),
+    )
+
+
+def _span(part: Part, layout: Layout) -> Span:
+    start, length = layout.place(part)
+    return Span(start=start, bytes=length, offset=part.offset, size=part.size)
+
+
+def _size(job: FioJob, parts: Sequence[Part], least: int) -> int:
+    """fio's `size`: what one pass asks for, over all files."""
+    reach = sum(part.size for part in parts)
+    asked = job["size"]
+    total = (
+        reach if asked is None or isinstance(asked, Percent) else min(int(asked) or reach, reach)
+    )
+    if total < least:
+        raise JobFileError(
+            job.line("size"),
+            f"job {job.name} has {total} bytes to work on, and its blocks are {least}",
+            hint="raise size, or lower bs",
+        )
+    return total
+
+
+def _io_bytes(job: FioJob, total: int) -> int | None:
+    asked = job["io_size"]
+    if isinstance(asked, Percent):
+        return total * asked.percent // 100
+    return int(asked) if asked else None
+
+
+def _reads(job: FioJob) -> int:
+    """rwmixread and rwmixwrite say the same; the one that was written last holds."""
+    written = [name for name in job.settings if name in ("rwmixread", "rwmixwrite")]
+    if not written:
+        return 50
+    value = int(job[written[-1]])
+    return value if written[-1] == "rwmixread" else 100 - value
+
+
+def _compress(job: FioJob) -> int:
+    if job["zero_buffers"] or job["buffer_pattern"]:
+        return 100
+    return int(job["buffer_compress_percentage"])
+
+
+def _seed(clone: Clone, seed: int) -> int:
+    """A stream of its own for each process; the run's seed counts where fio would draw one."""
+    job = clone.job
+    drawn = seed if not job["randrepeat"] and not job.has("randseed") else 0
+    text = f"{job['randseed']}/{clone.thread}/{drawn}"
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
+
+
+def _start_us(clone: Clone) -> int:
+    low, high = clone.job["startdelay"]
+    if low == high:
+        return int(low)
+    text = f"startdelay/{clone.job['randseed']}/{clone.thread}"
+    share = int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big") / 2**48
+    return int(low + share * (high - low))
+
+
+def _distribution(job: FioJob) -> Distribution:
+    asked = job["random_distribution"]
+    return Distribution(
+        kind=asked.name,
+        value=asked.value or 0.0,
+        center=asked.center,
+        zones=(asked.zones,) * 3 if asked.zones else (),
+    )
+
+
+def _triple(value: Any, factor: int = 1) -> Triple:
+    found = [(one or 0) * factor for one in (value or (0, 0, 0))]
+    return (found[0], found[1], found[2])
+
+
+def _pace(job: FioJob) -> Pace:
+    pace = Pace(
+        bytes_s=_triple(job["rate"]),
+        iops=_triple(job["rate_iops"]),
+        poisson=job["rate_process"] == "poisson",
+        ignore_think=job["rate_ignore_thinktime"],
+        min_bytes_s=_triple(job["rate_min"]),
+        min_iops=_triple(job["rate_iops_min"]),
+        cycle_ns=max(job["rate_cycle"], 1) * 1_000_000,
+    )
+    for byte, count, name in (
+        (pace.bytes_s, pace.iops, "rate_iops"),
+        (pace.min_bytes_s, pace.min_iops, "rate_iops_min"),
+    ):
+        if any(byte) and any(count):
+            raise JobFileError(
+                job.line(name),
+                f"rate and rate_iops exclude one another, and job {job.name} has both",
+                hint="leave one of them out",
+            )
+    for most, least, name in (
+        (pace.bytes_s, pace.min_bytes_s, "rate_min"),
+        (pace.iops, pace.min_iops, "rate_iops_min"),
+    ):
+        if any(top and top < low for top, low in zip(most, least, strict=True)):
+            raise JobFileError(
+                job.line(name), f"{name} is above the rate itself", hint=f"lower {name}"
+            )
+    return pace
+
+
+def _think(job: FioJob) -> Think | None:
+    if not job["thinktime"]:
+        return None
+    by_time = bool(job["thinktime_iotime"])
+    return Think(
+        ns=job["thinktime"] * 1000,
+        spin_ns=min(job["thinktime_spin"], job["thinktime"]) * 1000,
+        blocks=None
+        if by_time and not job.has("thinktime_blocks")
+        else job["thinktime_blocks"] or 1,
+        count=job["thinktime_blocks_type"],
+        iotime_ns=job["thinktime_iotime"] * 1000,
+    )
+
+
+def _batch(job: FioJob, synchronous: bool) -> Batch:
+    """fio bounds what goes beyond the depth; zero stands for the depth, but for completions."""
+    depth = 1 if synchronous else job["iodepth"]
+    least = min(job["iodepth_batch_complete_min"], depth)
+    most = min(job["iodepth_batch_complete_max"], depth)
+    low = job["iodepth_low"]
+    writes = job["rw"].rw not in ("read", "randread")
+    return Batch(
+        submit=min(job["iodepth_batch"], depth) or depth,
+        complete_min=least,
+        complete_max=most if most > least else None,
+        low=low if 0 < low <= depth else None,
+        serialize_overlap=bool(job["serialize_overlap"] and writes and depth > 1),
+    )
+
+
+def _flow(job: FioJob) -> Flow | None:
+    if not job["flow"]:
+        return None
+    return Flow(weight=job["flow"], id=job["flow_id"], sleep_ns=job["flow_sleep"] * 1000)
+
+
+def _latency_target(job: FioJob) -> LatencyTarget | None:
+    if not job["latency_target"]:
+        return None
+    return LatencyTarget(
+        ns=job["latency_target"] * 1000,
+        window_ns=job["latency_window"] * 1000,
+        percentile=job["latency_percentile"],
+        run=job["latency_run"],
+    )
+
+
+def _steady(clone: Clone) -> Steady | None:
+    job, asked = clone.job, clone.job["steadystate"]
+    seconds = job["steadystate_duration"] // 1_000_000
+    if asked is None or not seconds:
+        return None
+    return Steady(
+        metric="iops" if asked.watched.startswith("iops") else "bw",
+        slope=asked.watched.endswith("slope"),
+        limit=asked.limit,
+        percent=asked.percent,
+        duration_s=seconds,
+        ramp_ns=job["steadystate_ramp_time"] * 1000,
+        group=clone.group if job["group_reporting"] else None,
+    )
+
+
+def _ends(clone: Clone) -> Ends:
+    job = clone.job
+    goes_on = job["continue_on_error"] or "none"
+    return Ends(
+        all=job["exitall"],
+        on_error=job["exitall_on_error"],
+        what=job["exit_what"],
+        group=clone.group,
+        continue_reads=goes_on in ("read", "io", "all"),
+        continue_writes=goes_on in ("write", "io", "all"),
+    )
+
+
+def _logs(job: FioJob) -> Logs:
+    average_ms = job["log_avg_msec"]
+    each = any(job.has(name) for name in _LOGS) and not average_ms
+    kept = each or job.has("write_iolog") or job.has("write_hist_log")
+    return Logs(
+        requests=kept,
+        average_ns=average_ms * 1_000_000 if any(job.has(name) for name in _LOGS) else 0,
+        maxima=job["log_max_value"],
+        bw_window_ns=_window(job, "bwavgtime", "write_bw_log") * 1_000_000,
+        iops_window_ns=_window(job, "iopsavgtime", "write_iops_log") * 1_000_000,
+    )
+
+
+def _window(job: FioJob, name: str, log: str) -> int:
+    """fio samples at the interval of its log where there is one, unless it is told otherwise."""
+    if job.has(log) and job["log_avg_msec"]:
+        own = int(job[name]) if job.has(name) else int(job["log_avg_msec"])
+        return max(min(own, int(job["log_avg_msec"])), 1)
+    return max(int(job[name]), 1)
+
+
+def told(job: FioJob) -> list[Note]:
+    """What fio changes by itself in a job."""
+    found = []
+    if job["ioengine"] in SYNCHRONOUS and job["iodepth"] > 1:
+        found.append(
+            Note(
+                where=job.line("iodepth"),
+                text=f"ioengine={job['ioengine']} keeps one request outstanding, as in fio: iodepth"
+                " counts with an asynchronous one, for example libaio",
+            )
+        )
+    if job["time_based"] and not job["runtime"]:
+        found.append(
+            Note(where=job.line("time_based"), text="time_based does nothing without a runtime")
+        )
+    if job["steadystate"] and job["steadystate_duration"] < 1_000_000:
+        found.append(
+            Note(
+                where=job.line("steadystate"),
+                text="steadystate does nothing without steadystate_duration, as in fio",
+            )
+        )
+    return found

@@ -1,0 +1,70 @@
+"""What a twin runs for a set of fio jobs: phases of core jobs, with what a reader should know.
+
+Phases follow one another without a gap; in each, all processes start together (but for their
+`startdelay`, which fio counts from its own start). Invariant: the plan depends on the jobs, the
+target and the seed alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flashtwin.battery.step import Job
+from flashtwin.fiojob.language.job import FioJob
+from flashtwin.fiojob.language.sections import Note
+from flashtwin.fiojob.language.where import JobFileError
+from flashtwin.fiojob.plan.clones import Clone, clones
+from flashtwin.fiojob.plan.convert import core_job, told
+from flashtwin.fiojob.plan.files import Part, Target, layout, parts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Process:
+    """A process of fio's: where it comes from, and the core's job for it."""
+
+    clone: Clone
+    job: Job
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Phases in their order, and notes."""
+
+    phases: tuple[tuple[Process, ...], ...]
+    notes: tuple[Note, ...]
+
+    @property
+    def processes(self) -> tuple[Process, ...]:
+        return tuple(process for phase in self.phases for process in phase)
+
+
+def plan(jobs: Sequence[FioJob], target: Target, *, seed: int = 1) -> Plan:
+    """The plan of some jobs on a target."""
+    started, notes = clones(jobs)
+    for job in jobs:
+        notes += told(job)
+        if job["create_only"]:
+            notes.append(
+                Note(where=job.line("create_only"), text=f"job {job.name} asks for nothing")
+            )
+        if job["read_iolog"]:
+            raise JobFileError(
+                job.line("read_iolog"),
+                "read_iolog is not possible on a simulated drive within a job file",
+                hint="write the trace's pattern as a job",
+            )
+    working = [(one, parts(one, target)) for one in started if not one.job["create_only"]]
+    places = layout(working, target)
+    made = [
+        Process(clone=clone, job=core_job(clone, found, places, seed), parts=tuple(found))
+        for clone, found in working
+    ]
+    phases: dict[int, list[Process]] = {}
+    for process in made:
+        phases.setdefault(process.clone.phase, []).append(process)
+    return Plan(
+        phases=tuple(tuple(phase) for _, phase in sorted(phases.items())),
+        notes=tuple(dict.fromkeys(notes)),
+    )
