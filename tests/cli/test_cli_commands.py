@@ -27,6 +27,7 @@ COMMANDS = (
     "test",
     "report",
     "explain",
+    "fio",
     "validate",
     "cache",
 )

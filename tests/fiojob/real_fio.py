@@ -41,4 +41,8 @@ def option_names() -> set[str]:
     done = subprocess.run(
         ["fio", "--cmdhelp=all"], capture_output=True, text=True, check=True, timeout=60
     )
-    return {line.partition(":")[0].strip() for line in done.stdout.splitlines() if re.match(r" *[a-z][a-z0-9_-]* *:", line)}
+    return {
+        line.partition(":")[0].strip()
+        for line in done.stdout.splitlines()
+        if re.match(r" *[a-z][a-z0-9_-]* *:", line)
+    }

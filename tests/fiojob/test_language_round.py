@@ -36,9 +36,11 @@ def texts(row: Option) -> st.SearchStrategy[str]:
         case kinds.Choice():
             return st.sampled_from([*kind.words, *(other for other, _ in kind.others)])
         case kinds.Whole():
+            if kind.power:
+                return st.sampled_from(["0", "512", "4k"])
             most = min(kind.most, 10_000)
             plain = st.integers(kind.least, most).map(str)
-            small = st.integers(max(kind.least, 1), 9).map(lambda n: f"{n}k")
+            small = st.integers(2, 9).map(lambda n: f"{n}k")
             return plain if most < 10_000 else st.one_of(plain, small)
         case kinds.Size():
             sizes = st.integers(0, 1 << 40).map(str)

@@ -25,6 +25,7 @@ from flashtwin.cli import (
     drives,
     explain,
     export,
+    fio,
     new,
     report,
     runs,
@@ -184,6 +185,7 @@ for _command in (
     compare,
     export,
     explain,
+    fio,
     validate,
     cache,
 ):

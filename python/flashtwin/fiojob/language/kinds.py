@@ -92,10 +92,11 @@ class Flag(_Plain):
 
 @dataclass(frozen=True, kw_only=True)
 class Whole(_Plain):
-    """A whole number, suffixes allowed, from `least` to `most`."""
+    """A whole number, suffixes allowed, from `least` to `most`; `power`: a power of two or 0."""
 
     least: int = 0
     most: int = numbers.MOST
+    power: bool = False
     name: str = "whole number"
 
     def parse(self, text: str | None, reading: Reading) -> int:
@@ -110,6 +111,8 @@ class Whole(_Plain):
             if self.most != numbers.MOST:
                 bounds = f"between {self.least} and {self.most}"
             raise BadValueError(f"{text} is out of range", hint=f"write a number {bounds}")
+        if self.power and value & (value - 1):
+            raise BadValueError(f"{text} is no power of two", hint="write for example 4k")
         return value
 
     def show(self, value: int) -> str:

@@ -131,7 +131,7 @@ ROWS = (
         "the generator is the twin's own; lfsr too visits each block once",
         "tausworthe",
     ),
-    _row("randrepeat", Flag(), "a twin is repeatable either way; 0 takes the --seed", True),
+    _row("randrepeat", Flag(), "a twin is repeatable either way: --seed chooses", True),
     _row("allrandrepeat", Flag(), "as randrepeat", False),
     _row("randseed", Whole(), "seed of the job's streams", 0x89),
     _row("filename", Text(), "files; a path of /dev or the target's own is the whole target"),
@@ -233,7 +233,7 @@ ROWS = (
         100,
     ),
     _row("replay_scale", Whole(most=_UINT), "divides the offsets of a trace", 1),
-    _row("replay_align", Whole(name="size"), "grain of the offsets of a trace", 0),
+    _row("replay_align", Whole(power=True, name="size"), "grain of the offsets of a trace", 0),
     _row("replay_skip", Text(), "directions of a trace that are left out"),
     _row("replay_redirect", Text(), "device of a trace; here it is always the target"),
 )

@@ -48,6 +48,7 @@ _OWN: dict[str, tuple[bool, str | None]] = {
     "memcpytest": (True, "it asks nothing of a drive: run fio itself"),
     "cmdhelp": (True, "see docs/reference/fio-options.md, or run fio --cmdhelp"),
     "enghelp": (True, "run fio --enghelp"),
+    "status-interval": (True, "simulated time costs none: the result is there at once"),
     "showcmd": (False, "run fio --showcmd"),
     "profile": (True, "write its jobs out in a job file"),
 }

@@ -40,7 +40,7 @@ from flashtwin.fiojob.plan.files import Layout, Part
 _LOGS = ("write_bw_log", "write_lat_log", "write_iops_log")
 
 
-def core_job(clone: Clone, parts: Sequence[Part], layout: Layout, seed: int) -> Job:
+def core_job(clone: Clone, parts: Sequence[Part], layout: Layout) -> Job:
     """The core's job of a process."""
     job = clone.job
     sizes = blocks(job)
@@ -59,7 +59,7 @@ def core_job(clone: Clone, parts: Sequence[Part], layout: Layout, seed: int) -> 
         read_percent=_reads(job),
         compress_percent=_compress(job),
         sync=job["sync"] != "none",
-        seed=_seed(clone, seed),
+        seed=_seed(clone),
         fio=_fio(clone, parts, layout, total, synchronous),
     )
 
@@ -158,11 +158,9 @@ def _compress(job: FioJob) -> int:
     return int(job["buffer_compress_percentage"])
 
 
-def _seed(clone: Clone, seed: int) -> int:
-    """A stream of its own for each process; the run's seed counts where fio would draw one."""
-    job = clone.job
-    drawn = seed if not job["randrepeat"] and not job.has("randseed") else 0
-    text = f"{job['randseed']}/{clone.thread}/{drawn}"
+def _seed(clone: Clone) -> int:
+    """A stream of its own for each process; the core adds the twin's seed."""
+    text = f"{clone.job['randseed']}/{clone.thread}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
 
 

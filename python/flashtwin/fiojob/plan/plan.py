@@ -1,8 +1,8 @@
 """What a twin runs for a set of fio jobs: phases of core jobs, with what a reader should know.
 
 Phases follow one another without a gap; in each, all processes start together (but for their
-`startdelay`, which fio counts from its own start). Invariant: the plan depends on the jobs, the
-target and the seed alone.
+`startdelay`, which fio counts from its own start). Invariant: the plan depends on the jobs and the
+target alone; the twin's seed comes in with the core.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Plan:
         return tuple(process for phase in self.phases for process in phase)
 
 
-def plan(jobs: Sequence[FioJob], target: Target, *, seed: int = 1) -> Plan:
+def plan(jobs: Sequence[FioJob], target: Target) -> Plan:
     """The plan of some jobs on a target."""
     started, notes = clones(jobs)
     for job in jobs:
@@ -58,7 +58,7 @@ def plan(jobs: Sequence[FioJob], target: Target, *, seed: int = 1) -> Plan:
     working = [(one, parts(one, target)) for one in started if not one.job["create_only"]]
     places = layout(working, target)
     made = [
-        Process(clone=clone, job=core_job(clone, found, places, seed), parts=tuple(found))
+        Process(clone=clone, job=core_job(clone, found, places), parts=tuple(found))
         for clone, found in working
     ]
     phases: dict[int, list[Process]] = {}

@@ -1,0 +1,179 @@
+"""`flashtwin fio`: jobs of fio on a simulated drive, or through fio itself on a file."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from flashtwin.cli import options, terminal
+from flashtwin.errors import DONE, ENVIRONMENT, MISS, USAGE, FlashtwinError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flashtwin.cli.targets import Wishes
+    from flashtwin.fiojob.language.sections import Script
+    from flashtwin.fiojob.plan.report import Counted
+
+FORMATS = ("normal", "json", "json+")
+
+
+class Words(click.Command):
+    """click's command, with fio's words left to us: one dash does for a long option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click's, each word of one dash made one of two."""
+        longer = [f"-{word}" if re.match(r"-[a-zA-Z][a-z]", word) else word for word in args]
+        return super().parse_args(ctx, longer)
+
+
+@click.command(
+    "fio",
+    cls=Words,
+    short_help="Run fio job files on a simulated drive, as fio would.",
+    context_settings={"ignore_unknown_options": True},
+    epilog=options.examples(
+        "flashtwin fio job.fio --on bx500-240",
+        "flashtwin fio --name=a --rw=randread --size=1g --iodepth=32 --ioengine=libaio"
+        " --on bx500-240",
+        "flashtwin fio job.fio --on bx500-240 --output-format=json --output=result.json",
+    ),
+)
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="JOBFILE|--OPTION=VALUE...")
+@click.option("--on", "on", metavar="TARGET", help="A drive of the catalogue, a spec, or a path.")
+@click.option("--output", type=click.Path(path_type=Path), help="Write the result to a file.")
+@click.option(
+    "--output-format", "formats", multiple=True, help="normal, json or json+, several with commas."
+)
+@click.option("--section", "sections", multiple=True, metavar="NAME", help="Only this section.")
+@click.option("--parse-only", is_flag=True, help="Only read the jobs.")
+@click.option("--readonly", is_flag=True, help="Refuse jobs that write or trim.")
+@options.seed
+@options.sets
+@options.firmware
+@options.scale
+@options.quiet
+def command(
+    words: tuple[str, ...],
+    on: str | None,
+    output: Path | None,
+    formats: tuple[str, ...],
+    sections: tuple[str, ...],
+    parse_only: bool,
+    readonly: bool,
+    seed: int,
+    sets: tuple[str, ...],
+    firmware: tuple[str, ...],
+    scale: str | None,
+    quiet: bool,
+) -> int:
+    """Run fio job files, or jobs in fio's words, on TARGET.
+
+    On a drive of the catalogue or a spec file the jobs run in simulated time; on a path fio itself
+    runs them, on files that are made there and removed. Every option of fio's is listed in
+    docs/reference/fio-options.md with what it does here.
+    """
+    from flashtwin.cli.targets import Wishes
+    from flashtwin.fiojob.language.words import script
+
+    read = script(words, only=sections)
+    if readonly:
+        _only_reads(read)
+    if parse_only and on is None:
+        _tell(read.notes, quiet)
+        return DONE
+    if on is None:
+        raise FlashtwinError(
+            "there is no target",
+            hint="add --on TARGET, for example --on bx500-240",
+            exit_code=USAGE,
+        )
+    wishes = Wishes(firmware=firmware, sets=sets, scale=scale, seed=seed, quiet=quiet)
+    chosen = _formats(formats)
+    return _on_twin(read, on, wishes, chosen, output, parse_only)
+
+
+def _on_twin(
+    read: Script, on: str, wishes: Wishes, formats: list[str], output: Path | None, dry: bool
+) -> int:
+    from flashtwin.catalogue.loader import load
+    from flashtwin.drives.twin import Twin
+    from flashtwin.fiojob.plan.files import Target
+    from flashtwin.fiojob.plan.plan import plan
+    from flashtwin.runner.fio_jobs import run_plan
+    from flashtwin.runner.stop import listening
+
+    spec = load(on, firmware=wishes.firmware, sets=wishes.sets, scale=wishes.scale)
+    made = plan(read.jobs, Target(name=on, bytes=spec.capacity_bytes))
+    _tell((*read.notes, *made.notes), wishes.quiet)
+    if dry:
+        return DONE
+    with listening() as stop:
+        found = run_plan(Twin(spec, seed=wishes.seed), made, lambda progress: not stop.asked)
+    counted = [
+        (process, row)
+        for phase in found
+        for process, row in zip(phase.processes, phase.result.fio, strict=True)
+    ]
+    _write(_shown(counted, formats), output)
+    return MISS if any(row["failure"] for _, row in counted) else DONE
+
+
+def _shown(counted: Sequence[Counted], formats: list[str]) -> str:
+    import json
+
+    from flashtwin.fiojob.plan.report import reports, summary
+    from flashtwin.fiojob.report_json import document
+
+    entries = reports(counted)
+    parts = []
+    for one in formats:
+        if one == "normal":
+            parts.append(summary(counted))
+        else:
+            answer = document(entries, version="fio-3.33", plus=one == "json+")
+            parts.append(json.dumps(answer, indent=2) + "\n")
+    return "".join(parts)
+
+
+def _write(text: str, output: Path | None) -> None:
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        output.write_text(text)
+    except OSError as error:
+        raise FlashtwinError(
+            f"{output} cannot be written: {error.strerror}", exit_code=ENVIRONMENT
+        ) from error
+
+
+def _formats(words: Sequence[str]) -> list[str]:
+    asked = [one for word in words for one in word.split(",")]
+    for one in asked:
+        if one not in FORMATS:
+            raise click.BadParameter(
+                f"{one} is none of {', '.join(FORMATS)}", param_hint="--output-format"
+            )
+    return asked or ["normal"]
+
+
+def _only_reads(read: Script) -> None:
+    from flashtwin.fiojob.language.where import JobFileError
+
+    for job in read.jobs:
+        if job["rw"].rw not in ("read", "randread"):
+            raise JobFileError(
+                job.line("rw"),
+                f"job {job.name} writes or trims, which --readonly does not allow",
+                hint="leave out --readonly, or change rw",
+            )
+
+
+def _tell(notes: Sequence[Any], quiet: bool) -> None:
+    if not quiet:
+        for note in notes:
+            terminal.note(f"{terminal.coloured('note:', 'yellow')} {note}")

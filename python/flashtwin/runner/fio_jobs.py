@@ -1,0 +1,77 @@
+"""Runs the phases of a fio plan on a drive, one after another without a gap.
+
+`startdelay` counts from the beginning of the first phase, as fio counts it from its own start: what
+of it is over when a later phase begins does not count again. Invariant: a phase that a job of
+`exit_what=all` ended is the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from flashtwin.battery.step import Job, Result, Run
+from flashtwin.drives.protocol import Drive, Watch
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.fiojob.language.where import JobFileError
+from flashtwin.fiojob.plan.plan import Plan, Process
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhaseResult:
+    """What a phase gave: its processes in order, and the drive's answer, rows in the same order."""
+
+    processes: tuple[Process, ...]
+    result: Result
+
+
+def run_plan(
+    drive: Drive,
+    plan: Plan,
+    watch: Watch,
+    *,
+    done: Callable[[PhaseResult], None] | None = None,
+) -> list[PhaseResult]:
+    """The results of all phases; `done` hears of each as it ends."""
+    found: list[PhaseResult] = []
+    began_ns: int | None = None
+    now_ns = 0
+    for phase in plan.phases:
+        elapsed_ns = now_ns - began_ns if began_ns is not None else 0
+        jobs = tuple(_delayed(process.job, elapsed_ns) for process in phase)
+        answer = _answer(drive, phase, jobs, watch)
+        began_ns = answer.start_ns if began_ns is None else began_ns
+        now_ns = answer.start_ns + answer.duration_ns
+        found.append(PhaseResult(processes=phase, result=answer))
+        if done:
+            done(found[-1])
+        ended = zip(phase, answer.fio, strict=True)
+        if any(row["ended_all"] and one.clone.job["exit_what"] == "all" for one, row in ended):
+            break
+    return found
+
+
+def _delayed(job: Job, elapsed_ns: int) -> Job:
+    assert job.fio is not None, "a plan has fio's jobs only"
+    left_ns = max(job.fio.start_ns - elapsed_ns, 0)
+    return replace(job, fio=replace(job.fio, start_ns=left_ns))
+
+
+def _answer(
+    drive: Drive, phase: tuple[Process, ...], jobs: tuple[Job, ...], watch: Watch
+) -> Result:
+    try:
+        answer = drive.do(Run(label="fio", jobs=jobs), watch)
+    except ValueError as error:
+        raise _refused(phase, str(error)) from error
+    if not isinstance(answer, Result):
+        raise FlashtwinError(answer.reason, exit_code=USAGE)
+    return answer
+
+
+def _refused(phase: tuple[Process, ...], said: str) -> FlashtwinError:
+    """The core names the job; its line is known here."""
+    for process in phase:
+        if process.job.name and process.job.name in said:
+            return JobFileError(process.clone.job.where, said)
+    return FlashtwinError(said, exit_code=USAGE)
