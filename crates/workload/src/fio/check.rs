@@ -110,15 +110,14 @@ impl Fio {
                 wrong(value, "a deviation is 0 to 100 %")
             }
             Kinds::Zipf | Kinds::Pareto | Kinds::Normal => Ok(()),
-            Kinds::Zoned | Kinds::ZonedAbs => self.check_zones(job),
+            // In a sequential job fio looks at no zone.
+            Kinds::Zoned | Kinds::ZonedAbs if job.rw.order() != Order::Random => Ok(()),
+            Kinds::Zoned | Kinds::ZonedAbs => self.check_zones(),
         }
     }
 
-    fn check_zones(&self, job: &RawJob) -> Found {
+    fn check_zones(&self) -> Found {
         let field = "fio.distribution";
-        if job.rw.order() != Order::Random {
-            return Err((field, Problem::NotRandom));
-        }
         if self.distribution.zones.len() != 3 {
             let count = self.distribution.zones.len().to_string();
             return Err((field, Problem::OutOfRange(count, "zones come in triples")));

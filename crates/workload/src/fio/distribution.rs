@@ -206,6 +206,40 @@ impl Zones {
 mod tests {
     use super::*;
 
+    const BLOCKS: u64 = 10_000;
+    const DRAWS: u64 = 400_000;
+
+    fn ranks(kind: Kinds, value: f64) -> Vec<u64> {
+        let distribution = Distribution {
+            kind,
+            value,
+            center: None,
+            zones: Vec::new(),
+        };
+        let mut rng = Rng::new(11, 0);
+        let ranks = Ranks::new(&distribution, BLOCKS, &mut rng).unwrap();
+        (0..DRAWS).map(|_| ranks.rank(&mut rng)).collect()
+    }
+
+    /// Chi-square per degree of freedom of the ranks against the share of them that is expected
+    /// below each edge.
+    fn misfit(drawn: &[u64], edges: &[u64], below: impl Fn(u64) -> f64) -> f64 {
+        let mut sum = 0.0;
+        for pair in edges.windows(2) {
+            let inside = |rank: &&u64| (pair[0]..pair[1]).contains(rank);
+            let seen = drawn.iter().filter(inside).count() as f64;
+            let expected = (below(pair[1]) - below(pair[0])) * drawn.len() as f64;
+            sum += (seen - expected) * (seen - expected) / expected;
+        }
+        sum / (edges.len() - 2) as f64
+    }
+
+    /// Of 14 degrees of freedom 1 % of good samples are above 2.08 each.
+    const EDGES: [u64; 16] = [
+        0, 1, 2, 3, 4, 6, 9, 15, 30, 60, 120, 300, 700, 1_500, 4_000, BLOCKS,
+    ];
+    const LIMIT: f64 = 2.08;
+
     #[test]
     fn the_zeta_sum_is_the_sum() {
         for (theta, ranks) in [(1.2, 1_000_000u64), (0.8, 100_000), (0.5, 5_000), (2.0, 9)] {
@@ -213,5 +247,74 @@ mod tests {
             let error = (zeta(theta, ranks) / plain - 1.0).abs();
             assert!(error < 1e-12, "theta {theta}, {ranks} ranks: {error}");
         }
+    }
+
+    #[test]
+    fn zipf_ranks_have_their_shares() {
+        for theta in [0.6, 1.2] {
+            let zeta = zeta(theta, BLOCKS);
+            let n = BLOCKS as f64;
+            let two = 1.0 + libm::pow(0.5, theta);
+            let eta = (1.0 - libm::pow(2.0 / n, 1.0 - theta)) / (1.0 - two / zeta);
+            // Two ranks exactly, the others by the curve through them and the last.
+            let below = |rank: u64| match rank {
+                0 => 0.0,
+                1 => 1.0 / zeta,
+                2 => two / zeta,
+                _ => (libm::pow(rank as f64 / n, 1.0 - theta) - 1.0 + eta) / eta,
+            };
+            let misfit = misfit(&ranks(Kinds::Zipf, theta), &EDGES, below);
+            assert!(misfit < LIMIT, "theta {theta}: {misfit}");
+            // The curve is the power law to within a few percent.
+            let exact: f64 = (1..=100).map(|k| libm::pow(f64::from(k), -theta)).sum();
+            assert!((below(100) / (exact / zeta) - 1.0).abs() < 0.05);
+        }
+    }
+
+    #[test]
+    fn pareto_ranks_have_their_shares() {
+        let power = libm::log(0.2) / libm::log(0.8);
+        let below = |rank: u64| libm::pow(rank as f64 / (BLOCKS - 1) as f64, 1.0 / power).min(1.0);
+        let drawn = ranks(Kinds::Pareto, 0.2);
+        let misfit = misfit(&drawn, &EDGES, below);
+        assert!(misfit < LIMIT, "{misfit}");
+        // 80 % of the requests to 20 % of the blocks.
+        let first = drawn.iter().filter(|rank| **rank < BLOCKS / 5).count();
+        assert!((first as f64 / DRAWS as f64 - 0.8).abs() < 0.005);
+    }
+
+    #[test]
+    fn normal_ranks_have_their_mean_and_spread() {
+        for (value, moved) in [(0.0, 0.0), (20.0, 2_000.0)] {
+            let drawn = ranks(Kinds::Normal, value);
+            let mean = drawn.iter().sum::<u64>() as f64 / DRAWS as f64;
+            let off = drawn.iter().map(|rank| *rank as f64 - mean);
+            let variance = off.map(|off| off * off).sum::<f64>() / DRAWS as f64;
+            // Twelve uniform draws have a twelfth of a variance of n^2 / 12.
+            let expected = 1e8 / 144.0 + moved * moved / 12.0;
+            assert!((mean / 5_000.0 - 1.0).abs() < 0.002, "{mean}");
+            assert!((variance / expected - 1.0).abs() < 0.01, "{variance}");
+        }
+    }
+
+    #[test]
+    fn a_center_is_where_the_first_rank_lies() {
+        let first = |kind, value, center| {
+            let distribution = Distribution {
+                kind,
+                value,
+                center: Some(center),
+                zones: Vec::new(),
+            };
+            let ranks = Ranks::new(&distribution, 20_000, &mut Rng::new(1, 0)).unwrap();
+            let mut counts = vec![0; 20_000];
+            let mut rng = Rng::new(2, 0);
+            (0..20_000).for_each(|_| counts[ranks.draw(&mut rng) as usize] += 1);
+            let most = counts.iter().max().unwrap();
+            counts.iter().position(|count| count == most)
+        };
+        // fio 3.33: --size=20000 blocks --random_distribution=zipf:1.2:0.25 has block 5000 first.
+        assert_eq!(first(Kinds::Zipf, 1.2, 0.25), Some(5_000));
+        assert_eq!(first(Kinds::Pareto, 0.1, 0.5), Some(10_000));
     }
 }

@@ -34,6 +34,9 @@ impl File {
             .flatten();
         let blocks = fio.blocks.as_ref().expect("a checked job has its blocks");
         let zones = [0, 1, 2].map(|direction: usize| {
+            if !random {
+                return Zones::default();
+            }
             let grain = blocks[direction].grain();
             Zones::new(distribution, direction, (used / grain).max(1), grain)
         });
