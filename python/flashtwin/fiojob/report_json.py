@@ -93,8 +93,10 @@ class JobReport:
     """A job, or a group of jobs reported as one.
 
     `options` are those of its own section as text. `levels`, `submits` and `completes` are shares
-    in percent by the names in `DEPTHS` and `BATCHES`; names left out are 0. `more` is put at the
-    end as it is (fio's `steadystate`, say).
+    in percent by the names in `DEPTHS` and `BATCHES`; names left out are 0. `classes` are fio's
+    latency tables where they were counted request by request; else they follow from the buckets.
+    `more` is put at the end as it is (fio's `steadystate`, say). `jobs`, `description` and `issued`
+    (reads, writes, trims, syncs) are for the text, which says them too.
     """
 
     name: str
@@ -110,6 +112,13 @@ class JobReport:
     levels: Mapping[str, float] = field(default_factory=dict)
     submits: Mapping[str, float] = field(default_factory=dict)
     completes: Mapping[str, float] = field(default_factory=dict)
+    classes: Mapping[str, Mapping[str, float]] | None = None
+    latency_target: int = 0
+    latency_percentile: float = 100.0
+    latency_window: int = 0
+    jobs: int = 1
+    description: str | None = None
+    issued: tuple[int, int, int, int] = (0, 0, 0, 0)
     more: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -123,14 +132,14 @@ def document(
 ) -> dict[str, Any]:
     """The whole answer; `version` as fio writes it ("fio-3.33"), `plus` for json+ with its bins."""
     when = datetime.fromtimestamp(unix_ms / 1000, UTC)
-    aggregate = _aggregate(jobs)
+    shares = aggregate(jobs)
     return {
         "fio version": version,
         "timestamp": unix_ms // 1000,
         "timestamp_ms": unix_ms,
         "time": when.strftime("%a %b %e %H:%M:%S %Y"),
         "global options": dict(global_options or {}),
-        "jobs": [_job(job, aggregate, plus) for job in jobs],
+        "jobs": [_job(job, shares, plus) for job in jobs],
     }
 
 
@@ -180,16 +189,24 @@ def classes_of(counts: Counts) -> dict[str, dict[str, float]]:
     """fio's three tables of latency: percent by class in ns (below 1 us), us and ms."""
     used = np.flatnonzero(counts)
     total = float(counts.sum())
-    shares = {"ns": dict.fromkeys(_names("ns"), 0.0), "us": {}, "ms": {}}
-    shares["us"] = dict.fromkeys(_names("us"), 0.0)
-    shares["ms"] = dict.fromkeys(_names("ms"), 0.0)
+    shares = {"ns": dict.fromkeys(class_names("ns"), 0.0), "us": {}, "ms": {}}
+    shares["us"] = dict.fromkeys(class_names("us"), 0.0)
+    shares["ms"] = dict.fromkeys(class_names("ms"), 0.0)
     for bucket in used:
         unit, name = _class(middle_of(int(bucket)))
         shares[unit][name] += float(counts[bucket]) / total * 100
     return {unit: _shown(row, LEAST_LATENCY) for unit, row in shares.items()}
 
 
-def _names(unit: str) -> list[str]:
+def latency_classes(job: JobReport) -> dict[str, dict[str, float]]:
+    """The tables of a job in percent, all directions together."""
+    if job.classes is not None:
+        return {unit: _shown(row, LEAST_LATENCY) for unit, row in job.classes.items()}
+    counted = [one.counts for one in job.directions.values() if one.counts is not None]
+    return classes_of(np.sum(counted, axis=0) if counted else np.zeros(0, dtype=np.uint64))
+
+
+def class_names(unit: str) -> list[str]:
     return [*map(str, CLASSES), *(["2000", ">=2000"] if unit == "ms" else [])]
 
 
@@ -207,10 +224,9 @@ def _end(value: int) -> str:
     return str(next(end for end in CLASSES if value < end))
 
 
-def _job(job: JobReport, aggregate: Mapping[tuple[int, str], float], plus: bool) -> dict[str, Any]:
+def _job(job: JobReport, shares: Mapping[tuple[int, str], float], plus: bool) -> dict[str, Any]:
     used = {name: job.directions.get(name, Direction()) for name in DIRECTIONS}
-    counted = [one.counts for one in used.values() if one.counts is not None]
-    latency = classes_of(np.sum(counted, axis=0) if counted else np.zeros(0, dtype=np.uint64))
+    latency = latency_classes(job)
     return {
         "jobname": job.name,
         "groupid": job.group,
@@ -220,7 +236,7 @@ def _job(job: JobReport, aggregate: Mapping[tuple[int, str], float], plus: bool)
         "elapsed": job.elapsed_s,
         "job options": dict(job.options),
         **{
-            name: _direction(one, aggregate.get((job.group, name), 0.0), plus)
+            name: _direction(one, shares.get((job.group, name), 0.0), plus)
             for name, one in used.items()
         },
         "sync": _sync(job.sync, plus),
@@ -235,9 +251,9 @@ def _job(job: JobReport, aggregate: Mapping[tuple[int, str], float], plus: bool)
         "iodepth_complete": _named(BATCHES, job.completes),
         **{f"latency_{unit}": row for unit, row in latency.items()},
         "latency_depth": job.latency_depth,
-        "latency_target": 0,
-        "latency_percentile": 100.0,
-        "latency_window": 0,
+        "latency_target": job.latency_target,
+        "latency_percentile": _six(job.latency_percentile),
+        "latency_window": job.latency_window,
         **job.more,
     }
 
@@ -288,7 +304,7 @@ def _distribution(counts: Counts | None, plus: bool) -> dict[str, Any]:
     return {"percentile": found, "bins": bins}
 
 
-def _aggregate(jobs: Sequence[JobReport]) -> dict[tuple[int, str], float]:
+def aggregate(jobs: Sequence[JobReport]) -> dict[tuple[int, str], float]:
     """KiB/s of each group and direction together, of which `bw_agg` is the share."""
     moved: dict[tuple[int, str], tuple[int, int]] = {}
     for job in jobs:

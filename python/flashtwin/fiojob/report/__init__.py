@@ -1,0 +1,1 @@
+"""What fio prints and logs, out of what the core counted: text, terse lines, logs, iologs."""

@@ -1,0 +1,195 @@
+"""Our text beside real fio's: the same numbers have to come out as the same lines."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from flashtwin.fiojob.report.terse import lines
+from flashtwin.fiojob.report.text import normal
+from flashtwin.fiojob.report.words import short, size
+from flashtwin.fiojob.report_json import (
+    DIRECTIONS,
+    Direction,
+    JobReport,
+    Spread,
+    Sync,
+    Windows,
+)
+from flashtwin.results.hist import BUCKETS, Counts, bucket_of
+
+FIO = shutil.which("fio")
+needs_fio = pytest.mark.skipif(FIO is None, reason="fio is not installed")
+
+JOBS = {
+    "mix": "--rw=randrw --bs=4k,8k --iodepth=16 --fsync=32 --rate_iops=4000,2000 --runtime=1.2s "
+    "--time_based --size=64m",
+    "grouped": "--rw=randread --bs=4k --size=4m --numjobs=3 --group_reporting --thinktime=100",
+    "apart": "--rw=write --bs=64k --size=4m --numjobs=2 --description=hello",
+    "trim": "--rw=randtrim --bs=4k --size=2m",
+    "slow": "--rw=read --bs=4k --size=80k --thinktime=40ms",
+    "steady": "--rw=read --bs=4k --size=64m --steadystate=iops:50% --ss_dur=1 --time_based "
+    "--runtime=3 --thinktime=1ms",
+}
+# What a simulated process has none of.
+OWN = (
+    (re.compile(r"pid=\d+: .*"), "pid=0"),
+    (re.compile(r"cpu          : .*"), "cpu"),
+)
+
+
+def real(arguments: str, folder: Path) -> tuple[str, str, list[JobReport]]:
+    """fio's text, its terse lines, and its JSON as reports."""
+    words = [str(FIO), "--name=job", "--ioengine=null", "--filename=x", *arguments.split()]
+    out = subprocess.run(
+        [*words, "--output-format=json+,normal,terse", "--terse-version=5"],
+        cwd=folder, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    begin = out.index("\n{\n") + 1 if "\n{\n" in out else out.index("{")
+    value, end = json.JSONDecoder().raw_decode(out[begin:])
+    rest = out[:begin] + out[begin + end :]
+    terse = [line for line in rest.splitlines() if line.startswith("5;fio")]
+    text = rest[rest.index("job: (groupid=") :]
+    text = "\n".join(line for line in text.splitlines() if line not in terse)
+    return text, "\n".join(terse), [job_of(one) for one in value["jobs"]]
+
+
+def job_of(row: dict[str, Any]) -> JobReport:
+    """A job of fio's JSON+ as a report."""
+    classes = {unit: row[f"latency_{unit}"] for unit in ("ns", "us", "ms")}
+    more = {"steadystate": row["steadystate"]} if "steadystate" in row else {}
+    return JobReport(
+        name=row["jobname"],
+        options=row["job options"],
+        directions={name: direction_of(row[name]) for name in DIRECTIONS},
+        sync=Sync(
+            ios=row["sync"]["total_ios"],
+            lat=spread_of(row["sync"]["lat_ns"]),
+            counts=counts_of(row["sync"]["lat_ns"]),
+        ),
+        group=row["groupid"],
+        levels=row["iodepth_level"],
+        submits=row["iodepth_submit"],
+        completes=row["iodepth_complete"],
+        classes=classes,
+        latency_depth=row["latency_depth"],
+        latency_target=row["latency_target"],
+        latency_window=row["latency_window"],
+        latency_percentile=row["latency_percentile"],
+        description=row.get("desc"),
+        more=more,
+    )
+
+
+def direction_of(row: dict[str, Any]) -> Direction:
+    return Direction(
+        ios=row["total_ios"],
+        bytes=row["io_bytes"],
+        runtime_ms=row["runtime"],
+        slat=spread_of(row["slat_ns"]),
+        clat=spread_of(row["clat_ns"]),
+        lat=spread_of(row["lat_ns"]),
+        counts=counts_of(row["clat_ns"]),
+        bw=windows_of(row, "bw", "dev"),
+        iops=windows_of(row, "iops", "stddev"),
+    )
+
+
+def spread_of(row: dict[str, Any]) -> Spread:
+    return Spread(
+        minimum=row["min"], maximum=row["max"], mean=row["mean"], stddev=row["stddev"],
+        count=row["N"],
+    )  # fmt: skip
+
+
+def windows_of(row: dict[str, Any], name: str, deviation: str) -> Windows:
+    return Windows(
+        minimum=row[f"{name}_min"], maximum=row[f"{name}_max"], mean=row[f"{name}_mean"],
+        stddev=row[f"{name}_{deviation}"], count=row[f"{name}_samples"],
+    )  # fmt: skip
+
+
+def counts_of(row: dict[str, Any]) -> Counts | None:
+    if "bins" not in row:
+        return None
+    counts = np.zeros(BUCKETS, dtype=np.uint64)
+    for at, count in row["bins"].items():
+        counts[bucket_of(int(at))] += count
+    return counts
+
+
+def plain(text: str) -> list[str]:
+    """Lines without what differs by its nature."""
+    rows = []
+    for line in text.splitlines():
+        for pattern, word in OWN:
+            line = pattern.sub(word, line)
+        # Totals of issued requests and the number of jobs in a group stand in the text alone.
+        line = re.sub(r"jobs=\d+", "jobs", line)
+        line = re.sub(r"issued rwts: total=[\d,]+", "issued rwts", line)
+        if line.strip():
+            rows.append(line.rstrip())
+    return rows
+
+
+@needs_fio
+@pytest.mark.parametrize("name", JOBS)
+def test_the_text_is_fio_s_for_the_same_numbers(name: str, tmp_path: Path) -> None:
+    text, _, jobs = real(JOBS[name], tmp_path)
+    assert plain(normal(jobs)) == plain(text)
+
+
+@needs_fio
+@pytest.mark.parametrize("name", ["mix", "grouped", "trim", "slow"])
+def test_terse_lines_are_fio_s_for_the_same_numbers(name: str, tmp_path: Path) -> None:
+    _, terse, jobs = real(JOBS[name], tmp_path)
+    ours = [line.split(";") for line in lines(jobs, program="fio-3.33", version=5).splitlines()]
+    theirs = [line.split(";") for line in terse.splitlines()]
+    assert [len(row) for row in ours] == [len(row) for row in theirs]
+    for mine, its in zip(ours, theirs, strict=True):
+        wrong = [
+            (place, a, b)
+            for place, (a, b) in enumerate(zip(mine, its, strict=True))
+            if not alike(a, b) and place not in cpu_fields(len(its))
+        ]
+        assert wrong == []
+
+
+def alike(mine: str, its: str) -> bool:
+    """The same text, or numbers that differ in the last place: JSON rounds once more."""
+    if mine == its:
+        return True
+    numbers = [re.fullmatch(r"(?:[\d.]+%=)?([\d.]+)%?", text) for text in (mine, its)]
+    if not all(numbers):
+        return False
+    one, other = (float(match[1]) for match in numbers if match)
+    return abs(one - other) <= max(1e-5, 1e-6 * abs(other)) + (1 if "." not in its else 0.01)
+
+
+def cpu_fields(count: int) -> range:
+    """usr, sys, switches, faults: before 7 depths, 10 and 12 classes."""
+    end = count - 7 - 22
+    return range(end - 5, end)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0B"), (4096, "4096B"), (65536, "64.0KiB"), (4 << 20, "4096KiB"), (128 << 20, "128MiB"),
+     (40_999_936, "39.1MiB"),
+     (10_239, "10.00KiB"), (104_856_576, "100.0MiB"), (1 << 40, "1024GiB")],
+)  # fmt: skip
+def test_sizes_have_four_characters(value: int, text: str) -> None:
+    assert size(value) == text
+
+
+def test_counts_have_their_prefix() -> None:
+    assert [short(value) for value in (0, 999, 9_999, 10_000, 2_048_000)] == [
+        "0", "999", "9999", "10.0k", "2048k"
+    ]  # fmt: skip
