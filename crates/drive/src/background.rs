@@ -11,7 +11,7 @@ use crate::event::Event;
 use crate::snapshot::{Checked, LIFETIME, ensure};
 
 /// Work that idle time is offered for, in the order of [`Background::idle_after`].
-const LOADS: [Load; 2] = [Load::Fold, Load::Collect];
+const LOADS: [Load; 3] = [Load::Fold, Load::Collect, Load::Map];
 
 /// How often folding at a rate gets its share: short beside a second, long beside a program.
 const SHARE_EVERY: Nanos = Nanos::from_ms(10);
@@ -51,6 +51,7 @@ impl Background {
         let idle_after = LOADS.map(|load| match load {
             Load::Fold => policy.fold.idle_after,
             Load::Collect => policy.gc.idle_after,
+            Load::Map => policy.map.idle_after,
         });
         Background {
             idle_after,

@@ -339,3 +339,62 @@ fn a_shutdown_writes_the_map_back() {
     assert_eq!(written(&d), before + dirty, "nothing is left to write");
     d.ftl().check();
 }
+
+/// Writes a unit in each of so many pages' reach and rests; the answer is how many pages flash lacks
+/// afterwards, how many were written, and the drive.
+fn rested(sets: &[&str]) -> (usize, u64, Drive) {
+    let mut d = drive(&[&NO_CACHE, &SMALL, sets]);
+    d.enable_power_cuts();
+    for page in 0..12 {
+        single(&mut d, Op::Write, page * REACH * 8, 8);
+    }
+    rest(&mut d, Nanos::from_secs(2));
+    d.ftl().check();
+    let dirty = d.ftl().dirty_map_pages().count();
+    (dirty, d.counters().map_units, d)
+}
+
+#[test]
+fn a_quiet_host_finds_its_map_on_flash() {
+    let start = |d: &mut Drive| {
+        let before = d.counters().map_written;
+        let now = d.now();
+        d.power_cut(now, &mut Vec::new());
+        let ready = now + d.power_on(now);
+        d.advance(ready + Nanos::from_secs(1), &mut Vec::new());
+        d.ftl().check();
+        // What the start finds old is in the journal or in slots, and is written when they fill.
+        (
+            d.ftl().dirty_map_pages().count(),
+            d.counters().map_written - before,
+        )
+    };
+    let (dirty, written, mut d) = rested(&[]);
+    assert_eq!((dirty, written), (12, 0));
+    assert!(start(&mut d).0 >= 12);
+    let idle = "map.idle_after=1 s";
+    let (dirty, written, mut d) = rested(&[idle]);
+    assert_eq!((dirty, written), (0, 12));
+    assert_eq!(start(&mut d), (0, 0), "a start has nothing to write anew");
+    // A rest that is too short brings nothing.
+    let (dirty, ..) = rested(&["map.idle_after=3 s"]);
+    assert_eq!(dirty, 12);
+}
+
+#[test]
+fn a_burst_after_a_rest_finds_slots_that_need_no_write() {
+    // Twelve changed pages of sixteen slots; reads of sixteen others take them all.
+    let burst = |sets: &[&str]| {
+        let (.., mut d) = rested(sets);
+        let before = d.counters().map_written;
+        for page in 20..36 {
+            single(&mut d, Op::Write, page * REACH * 8, 8);
+        }
+        d.counters().map_written - before
+    };
+    let (without, with) = (burst(&[]), burst(&["map.idle_after=1 s"]));
+    assert!(
+        without >= 12 && with <= 4,
+        "{without} and {with} written in the burst"
+    );
+}

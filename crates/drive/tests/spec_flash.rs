@@ -125,7 +125,7 @@ fn second_passes_need_one_shot_programs_and_a_buffer_for_what_waits() {
         &[(
             Some("write_buffer"),
             "controller.write_buffer",
-            "between the two passes of a wordline on 2 dies, 960 KiB",
+            "between the passes of a wordline on 2 dies, 960 KiB",
             "at least 960 KiB",
         )],
     );

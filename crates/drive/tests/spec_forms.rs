@@ -375,6 +375,17 @@ const OTHERS: &[(&str, &[&str])] = &[
     ("errors.native.wear", &["errors.native.wear=7"]),
     ("errors.native.retention", &["errors.native.retention=7"]),
     ("errors.native.disturb", &["errors.native.disturb=7"]),
+    (
+        "ftl.paired_pages",
+        &[
+            "ftl.paired_pages=lost",
+            "nand.native.tprog=[\"1 ms\", \"2 ms\", \"3 ms\"]",
+        ],
+    ),
+    (
+        "map.idle_after",
+        &["map.idle_after=5 s", "map.residency=demand"],
+    ),
     ("wear.dynamic", &["wear.dynamic=none"]),
     ("wear.static_threshold", &["wear.static_threshold=100"]),
     ("wear.spares", &["wear.spares=8"]),

@@ -290,6 +290,8 @@ impl Ftl {
             stream,
             sequence: s.sequence,
             source: NONE,
+            die: 0,
+            stripe: 0,
         };
         let place = self.layout.place(s.mode, s.superblock, s.begun);
         self.launch(stream, &s, flight, place, sent, ops);
@@ -321,6 +323,12 @@ impl Ftl {
         ops: &mut Vec<NandOp>,
     ) {
         let data = flight.stream != PARITY;
+        let stripe = self.layout.stripe_of(s.mode, s.begun).0;
+        let flight = Flight {
+            die: die as u16,
+            stripe,
+            ..flight
+        };
         let place = self.buffer.launch(flight);
         self.blocks.all[s.superblock as usize].in_flight += 1;
         self.count_cells(s.mode, s.granule);
@@ -328,7 +336,7 @@ impl Ftl {
             die as u16,
             self.layout.program_class(s.mode, page),
             sent as u16,
-            self.first_pass(s.mode, place),
+            self.first_pass(s.mode, page, place),
         );
         ops.push(op);
         if self.has_passes(s.mode) {
@@ -537,6 +545,9 @@ impl Ftl {
     /// A program has ended, well or not.
     #[inline]
     pub(crate) fn granule_programmed(&mut self, place: u32, ops: &mut Vec<NandOp>) {
+        if self.layout.paired {
+            self.wordline_programmed(place);
+        }
         if self.health.fails && self.program_fails(place) {
             self.program_failed(place, ops);
         } else {

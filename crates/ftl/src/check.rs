@@ -84,6 +84,13 @@ impl Ftl {
             return Ok(());
         };
         paged.check()?;
+        let own = paged
+            .pool
+            .iter()
+            .filter(|&&s| self.blocks.all[s as usize].map);
+        let all = self.blocks.all.iter().filter(|b| b.map).count();
+        ensure_eq!(own.count(), all, "superblocks of the map");
+        ensure_eq!(paged.pool.len(), all, "superblocks of its pool");
         let s = self.streams[MAP];
         ensure_eq!(
             self.counters.map_units + u64::from(s.waiting()),

@@ -311,6 +311,8 @@ impl Ftl {
                 stream: FOLD,
                 sequence: self.sequence,
                 source: first + within * row,
+                die: 0,
+                stripe: 0,
             });
             self.blocks.all[s.superblock as usize].in_flight += 1;
             self.fold.copying += 1;

@@ -1,7 +1,5 @@
 //! The state of the firmware and the calls that the drive makes on it.
 
-use std::ops::Range;
-
 use flashtwin_base::rng::Rng;
 use flashtwin_nand::Part;
 
@@ -45,6 +43,8 @@ pub enum Load {
     Fold,
     /// Collecting superblocks ahead of need.
     Collect,
+    /// Writing changed map pages back.
+    Map,
 }
 
 /// Number of the stream of chance in the drive's seed.
@@ -98,7 +98,7 @@ flashtwin_base::state! { Ftl {
 } }
 
 /// What is in RAM of a map that is not all there; nothing where it is.
-fn page_map(policy: &Policy, host_units: u32, pool: Range<u32>) -> Option<Box<MapCache>> {
+fn page_map(policy: &Policy, host_units: u32, pool: Vec<u32>) -> Option<Box<MapCache>> {
     let paged = || MapCache::new(&policy.map, policy.unit_bytes, host_units, pool);
     (!policy.map.is_whole()).then(|| Box::new(paged()))
 }
@@ -130,7 +130,7 @@ impl Ftl {
             cache.mode != CacheMode::None,
         );
         cache.fixed_total = blocks.fixed_count();
-        let paged = page_map(&policy, logical, map);
+        let paged = page_map(&policy, logical, map.collect());
         let pages = paged.as_ref().map_or(0, |p| p.pages);
         let mut ftl = Ftl {
             map: Map::new(logical + pages, layout.physical_units()),
@@ -350,6 +350,9 @@ impl Ftl {
 
     /// Lets folding and garbage collection issue what their policies allow now.
     pub fn pump(&mut self, ops: &mut Vec<NandOp>) {
+        if self.layout.paired {
+            self.land_wordlines(ops);
+        }
         if self.cache.mode != CacheMode::None {
             self.pump_fold(ops);
         }
@@ -373,6 +376,7 @@ impl Ftl {
         match load {
             Load::Fold => self.fold.idle = idle,
             Load::Collect => self.collect.idle = idle,
+            Load::Map => self.collect_map.idle = idle,
         }
         self.pump(ops);
     }
@@ -465,9 +469,12 @@ impl Ftl {
         self.victims = Victims::new(self.layout.superblocks, self.layout.native_units);
         self.collection = Collection::new(&self.blocks);
         self.collect_map = Mover::new(Work::Map, &self.layout);
-        let pool = self.paged.as_ref().map(|p| p.pool.clone());
-        let pool = pool.unwrap_or_default();
+        let before = self.paged.take();
+        let (pool, lacking) = before.map(|p| (p.pool, p.lacking)).unwrap_or_default();
         self.paged = page_map(&self.policy, self.host_units, pool);
+        if let Some(paged) = &mut self.paged {
+            paged.lacking = lacking;
+        }
         self.heat = Heat::new(self.policy.gc.separation, self.logical_units());
         self.starved = false;
     }

@@ -19,14 +19,16 @@
 //! Where fewer than [`FALL_BACK`] superblocks are to spare, a failing program is repeated with more
 //! pulses and holds; the block is replaced all the same once it is empty. So it is with an erase
 //! before data of an open superblock is written back after a power cut. No data is ever lost.
-//! The map's own superblocks, a few of the best blocks, do not fail.
+//!
+//! The map's own superblocks fail like all others. One of them that is retired is replaced by a free
+//! one of the data's, so that the pool keeps its size and the data has less to move in.
 //!
 //! A power of wear as the law of failures, and the values of the keys, are priors of the field.
 
 use flashtwin_base::rng::Rng;
 use flashtwin_nand::Part;
 
-use crate::allocate::{CACHE, COLD, DIRECT, FOLD, TIER, is_collected, is_host};
+use crate::allocate::{CACHE, COLD, DIRECT, FOLD, MAP, TIER, is_collected, is_host};
 use crate::audit::Bounds;
 use crate::blocks::{Pool, State};
 use crate::check::Checked;
@@ -234,6 +236,7 @@ impl Ftl {
             && cache.size_by_fill.is_empty()
             && cache.worn == Worn::Keep;
         let no_cache = staged && bound && self.cache.fixed_total + self.cache.limit == 0;
+        let left = left.saturating_sub(self.paged.as_deref().map_or(0, |p| p.lacking));
         self.health.read_only |= early || no_cache || left < data + work;
     }
 
@@ -259,7 +262,9 @@ impl Ftl {
     fn retire(&mut self, superblock: u32) {
         let block = &mut self.blocks.all[superblock as usize];
         assert_eq!(block.valid, 0, "retiring {} live units", block.valid);
-        if block.fixed {
+        if block.map {
+            self.map_lost_superblock(superblock);
+        } else if block.fixed {
             self.cache.fixed_total -= 1;
         } else {
             self.cache.give_back(block.pool);
@@ -280,9 +285,6 @@ impl Ftl {
     /// mended or retired.
     pub(crate) fn erase_holds(&mut self, superblock: u32) -> bool {
         let block = &self.blocks.all[superblock as usize];
-        if block.map {
-            return true;
-        }
         let wear = self.wear.rated.wear_of(block);
         let probability = probability(&self.policy.wear.erase, wear);
         let (dies, planes) = (self.layout.dies_of(superblock), self.health.planes);
@@ -305,9 +307,10 @@ impl Ftl {
     pub(crate) fn program_fails(&mut self, place: u32) -> bool {
         let flight = self.buffer.flights[place as usize];
         let block = &self.blocks.all[flight.superblock as usize];
-        if block.map || self.recovering {
+        if self.recovering {
             return false;
         }
+        let map = block.map;
         let wear = self.wear.rated.wear_of(block);
         let each = probability(&self.policy.wear.program, wear);
         let planes = self.health.planes;
@@ -317,6 +320,9 @@ impl Ftl {
         let die = self.die_of(&flight);
         let plane = self.health.chance.below(planes.into()) as u32;
         self.health.note(flight.superblock, die * planes + plane);
+        if map {
+            return self.map_can_fall_back();
+        }
         let routes = self.buffer.coming.iter().filter(|&&units| units > 0);
         self.available_to_movers() >= FALL_BACK + (routes.count() as u32).saturating_sub(1)
     }
@@ -409,6 +415,7 @@ impl Ftl {
         let c = &mut self.counters;
         let first = match stream {
             CACHE => [&mut c.slc_units, &mut c.gc_units, &mut c.wear_units],
+            MAP => [&mut c.map_units, &mut c.gc_units, &mut c.wear_units],
             TIER => [&mut c.tier_units, &mut c.gc_units, &mut c.wear_units],
             DIRECT | COLD => [&mut c.direct_units, &mut c.gc_units, &mut c.wear_units],
             FOLD => [&mut c.fold_units, &mut c.gc_units, &mut c.wear_units],
@@ -456,6 +463,8 @@ impl Ftl {
             self.counters.dropped_units += u64::from(lost);
         } else if is_collected(stream) {
             self.collect.unplace(lost);
+        } else if stream == MAP {
+            self.counters.map_written -= u64::from(lost);
         }
         self.last_passes(stream, s.lane, ops);
         self.forgo_parity(stream, superblock, s.begun);
@@ -477,6 +486,11 @@ impl Ftl {
         };
         let written = self.victims.written(failed.superblock);
         self.append_moved(stream, lpns, written, ops);
+        if stream == MAP {
+            // They were handed over before.
+            self.counters.map_written -= lpns.len() as u64;
+            self.counters.map_moved -= lpns.len() as u64;
+        }
         self.health.placed_again |= is_host(stream) && !lpns.is_empty();
         for flight in &mut self.buffer.flights {
             if flight.first != NONE && flight.stream == stream && flight.sequence >= since {
@@ -523,6 +537,8 @@ impl Ftl {
             moved: 0,
             sequence: open.map_or(self.sequence, |s| s.sequence),
             source: NONE,
+            die: 0,
+            stripe: 0,
         };
         let mut lpns = Vec::new();
         if let Some(stream) = self.abandon(superblock, &mut lpns, ops) {
@@ -536,7 +552,9 @@ impl Ftl {
         if block.state != State::Closed {
             return;
         }
-        if block.valid > 0 {
+        if block.valid > 0 && block.map {
+            self.refresh_map(superblock);
+        } else if block.valid > 0 {
             self.relocate(superblock, Cause::Failure);
         } else if block.in_flight == 0 {
             self.erase_when_safe(superblock, ops);
@@ -549,6 +567,7 @@ impl Ftl {
             if !self.mend_or_retire(superblock) {
                 self.blocks.free.retain(|&s| s != superblock);
                 self.blocks.free_fixed.retain(|&s| s != superblock);
+                self.blocks.free_map.retain(|&s| s != superblock);
             }
         }
     }

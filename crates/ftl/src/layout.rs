@@ -113,6 +113,8 @@ pub struct Layout {
     pub one_shot: bool,
     /// Native superblocks are filled lower pages first, and then the others wordline by wordline.
     pub lower_first: bool,
+    /// Native pages can be lost until the last one of their wordline is programmed.
+    pub paired: bool,
     /// Wordlines of a block.
     wordlines: u32,
     /// The passes of native programs after the first.
@@ -183,6 +185,10 @@ impl Layout {
             tier_bits,
             one_shot,
             lower_first: policy.cache.mode == CacheMode::LowerPages && !one_shot && bits > 1,
+            paired: policy.durability.pairs_lost
+                && !one_shot
+                && bits > 1
+                && policy.cache.mode != CacheMode::LowerPages,
             wordlines: g.wordlines_per_block,
             later_passes: part.later_passes.filter(|_| one_shot),
             by_superblock: Divider::new(slc_units * bits),

@@ -30,6 +30,7 @@ mod map_pages;
 mod mover;
 pub mod op;
 mod packing;
+mod pairs;
 mod parity;
 mod passes;
 pub mod policy;

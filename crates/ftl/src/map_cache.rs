@@ -127,7 +127,9 @@ pub(crate) struct MapCache {
     pub(crate) first: u32,
     pub(crate) pages: u32,
     /// Superblocks that hold map pages and nothing else.
-    pub(crate) pool: std::ops::Range<u32>,
+    pub(crate) pool: Vec<u32>,
+    /// Superblocks that it has lost and not got back.
+    pub(crate) lacking: u32,
     by_entries: Divider,
     sram: Clock,
     content: Vec<Content>,
@@ -154,11 +156,11 @@ pub(crate) struct MapCache {
 }
 
 flashtwin_base::state! { MapCache {
-    kept: loading, dirty, host_writes, owing, deferred_total, updating, checkpoint, swept,
+    kept: pool, lacking, loading, dirty, host_writes, owing, deferred_total, updating, checkpoint, swept,
         at_risk;
     sized: content, deferred, queued;
     part: sram, host;
-    built: entries, first, pages, pool, by_entries, journal_limit, write_on_flush;
+    built: entries, first, pages, by_entries, journal_limit, write_on_flush;
 } }
 
 impl MapCache {
@@ -166,7 +168,7 @@ impl MapCache {
         policy: &MapPolicy,
         unit_bytes: u32,
         host_units: u32,
-        pool: std::ops::Range<u32>,
+        pool: Vec<u32>,
     ) -> MapCache {
         let unit = u64::from(unit_bytes);
         let entries = policy.entries(unit_bytes);
@@ -178,6 +180,7 @@ impl MapCache {
             first: host_units,
             pages,
             pool,
+            lacking: 0,
             by_entries: Divider::new(entries),
             content: vec![Content::Clean; sram.slots() as usize],
             sram,
@@ -378,9 +381,9 @@ impl MapCache {
     }
 
     /// The next page whose changes are to be worked in: from half of the journal on, or all of it
-    /// for a checkpoint.
-    pub(crate) fn next_owing(&mut self) -> Option<u32> {
-        let all = matches!(self.checkpoint, Checkpoint::Writing(_));
+    /// where that is asked for, as by a checkpoint.
+    pub(crate) fn next_owing(&mut self, all: bool) -> Option<u32> {
+        let all = all || matches!(self.checkpoint, Checkpoint::Writing(_));
         while all || self.deferred_total > self.journal_limit / 2 {
             let page = self.owing.pop_front()?;
             if self.deferred[page as usize] > 0 && self.slot(page).is_none() {
@@ -471,6 +474,8 @@ impl MapCache {
     pub(crate) fn audit(&self, b: &Bounds) -> Checked {
         self.sram.audit()?;
         self.host.as_ref().map_or(Ok(()), Clock::audit)?;
+        b.distinct("pool", &self.pool)?;
+        Bounds::below("lacking", b.superblocks, [&self.lacking])?;
         Bounds::below("owing", self.pages, &self.owing)?;
         Bounds::below("deferred", b.physical, &self.deferred)?;
         let deferred: u64 = self.deferred.iter().map(|&d| u64::from(d)).sum();

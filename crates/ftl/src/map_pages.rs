@@ -17,7 +17,7 @@ use crate::allocate::MAP;
 use crate::blocks::State;
 use crate::ftl::{Found, Ftl};
 use crate::layout::{Layout, Mode, NONE};
-use crate::map_cache::Checkpoint;
+use crate::map_cache::{Checkpoint, MapCache};
 use crate::mover::Work;
 use crate::op::{NandOp, Planes, Token};
 use crate::policy::MapPolicy;
@@ -48,8 +48,8 @@ impl MapPolicy {
             return 0;
         }
         assert!(
-            layout.later_passes.is_none() || self.mode == Mode::Slc,
-            "map pages cannot wait for a second pass"
+            (layout.later_passes.is_none() && !layout.paired) || self.mode == Mode::Slc,
+            "map pages cannot wait for other pages or passes"
         );
         let pages = host_units.div_ceil(self.entries(layout.unit_bytes));
         let (units, granule) = (layout.units(self.mode), layout.granule(self.mode));
@@ -118,7 +118,7 @@ impl Ftl {
 
     /// The same for an entry that will be needed, when there are slots to spare.
     pub fn look_ahead(&mut self, lpn: u32, ops: &mut Vec<NandOp>) -> LookUp {
-        let spare = |p: &crate::map_cache::MapCache| p.has_slots_to_spare();
+        let spare = |p: &MapCache| p.has_slots_to_spare();
         if self.paged.as_deref().is_some_and(spare) {
             self.load_map_page(lpn, ops)
         } else {
@@ -307,12 +307,19 @@ impl Ftl {
     /// Works the journal into its pages, writes a checkpoint on, and collects the pool.
     #[cold]
     pub(crate) fn pump_map(&mut self, ops: &mut Vec<NandOp>) {
-        self.apply_journal(ops);
+        if self.health.fails {
+            self.refill_map();
+        }
+        self.apply_journal(false, ops);
         self.write_checkpoint(ops);
+        if self.collect_map.idle {
+            self.write_in_idle(ops);
+        }
         self.collect_map(ops);
     }
 
-    fn apply_journal(&mut self, ops: &mut Vec<NandOp>) {
+    /// Works changes into their pages: all of them, or those that the journal is too full for.
+    fn apply_journal(&mut self, all: bool, ops: &mut Vec<NandOp>) {
         while self.map_room() > 0 {
             let ahead = UPDATES_AHEAD * self.layout.dies;
             let Some(paged) = self.paged.as_deref_mut() else {
@@ -321,7 +328,7 @@ impl Ftl {
             if paged.updating >= ahead {
                 return;
             }
-            let Some(page) = paged.next_owing() else {
+            let Some(page) = paged.next_owing(all) else {
                 return;
             };
             paged.updating += 1;
@@ -371,7 +378,7 @@ impl Ftl {
     /// Whether map pages are being written back.
     #[must_use]
     pub fn is_checkpointing(&self) -> bool {
-        let idle = |p: &crate::map_cache::MapCache| p.checkpoint == Checkpoint::Off;
+        let idle = |p: &MapCache| p.checkpoint == Checkpoint::Off;
         !self.paged.as_deref().is_none_or(idle)
     }
 
@@ -386,6 +393,26 @@ impl Ftl {
         match self.paged.as_deref().map(|p| p.checkpoint) {
             Some(Checkpoint::Writing(since) | Checkpoint::Programming(since, _)) => since,
             _ => u64::MAX,
+        }
+    }
+
+    /// Writes changed pages back in idle time, once data has come to rest: what folding and
+    /// collection are still moving would change them again. The last granule is padded, so that
+    /// all of them are on flash.
+    fn write_in_idle(&mut self, ops: &mut Vec<NandOp>) {
+        if self.fold.source != NONE || self.collect.source != NONE {
+            return;
+        }
+        self.apply_journal(true, ops);
+        while self.map_room() > 0 {
+            let Some(page) = self.paged.as_deref_mut().and_then(|p| p.some_dirty()) else {
+                break;
+            };
+            self.write_map_page(page, ops);
+        }
+        let written = self.paged.as_deref().is_some_and(|p| p.is_all_written());
+        if written && self.collect_map.source == NONE {
+            self.pad(MAP, ops);
         }
     }
 
@@ -450,7 +477,7 @@ impl Ftl {
             return false;
         };
         let erasing = |&s: &u32| self.blocks.all[s as usize].state == State::Erasing;
-        let coming = paged.pool.clone().filter(erasing).count();
+        let coming = paged.pool.iter().copied().filter(erasing).count();
         self.blocks.free_map.len() + coming <= LOW_SUPERBLOCKS
     }
 
@@ -482,7 +509,7 @@ impl Ftl {
             block.state == State::Closed && block.in_flight == 0
         };
         let valid = |&s: &u32| self.blocks.all[s as usize].valid;
-        let emptiest = || paged.pool.clone().filter(ready).min_by_key(valid);
+        let emptiest = || paged.pool.iter().copied().filter(ready).min_by_key(valid);
         let Some(victim) = at_risk.or_else(emptiest) else {
             return false;
         };
@@ -502,6 +529,45 @@ impl Ftl {
             paged.at_risk.push_back(superblock);
         }
         news
+    }
+
+    /// Whether the map can go on elsewhere when a superblock that it fills fails: in another, with
+    /// one left for collection and room for what is being read.
+    pub(crate) fn map_can_fall_back(&self) -> bool {
+        let s = &self.streams[MAP];
+        let coming = self.collect_map.outstanding * self.layout.row_units;
+        let updating = self.paged.as_deref().map_or(0, |p| p.updating);
+        let held = self.layout.units(s.mode) + coming + updating + 2 * s.granule;
+        self.map_space() - s.left() >= held
+    }
+
+    /// A superblock of the pool is given up.
+    pub(crate) fn map_lost_superblock(&mut self, superblock: u32) {
+        self.blocks.all[superblock as usize].map = false;
+        if let Some(paged) = self.paged.as_deref_mut() {
+            paged.pool.retain(|&s| s != superblock);
+            paged.lacking += 1;
+        }
+    }
+
+    /// The pool takes free superblocks of the data's for those that it has lost, where the host
+    /// and the movers can do without.
+    fn refill_map(&mut self) {
+        let reserve = self.policy.gc.reserve_superblocks;
+        while self.available_to_movers() > reserve {
+            let lacks = |p: &&mut MapCache| p.lacking > 0;
+            let Some(paged) = self.paged.as_deref_mut().filter(lacks) else {
+                return;
+            };
+            let Some(superblock) = self.blocks.free.pop_front() else {
+                return;
+            };
+            paged.lacking -= 1;
+            paged.pool.push(superblock);
+            self.blocks.all[superblock as usize].map = true;
+            self.blocks.free_map.push_back(superblock);
+            self.collection.opened(superblock);
+        }
     }
 
     /// Emptied superblocks wait for copies in a granule that nothing will fill: it is padded.

@@ -169,8 +169,9 @@ impl Mover {
 /// Granules that a stream may have between their passes: a part of a stripe and the wordlines
 /// before it, on every die.
 pub(crate) fn between_passes(layout: &Layout) -> u32 {
-    let wordlines = layout.later_passes.map(|passes| passes.wordlines());
-    wordlines.unwrap_or(0) * layout.dies
+    let passes = layout.later_passes.map(|passes| passes.wordlines());
+    let pairs = if layout.paired { layout.bits } else { 0 };
+    passes.unwrap_or(pairs) * layout.dies
 }
 
 /// Free superblocks that a mover leaves: the last one is collection's.

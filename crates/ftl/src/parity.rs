@@ -41,6 +41,8 @@ impl Ftl {
             stream: PARITY,
             sequence: s.sequence,
             source: self.layout.base(s.superblock) + s.begun - slot * s.granule,
+            die: 0,
+            stripe: 0,
         };
         self.counters.parity_units += u64::from(s.granule / self.layout.ratio);
         let place = self.layout.parity_place(s.mode, s.superblock, stripe);

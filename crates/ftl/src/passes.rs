@@ -20,20 +20,21 @@ use crate::check::{Checked, ensure, ensure_eq, ensure_ne};
 use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
 use crate::op::{NandOp, Token, class};
+use crate::pairs::Pairs;
 use crate::write_buffer::{Flight, PARITY};
 
 /// A granule that has had a pass and not its last.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
-struct Half {
+pub(crate) struct Half {
     /// Its place in the list of those in flight.
-    place: u32,
+    pub(crate) place: u32,
     /// Its stripe in the superblock.
-    stripe: u32,
-    die: u16,
+    pub(crate) stripe: u32,
+    pub(crate) die: u16,
     /// Units that cross the channel.
     units: u16,
     /// Units of the buffer that it holds.
-    host_units: u32,
+    pub(crate) host_units: u32,
     /// It holds data, not parity or padding alone.
     data: bool,
 }
@@ -57,18 +58,22 @@ pub(crate) struct Passes {
     pub(crate) first: [u32; STREAMS + 1],
     /// Those of granules that hold host data.
     pub(crate) host_firsts: u32,
+    /// What can be lost with other pages of its wordline, see [`crate::pairs`].
+    pub(crate) pairs: Pairs,
 }
 
 flashtwin_base::state! { Passes {
     kept: host_units, by_stream, first, host_firsts;
     sized: halves;
+    part: pairs;
     built: later, distance, again, groups;
 } }
 
 impl Passes {
     pub(crate) fn new(layout: &Layout) -> Passes {
         let passes = layout.later_passes;
-        let later = passes.map_or(0, |passes| passes.count());
+        let one_shot = passes.map_or(0, |passes| passes.count());
+        let later = if layout.paired { 1 } else { one_shot };
         let queues = (later * layout.groups) as usize * STREAMS;
         Passes {
             later,
@@ -80,11 +85,12 @@ impl Passes {
             by_stream: [0; STREAMS + 1],
             first: [0; STREAMS + 1],
             host_firsts: 0,
+            pairs: Pairs::default(),
         }
     }
 
     /// Those of a lane that have had so many passes.
-    fn of(&mut self, stream: usize, lane: u32, passes: u32) -> &mut VecDeque<Half> {
+    pub(crate) fn of(&mut self, stream: usize, lane: u32, passes: u32) -> &mut VecDeque<Half> {
         let lane = stream * self.groups as usize + lane as usize;
         &mut self.halves[lane * self.later as usize + passes as usize - 1]
     }
@@ -103,7 +109,7 @@ impl Passes {
 }
 
 impl Ftl {
-    /// Whether granules of a mode are programmed more than once.
+    /// Whether granules of a mode wait for more programs of their wordline.
     #[inline]
     pub(crate) fn has_passes(&self, mode: Mode) -> bool {
         self.passes.later > 0 && mode == Mode::Native
@@ -111,16 +117,16 @@ impl Ftl {
 
     /// Who is told of the first program of a granule.
     #[inline]
-    pub(crate) fn first_pass(&self, mode: Mode, place: u32) -> Token {
-        if self.has_passes(mode) {
+    pub(crate) fn first_pass(&self, mode: Mode, page: u32, place: u32) -> Token {
+        if self.has_passes(mode) && !(self.layout.paired && page + 1 == self.layout.bits) {
             Token::FirstPass(place)
         } else {
             Token::Program(place)
         }
     }
 
-    /// The first pass of a granule has been issued: it waits for the others. `s` is the stream as it
-    /// stood before.
+    /// The first pass of a granule, or the program of a page of it, has been issued: it waits for the
+    /// others. `s` is the stream as it stood before.
     pub(crate) fn half_done(&mut self, stream: usize, s: &Stream, first: NandOp, data: bool) {
         let Token::FirstPass(place) = first.token else {
             return;
@@ -145,6 +151,9 @@ impl Ftl {
         let flight = self.buffer.flights[place as usize];
         self.passes.first[flight.stream] -= 1;
         self.passes.host_firsts -= u32::from(flight.host_units > 0);
+        if self.layout.paired {
+            self.page_programmed(place);
+        }
     }
 
     /// Issues the later passes whose time has come in the lane of a stream that has its turn.
@@ -152,6 +161,9 @@ impl Ftl {
         let s = self.streams[stream];
         if !self.has_passes(s.mode) {
             return;
+        }
+        if self.layout.paired {
+            return self.close_wordlines(stream, s.lane);
         }
         let whole = s.begun / (s.granule * self.layout.stripe_granules());
         self.pass_below(stream, s.lane, whole, ops);
@@ -165,6 +177,9 @@ impl Ftl {
     pub(crate) fn last_passes(&mut self, stream: usize, lane: u32, ops: &mut Vec<NandOp>) {
         if !self.has_passes(self.streams[stream].mode) {
             return;
+        }
+        if self.layout.paired {
+            return self.leave_wordlines(stream, lane);
         }
         let newest = self.passes.lane(stream, lane).iter().flatten();
         let Some(newest) = newest.map(|half| half.stripe).max() else {
@@ -245,6 +260,8 @@ impl Ftl {
             stream: PARITY,
             sequence: s.sequence,
             source: NONE,
+            die: 0,
+            stripe: 0,
         };
         self.counters.pad_units += u64::from(s.granule / self.layout.ratio);
         let place = self.layout.place(s.mode, s.superblock, s.begun);
@@ -269,6 +286,7 @@ impl Ftl {
                 self.blocks.all[flight.superblock as usize].in_flight -= 1;
             }
         }
+        assert!(self.passes.pairs.is_settled(), "programs are under way");
         self.passes = Passes::new(&self.layout);
     }
 
@@ -296,6 +314,7 @@ impl Passes {
             ensure!(known && half.stripe <= b.units, "{half:?}");
         }
         let counts = self.first.iter().chain([&self.host_firsts]);
-        Bounds::below("first passes", b.flights + 1, counts)
+        Bounds::below("first passes", b.flights + 1, counts)?;
+        self.pairs.audit(b.flights)
     }
 }

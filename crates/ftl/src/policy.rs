@@ -238,6 +238,8 @@ pub struct MapPolicy {
     pub journal_bytes: u64,
     /// A flush writes changed map pages back too.
     pub write_on_flush: bool,
+    /// Changed map pages are written back after so long without a host command; never when none.
+    pub idle_after: Option<Nanos>,
 }
 
 impl MapPolicy {
@@ -252,6 +254,7 @@ impl MapPolicy {
             mode: Mode::Slc,
             journal_bytes: 0,
             write_on_flush: false,
+            idle_after: None,
         }
     }
 
@@ -353,6 +356,9 @@ pub struct Durability {
     pub checkpoint_bytes: u64,
     /// Trims are journaled, and a flush writes the journal.
     pub trim_journal: bool,
+    /// A torn program of a page takes the pages of its wordline with it that were programmed
+    /// before; otherwise they are backed up.
+    pub pairs_lost: bool,
 }
 
 /// All decisions of the firmware about data.

@@ -88,7 +88,7 @@ impl Ftl {
                 self.tear_parity(&flight);
             }
             let data = flight.first < self.layout.physical_units();
-            if data && !finished {
+            if data && !finished && !self.stands_alone(index as u32) {
                 self.wipe(flight.first, self.streams[flight.stream].granule);
             }
         }
@@ -350,6 +350,9 @@ impl Ftl {
             Token::FirstPass(place) => self.first_passed(place),
             Token::Program(place) => self.granule_programmed(place, &mut Vec::new()),
             other => unreachable!("{other:?} while data is written back"),
+        }
+        if self.layout.paired {
+            self.land_wordlines(&mut Vec::new());
         }
     }
 

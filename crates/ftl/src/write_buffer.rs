@@ -30,8 +30,11 @@ pub(crate) struct Flight {
     pub(crate) stream: usize,
     /// Its number among all granules, in the order in which they were begun.
     pub(crate) sequence: u64,
-    /// First physical unit of a copyback's source rows.
+    /// First physical unit of a copyback's source rows; of parity, of its stripe.
     pub(crate) source: u32,
+    /// Its die, and its stripe in the superblock; nothing where no program takes it there.
+    pub(crate) die: u16,
+    pub(crate) stripe: u32,
 }
 
 /// What is in RAM and not yet on flash.
@@ -169,6 +172,7 @@ impl WriteBuffer {
             Bounds::below("in flight", b.superblocks, [&flight.superblock])?;
             Bounds::below_or_none("copied", b.physical, [&flight.source])?;
             let known = flight.stream <= PARITY && flight.sequence < LIFETIME;
+            let known = known && u32::from(flight.die) < b.dies && flight.stripe <= b.units;
             ensure!(known, "{flight:?}");
             by_stream[flight.stream] += 1;
             host += u64::from(flight.host_units);

@@ -5,7 +5,10 @@ mod common;
 use common::{Bench, part, policy};
 use flashtwin_ftl::Policy;
 use flashtwin_ftl::blocks::State;
-use flashtwin_ftl::policy::{CacheMode, Failures, FoldPath, Parity, ReadOnlyAt, Wear, WhenFull};
+use flashtwin_ftl::layout::Mode;
+use flashtwin_ftl::policy::{
+    CacheMode, Failures, FoldPath, MapPolicy, Parity, ReadOnlyAt, Residency, Wear, WhenFull,
+};
 use flashtwin_nand::Cell;
 
 /// Failures in a thousand million programs and erases from the first cycle on.
@@ -166,5 +169,51 @@ fn bad_blocks_use_up_spares_and_then_superblocks() {
     assert_eq!(
         none.superblocks().iter().filter(|s| retired(s)).count(),
         fixed
+    );
+}
+
+#[test]
+fn blocks_of_the_map_fail_too_and_its_pool_keeps_its_size() {
+    let (mut failed, mut replaced) = (0, 0);
+    for (mode, one_way) in [(Mode::Slc, true), (Mode::Native, true), (Mode::Slc, false)] {
+        for seed in 0..4 {
+            let wear = if one_way {
+                failing(4_000_000, 0, 1)
+            } else {
+                failing(0, 3_000_000, 0)
+            };
+            let mut policy = cached(wear, FoldPath::Controller);
+            policy.map = MapPolicy {
+                residency: Residency::Demand,
+                cache_bytes: 16 * u64::from(common::UNIT),
+                entry_bytes: 64,
+                mode,
+                journal_bytes: 4096,
+                ..MapPolicy::in_dram()
+            };
+            let fresh = Bench::new(&part(Cell::Tlc, true, 80), policy.clone(), 3000, seed);
+            let of_map = |bench: &Bench| {
+                let all = (0u32..).zip(bench.ftl.superblocks());
+                let own = all.filter(|(_, b)| b.map).map(|(index, _)| index);
+                own.collect::<Vec<_>>()
+            };
+            let before = of_map(&fresh);
+            let bench = torture(policy, 80, 0.3, seed);
+            let after = of_map(&bench);
+            let c = bench.ftl.counters();
+            assert!(c.map_units > 500, "{} map pages", c.map_units);
+            // Lost ones are replaced as soon as the data can do without as many.
+            assert!(
+                after.len() + 2 >= before.len(),
+                "{before:?} became {after:?}"
+            );
+            replaced += after.iter().filter(|s| !before.contains(s)).count();
+            let lost = |s: &&u32| bench.ftl.superblocks()[**s as usize].state == State::Retired;
+            failed += before.iter().filter(lost).count();
+        }
+    }
+    assert!(
+        failed > 2 && replaced > 2,
+        "{failed} failed, {replaced} replaced"
     );
 }

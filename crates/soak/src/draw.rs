@@ -125,6 +125,7 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
     let capacity = room * native * between(rng, 50, 100) / 100 / 512 * 512;
     let rearm = pick(rng, &[1, 1, borrowed + own, (borrowed + own) / 2]).max(1);
     choices(rng, shape, (mode, rule), borrowed);
+    pairs(rng, shape, mode);
     shape.sets.extend([
         format!("slc_cache.mode={mode}"),
         format!("nand.tier.bits={tier_bits}"),
@@ -180,8 +181,24 @@ fn map(rng: &mut Rng, shape: &mut Shape) -> bool {
         format!("map.mode={}", pick(rng, &["slc", "native"])),
         format!("map.journal={}", pick(rng, &["4 KiB", "64 KiB"])),
         format!("map.write_on_flush={}", rng.chance(40)),
+        format!("map.idle_after={}", pick(rng, &["never", "10 ms", "1 s"])),
     ]);
     residency != "dram"
+}
+
+/// Whether pages of a wordline tear each other, and what has to fit that.
+fn pairs(rng: &mut Rng, shape: &mut Shape, mode: &str) {
+    let possible = !shape.one_shot && shape.bits > 1 && mode != "lower-pages";
+    if !possible || rng.chance(60) {
+        return shape.sets.push("ftl.paired_pages=protected".to_owned());
+    }
+    shape.between_passes = shape.bits * shape.dies;
+    let fits = [
+        "ftl.paired_pages=lost",
+        "controller.plp=false",
+        "map.mode=slc",
+    ];
+    shape.sets.extend(fits.map(str::to_owned));
 }
 
 /// Size, entry and what happens past the cache.

@@ -183,6 +183,7 @@ fn policy(checked: &Checked<'_>) -> Policy {
         durability: Durability {
             checkpoint_bytes: checked.number("ftl.checkpoint"),
             trim_journal: checked.flag("ftl.trim_journal"),
+            pairs_lost: checked.word("ftl.paired_pages") == "lost",
         },
         superblock_dies: checked.count("ftl.superblock_dies"),
         map: map(checked),
@@ -255,6 +256,7 @@ fn map(checked: &Checked<'_>) -> MapPolicy {
         },
         journal_bytes: checked.number("map.journal"),
         write_on_flush: checked.flag("map.write_on_flush"),
+        idle_after: checked.time_or_never("map.idle_after"),
     }
 }
 

@@ -88,6 +88,7 @@ pub(super) fn compression(rng: &mut Rng, shape: &mut Shape) {
         format!("compression.rate={}", pick(rng, &["0", "80 MB/s"])),
         format!("controller.write_buffer={buffer} B"),
         "map.residency=dram".to_owned(),
+        "ftl.paired_pages=protected".to_owned(),
         "nand.native.second_pass=0".to_owned(),
         "nand.native.third_pass=0".to_owned(),
         "nand.native.fourth_pass=0".to_owned(),

@@ -21,6 +21,7 @@ pub(super) struct Shape {
     pub(super) groups: u64,
     /// All pages of a wordline are programmed at once.
     pub(super) one_shot: bool,
+    pub(super) dies: u64,
     pub(super) sets: Vec<String>,
 }
 
@@ -104,6 +105,7 @@ pub(super) fn shape(rng: &mut Rng) -> Shape {
         granule: planes * page * if one_shot { bits as u64 } else { 1 },
         unit,
         one_shot,
+        dies,
         sets,
     }
 }

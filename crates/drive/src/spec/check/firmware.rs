@@ -11,6 +11,7 @@ pub(super) fn check(found: &mut Findings<'_>) {
     buffer(found);
     journal(found);
     between_passes(found);
+    pairs(found);
 }
 
 fn gathering(found: &mut Findings<'_>) -> Option<()> {
@@ -144,6 +145,53 @@ fn between_passes(found: &mut Findings<'_>) -> Option<()> {
             human(least)
         );
         let hint = format!("write at least {}, or a smaller distance", human(least));
+        found.add("controller.write_buffer", message, hint);
+    }
+    Some(())
+}
+
+/// Pages that can be torn by those behind them are where pages are programmed one by one, and stay
+/// in the buffer until their wordline is full.
+fn pairs(found: &mut Findings<'_>) -> Option<()> {
+    let values = found.values;
+    if values.word("ftl.paired_pages")? != "lost" {
+        return None;
+    }
+    let flash = Flash::read(values)?;
+    let one_by_one = matches!(values.entry("nand.native.tprog")?.datum, Datum::Times(_));
+    let paged = values.word("map.residency")? != "dram" && values.word("map.mode")? == "native";
+    let why = if !one_by_one || flash.bits == 1 {
+        "the part programs all pages of a wordline at once"
+    } else if values.word("slc_cache.mode")? == "lower-pages" {
+        "a firmware that fills lower pages first has to back them up"
+    } else if values.flag("controller.plp")? {
+        "with power-loss protection no program is torn"
+    } else if values.number("compression.best_ratio")? > 1 {
+        "compressed data does not wait for other pages of its wordline"
+    } else if paged {
+        "pages of the map in cells that wait for others"
+    } else {
+        ""
+    };
+    if !why.is_empty() {
+        found.add(
+            "ftl.paired_pages",
+            why,
+            "write `ftl.paired_pages = \"protected\"`",
+        );
+        return None;
+    }
+    let streams = 1 + u128::from(super::gc::extra_streams(values)? > 0);
+    let least = streams * (flash.bits * flash.all_dies() + 1) * flash.planes * flash.page;
+    let buffer = u128::from(values.number("controller.write_buffer")?);
+    if buffer < least {
+        let message = format!(
+            "{} do not hold the pages of a wordline on {} dies, {}",
+            human(buffer),
+            flash.all_dies(),
+            human(least)
+        );
+        let hint = format!("write at least {}", human(least));
         found.add("controller.write_buffer", message, hint);
     }
     Some(())

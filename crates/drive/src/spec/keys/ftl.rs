@@ -45,6 +45,15 @@ pub(super) const KEYS: &[Key] = &[
     )
     .or("0"),
     policy(
+        "ftl.paired_pages",
+        Kind::Word(&["protected", "lost"]),
+        "\"lost\"",
+        "Where a part programs page by page: `protected` backs the pages of a wordline up while \
+         another of them is programmed; with `lost` a power cut takes them too, and no page counts \
+         as durable before the last of its wordline is programmed.",
+    )
+    .or("\"protected\""),
+    policy(
         "ftl.trim_journal",
         Kind::Flag,
         "true",

@@ -64,4 +64,16 @@ pub(super) const KEYS: &[Key] = &[
         "A flush writes changed pages of the map back too, instead of leaving them to recovery.",
     )
     .or("false"),
+    policy(
+        "map.idle_after",
+        Kind::Quantity {
+            dimension: Time,
+            zero: false,
+            never: true,
+        },
+        "\"5 s\"",
+        "Changed pages of the map are written back after so long without a host command, once \
+         folding and collection have come to rest, or \"never\".",
+    )
+    .or("\"never\""),
 ];
