@@ -4,11 +4,10 @@
 //! The map changes when data is placed, before its program is issued; until the program ends the
 //! data is served from the buffer.
 
-use crate::blocks::{Pool, State};
+use crate::blocks::Pool;
 use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
-use crate::mover::Work;
-use crate::op::{NandOp, Token, class};
+use crate::op::NandOp;
 use crate::packing::GRAINS;
 use crate::policy::Policy;
 use crate::write_buffer::{Flight, PARITY};
@@ -57,7 +56,7 @@ fn mode_of(stream: usize, policy: &Policy) -> Mode {
 }
 
 /// What a stream's superblocks are used for.
-fn pool_of(stream: usize) -> Pool {
+pub(crate) fn pool_of(stream: usize) -> Pool {
     match stream {
         CACHE => Pool::Cache,
         TIER => Pool::Tier,
@@ -384,14 +383,6 @@ impl Ftl {
         }
     }
 
-    /// Makes sure that the lane of a stream that has its turn has space.
-    #[inline]
-    pub(crate) fn ensure_open(&mut self, stream: usize) {
-        if self.streams[stream].here() == 0 {
-            self.find_space(stream);
-        }
-    }
-
     /// Passes over a whole granule that is filled in another way than by programs from the buffer.
     pub(crate) fn skip_granule(&mut self, stream: usize, ops: &mut Vec<NandOp>) {
         self.sequence += 1;
@@ -408,251 +399,5 @@ impl Ftl {
         if full {
             self.close(stream);
         }
-    }
-
-    /// Opens a superblock in the lane that has its turn and has none.
-    #[cold]
-    pub(crate) fn open(&mut self, stream: usize) {
-        // What a start after a power cut writes back has to fit where it came from.
-        let lower_only = self.layout.lower_first && stream == DIRECT && !self.recovering;
-        if lower_only && self.reopen_half() {
-            return;
-        }
-        let mode = self.streams[stream].mode;
-        let group = self.streams[stream].lane;
-        let superblock = match stream {
-            CACHE => self.take_cache_superblock(group),
-            TIER => self.take_tier_superblock(group),
-            MAP => self.blocks.free_map.pop_front(),
-            _ => self.take_free(stream, group),
-        };
-        self.look_at_cache();
-        let Some(superblock) = superblock else {
-            panic!(
-                "no superblock left for stream {stream}\n{}",
-                self.describe()
-            );
-        };
-        match stream {
-            FOLD => self.fold.pledged = false,
-            GC => self.collect.pledged = false,
-            MAP | COLD | GC_COLD => {}
-            _ => self.keep_promise(stream),
-        }
-        let pledged = u32::from(self.fold.pledged) + u32::from(self.collect.pledged);
-        assert!(
-            self.blocks.free_count() >= pledged,
-            "stream {stream} took a superblock set aside for a mover\n{}",
-            self.describe()
-        );
-        let pool = usize::from(matches!(stream, COLD | GC_COLD) && self.divides_pools());
-        let block = &mut self.blocks.all[superblock as usize];
-        assert_eq!(
-            (block.state, block.valid, block.written),
-            (State::Free, 0, 0)
-        );
-        block.state = State::Open;
-        (block.bare, block.distrusted) = (u32::MAX, false);
-        block.mode = mode;
-        block.pool = pool_of(stream);
-        if self.layout.ratio > 1 {
-            self.packing.opened(superblock);
-        }
-        let written = if is_host(stream) {
-            self.counters.host_units
-        } else {
-            0
-        };
-        self.victims.opened(superblock, pool, written);
-        self.collection.opened(superblock);
-        if let Some(spare) = &mut self.spare {
-            spare.opened(superblock);
-        }
-        let s = &mut self.streams[stream];
-        s.superblock = superblock;
-        (s.next, s.begun) = (0, 0);
-        s.end = if lower_only {
-            self.layout.slc_units
-        } else {
-            self.layout.units(mode)
-        };
-        s.stop = if self.layout.groups > 1 && stream != MAP {
-            s.granule
-        } else {
-            s.end
-        };
-        s.lane = self.layout.group_of(superblock);
-        block.written = s.end;
-    }
-
-    /// With nothing free beyond the reserve, host data goes on in the upper pages of the oldest
-    /// half-filled superblock; false where there is none.
-    fn reopen_half(&mut self) -> bool {
-        if self.available() > self.policy.gc.reserve_superblocks {
-            return false;
-        }
-        let Some(superblock) = self.blocks.half.pop_front() else {
-            return false;
-        };
-        self.keep_promise(DIRECT);
-        let block = &mut self.blocks.all[superblock as usize];
-        assert_eq!(
-            (block.state, block.written),
-            (State::Half, self.layout.slc_units)
-        );
-        block.state = State::Open;
-        if let Some(spare) = &mut self.spare {
-            spare.opened(superblock);
-        }
-        let s = &mut self.streams[DIRECT];
-        s.superblock = superblock;
-        (s.next, s.begun) = (block.written, block.written);
-        s.end = self.layout.native_units;
-        s.stop = s.end;
-        block.written = s.end;
-        true
-    }
-
-    pub(crate) fn close(&mut self, stream: usize) {
-        let superblock = self.streams[stream].superblock;
-        let half = stream == DIRECT && self.streams[stream].end < self.layout.native_units;
-        let s = &mut self.streams[stream];
-        s.superblock = NONE;
-        (s.next, s.begun, s.end, s.stop) = (0, 0, 0, 0);
-        if half {
-            self.blocks.all[superblock as usize].state = State::Half;
-            self.blocks.half.push_back(superblock);
-        } else {
-            self.close_superblock(stream, superblock);
-        }
-    }
-
-    /// A superblock that a stream has filled takes no more data.
-    pub(crate) fn close_superblock(&mut self, stream: usize, superblock: u32) {
-        let block = &mut self.blocks.all[superblock as usize];
-        block.state = State::Closed;
-        match block.pool {
-            Pool::Cache => self.blocks.cache.push_back(superblock),
-            Pool::Tier => self.blocks.tier.push_back(superblock),
-            Pool::Data => self.victims.add(superblock, block.valid),
-            Pool::Map => {}
-        }
-        if is_host(stream) {
-            self.victims.received(superblock, self.counters.host_units);
-        }
-    }
-
-    /// A program has ended, well or not.
-    #[inline]
-    pub(crate) fn granule_programmed(&mut self, place: u32, ops: &mut Vec<NandOp>) {
-        if self.layout.paired {
-            self.wordline_programmed(place);
-        }
-        if self.health.fails && self.program_fails(place) {
-            self.program_failed(place, ops);
-        } else {
-            self.granule_landed(place, ops);
-        }
-    }
-
-    /// A program is over: its buffer is free, what is valid of its data is on flash.
-    pub(crate) fn granule_landed(&mut self, place: u32, ops: &mut Vec<NandOp>) {
-        let flight = self.buffer.land(place);
-        let superblock = flight.superblock;
-        let block = &mut self.blocks.all[superblock as usize];
-        block.in_flight -= 1;
-        if block.in_flight == 0 && block.valid == 0 && block.state == State::Closed {
-            self.erase_when_safe(superblock, ops);
-        }
-        let moved = !is_host(flight.stream) || self.takes_moved(Work::Collect, flight.stream);
-        if moved || self.spare.is_some() {
-            self.erase_emptied(ops);
-        }
-        if self.spare.as_ref().is_some_and(|spare| spare.is_waiting()) {
-            self.erase_waiting(ops);
-        }
-    }
-
-    /// A superblock without valid data is nobody's source any more.
-    pub(crate) fn retire_emptied(&mut self, superblock: u32) {
-        self.blocks.leave_cache(superblock);
-        if self.victims.holds(superblock) {
-            self.victims.remove(superblock);
-        }
-        self.blocks.all[superblock as usize].state = State::Emptied;
-    }
-
-    /// Erases a superblock without valid data, on all dies that it lies on.
-    pub(crate) fn start_erase(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
-        self.retire_emptied(superblock);
-        let block = &mut self.blocks.all[superblock as usize];
-        assert_eq!(
-            block.valid, 0,
-            "erase would lose {} live units",
-            block.valid
-        );
-        assert_eq!(block.in_flight, 0, "erase under a program");
-        if !self.is_fit(superblock) {
-            return;
-        }
-        let block = &mut self.blocks.all[superblock as usize];
-        block.state = State::Erasing;
-        if !block.map {
-            self.blocks.erasing += 1;
-        }
-        block.erases_left = self.layout.group_dies;
-        let class = class::erase(block.mode);
-        for die in self.layout.dies_of(superblock) {
-            let token = Token::Erase(superblock);
-            ops.push(NandOp::new(die as u16, class, 0, token));
-        }
-    }
-
-    pub(crate) fn die_erased(&mut self, superblock: u32) {
-        let block = &mut self.blocks.all[superblock as usize];
-        block.erases_left -= 1;
-        if block.erases_left > 0 {
-            return;
-        }
-        self.victims.freed(superblock);
-        if !block.map {
-            self.blocks.erasing -= 1;
-        }
-        let block = &mut self.blocks.all[superblock as usize];
-        block.wear_off(&mut self.counters);
-        if self.health.fails && !self.erase_holds(superblock) {
-            return;
-        }
-        let block = &mut self.blocks.all[superblock as usize];
-        let (pool, fixed, map) = (block.pool, block.fixed, block.map);
-        block.state = State::Free;
-        let marked = std::mem::take(&mut block.marked);
-        block.mode = Mode::Native;
-        block.pool = Pool::Data;
-        block.written = 0;
-        if let Some(spare) = &mut self.spare {
-            spare.opened[superblock as usize] = 0;
-            spare.wipe(self.layout.base(superblock), self.layout.native_units);
-        }
-        if marked {
-            self.wear.moved(superblock);
-        }
-        if !fixed {
-            self.cache.give_back(pool);
-        }
-        if fixed && !self.recovering && self.gives_up_static(superblock) {
-            self.starved = false;
-            return;
-        }
-        let queue = if fixed {
-            &mut self.blocks.free_fixed
-        } else if map {
-            &mut self.blocks.free_map
-        } else {
-            &mut self.blocks.free
-        };
-        queue.push_back(superblock);
-        let starved = std::mem::take(&mut self.starved);
-        self.level(superblock, starved);
     }
 }

@@ -1,13 +1,12 @@
-//! The SLC cache: which superblocks it may take, whether host data goes through it, and how much
-//! the host may hand over now.
+//! The SLC cache: which superblocks it may take, and whether host data goes through it. How much
+//! the host may hand over now is in `room`.
 //!
 //! The static part is a fixed set of superblocks; the dynamic part borrows free native ones, up to
 //! its size, and never those that folding and collection need to finish. While host data is
 //! staged, two superblocks more than the size may be open or in the middle of an erase: the pace
 //! of folding, not this bound, is what holds the cache at its size.
-//!
-//! Where a write goes is asked three times (how much room, set it aside, place it), and between the
-//! questions the answer may change only to a stream that can take the data as well.
+
+mod room;
 
 use crate::allocate::{CACHE, DIRECT, TIER};
 use crate::audit::{Bounds, LIFETIME};
@@ -15,7 +14,7 @@ use crate::blocks::{Pool, State, Superblock};
 use crate::check::{Checked, ensure};
 use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
-use crate::policy::{Admit, CacheMode, Policy, SizeAt, WhenFull, Worn};
+use crate::policy::{CacheMode, Policy, SizeAt, WhenFull, Worn};
 
 /// Superblocks that staging may hold beyond the cache's size: one being filled, one being erased.
 const STAGING_SUPERBLOCKS: u32 = 2;
@@ -466,113 +465,6 @@ impl Ftl {
         let bytes = size_at(&self.policy.cache.size_by_fill, fill as u32);
         let slc = self.layout.slc_bytes();
         self.cache.limit = ((bytes + slc / 2) / slc) as u32;
-    }
-
-    /// Whether a superblock may be opened for direct data of a route.
-    fn direct_openable(&self, route: Route) -> bool {
-        let other = self.buffer.promised[1 - route as usize];
-        self.available() > self.policy.gc.reserve_superblocks + u32::from(other)
-            || !self.blocks.half.is_empty()
-    }
-
-    /// Whether the other route's data goes to a stream too.
-    fn shares(&mut self, stream: usize, route: Route) -> bool {
-        let other = match route {
-            Route::Cache => Route::Direct,
-            Route::Direct => Route::Cache,
-        };
-        self.buffer.coming[other as usize] > 0 && self.host_stream(other) == stream
-    }
-
-    /// Units on their way to a stream, and whether a superblock is set aside for it.
-    fn awaited(&mut self, stream: usize, route: Route) -> (u32, bool) {
-        let (mut coming, mut promised) = (
-            self.buffer.coming[route as usize],
-            self.buffer.promised[route as usize],
-        );
-        if self.shares(stream, route) {
-            coming += self.buffer.coming[1 - route as usize];
-            promised |= self.buffer.promised[1 - route as usize];
-        }
-        (coming, promised)
-    }
-
-    /// Units of a route that the host may hand over now; 0 when it has to wait for a program, a
-    /// fold or a collection. The units have to be reserved before they are handed over.
-    pub fn room(&mut self, route: Route) -> u32 {
-        let buffer = self.buffer.capacity_units - self.buffer.used_units;
-        let held = self.fold.holds_host() || self.collect.holds_host() || self.map_holds();
-        if buffer == 0 || held || self.collection.halts_host {
-            return 0;
-        }
-        let stream = self.host_stream(route);
-        let (coming, promised) = self.awaited(stream, route);
-        let can_open = match stream {
-            _ if promised => true,
-            CACHE => self.cache_openable() > 0,
-            TIER => self.tier_openable() > 0,
-            _ => self.direct_openable(route),
-        };
-        let left = self.streams[stream].left().saturating_sub(coming);
-        self.starved = !can_open && left == 0;
-        if can_open { buffer } else { buffer.min(left) }
-    }
-
-    /// Sets buffer aside for units that the host is sending, and a free superblock where they do
-    /// not fit into the open one: no mover takes it before they arrive.
-    pub fn reserve(&mut self, route: Route, units: u32) {
-        self.buffer.used_units += units;
-        self.buffer.coming[route as usize] += units;
-        self.promise(route);
-    }
-
-    /// Sets a free superblock aside where what is coming on a route does not fit into the open one.
-    pub(crate) fn promise(&mut self, route: Route) {
-        let stream = self.host_stream(route);
-        let (coming, promised) = self.awaited(stream, route);
-        self.buffer.promised[route as usize] |= !promised && coming > self.streams[stream].left();
-    }
-
-    /// A host stream has opened a superblock: the one that was set aside for it is taken.
-    pub(crate) fn keep_promise(&mut self, stream: usize) {
-        let promised = &mut self.buffer.promised;
-        if stream != DIRECT || !promised[Route::Direct as usize] {
-            promised[Route::Cache as usize] = false;
-        } else {
-            promised[Route::Direct as usize] = false;
-        }
-    }
-
-    /// Superblocks that are set aside for the host.
-    #[inline]
-    pub(crate) fn promised(&self) -> u32 {
-        self.buffer.promised.iter().map(|&p| u32::from(p)).sum()
-    }
-
-    /// The route of a write of so many bytes; `run_bytes` says how long the sequential run is
-    /// that it continues, itself included.
-    #[inline]
-    #[must_use]
-    pub fn route(&self, bytes: u64, run_bytes: impl FnOnce() -> u64) -> Route {
-        let direct = match self.policy.cache.admit {
-            Admit::All => false,
-            Admit::Small(most) => bytes > most,
-            Admit::Random(most) => run_bytes() > most,
-        };
-        if direct { Route::Direct } else { Route::Cache }
-    }
-
-    /// Units of buffer that are not taken.
-    #[must_use]
-    pub fn buffer_free(&self) -> u32 {
-        self.buffer.capacity_units - self.buffer.used_units
-    }
-
-    /// Units of buffer that come free as the programs under way end.
-    #[must_use]
-    pub fn buffer_programming(&self) -> u32 {
-        let waiting = self.host_units_waiting() + self.passes.host_units;
-        self.buffer.used_units - self.buffer.coming_units() - waiting
     }
 }
 

@@ -1,0 +1,185 @@
+//! Reads: one flash read for each page row that a command touches, what is in RAM excepted, and its
+//! data goes out as each of them ends.
+
+use flashtwin_base::{Op, Status};
+use flashtwin_ftl::{Found, NandOp, Token};
+
+use super::{Command, SECTOR_BYTES};
+use crate::engine::Drive;
+use crate::event::{Event, lane};
+use crate::link::Way;
+use crate::read_ahead::Hit;
+
+impl Drive {
+    pub(super) fn begin_read(&mut self, slot: u32) {
+        let command = self.commands.slots[slot as usize];
+        self.commands.slots[slot as usize].status = self.path.pass();
+        let end = command.lpn + command.units;
+        let sectors = command.lba..command.lba + command.bytes / SECTOR_BYTES;
+        let unit_sectors = u64::from(self.ftl.layout.unit_bytes) / SECTOR_BYTES;
+        let whole = u64::from(end) * unit_sectors == sectors.end;
+        let stream = self.read_ahead.note(sectors, end - u32::from(!whole));
+        self.read_on(slot, self.known_from_the_start());
+        if let Some(stream) = stream {
+            self.fetch_ahead(stream);
+        }
+    }
+
+    /// Reads a command's units from where it stands, as far as their map entries are at hand: those
+    /// below `known` are.
+    #[inline]
+    pub(crate) fn read_on(&mut self, slot: u32, mut known: u32) {
+        let command = self.commands.slots[slot as usize];
+        let fetched = !self.read_ahead.is_empty();
+        let (mut at, end) = (self.commands.cursor(slot), command.lpn + command.units);
+        let mut in_ram = 0;
+        while at < end {
+            if fetched {
+                match self.read_ahead.find(at, end, slot) {
+                    Hit::Ready(units) => {
+                        in_ram += units;
+                        at += units;
+                        continue;
+                    }
+                    Hit::Coming(units) => {
+                        self.commands.slots[slot as usize].pending += 1;
+                        at += units;
+                        continue;
+                    }
+                    Hit::Miss => {}
+                }
+            }
+            if at >= known {
+                self.commands.slots[slot as usize].looked_up = at - command.lpn;
+                if !self.ask_map(slot, at, end) {
+                    break;
+                }
+                known = self.ftl.map_page_end(at);
+            }
+            let asked = (!command.whole_units).then_some(&command);
+            let end = end.min(known);
+            let (units, read) = self.read_row(at, end, Token::Host(slot), asked);
+            self.commands.slots[slot as usize].pending += u32::from(read);
+            in_ram += if read { 0 } else { units };
+            at += units;
+        }
+        self.issue();
+        if in_ram > 0 {
+            self.hand_out(slot, in_ram);
+        }
+        self.finish_read(slot);
+    }
+
+    /// Asks for the units from `at` on that one flash read brings, of the first and the last no more
+    /// than a command `asked` for; the answer is how many they are, and whether they are on flash
+    /// at all.
+    #[inline]
+    pub(crate) fn read_row(
+        &mut self,
+        at: u32,
+        end: u32,
+        token: Token,
+        asked: Option<&Command>,
+    ) -> (u32, bool) {
+        let Found::Flash(ppn) = self.ftl.find(at) else {
+            return (1, false);
+        };
+        let row = self.ftl.layout.row_of(ppn);
+        let mut units = 1;
+        while at + units < end && self.ftl.in_row(at + units, row) {
+            units += 1;
+        }
+        let (die, class) = self.ftl.read_place(ppn);
+        let mut op = NandOp::new(die, class, self.grains(at, units), token);
+        if let Some(command) = asked {
+            op.skipped = self.unasked_codewords(command, at, units);
+        }
+        self.narrow(&mut op, ppn, at, units);
+        if self.errors.on {
+            self.grade_units(&mut op, ppn, at, units);
+        }
+        self.ops.push(op);
+        (units, true)
+    }
+
+    /// What crosses the channel for units of one row.
+    #[inline]
+    pub(super) fn grains(&self, lpn: u32, units: u32) -> u16 {
+        if self.ftl.compresses() {
+            return self.ftl.read_grains(lpn, units) as u16;
+        }
+        units as u16
+    }
+
+    /// Units of a read go out over the link, only what was asked for of each. Pieces come back in
+    /// any order; the parts of the first and the last unit are counted as if they came in order.
+    #[inline]
+    fn hand_out(&mut self, slot: u32, units: u32) {
+        let command = &mut self.commands.slots[slot as usize];
+        let bytes = command.bytes_of(command.sent, units, self.ftl.layout.unit_bytes);
+        let first = command.sent == 0;
+        command.sent += units;
+        self.commands.slots[slot as usize].crossed = self.send(bytes, Way::Out, first);
+    }
+
+    #[inline]
+    fn finish_read(&mut self, slot: u32) {
+        let command = &self.commands.slots[slot as usize];
+        if command.pending == 0 {
+            let at = command.crossed;
+            if self.errors.is_lost(command.lpn, command.units) {
+                self.errors.counts.uncorrectable += 1;
+                self.commands.slots[slot as usize].status = Status::Unreadable;
+            }
+            self.events
+                .push_in_order(lane::LINK, at.max(self.now), Event::Answer(slot));
+        }
+    }
+
+    /// A flash read of a command has come back.
+    #[inline]
+    pub(crate) fn piece_read(&mut self, slot: u32, units: u16) {
+        let command = &mut self.commands.slots[slot as usize];
+        command.pending -= 1;
+        if command.op == Op::Write {
+            self.admit();
+            return;
+        }
+        let units = if self.ftl.compresses() {
+            self.share_of(slot)
+        } else {
+            u32::from(units)
+        };
+        self.hand_out(slot, units);
+        self.finish_read(slot);
+    }
+
+    /// Units that a flash read of a command has brought, where its size does not tell: an equal
+    /// share of what is still to come, the last one the rest.
+    #[cold]
+    fn share_of(&self, slot: u32) -> u32 {
+        let command = &self.commands.slots[slot as usize];
+        (command.units - command.sent).div_ceil(command.pending + 1)
+    }
+
+    /// A flash read of a chunk has come back: the commands that waited for it get their share.
+    pub(crate) fn chunk_read(&mut self, chunk: u32) {
+        let mut woken = std::mem::take(&mut self.woken);
+        self.read_ahead.fetched(chunk, &mut woken);
+        for (slot, units) in woken.drain(..) {
+            self.commands.slots[slot as usize].pending -= 1;
+            let command = &self.commands.slots[slot as usize];
+            let left = command.units - command.sent;
+            self.hand_out(
+                slot,
+                if command.pending == 0 {
+                    left
+                } else {
+                    units.min(left)
+                },
+            );
+            self.finish_read(slot);
+        }
+        self.woken = woken;
+    }
+}

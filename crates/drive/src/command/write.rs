@@ -1,0 +1,366 @@
+//! Writes and flushes.
+//!
+//! A write's data comes over the link in bursts as the buffer has room; it is acknowledged when it
+//! is in the buffer (write-back) or programmed (write-through). A write that begins or ends within
+//! a mapping unit reads the rest of that unit first.
+//!
+//! Without overlap the controller takes turns: it receives until its buffer is full or nothing
+//! more is queued, then programs all of it before it receives again.
+
+use std::ops::Range;
+
+use flashtwin_base::Status;
+use flashtwin_ftl::{Found, NandOp, Token};
+
+use super::{EXPECTED_AHEAD, Piece, SECTOR_BYTES};
+use crate::config::Acknowledge;
+use crate::engine::Drive;
+use crate::event::{Event, lane};
+use crate::link::Way;
+
+impl Drive {
+    pub(super) fn begin_flush(&mut self, slot: u32) {
+        if self.controller.power_loss_protection {
+            self.answer(slot, Status::Ok);
+            return;
+        }
+        self.pad_now();
+        self.ftl.flush_journal(&mut self.ops);
+        self.issue();
+        if self.ftl.map_follows_flush() {
+            self.ftl.checkpoint_map(&mut self.ops);
+            self.issue();
+        }
+        self.commands
+            .durable
+            .push_back((self.ftl.next_sequence(), slot));
+        self.answer_durable();
+    }
+
+    /// Pads, at once or when what is crossing has arrived.
+    fn pad_now(&mut self) {
+        if self.commands.crossing > 0 {
+            self.commands.pad_on_arrival = true;
+        } else {
+            self.pad_all();
+        }
+    }
+
+    /// Places what has been received and pads the rest of its granules. Not while data is
+    /// crossing: that has its place in the open superblock.
+    fn pad_all(&mut self) {
+        self.stop_receiving();
+        self.ftl.pad_host_through(&mut self.ops);
+        self.issue();
+    }
+
+    pub(super) fn begin_write(&mut self, slot: u32) {
+        let command = self.commands.slots[slot as usize];
+        self.errors.replaced(command.lpn, command.units);
+        if !self.read_ahead.is_empty() {
+            self.read_ahead.invalidate(command.lpn, command.units);
+        }
+        let (lba, bytes) = (command.lba, command.bytes);
+        let run = || self.runs.note(lba, bytes / SECTOR_BYTES, bytes);
+        self.commands.slots[slot as usize].route = self.ftl.route(bytes, run);
+        self.commands.incoming.push_back(slot);
+        self.look_up_write(slot, self.known_from_the_start());
+        self.admit();
+    }
+
+    /// Looks up the map entries of a write from where it stands, those below `known` being at hand,
+    /// and reads the rest of the units that it covers in part.
+    #[inline]
+    pub(crate) fn look_up_write(&mut self, slot: u32, mut known: u32) {
+        let command = self.commands.slots[slot as usize];
+        if command.whole_units && known == u32::MAX {
+            return;
+        }
+        let (mut at, end) = (self.commands.cursor(slot), command.lpn + command.units);
+        while at < end {
+            if at >= known {
+                if !self.ask_map(slot, at, end) {
+                    return;
+                }
+                known = self.ftl.map_page_end(at);
+            }
+            let to = end.min(known);
+            self.commands.slots[slot as usize].looked_up += to - at;
+            self.read_rests(slot, at..to);
+            at = to;
+        }
+    }
+
+    /// Reads the rest of the first and the last unit of a write where they lie in `units` and are
+    /// covered in part.
+    fn read_rests(&mut self, slot: u32, units: Range<u32>) {
+        let command = self.commands.slots[slot as usize];
+        let unit = u64::from(self.ftl.layout.unit_bytes);
+        let begin = command.lba * SECTOR_BYTES;
+        let last = command.lpn + command.units - 1;
+        let head = !begin.is_multiple_of(unit);
+        let tail = !(begin + command.bytes).is_multiple_of(unit);
+        if head && units.contains(&command.lpn) {
+            self.read_rest(slot, command.lpn);
+        }
+        if tail && units.contains(&last) && (last != command.lpn || !head) {
+            self.read_rest(slot, last);
+        }
+    }
+
+    /// Whether an earlier write that waits brings this unit, so that the rest of it is in RAM when
+    /// a later one gets its turn.
+    fn is_coming(&self, lpn: u32, slot: u32) -> bool {
+        let commands = &self.commands;
+        let earlier = commands.incoming.iter().take_while(|&&s| s != slot);
+        let queued = earlier.into_iter().any(|&s| {
+            let c = &commands.slots[s as usize];
+            lpn.wrapping_sub(c.lpn) < c.units
+        });
+        let within = |p: &Piece| lpn.wrapping_sub(p.lpn) < p.units;
+        queued || commands.received.iter().any(within)
+    }
+
+    /// Reads a unit of which a write covers only a part, unless it is in RAM or will be.
+    fn read_rest(&mut self, slot: u32, lpn: u32) {
+        if self.is_coming(lpn, slot) {
+            return;
+        }
+        if let Found::Flash(ppn) = self.ftl.find(lpn) {
+            let (die, class) = self.ftl.read_place(ppn);
+            let mut op = NandOp::new(die, class, self.grains(lpn, 1), Token::Host(slot));
+            op.skipped = self.replaced_codewords(slot, lpn);
+            self.narrow(&mut op, ppn, lpn, 1);
+            self.ops.push(op);
+            self.commands.slots[slot as usize].pending += 1;
+            self.issue();
+        }
+    }
+
+    /// Sends for the next burst of the first write that waits, if there is room for it.
+    #[inline]
+    pub(crate) fn admit(&mut self) {
+        if self.commands.crossing > 0 || self.commands.programming {
+            return;
+        }
+        let Some(&slot) = self.commands.incoming.front() else {
+            return;
+        };
+        let command = self.commands.slots[slot as usize];
+        if command.pending > 0 {
+            return;
+        }
+        if self.ftl.is_read_only() {
+            self.refuse(slot);
+            return;
+        }
+        let unit_bytes = self.ftl.layout.unit_bytes;
+        let burst = (command.units - command.sent).min(self.commands.burst_units);
+        let room = self.ftl.room(command.route);
+        self.issue_pumped();
+        if room == 0 || (room < burst && self.waits_for_whole(burst)) {
+            let received = !self.commands.received.is_empty();
+            self.stop_receiving();
+            if received && self.ftl.compresses() && !self.commands.programming {
+                // What was promised room as it came has taken less.
+                return self.admit();
+            }
+            self.make_room();
+            return;
+        }
+        let units = burst.min(room);
+        self.ftl.reserve(command.route, units);
+        self.commands.crossing = units;
+        let bytes = command.bytes_of(command.sent, units, unit_bytes);
+        let first = command.sent == 0;
+        let mut arrives = self.send(bytes, Way::In, first);
+        if self.controller.compression_bytes_per_s > 0 && self.ftl.compresses() {
+            arrives = self.compressed(bytes, arrives);
+        }
+        self.events
+            .push_in_order(lane::LINK, arrives, Event::Arrived);
+        if let Some(&coming) = self.commands.incoming.get(EXPECTED_AHEAD) {
+            self.ftl.expect_overwrite(self.commands.first_unit(coming));
+        }
+    }
+
+    /// The drive came to its end while a write waited: what has arrived of it is kept, the rest is
+    /// not sent for.
+    #[cold]
+    fn refuse(&mut self, slot: u32) {
+        self.commands.incoming.pop_front();
+        self.answer(slot, Status::ReadOnly);
+        if self.commands.incoming.is_empty() {
+            self.nothing_queued();
+        }
+        self.admit();
+    }
+
+    /// Whether a burst is better sent for whole, once the programs under way have made room. Not so
+    /// when it is the superblock that ends, when the buffer is too small for it beside what waits
+    /// for more data, or when the buffer is filled in turns.
+    fn waits_for_whole(&self, burst: u32) -> bool {
+        let free = self.ftl.buffer_free();
+        let fits = burst <= free + self.ftl.buffer_programming();
+        fits && free < burst && !self.commands.takes_turns
+    }
+
+    /// A buffer that is full of nothing but partly filled granules gets no more data for them, nor
+    /// one that is full of data between its passes for what comes behind it.
+    fn make_room(&mut self) {
+        if self.ftl.buffer_free() > 0 || self.ftl.host_programs_in_flight() {
+            return;
+        }
+        self.ftl.pad_host(&mut self.ops);
+        if !self.ftl.host_programs_in_flight() {
+            self.ftl.pad_host_through(&mut self.ops);
+        }
+        self.issue();
+        self.commands.programming = self.commands.takes_turns && self.ftl.host_programs_in_flight();
+    }
+
+    /// The firmware may have found that the host has to wait: folding and collection go on at once.
+    #[inline]
+    fn issue_pumped(&mut self) {
+        if self.ftl.is_starved() {
+            self.ftl.pump(&mut self.ops);
+            self.issue();
+        }
+    }
+
+    /// A burst has arrived: the firmware places it, at once or when receiving ends.
+    pub(crate) fn arrived(&mut self) {
+        let units = std::mem::take(&mut self.commands.crossing);
+        let Some(&slot) = self.commands.incoming.front() else {
+            panic!("data without a command\n{}", self.describe());
+        };
+        let command = &mut self.commands.slots[slot as usize];
+        let lpn = command.lpn + command.sent;
+        command.sent += units;
+        let forced = command.fua && command.sent == command.units;
+        let piece = Piece {
+            slot,
+            route: command.route,
+            lpn,
+            units,
+            last: command.sent == command.units,
+        };
+        if piece.last {
+            self.commands.incoming.pop_front();
+        }
+        if self.commands.takes_turns {
+            self.commands.received.push(piece);
+        } else {
+            self.place(piece);
+        }
+        if self.commands.incoming.is_empty() {
+            self.nothing_queued();
+        }
+        // Nothing more may come that would fill the granule of a write that is not done before.
+        let pads = std::mem::take(&mut self.commands.pad_on_arrival);
+        if pads || (forced && self.waits_for_programs(true)) {
+            self.pad_all();
+        }
+        self.admit();
+    }
+
+    /// The firmware places a burst; the command's last one is its acknowledgement, or the programs
+    /// that were begun for it are.
+    #[inline]
+    fn place(&mut self, piece: Piece) {
+        self.ftl
+            .note_tag(self.commands.slots[piece.slot as usize].tag);
+        let Piece {
+            route, lpn, units, ..
+        } = piece;
+        if self.ftl.compresses() {
+            let command = &self.commands.slots[piece.slot as usize];
+            self.ftl.incoming_data(command.compressible_percent);
+        }
+        self.ftl.append_host(route, lpn, units, &mut self.ops);
+        self.issue();
+        if !piece.last {
+            return;
+        }
+        if self.waits_for_programs(self.commands.slots[piece.slot as usize].fua) {
+            let programs = self.ftl.next_sequence();
+            self.commands.durable.push_back((programs, piece.slot));
+        } else {
+            self.answer(piece.slot, Status::Ok);
+        }
+    }
+
+    /// Whether a write is answered when it is programmed, not when it is in the buffer.
+    #[inline]
+    fn waits_for_programs(&self, fua: bool) -> bool {
+        match self.controller.acknowledge {
+            Acknowledge::WriteBack => fua && !self.controller.power_loss_protection,
+            Acknowledge::WriteThrough => true,
+        }
+    }
+
+    /// With no more data queued, what is partly filled waits for more or is padded.
+    #[inline]
+    fn nothing_queued(&mut self) {
+        self.stop_receiving();
+        if self.controller.gather {
+            self.wait_for_more();
+        } else {
+            self.pad_ungathered();
+        }
+    }
+
+    /// What does not wait for more data is padded, and where its command waits for it, so are the
+    /// wordlines behind it that its second pass needs.
+    fn pad_ungathered(&mut self) {
+        if self.controller.acknowledge == Acknowledge::WriteThrough {
+            self.ftl.pad_host_through(&mut self.ops);
+        } else {
+            self.ftl.pad_host(&mut self.ops);
+        }
+        self.issue();
+    }
+
+    /// Taking turns: what has been received is placed and programmed before more is received.
+    #[inline]
+    fn stop_receiving(&mut self) {
+        if !self.commands.takes_turns {
+            return;
+        }
+        let mut received = std::mem::take(&mut self.commands.received);
+        for piece in received.drain(..) {
+            self.place(piece);
+        }
+        self.commands.received = received;
+        if !self.controller.gather {
+            self.pad_ungathered();
+        }
+        self.commands.programming = self.ftl.host_programs_in_flight();
+    }
+
+    /// A program has ended: room in the buffer, and perhaps writes that are durable now.
+    #[inline]
+    pub(crate) fn programmed(&mut self) {
+        if self.ftl.take_placed_again() {
+            self.pad_now();
+        }
+        if !self.commands.durable.is_empty() {
+            self.answer_durable();
+        }
+        if self.commands.programming && !self.ftl.host_programs_in_flight() {
+            self.commands.programming = false;
+        }
+        self.admit();
+    }
+
+    fn answer_durable(&mut self) {
+        let oldest = self.ftl.oldest_pending_host();
+        while let Some(&(sequence, slot)) = self.commands.durable.front() {
+            if sequence > oldest {
+                break;
+            }
+            self.commands.durable.pop_front();
+            self.answer(slot, Status::Ok);
+        }
+    }
+}

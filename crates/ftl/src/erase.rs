@@ -1,0 +1,125 @@
+//! What ends: programs, and superblocks that hold nothing any more, from the last valid unit that
+//! leaves them to the queue of free ones.
+
+use crate::allocate::is_host;
+use crate::blocks::{Pool, State};
+use crate::ftl::Ftl;
+use crate::layout::Mode;
+use crate::mover::Work;
+use crate::op::{NandOp, Token, class};
+
+impl Ftl {
+    /// A program has ended, well or not.
+    #[inline]
+    pub(crate) fn granule_programmed(&mut self, place: u32, ops: &mut Vec<NandOp>) {
+        if self.layout.paired {
+            self.wordline_programmed(place);
+        }
+        if self.health.fails && self.program_fails(place) {
+            self.program_failed(place, ops);
+        } else {
+            self.granule_landed(place, ops);
+        }
+    }
+
+    /// A program is over: its buffer is free, what is valid of its data is on flash.
+    pub(crate) fn granule_landed(&mut self, place: u32, ops: &mut Vec<NandOp>) {
+        let flight = self.buffer.land(place);
+        let superblock = flight.superblock;
+        let block = &mut self.blocks.all[superblock as usize];
+        block.in_flight -= 1;
+        if block.in_flight == 0 && block.valid == 0 && block.state == State::Closed {
+            self.erase_when_safe(superblock, ops);
+        }
+        let moved = !is_host(flight.stream) || self.takes_moved(Work::Collect, flight.stream);
+        if moved || self.spare.is_some() {
+            self.erase_emptied(ops);
+        }
+        if self.spare.as_ref().is_some_and(|spare| spare.is_waiting()) {
+            self.erase_waiting(ops);
+        }
+    }
+
+    /// A superblock without valid data is nobody's source any more.
+    pub(crate) fn retire_emptied(&mut self, superblock: u32) {
+        self.blocks.leave_cache(superblock);
+        if self.victims.holds(superblock) {
+            self.victims.remove(superblock);
+        }
+        self.blocks.all[superblock as usize].state = State::Emptied;
+    }
+
+    /// Erases a superblock without valid data, on all dies that it lies on.
+    pub(crate) fn start_erase(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
+        self.retire_emptied(superblock);
+        let block = &mut self.blocks.all[superblock as usize];
+        assert_eq!(
+            block.valid, 0,
+            "erase would lose {} live units",
+            block.valid
+        );
+        assert_eq!(block.in_flight, 0, "erase under a program");
+        if !self.is_fit(superblock) {
+            return;
+        }
+        let block = &mut self.blocks.all[superblock as usize];
+        block.state = State::Erasing;
+        if !block.map {
+            self.blocks.erasing += 1;
+        }
+        block.erases_left = self.layout.group_dies;
+        let class = class::erase(block.mode);
+        for die in self.layout.dies_of(superblock) {
+            let token = Token::Erase(superblock);
+            ops.push(NandOp::new(die as u16, class, 0, token));
+        }
+    }
+
+    pub(crate) fn die_erased(&mut self, superblock: u32) {
+        let block = &mut self.blocks.all[superblock as usize];
+        block.erases_left -= 1;
+        if block.erases_left > 0 {
+            return;
+        }
+        self.victims.freed(superblock);
+        if !block.map {
+            self.blocks.erasing -= 1;
+        }
+        let block = &mut self.blocks.all[superblock as usize];
+        block.wear_off(&mut self.counters);
+        if self.health.fails && !self.erase_holds(superblock) {
+            return;
+        }
+        let block = &mut self.blocks.all[superblock as usize];
+        let (pool, fixed, map) = (block.pool, block.fixed, block.map);
+        block.state = State::Free;
+        let marked = std::mem::take(&mut block.marked);
+        block.mode = Mode::Native;
+        block.pool = Pool::Data;
+        block.written = 0;
+        if let Some(spare) = &mut self.spare {
+            spare.opened[superblock as usize] = 0;
+            spare.wipe(self.layout.base(superblock), self.layout.native_units);
+        }
+        if marked {
+            self.wear.moved(superblock);
+        }
+        if !fixed {
+            self.cache.give_back(pool);
+        }
+        if fixed && !self.recovering && self.gives_up_static(superblock) {
+            self.starved = false;
+            return;
+        }
+        let queue = if fixed {
+            &mut self.blocks.free_fixed
+        } else if map {
+            &mut self.blocks.free_map
+        } else {
+            &mut self.blocks.free
+        };
+        queue.push_back(superblock);
+        let starved = std::mem::take(&mut self.starved);
+        self.level(superblock, starved);
+    }
+}

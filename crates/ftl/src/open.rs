@@ -1,0 +1,148 @@
+//! Superblocks from the moment a stream opens them until it has filled them.
+
+use crate::allocate::{CACHE, COLD, DIRECT, FOLD, GC, GC_COLD, MAP, TIER, is_host, pool_of};
+use crate::blocks::{Pool, State};
+use crate::ftl::Ftl;
+use crate::layout::NONE;
+
+impl Ftl {
+    /// Makes sure that the lane of a stream that has its turn has space.
+    #[inline]
+    pub(crate) fn ensure_open(&mut self, stream: usize) {
+        if self.streams[stream].here() == 0 {
+            self.find_space(stream);
+        }
+    }
+
+    /// Opens a superblock in the lane that has its turn and has none.
+    #[cold]
+    pub(crate) fn open(&mut self, stream: usize) {
+        // What a start after a power cut writes back has to fit where it came from.
+        let lower_only = self.layout.lower_first && stream == DIRECT && !self.recovering;
+        if lower_only && self.reopen_half() {
+            return;
+        }
+        let mode = self.streams[stream].mode;
+        let group = self.streams[stream].lane;
+        let superblock = match stream {
+            CACHE => self.take_cache_superblock(group),
+            TIER => self.take_tier_superblock(group),
+            MAP => self.blocks.free_map.pop_front(),
+            _ => self.take_free(stream, group),
+        };
+        self.look_at_cache();
+        let Some(superblock) = superblock else {
+            panic!(
+                "no superblock left for stream {stream}\n{}",
+                self.describe()
+            );
+        };
+        match stream {
+            FOLD => self.fold.pledged = false,
+            GC => self.collect.pledged = false,
+            MAP | COLD | GC_COLD => {}
+            _ => self.keep_promise(stream),
+        }
+        let pledged = u32::from(self.fold.pledged) + u32::from(self.collect.pledged);
+        assert!(
+            self.blocks.free_count() >= pledged,
+            "stream {stream} took a superblock set aside for a mover\n{}",
+            self.describe()
+        );
+        let pool = usize::from(matches!(stream, COLD | GC_COLD) && self.divides_pools());
+        let block = &mut self.blocks.all[superblock as usize];
+        assert_eq!(
+            (block.state, block.valid, block.written),
+            (State::Free, 0, 0)
+        );
+        block.state = State::Open;
+        (block.bare, block.distrusted) = (u32::MAX, false);
+        block.mode = mode;
+        block.pool = pool_of(stream);
+        if self.layout.ratio > 1 {
+            self.packing.opened(superblock);
+        }
+        let written = if is_host(stream) {
+            self.counters.host_units
+        } else {
+            0
+        };
+        self.victims.opened(superblock, pool, written);
+        self.collection.opened(superblock);
+        if let Some(spare) = &mut self.spare {
+            spare.opened(superblock);
+        }
+        let s = &mut self.streams[stream];
+        s.superblock = superblock;
+        (s.next, s.begun) = (0, 0);
+        s.end = if lower_only {
+            self.layout.slc_units
+        } else {
+            self.layout.units(mode)
+        };
+        s.stop = if self.layout.groups > 1 && stream != MAP {
+            s.granule
+        } else {
+            s.end
+        };
+        s.lane = self.layout.group_of(superblock);
+        block.written = s.end;
+    }
+
+    /// With nothing free beyond the reserve, host data goes on in the upper pages of the oldest
+    /// half-filled superblock; false where there is none.
+    fn reopen_half(&mut self) -> bool {
+        if self.available() > self.policy.gc.reserve_superblocks {
+            return false;
+        }
+        let Some(superblock) = self.blocks.half.pop_front() else {
+            return false;
+        };
+        self.keep_promise(DIRECT);
+        let block = &mut self.blocks.all[superblock as usize];
+        assert_eq!(
+            (block.state, block.written),
+            (State::Half, self.layout.slc_units)
+        );
+        block.state = State::Open;
+        if let Some(spare) = &mut self.spare {
+            spare.opened(superblock);
+        }
+        let s = &mut self.streams[DIRECT];
+        s.superblock = superblock;
+        (s.next, s.begun) = (block.written, block.written);
+        s.end = self.layout.native_units;
+        s.stop = s.end;
+        block.written = s.end;
+        true
+    }
+
+    pub(crate) fn close(&mut self, stream: usize) {
+        let superblock = self.streams[stream].superblock;
+        let half = stream == DIRECT && self.streams[stream].end < self.layout.native_units;
+        let s = &mut self.streams[stream];
+        s.superblock = NONE;
+        (s.next, s.begun, s.end, s.stop) = (0, 0, 0, 0);
+        if half {
+            self.blocks.all[superblock as usize].state = State::Half;
+            self.blocks.half.push_back(superblock);
+        } else {
+            self.close_superblock(stream, superblock);
+        }
+    }
+
+    /// A superblock that a stream has filled takes no more data.
+    pub(crate) fn close_superblock(&mut self, stream: usize, superblock: u32) {
+        let block = &mut self.blocks.all[superblock as usize];
+        block.state = State::Closed;
+        match block.pool {
+            Pool::Cache => self.blocks.cache.push_back(superblock),
+            Pool::Tier => self.blocks.tier.push_back(superblock),
+            Pool::Data => self.victims.add(superblock, block.valid),
+            Pool::Map => {}
+        }
+        if is_host(stream) {
+            self.victims.received(superblock, self.counters.host_units);
+        }
+    }
+}
