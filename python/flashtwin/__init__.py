@@ -1,3 +1,55 @@
-"""flashtwin measures SSDs from outside, infers what they hide, and simulates them."""
+"""flashtwin measures SSDs from outside, infers what they hide, and simulates them.
+
+    import flashtwin as ft
+
+    run = ft.test("bx500-240", battery="fill")
+    run.findings["cache_size"]
+
+The names below are the whole interface for programs; docs/reference/python.md explains them. They
+are loaded when they are first asked for, so that `import flashtwin` costs nothing.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flashtwin.api import (
+        Completion,
+        DriveSummary,
+        Finding,
+        Findings,
+        FlashtwinError,
+        Run,
+        Twin,
+        compare,
+        drives,
+        load_run,
+        test,
+    )
 
 __version__ = "0.1.0"
+__all__ = [
+    "Completion",
+    "DriveSummary",
+    "Finding",
+    "Findings",
+    "FlashtwinError",
+    "Run",
+    "Twin",
+    "__version__",
+    "compare",
+    "drives",
+    "load_run",
+    "test",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module 'flashtwin' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module("flashtwin.api"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

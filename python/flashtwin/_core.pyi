@@ -123,6 +123,18 @@ class Outcome(TypedDict):
     fio: list[FioRow]
     xray: dict[str, NDArray[np.int64]]
 
+@type_check_only
+class Done(TypedDict):
+    tag: NDArray[np.int64]
+    done_ns: NDArray[np.int64]
+    status: NDArray[np.uint8]
+
+@type_check_only
+class Played(TypedDict):
+    submitted_ns: NDArray[np.int64]
+    done_ns: NDArray[np.int64]
+    status: NDArray[np.uint8]
+
 class SnapshotError(Exception): ...
 
 class SpecError(Exception):
@@ -155,7 +167,33 @@ class Twin:
     def seed(self) -> int: ...
     @property
     def capacity_bytes(self) -> int: ...
+    @property
+    def queue_depth(self) -> int: ...
+    @property
+    def outstanding(self) -> int: ...
     def now_ns(self) -> int: ...
+    def submit(
+        self,
+        at_ns: int,
+        tag: int,
+        op: int,
+        offset: int,
+        size: int,
+        fua: bool = False,
+        compressible_percent: int = 0,
+    ) -> None: ...
+    def advance(self, to_ns: int) -> Done: ...
+    def advance_until_done(self) -> Done: ...
+    def play(
+        self,
+        at_ns: NDArray[np.uint64],
+        op: NDArray[np.uint8],
+        offset: NDArray[np.uint64],
+        size: NDArray[np.uint64],
+        depth: int,
+        fua: bool,
+        compressible_percent: int,
+    ) -> Played: ...
     def run(self, jobs_json: str, sample_ns: int, watch: Callable[[int, int], bool]) -> Outcome: ...
     def rest(self, ns: int, sample_ns: int, watch: Callable[[int, int], bool]) -> Outcome: ...
     def trim(self, offset: int, size: int) -> Outcome: ...

@@ -14,5 +14,8 @@ class FlashtwinError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+        if hint is not None:
+            # Python prints it under a traceback, where a program has no command line around it.
+            self.add_note(f"hint: {hint}")
         if exit_code is not None:
             self.exit_code = exit_code

@@ -4,6 +4,7 @@
 //! 65,536 completions to ask the caller's `watch` whether to go on.
 
 mod convert;
+mod direct;
 mod fio;
 mod snapshot;
 mod spec;

@@ -2,18 +2,20 @@
 
 use std::path::PathBuf;
 
-use flashtwin_base::{Device, Nanos, Op, Request};
+use flashtwin_base::{Completion, Device, Nanos, Op, Request};
 use flashtwin_drive::Drive;
 use flashtwin_drive::snapshot::Identity;
 use flashtwin_host::fio::ENOMEM;
 use flashtwin_host::{Flow, Phase, Progress};
 use flashtwin_workload::job::{Job, RawJob};
+use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::convert::{self, Answer};
+use crate::direct::{self, Asked};
 use crate::snapshot;
 use crate::spec::Spec;
 
@@ -28,6 +30,10 @@ const REST_PIECE: Nanos = Nanos::from_secs(3600);
 pub struct Twin {
     drive: Drive,
     identity: Identity,
+    /// Commands of the caller's own that are not answered; a step begins with none.
+    outstanding: u32,
+    /// Those that are answered and were not handed over.
+    done: Vec<Completion>,
 }
 
 /// What a watch answered last: it may stop the run or raise.
@@ -98,6 +104,22 @@ impl Twin {
         }
     }
 
+    fn pass_to(&mut self, to: Nanos) {
+        let before = self.done.len();
+        self.drive.advance(to, &mut self.done);
+        self.outstanding -= (self.done.len() - before) as u32;
+    }
+
+    /// Nothing of the caller's own may be under way where a step begins.
+    fn quiet(&self) -> PyResult<()> {
+        match self.outstanding {
+            0 => Ok(()),
+            count => Err(PyValueError::new_err(format!(
+                "{count} commands are outstanding: advance until they are done"
+            ))),
+        }
+    }
+
     fn pass(&mut self, span: Nanos, watch: &Py<PyAny>) -> Verdict {
         let start = self.drive.now();
         let end = start + span;
@@ -120,6 +142,8 @@ impl Twin {
         Twin {
             drive: Drive::new(&spec.inner.config, seed),
             identity: identity(spec, seed),
+            outstanding: 0,
+            done: Vec::new(),
         }
     }
 
@@ -128,11 +152,17 @@ impl Twin {
     fn load(py: Python<'_>, spec: &Spec, path: PathBuf) -> PyResult<Twin> {
         let (drive, seed) = py.detach(|| snapshot::load(spec, &path))?;
         let identity = identity(spec, seed);
-        Ok(Twin { drive, identity })
+        Ok(Twin {
+            drive,
+            identity,
+            outstanding: 0,
+            done: Vec::new(),
+        })
     }
 
     /// Writes the drive's state into a file.
     fn save(&mut self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        self.quiet()?;
         let (drive, identity) = (&mut self.drive, &self.identity);
         py.detach(|| snapshot::save(drive, identity, &path))
     }
@@ -158,6 +188,7 @@ impl Twin {
         sample_ns: u64,
         watch: Py<PyAny>,
     ) -> PyResult<Bound<'py, PyDict>> {
+        self.quiet()?;
         let jobs = parse(jobs_json, self.drive.capacity_bytes(), self.identity.seed)?;
         let wrong = |text: String| PyValueError::new_err(text);
         let phase = Phase::new(jobs, Nanos(sample_ns)).map_err(|e| wrong(e.to_string()))?;
@@ -197,6 +228,7 @@ impl Twin {
         sample_ns: u64,
         watch: Py<PyAny>,
     ) -> PyResult<Bound<'py, PyDict>> {
+        self.quiet()?;
         let start = self.drive.now();
         self.drive.restart_xray(Nanos(sample_ns));
         py.detach(|| self.pass(Nanos(ns), &watch)).into_result()?;
@@ -214,6 +246,7 @@ impl Twin {
         offset: u64,
         size: u64,
     ) -> PyResult<Bound<'py, PyDict>> {
+        self.quiet()?;
         if offset
             .checked_add(size)
             .is_none_or(|end| end > self.drive.capacity_bytes())
@@ -243,12 +276,14 @@ impl Twin {
     }
 
     fn flush<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.quiet()?;
         self.drive.restart_xray(Nanos::ZERO);
         let answer = self.single(Op::Flush, 0, 0);
         convert::answer(py, answer, self.drive.close_xray())
     }
 
     fn purge<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.quiet()?;
         self.drive.restart_xray(Nanos::ZERO);
         let start = self.drive.now();
         self.drive.purge();
@@ -258,5 +293,124 @@ impl Twin {
             outcome: None,
         };
         convert::answer(py, answer, self.drive.close_xray())
+    }
+
+    #[getter]
+    fn queue_depth(&self) -> u32 {
+        self.drive.queue_depth()
+    }
+
+    #[getter]
+    fn outstanding(&self) -> u32 {
+        self.outstanding
+    }
+
+    /// Submits a command of the caller's own; its answer comes out of `advance`.
+    #[pyo3(signature = (at_ns, tag, op, offset, size, fua = false, compressible_percent = 0))]
+    #[expect(clippy::too_many_arguments)]
+    fn submit(
+        &mut self,
+        at_ns: u64,
+        tag: u32,
+        op: u8,
+        offset: u64,
+        size: u64,
+        fua: bool,
+        compressible_percent: u8,
+    ) -> PyResult<()> {
+        let asked = Asked {
+            op,
+            offset,
+            size,
+            fua,
+            compressible_percent,
+        };
+        let request = direct::request(tag, &asked)?;
+        let (at, now, depth) = (Nanos(at_ns), self.drive.now(), self.drive.queue_depth());
+        if at < now {
+            let said = format!("a command at {at_ns} ns, and it is {} ns already", now.0);
+            return Err(PyValueError::new_err(said));
+        }
+        // What happens before the command comes first; its answers wait for the next advance.
+        self.pass_to(at);
+        if self.outstanding >= depth {
+            let said = format!("the queue is full: the drive takes {depth} commands at once");
+            return Err(PyValueError::new_err(said));
+        }
+        self.drive.submit(at, request);
+        self.outstanding += 1;
+        Ok(())
+    }
+
+    /// Moves the clock to `to_ns`; what is done by then, since the last answer, is the answer.
+    fn advance<'py>(&mut self, py: Python<'py>, to_ns: u64) -> PyResult<Bound<'py, PyDict>> {
+        let now = self.drive.now().0;
+        if to_ns < now {
+            let said = format!("to {to_ns} ns, and it is {now} ns already");
+            return Err(PyValueError::new_err(said));
+        }
+        py.detach(|| self.pass_to(Nanos(to_ns)));
+        direct::columns(py, &std::mem::take(&mut self.done))
+    }
+
+    /// Moves the clock to the next moment at which a command is done; not at all where none is
+    /// outstanding or one is done already.
+    fn advance_until_done<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        if self.outstanding > 0 && self.done.is_empty() {
+            let (drive, done) = (&mut self.drive, &mut self.done);
+            py.detach(|| drive.advance_until_done(Nanos::NEVER, done));
+            self.outstanding -= self.done.len() as u32;
+        }
+        direct::columns(py, &std::mem::take(&mut self.done))
+    }
+
+    /// Submits commands at their times, at most `depth` at once, and waits for all of them.
+    #[expect(clippy::too_many_arguments)]
+    fn play<'py>(
+        &mut self,
+        py: Python<'py>,
+        at_ns: PyReadonlyArray1<'py, u64>,
+        op: PyReadonlyArray1<'py, u8>,
+        offset: PyReadonlyArray1<'py, u64>,
+        size: PyReadonlyArray1<'py, u64>,
+        depth: u32,
+        fua: bool,
+        compressible_percent: u8,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        self.quiet()?;
+        let at_ns = at_ns.as_slice()?;
+        let (op, offset, size) = (op.as_slice()?, offset.as_slice()?, size.as_slice()?);
+        let wrong = |text: &str| PyValueError::new_err(text.to_owned());
+        if [op.len(), offset.len(), size.len()] != [at_ns.len(); 3] {
+            return Err(wrong("the columns are not equally long"));
+        }
+        if !at_ns.is_sorted() {
+            return Err(wrong("the times do not rise"));
+        }
+        if depth == 0 || u32::try_from(op.len()).is_err() {
+            return Err(wrong(
+                "a play has a depth of at least 1 and fewer than 2^32 commands",
+            ));
+        }
+        let requests = (0..op.len())
+            .map(|index| {
+                let asked = Asked {
+                    op: op[index],
+                    offset: offset[index],
+                    size: size[index],
+                    fua: fua && op[index] == 1,
+                    compressible_percent,
+                };
+                direct::request(index as u32, &asked)
+            })
+            .collect::<PyResult<Vec<Request>>>()?;
+        let drive = &mut self.drive;
+        let depth = depth.min(drive.queue_depth());
+        let played = py.detach(|| direct::play(drive, at_ns, &requests, depth))?;
+        let found = PyDict::new(py);
+        found.set_item("submitted_ns", played.submitted_ns.into_pyarray(py))?;
+        found.set_item("done_ns", played.done_ns.into_pyarray(py))?;
+        found.set_item("status", played.status.into_pyarray(py))?;
+        Ok(found)
     }
 }

@@ -55,6 +55,10 @@ class BadSpecError(FlashtwinError):
         super().__init__(f"{target} has {count} error{'' if count == 1 else 's'}", exit_code=USAGE)
         self.issues = tuple(issues)
 
+    def __str__(self) -> str:
+        """All of it, for whoever has no command line that prints the issues one by one."""
+        return "\n".join([self.message, *(issue.text for issue in self.issues)])
+
 
 def drive_ids(directory: Path = DIRECTORY) -> list[str]:
     """The catalogue's drives."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from flashtwin.catalogue.loader import drive_ids, load
@@ -35,9 +36,26 @@ class Summary:
         return asdict(self)
 
 
-def summaries() -> list[Summary]:
+class Summaries(list[Summary]):
+    """Lines of the catalogue; a table in a notebook."""
+
+    def _repr_html_(self) -> str:
+        names = ("id", "name", "capacity", "cell", "cache")
+        head = "".join(f"<th>{name}</th>" for name in names)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in _texts(row)) + "</tr>"
+            for row in self
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def summaries() -> Summaries:
     """Every drive of the catalogue."""
-    return [summary(name, load(name)) for name in drive_ids()]
+    return Summaries(summary(name, load(name)) for name in drive_ids())
+
+
+def _texts(row: Summary) -> tuple[str, ...]:
+    return (row.id, row.name, f"{row.capacity_bytes / 1e9:g} GB", row.cell, row.cache)
 
 
 def summary(name: str, spec: Spec) -> Summary:

@@ -13,7 +13,6 @@ from flashtwin.cli import options, terminal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flashtwin.cli.targets import Chosen, Wishes
     from flashtwin.results.rundir import Run
 
 DEFAULT = "fill,crystaldiskmark"
@@ -91,8 +90,8 @@ def command(
     from flashtwin import report
     from flashtwin.battery import registry
     from flashtwin.cli import progress
-    from flashtwin.cli.targets import Wishes, resolve
     from flashtwin.runner.again import planned
+    from flashtwin.runner.resolve import Wishes, command_of, resolve
     from flashtwin.runner.targets import default_out
     from flashtwin.runner.together import Task, places, run_tasks
 
@@ -106,7 +105,7 @@ def command(
     where = out if out is not None else default_out(names, datetime.now())
     spots = places(names, where)
     budget_s = _seconds(budget)
-    again = _command(chosen, text, size, budget, wishes)
+    again = command_of(chosen, text, size, budget, wishes)
     with progress.display(quiet) as shown:
         tasks = [
             Task(
@@ -226,20 +225,3 @@ def _bytes(size: str | None) -> int | None:
         return parse_size(size)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--size") from None
-
-
-def _command(
-    chosen: Sequence[Chosen],
-    batteries: str,
-    size: str | None,
-    budget: str | None,
-    wishes: Wishes,
-) -> list[str]:
-    """The command that does the same again, without a path of this machine."""
-    words = ["flashtwin", "test", *(one.word for one in chosen), "--battery", batteries]
-    words += ["--size", size] if size is not None else []
-    words += ["--budget", budget] if budget is not None else []
-    words += [part for name in wishes.firmware for part in ("--firmware", name)]
-    words += [part for one in wishes.sets for part in ("--set", one)]
-    words += ["--scale", wishes.scale] if wishes.scale is not None else []
-    return [*words, "--seed", str(wishes.seed)]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from html import escape
+from typing import TYPE_CHECKING, Any
 
 from flashtwin.comparison import curves, latencies, limits, measures, setups
 from flashtwin.comparison.curves import CurvePair
@@ -19,6 +20,9 @@ from flashtwin.comparison.setups import Setups
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.results.naming import unique_names
 from flashtwin.results.rundir import Run
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +69,41 @@ class Comparison:
             "pairs": [pair.to_json() for pair in self.pairs],
             "failed": self.failed,
         }
+
+    def table(self) -> pl.DataFrame:
+        """A row a finding of every pair: both values, the difference, the verdict."""
+        import polars as pl
+
+        rows = [_row(pair.name, one) for pair in self.pairs for one in pair.measures]
+        text = dict.fromkeys(("run", "id", "unit"), pl.String())
+        numbers = ("base", "other", "difference", "percent", "beyond_percent")
+        shape = {**text, **dict.fromkeys(numbers, pl.Float64()), "significant": pl.Boolean()}
+        return pl.DataFrame(rows, schema={**shape, "verdict": pl.String()})
+
+    def _repr_html_(self) -> str:
+        """What differs, for a notebook."""
+        frame = self.table()
+        rows = frame.filter(~frame["verdict"].is_in(["same", "no value", "not measured"]))
+        names = ", ".join(map(escape, self.names[1:]))
+        head = f"<p><b>{names}</b> against <b>{escape(self.names[0])}</b>"
+        limit = "; beyond a limit" if self.failed else ""
+        said = f": {rows.height} of {frame.height} findings differ{limit}</p>"
+        return head + said + (rows._repr_html_() if rows.height else "")
+
+
+def _row(name: str, one: Measure) -> dict[str, Any]:
+    return {
+        "run": name,
+        "id": one.id,
+        "unit": one.unit,
+        "base": None if one.base is None else one.base.value,
+        "other": None if one.other is None else one.other.value,
+        "difference": one.difference,
+        "percent": one.percent,
+        "beyond_percent": one.beyond,
+        "significant": one.significant,
+        "verdict": one.verdict,
+    }
 
 
 def compare(runs: Sequence[Run], allowed: Limits | None = None) -> Comparison:

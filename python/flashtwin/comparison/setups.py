@@ -14,7 +14,10 @@ from typing import Any
 from flashtwin.results.rundir import Run
 
 # Of host.json: where and when it was, which no two runs share.
-VOLATILE = {"directory", "arguments", "began", "ended", "wall_s", "path", "pid", "resumed"}
+VOLATILE = {"directory", "arguments", "began", "ended", "wall_s", "sessions", "process"} | {
+    "path",
+    "file",
+}
 # Of a twin's identity: what the values say one by one, or another row says.
 _TOLD = {"values", "toml", "spec_toml"}
 

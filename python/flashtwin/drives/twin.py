@@ -127,6 +127,11 @@ class Twin:
         """Nothing is held outside memory."""
 
     @property
+    def simulation(self) -> _core.Twin:
+        """The drive itself, for who submits requests of its own; see `api.twin`."""
+        return self._core
+
+    @property
     def _core(self) -> _core.Twin:
         """The drive as it is after the steps so far, loaded or made anew where that was put off."""
         if self._ahead and self._preparation:

@@ -40,7 +40,7 @@ _LABELS = {
     "file_system": "file system",
     "firmware": "firmware",
 }
-_OF_ONE_RUN = {"directory", "arguments", "began", "ended", "wall_s"}
+_OF_ONE_RUN = {"directory", "arguments", "began", "ended", "wall_s", "sessions", "process"}
 _HOST_LABELS = {
     "directory": "run directory",
     "wall_s": "took",

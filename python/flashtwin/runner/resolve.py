@@ -1,4 +1,4 @@
-"""What a word on the command line names: a drive of the catalogue, a spec file, or a real file.
+"""What a word for a target names: a drive of the catalogue, a spec file, or a real file.
 
 Invariants: a name of the catalogue wins over a file of that name; everything about a target that
 can be refused is refused here, before anything runs.
@@ -49,6 +49,23 @@ def resolve(words: Sequence[str], wishes: Wishes) -> list[Chosen]:
             exit_code=USAGE,
         )
     return chosen
+
+
+def command_of(
+    chosen: Sequence[Chosen],
+    batteries: str,
+    size: str | None,
+    budget: str | None,
+    wishes: Wishes,
+) -> list[str]:
+    """The command that does the same again, without a path of this machine."""
+    words = ["flashtwin", "test", *(one.word for one in chosen), "--battery", batteries]
+    words += ["--size", size] if size is not None else []
+    words += ["--budget", budget] if budget is not None else []
+    words += [part for name in wishes.firmware for part in ("--firmware", name)]
+    words += [part for one in wishes.sets for part in ("--set", one)]
+    words += ["--scale", wishes.scale] if wishes.scale is not None else []
+    return [*words, "--seed", str(wishes.seed)]
 
 
 def _is_spec(word: str) -> bool:

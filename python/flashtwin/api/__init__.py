@@ -1,0 +1,30 @@
+"""flashtwin for programs and notebooks: what `import flashtwin as ft` offers.
+
+Thin on purpose: everything here is a call of the parts that the command line uses too, with text
+and numbers for arguments and values for answers. Invariant: the same arguments give the same
+numbers as the command line, and what is wrong raises `FlashtwinError`.
+"""
+
+from __future__ import annotations
+
+from flashtwin.api.calls import compare, drives, load_run, test
+from flashtwin.api.run import Run
+from flashtwin.api.twin import Completion, Twin
+from flashtwin.catalogue.summary import Summary as DriveSummary
+from flashtwin.errors import FlashtwinError
+from flashtwin.results.finding import Finding
+from flashtwin.results.findings import Findings
+
+__all__ = [
+    "Completion",
+    "DriveSummary",
+    "Finding",
+    "Findings",
+    "FlashtwinError",
+    "Run",
+    "Twin",
+    "compare",
+    "drives",
+    "load_run",
+    "test",
+]

@@ -1,0 +1,165 @@
+"""A run as a program has it: findings by name, everything measured as polars frames, charts.
+
+It reads the run directory when something is asked for, and keeps what it read. In a notebook it
+shows itself: what it is, its findings, and its curves in outline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.results import tables
+from flashtwin.results.findings import Findings
+from flashtwin.results.hist import percentiles
+from flashtwin.results.rundir import Run as Stored
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+    from flashtwin.comparison.compare import Comparison
+    from flashtwin.export.export import Format
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """What a test of one target left behind; `ft.test` and `ft.load_run` make one.
+
+    `stored` is the run directory itself, for what is not here.
+    """
+
+    stored: Stored
+
+    @property
+    def path(self) -> Path:
+        """The run directory."""
+        return self.stored.path
+
+    @property
+    def target(self) -> str:
+        """The name of what was tested."""
+        return str(self.stored.target["name"])
+
+    @property
+    def state(self) -> str:
+        """ "finished", "interrupted", "failed", or "running" where it never got to say."""
+        return self.stored.state
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run."""
+        return int(self.stored.manifest["seed"])
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """What was asked for: target with its whole spec, batteries, seed, version."""
+        return self.stored.manifest
+
+    @cached_property
+    def findings(self) -> Findings:
+        """What was concluded: a sequence that also answers to names, findings["cache_size"]."""
+        return self.stored.findings
+
+    @cached_property
+    def series(self) -> pl.DataFrame:
+        """What the host saw, a row an interval and direction; see docs/reference/python.md."""
+        return tables.series(self.stored)
+
+    @cached_property
+    def hist(self) -> pl.DataFrame:
+        """Latency counts in fio's buckets by step and direction."""
+        return tables.hist(self.stored)
+
+    @cached_property
+    def steps(self) -> pl.DataFrame:
+        """A row a step."""
+        return tables.steps(self.stored)
+
+    @cached_property
+    def jobs(self) -> pl.DataFrame:
+        """A row a job of each step."""
+        return tables.jobs(self.stored)
+
+    @cached_property
+    def per_gb(self) -> pl.DataFrame:
+        """How long each GB took."""
+        return tables.per_gb(self.stored)
+
+    @cached_property
+    def xray(self) -> pl.DataFrame:
+        """The inside of a twin over time; no row for a real drive."""
+        return tables.xray(self.stored)
+
+    def smart(self, when: Literal["before", "after"] = "after") -> dict[str, Any]:
+        """The drive's SMART data, of a drive that tells them."""
+        return self.stored.smart(when)
+
+    def percentiles(
+        self, label: str, direction: str = "write", shares: Sequence[float] = (50, 99, 99.9)
+    ) -> dict[float, float]:
+        """Microseconds below which so many percent of a step's requests lie."""
+        counts = self.stored.hist(self._step(label)).get(direction)
+        if counts is None:
+            return {}
+        return {share: ns / 1000 for share, ns in percentiles(counts, shares).items()}
+
+    def report(self, out: str | Path | None = None) -> Path:
+        """Write the HTML page, by default report.html in the run directory."""
+        from flashtwin.report import build
+
+        return build([self.stored], Path(out) if out is not None else self.path / "report.html")
+
+    def export(self, form: Format, out: str | Path) -> list[Path]:
+        """Write the tables ("csv", "parquet") or fio's JSON ("fio-json") into a new directory."""
+        from flashtwin.export.export import export
+
+        return export(self.stored, form, Path(out))
+
+    def compare(self, *others: Run) -> Comparison:
+        """Hold other runs against this one."""
+        from flashtwin.comparison.compare import compare
+
+        return compare([self.stored, *(run.stored for run in others)])
+
+    def chart(self, label: str | None = None, *, over: Literal["gb", "s"] = "gb") -> alt.Chart:
+        """Speed over data or time: of one step, or of every step that is a curve."""
+        from flashtwin.api.charts import speeds
+
+        return speeds(self.series, label, over)
+
+    def latency_chart(self, label: str | None = None) -> alt.Chart:
+        """The share of requests below each latency, of one step or of all."""
+        from flashtwin.api.charts import latencies
+
+        return latencies(self.hist, label)
+
+    def _step(self, label: str) -> int:
+        step = self.stored.step(label)
+        if step is None:
+            labels = [one.label for one in self.stored.steps if one.kind == "run"]
+            raise FlashtwinError(
+                f"no step is called {label}",
+                hint=f"there are {', '.join(labels[:8])}",
+                exit_code=USAGE,
+            )
+        return step.step
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.path)!r}, {self.target}, {self.state})"
+
+    def _repr_html_(self) -> str:
+        from flashtwin.api.charts import outline
+
+        head = f"<p><b>{escape(self.target)}</b>, {escape(self.state)}, seed {self.seed}<br>"
+        place = f"<code>{escape(str(self.path))}</code></p>"
+        return head + place + outline(self.series) + self.findings._repr_html_()
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        """For notebooks, in all the forms that they choose from."""
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}

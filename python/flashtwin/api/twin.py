@@ -1,0 +1,275 @@
+"""A simulated drive for a loop of one's own: submit requests, let time pass, hear what is done.
+
+Time is the drive's, in nanoseconds from its beginning, and passes only when it is told to: `submit`
+puts a request at a moment, `advance` goes to one, `wait` to the next at which something is done. A
+program of a million requests is better off with `play`, which takes them as columns and is as quick
+as the simulation. The steps of a battery (purge, fill, rest, trim, whole jobs) are `do`.
+
+Invariants: time never runs backwards; at most `queue_depth` requests are outstanding, and a step
+begins with none; the same calls with the same seed give the same answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from flashtwin.errors import USAGE, FlashtwinError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from flashtwin.battery.step import NotPossible, Result, Step
+
+Op = Literal["read", "write", "trim", "flush"]
+OPS: tuple[Op, ...] = ("read", "write", "trim", "flush")
+# How a request ended, by the core's number for it.
+STATUS = ("ok", "out of range", "unreadable", "read-only", "corrupt")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Completion:
+    """A request that is done. `tag` is from `submit`; `status` is "ok" or what was wrong."""
+
+    tag: int
+    op: Op
+    offset: int
+    size: int
+    submitted_ns: int
+    done_ns: int
+    status: str
+
+    @property
+    def latency_ns(self) -> int:
+        """From its submission to its answer."""
+        return self.done_ns - self.submitted_ns
+
+    @property
+    def ok(self) -> bool:
+        """Whether the drive did what it was asked for."""
+        return self.status == STATUS[0]
+
+
+class Twin:
+    """A simulated drive, new and empty.
+
+    `drive`: an id of the catalogue, or a spec file that ends in .toml. `sets` changes values of the
+    spec, `firmware` switches on profiles, `scale` makes a smaller drive.
+    """
+
+    def __init__(
+        self,
+        drive: str | Path,
+        *,
+        seed: int = 1,
+        firmware: Sequence[str] = (),
+        sets: Mapping[str, object] | None = None,
+        scale: str | None = None,
+    ) -> None:
+        from flashtwin.catalogue.loader import load
+        from flashtwin.drives.twin import Twin as Simulated
+
+        changed = [f"{key}={value}" for key, value in (sets or {}).items()]
+        spec = load(str(drive), firmware=firmware, sets=changed, scale=scale)
+        self._twin = Simulated(spec, seed=seed)
+        self._under_way: dict[int, tuple[Op, int, int, int]] = {}
+        self._tag = 0
+
+    @property
+    def name(self) -> str:
+        """The drive's id."""
+        return self._twin.info.name
+
+    @property
+    def capacity_bytes(self) -> int:
+        """What a host can address."""
+        return self._twin.info.capacity_bytes
+
+    @property
+    def queue_depth(self) -> int:
+        """How many requests the drive takes at once."""
+        return self._twin.simulation.queue_depth
+
+    @property
+    def now_ns(self) -> int:
+        """The drive's clock."""
+        return self._twin.simulation.now_ns()
+
+    @property
+    def outstanding(self) -> int:
+        """Requests that are submitted and not done."""
+        return self._twin.simulation.outstanding
+
+    def submit(
+        self,
+        op: Op,
+        offset: int = 0,
+        size: int = 4096,
+        *,
+        at_ns: int | None = None,
+        sync: bool = False,
+        compress_percent: int = 0,
+    ) -> int:
+        """Submit a request now, or at `at_ns`, and return its tag.
+
+        Bytes, in multiples of 512; a flush has none. `sync`: a write that is done only when it is
+        on flash. `compress_percent`: how far a compressing controller could shrink the data. What
+        happens up to `at_ns` happens first; what is done by then is told by the next `advance` or
+        `wait`. Raises `FlashtwinError` where the queue is full or the moment has passed.
+        """
+        core = self._twin.simulation
+        at = core.now_ns() if at_ns is None else at_ns
+        size = 0 if op == "flush" else size
+        code, tag = _code(op), self._tag
+        with _ours():
+            core.submit(at, tag, code, offset, size, sync, compress_percent)
+        self._under_way[tag] = (op, offset, size, at)
+        # Tags are 32 bits in the core; no drive has as many requests outstanding.
+        self._tag = (self._tag + 1) % (1 << 32)
+        return tag
+
+    def advance(self, to_ns: int | None = None, *, by_ns: int | None = None) -> list[Completion]:
+        """Go to a moment, or on by a time, and return what was done on the way, in order."""
+        if (to_ns is None) == (by_ns is None):
+            raise FlashtwinError("advance goes to_ns or by_ns, one of the two", exit_code=USAGE)
+        core = self._twin.simulation
+        with _ours():
+            to = to_ns if to_ns is not None else core.now_ns() + (by_ns or 0)
+            return self._told(core.advance(to))
+
+    def wait(self) -> list[Completion]:
+        """Go to the next moment at which something is done and return it; [] if nothing is
+        outstanding."""
+        return self._told(self._twin.simulation.advance_until_done())
+
+    def drain(self) -> list[Completion]:
+        """Wait for everything that is outstanding."""
+        found = self.wait()
+        while self.outstanding:
+            found += self.wait()
+        return found
+
+    def play(
+        self,
+        op: str | ArrayLike,
+        offset: ArrayLike,
+        size: ArrayLike = 4096,
+        *,
+        at_ns: ArrayLike | None = None,
+        depth: int | None = None,
+        sync: bool = False,
+        compress_percent: int = 0,
+    ) -> pl.DataFrame:
+        """Submit many requests and wait for all: a row each with `submitted_ns`, `done_ns`,
+        `latency_us` and `status`.
+
+        Columns are arrays of one length, or one value for all. With `at_ns` (rising, on the drive's
+        clock) each request comes at its time; without, each as soon as fewer than `depth` (by
+        default the drive's) are outstanding. A request whose time finds the queue full waits, and
+        its latency counts from when the drive took it.
+        """
+        import polars as pl
+
+        core = self._twin.simulation
+        ops = np.asarray(op)
+        shape = np.broadcast_shapes(
+            ops.shape, np.shape(offset), np.shape(size), np.shape(0 if at_ns is None else at_ns)
+        )
+        count = shape[0] if shape else 1
+        names = np.broadcast_to(ops, (count,))
+        codes = _codes(names)
+        sizes = np.where(codes == _code("flush"), 0, _whole(size, count, "size"))
+        at = np.full(count, core.now_ns()) if at_ns is None else _whole(at_ns, count, "at_ns")
+        with _ours():
+            played = core.play(
+                at.astype(np.uint64),
+                codes,
+                _whole(offset, count, "offset").astype(np.uint64),
+                sizes.astype(np.uint64),
+                core.queue_depth if depth is None else depth,
+                sync,
+                compress_percent,
+            )
+        latency = (played["done_ns"] - played["submitted_ns"]) / 1000
+        return pl.DataFrame(
+            {
+                "op": names.astype(str),
+                "offset": _whole(offset, count, "offset"),
+                "size": sizes,
+                "submitted_ns": played["submitted_ns"],
+                "done_ns": played["done_ns"],
+                "latency_us": latency,
+                "status": np.array(STATUS)[played["status"]],
+            }
+        )
+
+    def do(self, step: Step) -> Result | NotPossible:
+        """Carry out a step of a battery (`flashtwin.battery.step`): Fill, Purge, Rest, Run, …"""
+        with _ours():
+            return self._twin.do(step, lambda progress: True)
+
+    def smart(self) -> dict[str, Any]:
+        """SMART data as smartctl prints it, with write amplification by cause and energy."""
+        return self._twin.smart()
+
+    def save(self, path: str | Path) -> None:
+        """Write the whole state of the drive; nothing may be outstanding."""
+        with _ours():
+            self._twin.save(path)
+
+    def __repr__(self) -> str:
+        return f"Twin({self.name!r}, now {self.now_ns / 1e9:.6g} s, {self.outstanding} outstanding)"
+
+    def _told(self, done: Mapping[str, Any]) -> list[Completion]:
+        found = []
+        rows = zip(done["tag"], done["done_ns"], done["status"], strict=True)
+        for tag, done_ns, status in rows:
+            op, offset, size, submitted = self._under_way.pop(int(tag))
+            found.append(
+                Completion(
+                    tag=int(tag),
+                    op=op,
+                    offset=offset,
+                    size=size,
+                    submitted_ns=submitted,
+                    done_ns=int(done_ns),
+                    status=STATUS[int(status)],
+                )
+            )
+        return found
+
+
+class _ours:  # noqa: N801 - reads as a statement
+    """What the core refuses is the caller's to mend: a `FlashtwinError` with its words."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, ValueError | OverflowError):
+            raise FlashtwinError(str(error), exit_code=USAGE) from error
+
+
+def _code(op: str) -> int:
+    if op not in OPS:
+        raise FlashtwinError(
+            f"there is no operation {op!r}", hint=f"there are {', '.join(OPS)}", exit_code=USAGE
+        )
+    return OPS.index(op)
+
+
+def _codes(names: np.ndarray) -> np.ndarray:
+    found, back = np.unique(names, return_inverse=True)
+    return np.array([_code(str(name)) for name in found], dtype=np.uint8)[back]
+
+
+def _whole(values: ArrayLike, count: int, name: str) -> np.ndarray:
+    """A column of whole numbers from 0 on."""
+    array = np.broadcast_to(np.asarray(values), (count,))
+    if array.dtype.kind not in "iu" or (count and int(array.min()) < 0):
+        raise FlashtwinError(f"{name} has to be whole numbers from 0 on", exit_code=USAGE)
+    return array.astype(np.int64)

@@ -1,0 +1,197 @@
+"""import flashtwin as ft: runs, frames, comparisons, notebooks, and the examples of the docs."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import polars as pl
+import pytest
+from stored_runs import newer, store, usual
+
+import flashtwin as ft
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "docs" / "reference" / "python.md", ROOT / "docs" / "guides" / "runs.md"]
+BATTERY: dict[str, dict[str, object]] = {"fill": {"passes": 1, "patterns": ["1m-q1"]}}
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> ft.Run:
+    place = tmp_path_factory.mktemp("api")
+    return ft.test("bx500-240", battery=BATTERY, scale="1/16", out=place / "run")
+
+
+def test_a_test(measured: ft.Run) -> None:
+    assert (measured.target, measured.state, measured.seed) == ("bx500-240", "finished", 1)
+    cache = measured.findings["cache_size"]
+    assert cache.value == pytest.approx(1.5, rel=0.02) and cache.unit == "GB"
+    series = measured.series
+    assert isinstance(series, pl.DataFrame) and series.height > 100
+    assert series["bytes"].sum() == measured.steps["bytes"].sum() == measured.jobs["bytes"].sum()
+    assert measured.xray["host_bytes"].max() == series["bytes"].sum()
+    assert measured.per_gb.height == 15 and measured.hist.height > 3
+    assert measured.smart()["flashtwin"]["waf"]["total"] > 1
+    shares = measured.percentiles("fill/1m-q1/pass-1")
+    assert list(shares) == [50, 99, 99.9] and shares[50] > 1000
+    assert measured.percentiles("fill/1m-q1/pass-1", "read") == {}
+    assert (measured.path / "report.html").exists()
+
+
+def test_the_same_bytes_as_the_command_line(measured: ft.Run, tmp_path: Path) -> None:
+    words = ["test", "bx500-240", "--battery", "fill:passes=1,patterns=1m-q1", "--scale", "1/16"]
+    done = subprocess.run(
+        [sys.executable, "-m", "flashtwin.cli", *words, "--out", str(tmp_path / "run"), "-q"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    for file in sorted((tmp_path / "run").rglob("*")):
+        if file.is_file() and file.name != "host.json":
+            mine = measured.path / file.relative_to(tmp_path / "run")
+            assert mine.read_bytes() == file.read_bytes(), file.name
+
+
+def test_what_cannot_be_tested(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    wrong: list[tuple[str, dict[str, Any]]] = [
+        ("bx501-240", {}),
+        ("bx500-240", {"battery": "fil"}),
+        ("bx500-240", {"battery": {"fill": {"passe": 1}}}),
+        ("bx500-240", {"size": "4G"}),
+        ("bx500-240", {"size": 10**9}),
+        ("bx500-240", {"budget": "soon"}),
+        ("bx500-240", {"budget": 0}),
+        ("bx500-240", {"sets": {"no.key": 1}}),
+    ]
+    for target, arguments in wrong:
+        with pytest.raises(ft.FlashtwinError):
+            ft.test(target, out=out, **arguments)
+        assert not out.exists(), arguments
+
+
+def test_stored_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    store(tmp_path / "flashtwin-runs" / "a")
+    assert ft.load_run("a").path == Path("flashtwin-runs/a")
+    newer(tmp_path / "newer")
+    for name in ("nowhere", "newer"):
+        with pytest.raises(ft.FlashtwinError):
+            ft.load_run(tmp_path / name)
+    with pytest.raises(ft.FlashtwinError, match="no step is called x"):
+        ft.load_run("a").percentiles("x")
+
+
+def test_comparisons(tmp_path: Path) -> None:
+    store(tmp_path / "a")
+    other = ft.Run(stored=store(tmp_path / "b", findings=usual(cache=20.0)))
+    done = ft.compare(tmp_path / "a", other, fail_on=["5%", "speed_cache=1%"])
+    assert done.failed and not ft.compare(other, str(tmp_path / "a"), fail_on="1%").failed
+    table = done.table()
+    assert table.height == 6
+    assert table.filter(pl.col("verdict") == "worse")["id"].to_list() == [
+        "fill.cache_size[128k-q32]",
+        "fill.cache_size[1m-q1]",
+    ]
+    html = done._repr_html_()
+    assert "2 of 6 findings differ; beyond a limit" in html and "<table" in html
+    assert other.compare(ft.load_run(tmp_path / "a")).names == done.names[::-1]
+
+
+def test_notebooks(measured: ft.Run, tmp_path: Path) -> None:
+    bundle = measured._repr_mimebundle_()
+    assert bundle["text/plain"] == repr(measured)
+    html = bundle["text/html"]
+    assert "<svg" in html and html.count("<tr") == len(measured.findings) + 1
+    bare = ft.Run(stored=store(tmp_path / "a", rates=(100.0,) * 4, target="<b>"))
+    assert "<svg" not in bare._repr_html_() and "&lt;b&gt;" in bare._repr_html_()
+    assert "bx500-240" in ft.drives()._repr_html_()
+
+
+def test_charts(measured: ft.Run, tmp_path: Path) -> None:
+    for chart in (
+        measured.chart(),
+        measured.chart("fill/1m-q1/pass-1", over="s"),
+        measured.latency_chart(),
+    ):
+        assert isinstance(chart, alt.Chart)
+        assert chart.to_dict()["$schema"].startswith("https://vega.github.io")
+    rows = measured.chart().data
+    assert rows["x"].max() == pytest.approx(14.99, rel=1e-3)
+    mean = measured.findings["mean"].value
+    # The mean over the data is the harmonic one of even pieces.
+    pieces = rows.with_columns(pl.col("x").diff().fill_null(pl.col("x").first()).alias("gb"))
+    seconds = (pieces["gb"] * 1000 / pieces["mb_s"]).sum()
+    assert pieces["gb"].sum() * 1000 / seconds == pytest.approx(mean, rel=1e-3)
+    with pytest.raises(ft.FlashtwinError, match="no step nothing"):
+        measured.chart("nothing")
+    bare = ft.Run(stored=store(tmp_path / "a", rates=(100.0,) * 4))
+    with pytest.raises(ft.FlashtwinError, match="no step of this run is a curve"):
+        bare.chart()
+    assert bare.latency_chart().data["percent"].max() == pytest.approx(100)
+
+
+def test_many_lines_stay_within_what_altair_takes(tmp_path: Path) -> None:
+    run = ft.Run(stored=store(tmp_path / "a", rates=(100.0,) * 20_000))
+    assert run.chart().data.height <= 5000
+
+
+def test_the_interface_is_what_it_says() -> None:
+    assert sorted(dir(ft)) == sorted(ft.__all__)
+    for name in ft.__all__:
+        assert getattr(ft, name) is not None
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = ft.nothing  # type: ignore[attr-defined]
+    import flashtwin.drives.protocol  # noqa: F401 - it must not hide the call
+
+    assert [one.id for one in ft.drives()][:1] == ["bx500-240"]
+
+
+def test_importing_costs_nothing() -> None:
+    code = "import flashtwin, sys; print({m.partition('.')[0] for m in sys.modules})"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not any(name in told.stdout for name in ("numpy", "polars", "altair", "click"))
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom flashtwin.cli import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "print([m for m in ('numpy', 'polars', 'duckdb', 'altair', 'rich') if m in sys.modules])"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.splitlines()[-1] == "[]"
+
+
+def blocks(page: Path) -> list[str]:
+    """The Python blocks of a page, each with its place in it as blank lines before."""
+    text = page.read_text()
+    found = []
+    for match in re.finditer(r"^```python\n(.*?)^```$", text, re.M | re.S):
+        found.append("\n" * text[: match.start(1)].count("\n") + match[1])
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_examples_of_the_docs(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Blocks run one after another; a line that ends in `# -> text` has to come to that text."""
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for block in blocks(page):
+        lines = block.splitlines()
+        for statement in ast.parse(block).body:
+            _, arrow, told = lines[(statement.end_lineno or 1) - 1].partition("  # -> ")
+            if not arrow:
+                exec(compile(ast.Module([statement], []), str(page), "exec"), names)
+                continue
+            assert isinstance(statement, ast.Expr), f"{page.name}:{statement.lineno}"
+            value = eval(compile(ast.Expression(statement.value), str(page), "eval"), names)
+            assert str(value) == told, f"{page.name}:{statement.lineno}"
