@@ -28,7 +28,7 @@ from flashtwin.results.hist import Counts, percentiles
 
 UNITS = {"nsec": 1, "usec": 1_000, "msec": 1_000_000}
 CLASS_UNITS = {"ns": "nsec", "us": "usec", "ms": "msec"}
-LINE = 4
+LINE_COLUMNS = 73
 CLASSES_A_LINE = 5
 
 
@@ -133,9 +133,10 @@ def _percentiles(label: str, counts: Counts | None, shares: Sequence[float]) -> 
     shown = {share: (value + scale // 2) // scale for share, value in found.items()}
     width = max(5, len(str(max(shown.values()))))
     items = [f"{share:5.2f}th=[{value:{width}}]" for share, value in shown.items()]
-    for begin in range(0, len(items), LINE):
-        end = "," if begin + LINE < len(items) else ""
-        yield f"     | {', '.join(items[begin : begin + LINE])}{end}"
+    line = LINE_COLUMNS // (width + 12)
+    for begin in range(0, len(items), line):
+        end = "," if begin + line < len(items) else ""
+        yield f"     | {', '.join(items[begin : begin + line])}{end}"
 
 
 def _classes(job: JobReport) -> Iterator[str]:
