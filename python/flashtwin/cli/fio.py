@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from flashtwin.cli.targets import Wishes
     from flashtwin.fiojob.language.sections import Script
-    from flashtwin.fiojob.plan.report import Counted
+    from flashtwin.fiojob.report.formats import Shape
 
-FORMATS = ("normal", "json", "json+")
+FORMATS = ("normal", "terse", "json", "json+")
 
 
 class Words(click.Command):
@@ -46,7 +46,17 @@ class Words(click.Command):
 @click.option("--on", "on", metavar="TARGET", help="A drive of the catalogue, a spec, or a path.")
 @click.option("--output", type=click.Path(path_type=Path), help="Write the result to a file.")
 @click.option(
-    "--output-format", "formats", multiple=True, help="normal, json or json+, several with commas."
+    "--output-format",
+    "formats",
+    multiple=True,
+    help="normal, terse, json or json+, several with commas.",
+)
+@click.option("--minimal", is_flag=True, help="The same as --output-format=terse.")
+@click.option(
+    "--terse-version",
+    type=click.Choice(["3", "4", "5"]),
+    default="3",
+    help="Fields of a terse line; 5 has trims.",
 )
 @click.option("--section", "sections", multiple=True, metavar="NAME", help="Only this section.")
 @click.option("--parse-only", is_flag=True, help="Only read the jobs.")
@@ -61,6 +71,8 @@ def command(
     on: str | None,
     output: Path | None,
     formats: tuple[str, ...],
+    minimal: bool,
+    terse_version: str,
     sections: tuple[str, ...],
     parse_only: bool,
     readonly: bool,
@@ -78,6 +90,7 @@ def command(
     """
     from flashtwin.cli.targets import Wishes
     from flashtwin.fiojob.language.words import script
+    from flashtwin.fiojob.report.formats import Shape
 
     read = script(words, only=sections)
     if readonly:
@@ -92,17 +105,22 @@ def command(
             exit_code=USAGE,
         )
     wishes = Wishes(firmware=firmware, sets=sets, scale=scale, seed=seed, quiet=quiet)
-    chosen = _formats(formats)
+    chosen = Shape(
+        formats=tuple(["terse"] if minimal else _formats(formats)), terse=int(terse_version)
+    )
     return _on_twin(read, on, wishes, chosen, output, parse_only)
 
 
 def _on_twin(
-    read: Script, on: str, wishes: Wishes, formats: list[str], output: Path | None, dry: bool
+    read: Script, on: str, wishes: Wishes, shape: Shape, output: Path | None, dry: bool
 ) -> int:
     from flashtwin.catalogue.loader import load
     from flashtwin.drives.twin import Twin
     from flashtwin.fiojob.plan.files import Target
     from flashtwin.fiojob.plan.plan import plan
+    from flashtwin.fiojob.report.files import files_of
+    from flashtwin.fiojob.report.formats import PROGRAM, shown
+    from flashtwin.fiojob.report.ran import all_of, preamble
     from flashtwin.runner.fio_jobs import run_plan
     from flashtwin.runner.stop import listening
 
@@ -113,41 +131,29 @@ def _on_twin(
         return DONE
     with listening() as stop:
         found = run_plan(Twin(spec, seed=wishes.seed), made, lambda progress: not stop.asked)
-    counted = [
-        (process, row)
-        for phase in found
-        for process, row in zip(phase.processes, phase.result.fio, strict=True)
-    ]
-    _write(_shown(counted, formats), output)
-    return MISS if any(row["failure"] for _, row in counted) else DONE
-
-
-def _shown(counted: Sequence[Counted], formats: list[str]) -> str:
-    import json
-
-    from flashtwin.fiojob.plan.report import reports, summary
-    from flashtwin.fiojob.report_json import document
-
-    entries = reports(counted)
-    parts = []
-    for one in formats:
-        if one == "normal":
-            parts.append(summary(counted))
-        else:
-            answer = document(entries, version="fio-3.33", plus=one == "json+")
-            parts.append(json.dumps(answer, indent=2) + "\n")
-    return "".join(parts)
+    rows = [pair for one in found for pair in zip(one.processes, one.result.fio, strict=True)]
+    told = all_of((one.processes, one.result.fio, one.begun_ns) for one in found)
+    _write(shown(told, shape, preamble(made.processes, PROGRAM)), output)
+    for log in files_of(rows):
+        _save(Path(log.name), log.text)
+    return MISS if any(row["failure"] for _, row in rows) else DONE
 
 
 def _write(text: str, output: Path | None) -> None:
     if output is None:
         click.echo(text, nl=False)
-        return
+    else:
+        _save(output, text)
+
+
+def _save(path: Path, text: str) -> None:
     try:
-        output.write_text(text)
+        path.write_text(text)
     except OSError as error:
         raise FlashtwinError(
-            f"{output} cannot be written: {error.strerror}", exit_code=ENVIRONMENT
+            f"{path} cannot be written: {error.strerror}",
+            hint="the jobs ran; make room or give another name, and run them again",
+            exit_code=ENVIRONMENT,
         ) from error
 
 

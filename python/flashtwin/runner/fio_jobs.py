@@ -19,10 +19,14 @@ from flashtwin.fiojob.plan.plan import Plan, Process
 
 @dataclass(frozen=True, kw_only=True)
 class PhaseResult:
-    """What a phase gave: its processes in order, and the drive's answer, rows in the same order."""
+    """What a phase gave: its processes in order, and the drive's answer, rows in the same order.
+
+    `begun_ns`: when it began, since the first phase did.
+    """
 
     processes: tuple[Process, ...]
     result: Result
+    begun_ns: int
 
 
 def run_plan(
@@ -42,7 +46,8 @@ def run_plan(
         answer = _answer(drive, phase, jobs, watch)
         began_ns = answer.start_ns if began_ns is None else began_ns
         now_ns = answer.start_ns + answer.duration_ns
-        found.append(PhaseResult(processes=phase, result=answer))
+        begun_ns = answer.start_ns - began_ns
+        found.append(PhaseResult(processes=phase, result=answer, begun_ns=begun_ns))
         if done:
             done(found[-1])
         ended = zip(phase, answer.fio, strict=True)

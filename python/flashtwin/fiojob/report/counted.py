@@ -35,7 +35,7 @@ MS = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Process:
+class Counted:
     """One of fio's processes that ran: a clone of a section.
 
     `number` counts from 1 over all processes; `group` is the reporting group; `options` are those
@@ -58,7 +58,7 @@ class Process:
     steady: str | None = None
 
 
-def reports(processes: Sequence[Process]) -> list[JobReport]:
+def reports(processes: Sequence[Counted]) -> list[JobReport]:
     """A report for each process, or for each group that is told as one, in their order."""
     made = []
     for _, some in groupby(processes, key=lambda one: (one.group, one.together)):
@@ -70,7 +70,7 @@ def reports(processes: Sequence[Process]) -> list[JobReport]:
     return made
 
 
-def report(members: Sequence[Process]) -> JobReport:
+def report(members: Sequence[Counted]) -> JobReport:
     """The processes as one job, under the name and options of the first."""
     first = members[0]
     rows = [one.row for one in members]
@@ -111,7 +111,7 @@ def side(row: FioRow, name: str) -> FioSide:
     return found
 
 
-def _elapsed(members: Sequence[Process]) -> int:
+def _elapsed(members: Sequence[Counted]) -> int:
     """Seconds from the beginning of the run to the end of the last process, begun ones too."""
     last = max(one.begun_ns + one.row["ended_ns"] for one in members)
     return last // 1_000_000_000 + 1
@@ -210,7 +210,7 @@ def _classes(rows: Sequence[FioRow]) -> dict[str, dict[str, float]]:
     return found
 
 
-def _steady(first: Process, rows: Sequence[FioRow]) -> dict[str, Any]:
+def _steady(first: Counted, rows: Sequence[FioRow]) -> dict[str, Any]:
     """fio's `steadystate`, of jobs that looked for one."""
     state: FioSteady | None = next((row["steady"] for row in rows if row["steady"]), None)
     if state is None or first.steady is None:

@@ -1,0 +1,40 @@
+"""The answer in the formats that were asked for, one after another as fio prints several."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flashtwin.fiojob.report.counted import Counted, reports
+from flashtwin.fiojob.report.terse import lines
+from flashtwin.fiojob.report.text import normal
+from flashtwin.fiojob.report_json import document
+
+# The version of fio whose formats these are; programs that read them look for it.
+PROGRAM = "fio-3.33"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shape:
+    """What to print: formats in fio's words, and which terse fields."""
+
+    formats: tuple[str, ...] = ("normal",)
+    terse: int = 3
+
+
+def shown(processes: Sequence[Counted], shape: Shape, begin: str = "") -> str:
+    """All of it as text; times on the run's own clock. `begin` stands before the normal output."""
+    jobs = reports(processes)
+    ended_ms = max(one.begun_ns + one.row["ended_ns"] for one in processes) // 1_000_000
+    parts = []
+    for one in shape.formats:
+        if one == "normal":
+            parts.append(begin + normal(jobs, unix_ms=ended_ms))
+        elif one == "terse":
+            parts.append(lines(jobs, program=PROGRAM, version=shape.terse))
+        else:
+            plus = one == "json+"
+            answer = document(jobs, version=PROGRAM, unix_ms=ended_ms, plus=plus)
+            parts.append(json.dumps(answer, indent=2) + "\n")
+    return "".join(parts)

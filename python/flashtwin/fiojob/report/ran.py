@@ -1,0 +1,83 @@
+"""The processes of a plan with what the core counted of each, as fio's reports take them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from flashtwin.fiojob.language.text import written
+from flashtwin.fiojob.plan.plan import Process
+from flashtwin.fiojob.report.counted import Counted
+from flashtwin.fiojob.report.words import size
+
+
+def counted(process: Process, row: Mapping[str, Any], begun_ns: int) -> Counted:
+    """One process; `begun_ns` is when its phase began, since the first one did."""
+    clone, fio = process.clone, process.job.fio
+    assert fio is not None, "a plan has fio's jobs only"
+    job, target, steady = clone.job, fio.latency_target, clone.job["steadystate"]
+    return Counted(
+        name=job.name,
+        number=clone.thread,
+        group=clone.group,
+        row=row,  # type: ignore[arg-type]
+        options=options_of(process),
+        description=str(job["description"]) if job["description"] else None,
+        depth=process.job.depth,
+        together=bool(job["group_reporting"]),
+        begun_ns=begun_ns,
+        latency_target_ns=target.ns if target else 0,
+        latency_window_ns=target.window_ns if target else 0,
+        latency_percentile=target.percentile if target else 100.0,
+        steady=written("steadystate", steady).partition("=")[2] if steady else None,
+    )
+
+
+def options_of(process: Process) -> dict[str, str]:
+    """fio's `job options`: what the job says, as text, its name first."""
+    job = process.clone.job
+    found = {"name": job.name}
+    for name, setting in job.settings.items():
+        found[name] = written(name, setting.value).partition("=")[2]
+    return found
+
+
+def all_of(phases: Iterable[tuple[Iterable[Process], Iterable[Any], int]]) -> list[Counted]:
+    """The processes of phases, each with its rows and when it began, in fio's order."""
+    made = [
+        counted(process, row, begun_ns)
+        for processes, rows, begun_ns in phases
+        for process, row in zip(processes, rows, strict=True)
+    ]
+    return sorted(made, key=lambda one: one.number)
+
+
+def preamble(processes: Iterable[Process], program: str) -> str:
+    """What fio says before it starts: a line a job, dots for its copies, how many there are."""
+    lines: list[str] = []
+    count = 0
+    for process in processes:
+        count += 1
+        clone = process.clone
+        if clone.number == 0:
+            lines.append(_announced(process))
+        elif lines[-1] != "...":
+            lines.append("...")
+    many = f"{count} processes" if count > 1 else "1 process"
+    return "\n".join([*lines, program, f"Starting {many}", "", ""])
+
+
+def _announced(process: Process) -> str:
+    job, fio = process.clone.job, process.job.fio
+    sizes = fio.blocks if fio is not None else None
+    ends = (
+        [(one.least, one.most) for one in sizes] if sizes else [(process.job.block_bytes,) * 2] * 3
+    )
+    named = ", ".join(
+        f"({letter}) {size(low)}-{size(high)}"
+        for letter, (low, high) in zip("RWT", ends, strict=True)
+    )
+    return (
+        f"{job.name}: (g={process.clone.group}): rw={options_of(process).get('rw', 'read')}, "
+        f"bs={named}, ioengine={job['ioengine'] or 'psync'}, iodepth={job['iodepth']}"
+    )
