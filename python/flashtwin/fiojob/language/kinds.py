@@ -100,7 +100,7 @@ class Whole(_Plain):
     name: str = "whole number"
 
     def parse(self, text: str | None, reading: Reading) -> int:
-        value = given(text)
+        value = numbers.without_rest(given(text), reading)
         single(value)
         return self.checked(numbers.size(value, reading), value)
 
@@ -133,7 +133,7 @@ class Size(_Plain):
     name: str = "size or percentage"
 
     def parse(self, text: str | None, reading: Reading) -> int | Percent:
-        value = given(text)
+        value = numbers.without_rest(given(text), reading)
         match = re.fullmatch(r"\s*(\d+)%", value)
         if match:
             if int(match[1]) > 100:
@@ -269,7 +269,8 @@ class Directions:
         return f"{self.each.name}, by direction"
 
     def parse(self, text: str | None, reading: Reading) -> ByDirection:
-        return directions(given(text), lambda part: self.each.parse(part, reading))
+        value = numbers.without_rest(given(text), reading)
+        return directions(value, lambda part: self.each.parse(part, reading))
 
     def show(self, value: ByDirection) -> str:
         return show_directions(value, self.each.show)

@@ -110,7 +110,7 @@ def _followed(line: Line, path: str) -> Iterator[Line]:
     chain = (*line.where.chain, line.where)
     before = [Path(one.file) for one in chain]
     if any(_same(found, one) for one in before):
-        circle = " -> ".join([*(str(one) for one in chain), found])
+        circle = " -> ".join([*(one.alone for one in chain), found])
         raise JobFileError(
             line.where, f"the includes go round in a circle: {circle}", hint="leave one of them out"
         )

@@ -41,6 +41,15 @@ class Reading:
     notes: list[str] = field(default_factory=list)
 
 
+def without_rest(text: str, reading: Reading) -> str:
+    """A value up to the blank behind it: fio drops what follows, and the reader is told."""
+    match = re.fullmatch(r"(\s*[^\s(]\S*)\s+(.*)", text)
+    if not match:
+        return text
+    reading.notes.append(f"fio drops {match[2]!r} behind {match[1].strip()}")
+    return match[1]
+
+
 def size(text: str, reading: Reading) -> int:
     """A number with an optional suffix, whole, also negative; `(…)` is reckoned."""
     if text.lstrip().startswith("("):

@@ -109,8 +109,8 @@ Split = tuple[tuple[int, int], ...]
 class SplitKind:
     """`4k/60:64k/40`, by direction: sizes and their shares of the requests, in percent.
 
-    Shares that are left out divide what is missing to 100 among them, as fio does it (the remainder
-    of that division goes to the last).
+    Shares that are left out divide what is missing to 100 among them; where none is left out, the
+    last size takes what is missing, which is what fio's draw comes to.
     """
 
     name: str = "sizes/percent with :, by direction"
@@ -152,12 +152,11 @@ class SplitKind:
 def _completed(entries: list[tuple[int, int | None]], text: str) -> Split:
     missing = 100 - sum(percent for _, percent in entries if percent is not None)
     open_ = [place for place, (_, percent) in enumerate(entries) if percent is None]
-    if missing < 0 or (missing and not open_):
-        total = 100 - missing
-        raise BadValueError(
-            f"the shares of {text} add up to {total}",
-            hint="make them 100, or leave out the last one",
-        )
+    if missing < 0:
+        raise BadValueError(f"the shares of {text} add up to {100 - missing}", hint="make them 100")
+    if not open_:
+        open_, entries = [len(entries) - 1], [*entries[:-1], (entries[-1][0], None)]
+        missing = 100 - sum(percent or 0 for _, percent in entries)
     shares = [percent or 0 for _, percent in entries]
     for place in open_:
         shares[place] = missing // len(open_)

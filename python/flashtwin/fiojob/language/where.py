@@ -23,10 +23,16 @@ class Where:
     chain: tuple[Where, ...] = ()
 
     def __str__(self) -> str:
-        own = f"{self.file}:{self.line}" if self.line else self.file
         if not self.chain:
-            return own
-        return f"{own} (included from {', '.join(str(one) for one in reversed(self.chain))})"
+            return self.alone
+        return (
+            f"{self.alone} (included from {', '.join(one.alone for one in reversed(self.chain))})"
+        )
+
+    @property
+    def alone(self) -> str:
+        """The file and the line, without those that included it."""
+        return f"{self.file}:{self.line}" if self.line else self.file
 
 
 COMMAND_LINE = Where(file="command line", line=0)

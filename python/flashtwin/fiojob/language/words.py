@@ -16,8 +16,9 @@ from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.fiojob.language import lines
 from flashtwin.fiojob.language.kinds import Flag
 from flashtwin.fiojob.language.lines import Line, Section
+from flashtwin.fiojob.language.option import Option
 from flashtwin.fiojob.language.sections import Note, Script, typed
-from flashtwin.fiojob.language.table import find, meant
+from flashtwin.fiojob.language.table import by_name, find, meant
 from flashtwin.fiojob.language.where import COMMAND_LINE, JobFileError, Where
 
 # Options of fio itself: whether they take a value, and why they are refused, if they are.
@@ -124,8 +125,14 @@ def _own(name: str, equals: str, pending: list[str], notes: list[Note]) -> None:
     notes.append(Note(where=COMMAND_LINE, text=f"--{name} does nothing on a simulated drive"))
 
 
+def _beginning(name: str) -> Option | None:
+    """The one option that begins so, as fio's command line takes it."""
+    found = {id(row): row for key, row in by_name().items() if key.startswith(name)}
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
 def _line(name: str, value: str | None, pending: list[str]) -> Line:
-    option = find(name)
+    option = find(name) or _beginning(name)
     if option is None:
         raise JobFileError(COMMAND_LINE, f"fio has no option --{name}", hint=meant(name))
     alone = isinstance(option.kind, Flag) and option.kind.bare
@@ -135,5 +142,6 @@ def _line(name: str, value: str | None, pending: list[str]) -> Line:
                 COMMAND_LINE, f"--{name} needs a value", hint=f"write --{name}=VALUE"
             )
         value = pending.pop(0)
+    name = name if find(name) else option.name
     text = name if value is None else f"{name}={value}"
     return Line(text=text, where=Where(file=f"--{text}", line=0))

@@ -13,6 +13,7 @@ from typing import Any
 
 from flashtwin.battery.fio import (
     Batch,
+    Blocks,
     Distribution,
     Ends,
     Fio,
@@ -37,6 +38,9 @@ from flashtwin.fiojob.plan.blocks import blocks
 from flashtwin.fiojob.plan.clones import Clone
 from flashtwin.fiojob.plan.files import Layout, Part
 
+# The grain of every address and size of a drive.
+SECTOR_BYTES = 512
+
 _LOGS = ("write_bw_log", "write_lat_log", "write_iops_log")
 
 
@@ -44,6 +48,7 @@ def core_job(clone: Clone, parts: Sequence[Part], layout: Layout) -> Job:
     """The core's job of a process."""
     job = clone.job
     sizes = blocks(job)
+    _check_sectors(job, sizes, parts)
     total = _size(job, parts, min(one.least for one in sizes))
     synchronous = job["ioengine"] in SYNCHRONOUS
     direction = {"write": 1, "trim": 2}.get(job["rw"].rw.removeprefix("rand"), 0)
@@ -134,6 +139,27 @@ def _size(job: FioJob, parts: Sequence[Part], least: int) -> int:
             hint="raise size, or lower bs",
         )
     return total
+
+
+def _check_sectors(job: FioJob, sizes: Sequence[Blocks], parts: Sequence[Part]) -> None:
+    """A drive knows whole sectors only, where a file would take any number of bytes."""
+    name = next((one for one in ("bssplit", "bsrange") if job[one] is not None), "bs")
+    for one in sizes:
+        for value in (one.least, one.most, *(size for size, _ in one.split)):
+            _whole(job, name, value, "blocks of")
+        _whole(job, "ba", one.align or 0, "a grain of")
+    _whole(job, "rw", job["rw"].skip, "a gap of")
+    for part in parts:
+        _whole(job, "offset", part.offset, "an offset of")
+
+
+def _whole(job: FioJob, name: str, value: int, what: str) -> None:
+    if value % SECTOR_BYTES:
+        raise JobFileError(
+            job.line(name),
+            f"job {job.name} has {what} {value} bytes, and a drive has sectors of {SECTOR_BYTES}",
+            hint=f"make {name} a multiple of {SECTOR_BYTES}",
+        )
 
 
 def _io_bytes(job: FioJob, total: int) -> int | None:

@@ -1,0 +1,73 @@
+"""The page of all options, docs/reference/fio-options.md, out of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from flashtwin.fiojob.language.option import Option, Role
+from flashtwin.fiojob.language.table import ROWS
+from flashtwin.fiojob.language.table_engines import ASYNCHRONOUS, ELSEWHERE, SYNCHRONOUS
+
+_HEAD = """# fio's options on a simulated drive
+
+What `flashtwin fio` does with each option of fio 3.33. This page is written by
+`FLASHTWIN_BLESS=1 pytest tests/fiojob/test_language_page.py`, and the tests compare it with the
+table in `python/flashtwin/fiojob/language/`.
+
+An option that is not listed is refused with its line and what was probably meant. Values are read
+as fio reads them; where fio would read something that nobody means (`1.5m` as 1, `1min` as a
+microsecond, `bs=4k-8k` as reads of 4k and writes of 8k) the value is refused with what to write
+instead. `(3*4k)` is reckoned, as fio does it where it was built with arithmetic.
+"""
+
+_TITLES = {
+    Role.STREAM: "Options that change the requests",
+    Role.OUTPUT: "Options that change what is reported",
+    Role.NOTED: "Accepted with a note",
+    Role.REFUSED: "Refused",
+    Role.SILENT: "Accepted without effect",
+}
+
+
+def page() -> str:
+    """The whole page."""
+    parts = [_HEAD]
+    for role, title in _TITLES.items():
+        rows = [row for row in ROWS if row.role is role and not row.engines]
+        parts.append(f"## {title}\n\n{_table(rows)}")
+    parts.append(f"## Engines\n\n{_engines()}")
+    owned = [row for row in ROWS if row.engines]
+    parts.append(f"## Options of engines, accepted without effect\n\n{_table(owned)}")
+    return "\n".join(parts)
+
+
+def _table(rows: Iterable[Option]) -> str:
+    lines = ["| option | value | here |", "|---|---|---|"]
+    for row in sorted(rows, key=lambda row: row.name):
+        names = ", ".join(f"`{name}`" for name in (row.name, *row.aliases))
+        says = row.says + (f" ({', '.join(row.engines)})" if row.engines else "")
+        quiet = [row.kind.show(value) for value in row.inert]
+        if quiet:
+            says += f"; {' and '.join(f'`{value}`' for value in quiet)} says nothing"
+        lines.append(f"| {names} | {row.kind.name} | {says} |".replace("…", "..."))
+    return "\n".join(lines) + "\n"
+
+
+def _engines() -> str:
+    refused: dict[str, list[str]] = {}
+    for engine, what in ELSEWHERE.items():
+        refused.setdefault(what, []).append(engine)
+    lines = [
+        f"One request at a time, as in fio: {_listed(SYNCHRONOUS)}.",
+        "",
+        f"As many as `iodepth` says: {_listed(ASYNCHRONOUS)}.",
+        "",
+        "Refused, as they ask nothing of a drive:",
+        "",
+        *(f"- {what}: {_listed(engines)}" for what, engines in refused.items()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in sorted(names))
