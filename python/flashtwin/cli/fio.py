@@ -14,7 +14,7 @@ from flashtwin.errors import DONE, ENVIRONMENT, MISS, USAGE, FlashtwinError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flashtwin.cli.targets import Wishes
+    from flashtwin.runner.resolve import Wishes
     from flashtwin.fiojob.language.sections import Script
     from flashtwin.fiojob.report.formats import Shape
 
@@ -88,7 +88,7 @@ def command(
     runs them, on files that are made there and removed. Every option of fio's is listed in
     docs/reference/fio-options.md with what it does here.
     """
-    from flashtwin.cli.targets import Wishes
+    from flashtwin.runner.resolve import Wishes
     from flashtwin.fiojob.language.words import script
     from flashtwin.fiojob.report.formats import Shape
 
