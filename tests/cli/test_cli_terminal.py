@@ -46,6 +46,23 @@ def test_sizes_as_drives_are_sold(size: int, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("1499999744 B", "1.5 GB"),
+        ("37499904 B", "37.5 MB"),
+        ("4096 B", "4096 B"),
+        ("123456789 B", "123.5 MB"),
+        ("404.8 us", "404.8 us"),
+        ("24 GB", "24 GB"),
+        ("1 B", "1 B"),
+        ("tlc", "tlc"),
+    ],
+)
+def test_long_counts_of_bytes_are_readable(value: str, text: str) -> None:
+    assert terminal.readable(value) == text
+
+
+@pytest.mark.parametrize(
     ("seconds", "text"), [(0.2, "1 s"), (59, "59 s"), (600, "10 min"), (7200, "2.0 h")]
 )
 def test_time_left(seconds: float, text: str) -> None:

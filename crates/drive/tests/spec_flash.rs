@@ -27,7 +27,7 @@ fn parity_needs_a_second_die_its_capacity_and_data_in_the_controller() {
         &[(
             Some("capacity"),
             "drive.capacity",
-            "parity 21120 MiB",
+            "parity 22.1 GB",
             "lower `capacity`",
         )],
     );

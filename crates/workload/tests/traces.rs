@@ -216,7 +216,10 @@ fn a_broken_line_is_named() {
         ..Options::default()
     };
     let wrong = read_with(blk, named).unwrap_err();
-    assert!(wrong.starts_with("line 1: it ends before its disk"), "{wrong}");
+    assert!(
+        wrong.starts_with("line 1: it ends before its disk"),
+        "{wrong}"
+    );
 }
 
 #[test]

@@ -144,10 +144,14 @@ def _say_hint(hint: str | None) -> None:
 def _say_all(error: FlashtwinError) -> None:
     from flashtwin.catalogue.loader import BadSpecError
 
-    if isinstance(error, BadSpecError):
-        for issue in error.issues:
-            terminal.note(issue.text)
-            _say_hint(issue.hint)
+    issues = error.issues if isinstance(error, BadSpecError) else ()
+    if len(issues) == 1 and issues[0].line is None:
+        # It is the command line's, and there is nothing to be counted.
+        say_error(issues[0].text, issues[0].hint)
+        return
+    for issue in issues:
+        terminal.note(issue.text)
+        _say_hint(issue.hint)
     say_error(error.message, error.hint)
 
 

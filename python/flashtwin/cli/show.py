@@ -60,7 +60,8 @@ def command(
     for title, rows in grouped(shown).items():
         table = terminal.table(["key", "value", "origin", "source"], title=f"\n[{title}]")
         for key, value in rows:
-            texts = (key, value["value"], value["origin"], value["source"])
+            shown_value = terminal.readable(value["value"])
+            texts = (key, shown_value, value["origin"], value["source"])
             table.add_row(*(terminal.cell(text) for text in texts))
         parts.append(table)
     if hidden := len(values) - len(shown):

@@ -93,6 +93,22 @@ def size(count: int) -> str:
     return f"{number(value)} {unit}"
 
 
+# A size of that many bytes and more is told in a larger unit, if it comes so near to it.
+_LONG, _NEAR = 10**6, 1e-3
+
+
+def readable(text: str) -> str:
+    """A spec's value; a long count of bytes (`37499904 B`) as people say it (`37.5 MB`)."""
+    count = text.removesuffix(" B")
+    if not (text.endswith(" B") and count.isdigit() and int(count) >= _LONG):
+        return text
+    from flashtwin.battery.quantity import parse_size
+
+    near = size(int(count))
+    exact = abs(parse_size(near) / int(count) - 1) <= _NEAR
+    return near if exact else text
+
+
 def number(value: float | None) -> str:
     """Four significant digits, no exponent, no digits that say nothing."""
     if value is None:

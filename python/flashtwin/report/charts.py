@@ -3,8 +3,8 @@
 Data come by name from the page ("curves", "band", …) and a colour is a variable of its style sheet
 ("var(--drive-0)", which SVG understands), so light, dark and paper share one drawing. Zoom is two
 parameters, `x0` and `x1`, that the page keeps equal in all charts over the same axis; `y1` is the
-top of the scale. Every drive has a colour and a shape, every phase a dash: nothing is told by
-colour alone.
+top of the scale, `y0` the foot of a gauge's. Every drive has a colour and a shape, every phase a
+dash: nothing is told by colour alone.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def areas(drive: Drive, axis: str) -> dict[str, Any]:
 def gauge(drives: Sequence[Drive], title: str, axis: str, *, last: bool) -> dict[str, Any]:
     """A value of all drives over the phase; only the last of a column names its x axis."""
     x = _x(axis, titled=last)
-    y = _y("y:Q", title=None, ticks=3)
+    y = _y("y:Q", title=None, ticks=3, low="y0")
     data = alt.NamedData(name="curves")
     lines = (
         alt.Chart(data)
@@ -133,7 +133,10 @@ def gauge(drives: Sequence[Drive], title: str, axis: str, *, last: bool) -> dict
         .mark_point(filled=True, size=36, opacity=1, clip=True)
         .encode(x=x, y=y, color=_colour(drives), shape=_shape(drives))
     )
-    return _top(_layer(lines, marks), 96, f"{title} over {AXES[axis]}")
+    spec = _top(_layer(lines, marks), 96, f"{title} over {AXES[axis]}")
+    # Degrees have no zero that a drive comes near.
+    spec["params"].append({"name": "y0", "value": 0.0})
+    return spec
 
 
 def bars(drives: Sequence[Drive], grid: Grid, kind: str, direction: str) -> dict[str, Any]:
@@ -222,7 +225,7 @@ def _x(axis: str, *, titled: bool = True) -> alt.X:
     )
 
 
-def _ends(*ends: int | str) -> list[Any]:
+def _ends(*ends: float | str) -> list[Any]:
     """The two ends of a scale, numbers or parameters; given whole, so that no data set them."""
     return [alt.ExprRef(end) if isinstance(end, str) else end for end in ends]
 
@@ -233,6 +236,7 @@ def _y(
     title: str | None = "MB/s",
     ticks: int = 5,
     stack: Literal["zero"] | None = None,
+    low: float | str = 0,
 ) -> alt.Y:
     """Its unit stands above the axis, so that plots under one another begin at the same place."""
     axis = alt.Axis(
@@ -245,7 +249,7 @@ def _y(
         titleX=-5,
         titleY=-9,
     )
-    scale = alt.Scale(domain=_ends(0, "y1"), nice=False)
+    scale = alt.Scale(domain=_ends(low, "y1"), nice=False, zero=False)
     return alt.Y(field, title=title, scale=scale, axis=axis, stack=stack)
 
 

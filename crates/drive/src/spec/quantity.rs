@@ -239,12 +239,16 @@ pub(super) fn text(value: u64, dimension: Dimension) -> String {
         .expect("the parser lets through only what has a text")
 }
 
-/// A size for a message: exact where that is short, else to a tenth of a decimal unit.
+/// Digits up to which an exact size is still easy to read.
+const SHORT: usize = 4;
+
+/// A size for a message: exact where that is short, else in a decimal unit, cut off after a tenth.
 pub(super) fn human(bytes: u128) -> String {
     let exact = u64::try_from(bytes)
         .ok()
         .map(|bytes| text(bytes, Dimension::Size));
-    if let Some(short) = exact.filter(|exact| exact.len() <= 10) {
+    let digits = |exact: &String| exact.bytes().filter(u8::is_ascii_digit).count();
+    if let Some(short) = exact.filter(|exact| digits(exact) <= SHORT) {
         return short;
     }
     let units = Dimension::Size.units()[..5].iter().rev();

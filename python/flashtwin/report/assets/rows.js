@@ -152,7 +152,7 @@ function rowsOf(panel) {
   return cellRows(panel);
 }
 
-// The ends of the scales: x0, x1 and y1 of the specification.
+// The ends of the scales: x0, x1, y1 and for gauges y0 of the specification.
 function scalesOf(panel) {
   if (panel.kind === "throughput") {
     const [x0, x1] = domain(panel.axis);
@@ -166,13 +166,23 @@ function scalesOf(panel) {
   }
   if (panel.kind === "gauge") {
     const [x0, x1] = domain(zoomOfXray());
-    return { x0, x1, y1: roundTop(most(insides().map((one) => most(one[panel.gauge] ?? [])))) };
+    const drawn = insides().map((one) => one[panel.gauge] ?? []);
+    if (panel.gauge === "heat") return { x0, x1, ...degrees(drawn.flat()) };
+    return { x0, x1, y0: 0, y1: roundTop(most(drawn.map(most))) };
   }
   const values = DATA.cells.filter((row) => !panel.cells || row.kind === panel.cells)
     .map((row) => row[panel.metric]).filter(Number.isFinite);
   if (panel.metric === "speed") return { x1: most(values) * 1.27, y1: 1 };
   const low = Math.min(...values.filter((value) => value > 0));
   return { x0: low / 1.6, x1: Math.max(most(values), low) * 6, y1: 1 };
+}
+
+// Whole fives of degrees around what was reached: from zero every drive would draw a flat line.
+function degrees(values) {
+  const known = values.filter(Number.isFinite), fives = (round, value) => 5 * round(value / 5);
+  const low = known.reduce((least, value) => Math.min(least, value), Infinity);
+  if (!known.length) return { y0: 0, y1: 1 };
+  return { y0: fives(Math.floor, low - 0.5), y1: fives(Math.ceil, most(known) + 0.5) };
 }
 
 function most(values) {

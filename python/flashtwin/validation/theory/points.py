@@ -87,7 +87,7 @@ def collection() -> Iterator[Point]:
         yield uniform("fifo", rho, 64, formulas.fifo(rho), 0.01)
     for rho in RANDOM_AT:
         # A small block that was not drawn for long dies of itself, which no victim pays for.
-        pages = 64 if rho < 0.5 else 256
+        pages = 64 if rho < 0.5 else 512
         yield uniform("random", rho, pages, formulas.random_victim(rho), 0.01)
     for pages, table in ((64, GREEDY_64), (256, GREEDY_256)):
         for rho, expected in table.items():
