@@ -13,7 +13,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from flashtwin.battery.step import Chain, Fill, Job, Mark, Rest, Result, Run, Step
+from flashtwin.battery.step import (
+    Chain,
+    Fill,
+    Job,
+    Mark,
+    NotPossible,
+    Purge,
+    Rest,
+    Result,
+    Run,
+    Step,
+    Trim,
+)
 from flashtwin.results.series import Series
 
 if TYPE_CHECKING:
@@ -95,12 +107,12 @@ def estimate(
         while step is not None:
             if not isinstance(step, Mark):
                 found.append(_of_step(request.name, step, info, stream_bytes_s))
-            step = _next(going, _nothing(step))
+            step = _next(going, _nothing(step, info))
     made = info.capacity_bytes if info.kind == "file" and found else 0
     return Estimate(steps=tuple(found), target_bytes=made, making_s=made / stream_bytes_s)
 
 
-def _next(going: Steps, answer: Result | None) -> Step | None:
+def _next(going: Steps, answer: Result | NotPossible | None) -> Step | None:
     """The next step of a generator, or none at its end."""
     try:
         return next(going) if answer is None else going.send(answer)
@@ -108,7 +120,9 @@ def _next(going: Steps, answer: Result | None) -> Step | None:
         return None
 
 
-def _nothing(step: Step) -> Result:
+def _nothing(step: Step, info: DriveInfo) -> Result | NotPossible:
+    if info.kind == "file" and isinstance(step, Purge | Trim):
+        return NotPossible(reason="a file cannot do that")
     return Result(label=step.label, start_ns=0, duration_ns=0, series=Series.empty())
 
 

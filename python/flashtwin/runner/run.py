@@ -18,7 +18,6 @@ from typing import Any
 
 from flashtwin import __version__
 from flashtwin.battery import registry
-from flashtwin.battery.quantity import show_seconds
 from flashtwin.battery.registry import Request
 from flashtwin.battery.step import Mark, NotPossible, Result, Step
 from flashtwin.drives.protocol import (
@@ -163,13 +162,8 @@ def _plan(requests: list[Request], info: DriveInfo, budget_s: float | None) -> _
 
 
 def _tell_budget(plan: _Plan, observer: Observer) -> None:
-    if plan.budget is None:
-        return
-    told = plan.expected
-    takes = show_seconds(round(told.making_s + told.drive_s))
-    within = f"about {takes} of a budget of {show_seconds(plan.budget.seconds)}"
-    out = [f"{one.battery} {one.part.title}" for one in plan.budget.left_out]
-    observer.noted(f"{within}; left out: {', '.join(out)}" if out else f"{within}; all fits")
+    if plan.budget is not None:
+        observer.noted(plan.budget.text(plan.expected))
 
 
 def _go(
