@@ -211,3 +211,30 @@ def test_steps_follow_one_another_on_one_clock(drive: Real) -> None:
     results = [do(drive, Run(label=f"run {n}", jobs=(job,))) for n in range(2)]
     assert results[1].start_ns >= results[0].start_ns + results[0].duration_ns
     assert results[1].start_ns + results[1].duration_ns <= time.monotonic_ns() - before
+
+
+def test_a_run_that_is_taken_up_goes_on_at_its_time(tmp_path: Path) -> None:
+    """A new file is filled and prepared before the clock goes on; one that was left is used."""
+    prepared = Fill(label="cdm/prepare", size=MIB)
+    first = Real(tmp_path / "probe", SIZE, say=lambda text: None)
+    told = first.resume(7_000_000_000, [prepared], go)
+    assert told.endswith("made again, filled with random data, and prepared by cdm/prepare")
+    assert len(set((tmp_path / "probe").read_bytes()[-4096:])) > 100, "random to its end"
+    rest = do(first, Rest(label="r", seconds=0.2))
+    assert 7.0 <= rest.start_ns / 1e9 < 8.0
+    host = first.host()["file"]
+    assert host["path"] == str(tmp_path / "probe") and host["size_bytes"] == SIZE
+    if host["mark"] is None:
+        pytest.skip("the file system has no extended attributes")
+    left = real_file.Left(**{**host, "path": Path(host["path"])})
+    with pytest.MonkeyPatch.context() as patch:
+        # The first process is dead: its file is nobody's here.
+        patch.setattr(real_file, "_held", set())
+        second = Real(tmp_path / "probe", SIZE, say=lambda text: None, left=left)
+        assert second.resume(9_000_000_000, [prepared], go) == (
+            "taken up on the file that the interrupted run left"
+        )
+        assert do(second, Rest(label="r", seconds=0.1)).start_ns >= 9_000_000_000
+        second.close()
+    assert not (tmp_path / "probe").exists()
+    first.close()

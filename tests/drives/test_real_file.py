@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import os
 import shutil
 import signal
@@ -198,3 +200,72 @@ def _is_running(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+def left_by_another_process(path: Path) -> real_file.Left:
+    """A file of ours whose process was killed: it is there, and nobody here holds it."""
+    code = (
+        "import json, os, sys\nfrom pathlib import Path\nfrom flashtwin.drives import real_file\n"
+        "file = real_file.create(Path(sys.argv[1]), 1 << 20)\n"
+        "print(json.dumps(real_file.left_behind(file, 1 << 20)), flush=True)\n"
+        "os.kill(os.getpid(), 9)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    told = json.loads(done.stdout)
+    assert path.stat().st_size == 1 << 20
+    return real_file.Left(**{**told, "path": Path(told["path"])})
+
+
+def marks(tmp_path: Path) -> bool:
+    try:
+        (tmp_path / "try").touch()
+        os.setxattr(tmp_path / "try", "user.flashtwin", b"x")
+    except OSError:
+        return False
+    return True
+
+
+def test_the_file_of_a_killed_run_is_taken_over_and_removed_at_the_end(tmp_path: Path) -> None:
+    if not marks(tmp_path):
+        pytest.skip("the file system has no extended attributes")
+    left = left_by_another_process(tmp_path / "probe")
+    file = real_file.take_over(left)
+    assert file is not None and file.is_there()
+    real_file.remove(file)
+    assert not (tmp_path / "probe").exists()
+    assert real_file.take_over(left) is None
+
+
+@pytest.mark.parametrize("other", ["new", "copy", "longer", "link", "unmarked"])
+def test_no_other_file_is_taken_over(tmp_path: Path, other: str) -> None:
+    """A new file of the same size at the path often gets even the inode of the old one."""
+    path = tmp_path / "probe"
+    left = left_by_another_process(path)
+    match other:
+        case "new":
+            path.unlink()
+            path.write_bytes(bytes(1 << 20))
+        case "copy":
+            data = path.read_bytes()
+            path.unlink()
+            path.write_bytes(data)
+        case "longer":
+            with path.open("ab") as file:
+                file.write(b"mine")
+        case "link":
+            path.rename(tmp_path / "mine")
+            path.symlink_to(tmp_path / "mine")
+        case "unmarked":
+            left = dataclasses.replace(left, mark=None)
+    assert real_file.take_over(left) is None
+    if shutil.which("fio"):
+        with pytest.raises(FlashtwinError) as refused:
+            Real(path, 1 << 20, say=lambda text: None, left=left)
+        assert refused.value.exit_code == REFUSED
+    assert path.exists()

@@ -1,14 +1,15 @@
 """Runs on their way, on stderr: a live block on a terminal, a line now and then elsewhere.
 
-Invariants: nothing is said twice (targets share most notes); a line at most every `EVERY_S` seconds
-where there is no terminal; nothing at all when asked to be quiet.
+Invariants: nothing is said twice (targets share most notes); without a terminal a line at most
+every `EVERY_S` seconds, and less often the longer a run takes; nothing at all when asked to be
+quiet.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
@@ -16,13 +17,16 @@ from flashtwin.cli import terminal
 from flashtwin.runner.observer import Observer, Silent, Status
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
-
+    from flashtwin.cli.live import Line
     from flashtwin.drives.protocol import DriveInfo
+    from flashtwin.results.finding import Finding
     from flashtwin.results.journal import StepRecord
+    from flashtwin.results.rundir import Run
     from flashtwin.runner.estimate import Estimate
 
 EVERY_S = 5.0
+# A run of an hour gets a line every three minutes, and so does a longer one.
+EVERY_SHARE, EVERY_MOST_S = 0.05, 180.0
 
 
 class Display(Protocol):
@@ -38,7 +42,7 @@ def display(quiet: bool) -> Iterator[Display]:
         yield _Nothing()
     elif sys.stderr.isatty():
         live = _Live()
-        with live.progress:
+        with live.block.live:
             yield live
     else:
         yield _Lines()
@@ -108,8 +112,10 @@ class _Noting(Silent):
         moved = f"writes {terminal.size(estimate.write_bytes)}"
         if estimate.read_bytes:
             moved += f", reads {terminal.size(estimate.read_bytes)}"
-        about = f", about {duration(estimate.wall_s)}"
-        self._notes.say(f"{self._name}: {moved}{'' if info.virtual_time else about}")
+        takes = f"about {duration(estimate.wall_s)}"
+        if info.virtual_time:
+            takes += f" for {duration(estimate.drive_s)} of the drive's time"
+        self._notes.say(f"{self._name}: {moved}, {takes}")
         for battery, lines in departs.items():
             for line in lines:
                 self._notes.once(f"note: {battery}: {line}")
@@ -128,70 +134,67 @@ class _LineObserver(_Noting):
     def __init__(self, notes: _Notes, name: str) -> None:
         super().__init__(notes, name)
         self._last = time.monotonic()
+        self._found = 0
 
     def began(self, status: Status) -> None:
         self.progress(status)
 
+    def found(self, battery: str, findings: Sequence[Finding]) -> None:
+        self._found += len(findings)
+
     def progress(self, status: Status) -> None:
         now = time.monotonic()
-        if now - self._last >= EVERY_S:
+        pause_s = min(max(EVERY_S, EVERY_SHARE * status.elapsed_s), EVERY_MOST_S)
+        if now - self._last >= pause_s:
             self._last = now
             left = "" if status.eta_s is None else f", {duration(status.eta_s)} left"
+            found = f", {counted_findings(self._found)}" if self._found else ""
             self._notes.say(
-                f"{self._name}: {status.label}, {status.fraction:.0%}{_rate(status)}{left}"
+                f"{self._name}: {status.label}, {status.fraction:.0%}{_rate(status)}{found}{left}"
             )
 
 
 class _Live(_Notes):
-    """One block with a bar a run."""
+    """One block for all runs."""
 
     def __init__(self) -> None:
         super().__init__()
-        from rich.progress import BarColumn, Progress, TextColumn
-        from rich.table import Column
+        from flashtwin.cli.live import Block
 
-        def text(template: str, **column: object) -> TextColumn:
-            made = Column(no_wrap=True, overflow="ellipsis", **column)  # type: ignore[arg-type]
-            return TextColumn(template, markup=False, table_column=made)
-
-        self.progress: Progress = Progress(
-            text("{task.description}"),
-            text("{task.fields[label]}", ratio=3),
-            BarColumn(bar_width=None, table_column=Column(ratio=2)),
-            text("{task.percentage:>3.0f} %"),
-            text("{task.fields[rate]:>9}"),
-            text("{task.fields[left]:>7}"),
-            console=terminal.stderr_console(),
-            expand=True,
-        )
+        self.block = Block(terminal.stderr_console())
 
     def say(self, text: str) -> None:
-        self.progress.console.print(text, markup=False, highlight=False)
+        self.block.live.console.print(text, markup=False, highlight=False)
 
     def observer(self, name: str) -> Observer:
-        task = self.progress.add_task(name, total=1.0, label="waits", rate="", left="")
-        return _LiveObserver(self, name, task)
+        from flashtwin.cli.live import Line
+
+        line = Line(name=name)
+        self.block.lines.append(line)
+        return _LiveObserver(self, line)
 
 
 class _LiveObserver(_Noting):
-    def __init__(self, live: _Live, name: str, task: TaskID) -> None:
-        super().__init__(live, name)
-        self._progress, self._task = live.progress, task
+    def __init__(self, live: _Live, line: Line) -> None:
+        super().__init__(live, line.name)
+        self._line = line
 
     def began(self, status: Status) -> None:
-        self.progress(status)
+        self._line.moved(status)
 
     def progress(self, status: Status) -> None:
-        self._progress.update(
-            self._task,
-            completed=status.fraction,
-            label=status.label,
-            rate=_rate(status).removeprefix(", "),
-            left="" if status.eta_s is None else duration(status.eta_s),
-        )
+        self._line.moved(status)
 
-    def closed(self, run: object) -> None:
-        self._progress.update(self._task, completed=1.0, label="done", rate="", left="")
+    def found(self, battery: str, findings: Sequence[Finding]) -> None:
+        self._line.found += findings
+
+    def closed(self, run: Run) -> None:
+        self._line.over = run.finished
+
+
+def counted_findings(count: int) -> str:
+    """So many findings."""
+    return "1 finding" if count == 1 else f"{count} findings"
 
 
 def duration(seconds: float) -> str:

@@ -3,15 +3,17 @@
 Invariants: the file is created exclusively and only in a place that held nothing; what is removed
 is the very file that was created (device and inode agree), by the process that made it, also when
 that ends through an exception, SIGTERM or SIGHUP. A kill -9 leaves it, which is why its path is
-printed at the start; a run that is taken up takes it over if it is the very file that its
-host.json describes.
+printed at the start; a run that is taken up takes it over if it bears the mark that the run's
+host.json has.
 """
 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import errno
 import os
+import secrets
 import signal
 import stat
 import threading
@@ -27,6 +29,8 @@ NAME = "flashtwin-target.bin"
 
 # Room that the file system keeps for itself beside the file: its own blocks, and the logs.
 MARGIN_BYTES = 16 << 20
+
+_ATTRIBUTE = "user.flashtwin"
 
 _KINDS: tuple[tuple[Callable[[int], bool], str, str], ...] = (
     (stat.S_ISLNK, "a symbolic link", "name the file or directory itself"),
@@ -59,14 +63,14 @@ class OwnFile:
 class Left:
     """The file of a run that may have been killed, as `left_behind` wrote it down.
 
-    Device numbers may change as a machine starts, so `boot` says which start they belong to.
+    `mark` is what the file bears as an extended attribute: a path and an inode prove nothing, as
+    both are given out again. Without one, where the file system has no such attributes, the file
+    is not known again.
     """
 
     path: Path
-    device: int
-    inode: int
     size_bytes: int
-    boot: str
+    mark: str | None
 
 
 _Handler = Callable[[int, FrameType | None], None] | signal.Handlers
@@ -151,6 +155,7 @@ def create(path: Path, size_bytes: int) -> OwnFile:
             atexit.register(remove_all)
         _held.add(file)
     try:
+        _mark(handle)
         os.ftruncate(handle, size_bytes)
     except OSError as error:
         remove(file)
@@ -165,10 +170,8 @@ def left_behind(file: OwnFile, size_bytes: int) -> dict[str, object]:
     """What it takes to know the file again after this process was killed; `Left` has it."""
     return {
         "path": str(file.path.absolute()),
-        "device": file.device,
-        "inode": file.inode,
         "size_bytes": size_bytes,
-        "boot": _boot(),
+        "mark": _mark_of(file.path),
     }
 
 
@@ -182,9 +185,8 @@ def take_over(left: Left) -> OwnFile | None:
             found = os.lstat(left.path)
         except OSError:
             return None
-        same = (found.st_ino, found.st_size) == (left.inode, left.size_bytes)
-        same = same and (found.st_dev == left.device or _boot() != left.boot)
-        if not (same and stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()):
+        ours = left.mark is not None and _mark_of(left.path) == left.mark
+        if not (ours and stat.S_ISREG(found.st_mode) and found.st_size == left.size_bytes):
             return None
         file = OwnFile(path=left.path, device=found.st_dev, inode=found.st_ino, process=os.getpid())
         if not _held:
@@ -194,12 +196,17 @@ def take_over(left: Left) -> OwnFile | None:
     return file
 
 
-def _boot() -> str:
-    """Which start of the machine this is."""
+def _mark(handle: int) -> None:
+    """Give a new file a name of its own that no other file has; not every file system can."""
+    with contextlib.suppress(OSError, AttributeError):
+        os.setxattr(handle, _ATTRIBUTE, secrets.token_hex(16).encode())
+
+
+def _mark_of(path: Path) -> str | None:
     try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    except OSError:
-        return "unknown"
+        return os.getxattr(path, _ATTRIBUTE, follow_symlinks=False).decode(errors="replace")
+    except (OSError, AttributeError):
+        return None
 
 
 def remove(file: OwnFile) -> None:
