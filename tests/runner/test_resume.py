@@ -390,6 +390,9 @@ def _twin() -> Any:
 TWIN = [
     ("crystaldiskmark", {"profile": "real", "loops": "1", "mix": "off", "size": "64MiB"}),
     ("fill", {"patterns": "1m-q1", "passes": "1", "sample_s": "2s"}),
+    # Results with a meter's samples and with SMART data.
+    ("power", {"size": "256MB", "rest_s": "20s", "random_s": "1s"}),
+    ("waf", {"fills": "25", "size": "64MiB", "settle_s": "10s"}),
 ]
 
 

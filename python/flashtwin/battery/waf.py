@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from flashtwin.battery import quantity
 from flashtwin.battery.parameter import SECONDS, SIZE, decimal, parameter, several
-from flashtwin.battery.registry import Battery
+from flashtwin.battery.registry import Battery, Part
 from flashtwin.battery.step import Ask, Fill, Flush, Job, Mark, NotPossible, Purge, Rest, Run
 from flashtwin.errors import USAGE, FlashtwinError
 
@@ -81,6 +81,14 @@ def steps(parameters: Parameters, info: DriveInfo) -> Steps:
     return found
 
 
+def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+    """Each fill by itself, as they are named."""
+    return [
+        Part(title=f"{percent:g} % full", labels=(f"{NAME}/{percent:g}",))
+        for percent in parameters.fills
+    ]
+
+
 def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
     """Where this run leaves what the reviewers do."""
     return ["a file has no SMART data: nothing is measured"] if info.kind == "file" else []
@@ -128,4 +136,5 @@ BATTERY = Battery(
     parameters=Parameters,
     steps=steps,
     departs=departs,
+    parts=parts,
 )
