@@ -14,9 +14,9 @@ from flashtwin.errors import DONE, ENVIRONMENT, MISS, USAGE, FlashtwinError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flashtwin.runner.resolve import Wishes
     from flashtwin.fiojob.language.sections import Script
     from flashtwin.fiojob.report.formats import Shape
+    from flashtwin.runner.resolve import Wishes
 
 FORMATS = ("normal", "terse", "json", "json+")
 
@@ -40,6 +40,8 @@ class Words(click.Command):
         "flashtwin fio --name=a --rw=randread --size=1g --iodepth=32 --ioengine=libaio"
         " --on bx500-240",
         "flashtwin fio job.fio --on bx500-240 --output-format=json --output=result.json",
+        "flashtwin fio job.fio --on ./probe.bin",
+        "flashtwin fio --convert flashtwin-runs/RUN --out jobs",
     ),
 )
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="JOBFILE|--OPTION=VALUE...")
@@ -61,6 +63,13 @@ class Words(click.Command):
 @click.option("--section", "sections", multiple=True, metavar="NAME", help="Only this section.")
 @click.option("--parse-only", is_flag=True, help="Only read the jobs.")
 @click.option("--readonly", is_flag=True, help="Refuse jobs that write or trim.")
+@click.option(
+    "--convert",
+    type=click.Path(path_type=Path),
+    metavar="RUN",
+    help="Write the steps of a run as the job files that fio would run.",
+)
+@options.out("With --convert: the directory for the job files; by default one file on stdout.")
 @options.seed
 @options.sets
 @options.firmware
@@ -76,6 +85,8 @@ def command(
     sections: tuple[str, ...],
     parse_only: bool,
     readonly: bool,
+    convert: Path | None,
+    out: Path | None,
     seed: int,
     sets: tuple[str, ...],
     firmware: tuple[str, ...],
@@ -88,10 +99,12 @@ def command(
     runs them, on files that are made there and removed. Every option of fio's is listed in
     docs/reference/fio-options.md with what it does here.
     """
-    from flashtwin.runner.resolve import Wishes
     from flashtwin.fiojob.language.words import script
     from flashtwin.fiojob.report.formats import Shape
+    from flashtwin.runner.resolve import Wishes, is_spec
 
+    if convert is not None:
+        return _convert(convert, out, words, quiet)
     read = script(words, only=sections)
     if readonly:
         _only_reads(read)
@@ -108,6 +121,8 @@ def command(
     chosen = Shape(
         formats=tuple(["terse"] if minimal else _formats(formats)), terse=int(terse_version)
     )
+    if not is_spec(on):
+        return _on_path(read, on, wishes, chosen, output, parse_only)
     return _on_twin(read, on, wishes, chosen, output, parse_only)
 
 
@@ -139,6 +154,27 @@ def _on_twin(
     return MISS if any(row["failure"] for _, row in rows) else DONE
 
 
+def _on_path(
+    read: Script, on: str, wishes: Wishes, shape: Shape, output: Path | None, dry: bool
+) -> int:
+    from flashtwin.drives import real_jobs
+    from flashtwin.runner.resolve import path_of
+
+    path = path_of(on, wishes)
+    _tell(read.notes, wishes.quiet)
+    prepared = real_jobs.prepare(read.jobs, on)
+    if dry:
+        return DONE
+    arguments = [f"--output-format={','.join(shape.formats)}", f"--terse-version={shape.terse}"]
+    arguments += [f"--output={output.absolute()}"] if output else []
+
+    def say(text: str) -> None:
+        if not wishes.quiet:
+            terminal.note(text)
+
+    return real_jobs.run(prepared, path, arguments, say)
+
+
 def _write(text: str, output: Path | None) -> None:
     if output is None:
         click.echo(text, nl=False)
@@ -155,6 +191,28 @@ def _save(path: Path, text: str) -> None:
             hint="the jobs ran; make room or give another name, and run them again",
             exit_code=ENVIRONMENT,
         ) from error
+
+
+def _convert(run: Path, out: Path | None, words: tuple[str, ...], quiet: bool) -> int:
+    from flashtwin.results.rundir import Run
+    from flashtwin.runner import fio_convert
+
+    if words:
+        raise FlashtwinError(
+            f"--convert takes a run and no jobs, and {words[0]} is one",
+            hint="leave out one of the two",
+            exit_code=USAGE,
+        )
+    converted = fio_convert.convert(Run(run))
+    if not converted:
+        raise FlashtwinError(f"no step of {run} asks a drive for anything", exit_code=USAGE)
+    if out is None:
+        click.echo(fio_convert.one_file(converted), nl=False)
+        return DONE
+    paths = fio_convert.write(converted, out)
+    if not quiet:
+        terminal.note(f"{len(paths)} job files in {out}")
+    return DONE
 
 
 def _formats(words: Sequence[str]) -> list[str]:

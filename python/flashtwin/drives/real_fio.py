@@ -99,7 +99,7 @@ def run(fio: Fio, text: str, directory: Path, heard: Callable[[int], bool]) -> s
         try:
             _follow(process, heard)
         finally:
-            _end(process)
+            end(process)
     if process.returncode != 0:
         raise FioError(_last_words(errors, answer, process.returncode))
     return answer.read_text(errors="replace")
@@ -145,7 +145,7 @@ class Meter:
             self._last_s = now_s
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def end(process: subprocess.Popen[bytes]) -> None:
     """No fio is left, whatever happened: asked first, then killed."""
     try:
         if process.poll() is None:

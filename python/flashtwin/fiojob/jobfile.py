@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 from flashtwin.battery.step import Chain, Job, Run
 from flashtwin.errors import FlashtwinError
-from flashtwin.fiojob.engine import Engine
+from flashtwin.fiojob.engine import PREFERRED, Engine
 from flashtwin.fiojob.timing import laid_out
 
 # fio 3.33 holds 32 bytes a logged request: so many take 0.26 GB.
@@ -94,6 +94,30 @@ def job_file(
         exact=exact,
         notes=tuple(_notes(runs, samples_ms, engine, exact)),
     )
+
+
+def plain_job_file(step: Run | Chain, *, capacity_bytes: int, delays: bool = True) -> str:
+    """The job file of a step for a reader to keep: fio's best engine, and no logs.
+
+    `delays` as in `timing.laid_out`.
+    """
+    parts = step.parts if isinstance(step, Chain) else (step,)
+    runs = [part for part in parts if isinstance(part, Run)]
+    timing, fillers = laid_out(parts, delays=delays)
+    sections = _sections(runs, capacity_bytes, PREFERRED[0])
+    blocks = [_plain_global(PREFERRED[0])]
+    for index, filler in enumerate(fillers):
+        blocks += filler
+        for place, section in enumerate(s for s in sections if s.part == index):
+            lines = _stream(section, exact=False)
+            blocks.append("\n".join([*lines, *timing[index].lines(first=place == 0)]))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _plain_global(engine: Engine) -> str:
+    kept = ("filename=", "ioengine=", "direct=", "kb_base=", "thread=", "group_reporting=")
+    lines = _global(engine).splitlines()
+    return "\n".join(line for line in lines if line == "[global]" or line.startswith(kept))
 
 
 def fitted(job: Job, capacity_bytes: int) -> Job:
@@ -184,6 +208,10 @@ def _held(job: Job, engine: Engine) -> tuple[int, int]:
 
 
 def _section(section: Section, exact: bool, sample_ms: int) -> list[str]:
+    return _stream(section, exact) + _logs(section, exact, sample_ms)
+
+
+def _stream(section: Section, exact: bool) -> list[str]:
     job = section.job
     lines = [
         f"[{section.name}]",
@@ -200,7 +228,7 @@ def _section(section: Section, exact: bool, sample_ms: int) -> list[str]:
         lines.append(f"rwmixread={job.read_percent}")
     if job.rw.startswith("rand"):
         lines.append("norandommap=1")
-    return lines + _limits(section, exact) + _pace(section) + _logs(section, exact, sample_ms)
+    return lines + _limits(section, exact) + _pace(section)
 
 
 def _limits(section: Section, exact: bool) -> list[str]:

@@ -32,10 +32,15 @@ class Timing:
         return [f"startdelay={round(self.delay_s * 1000)}ms"] if self.delay_s else []
 
 
-def laid_out(parts: Sequence[Run | Rest]) -> tuple[list[Timing], list[list[str]]]:
-    """For each run of a chain how it is held back, and the sections that fill rests before it."""
+def laid_out(
+    parts: Sequence[Run | Rest], *, delays: bool = True
+) -> tuple[list[Timing], list[list[str]]]:
+    """For each run of a chain how it is held back, and the sections that fill rests before it.
+
+    Without `delays` by stonewalls only, for a chain that does not begin with its job file.
+    """
     runs = [part for part in parts if isinstance(part, Run)]
-    timed = all(_seconds(run) is not None for run in runs[:-1])
+    timed = delays and all(_seconds(run) is not None for run in runs[:-1])
     timing: list[Timing] = []
     fillers: list[list[str]] = []
     begins_s = rest_s = 0.0

@@ -41,7 +41,7 @@ class Wishes:
 
 def resolve(words: Sequence[str], wishes: Wishes) -> list[Chosen]:
     """The targets, checked."""
-    chosen = [_twin(word, wishes) if _is_spec(word) else _file(word, wishes) for word in words]
+    chosen = [_twin(word, wishes) if is_spec(word) else _file(word, wishes) for word in words]
     if wishes.size is not None and all(one.twin for one in chosen):
         raise FlashtwinError(
             "--size is for files, and every target here is a simulated drive",
@@ -68,7 +68,8 @@ def command_of(
     return [*words, "--seed", str(wishes.seed)]
 
 
-def _is_spec(word: str) -> bool:
+def is_spec(word: str) -> bool:
+    """Whether a word names a simulated drive."""
     from flashtwin.catalogue.loader import drive_ids
 
     return word.endswith(".toml") or word in drive_ids()
@@ -91,11 +92,10 @@ def _twin(word: str, wishes: Wishes) -> Chosen:
     return Chosen(word=Path(word).name, twin=True, target=replace(target, form=form))
 
 
-def _file(word: str, wishes: Wishes) -> Chosen:
+def path_of(word: str, wishes: Wishes) -> Path:
+    """The path that a word names, where a file may be made; everything else is refused."""
     from flashtwin.catalogue.loader import nearest_ids, unknown_drive
-    from flashtwin.drives import real_file, real_fio
-    from flashtwin.drives.real import Real
-    from flashtwin.runner.targets import Target
+    from flashtwin.drives import real_file
 
     path = Path(word).expanduser()
     if not _looks_like_path(word, path) and (wishes.size is None or nearest_ids(word)):
@@ -108,6 +108,15 @@ def _file(word: str, wishes: Wishes) -> Chosen:
         )
     # What may not be written to is refused first, which is more to the point than a missing size.
     real_file.place(path)
+    return path
+
+
+def _file(word: str, wishes: Wishes) -> Chosen:
+    from flashtwin.drives import real_fio
+    from flashtwin.drives.real import Real
+    from flashtwin.runner.targets import Target
+
+    path = path_of(word, wishes)
     if wishes.size is None:
         raise FlashtwinError(
             f"{word} is a file to be made, and its size is not given",
