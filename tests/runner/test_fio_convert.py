@@ -1,0 +1,92 @@
+"""`flashtwin fio --convert`: the steps of a run as job files that mean the same."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from flashtwin.catalogue.loader import load
+from flashtwin.drives.twin import Twin
+from flashtwin.fiojob.language.lines import read_text
+from flashtwin.fiojob.language.sections import typed
+from flashtwin.fiojob.plan.files import Target
+from flashtwin.fiojob.plan.plan import plan
+from flashtwin.results.journal import StepRecord
+from flashtwin.results.rundir import Run
+from flashtwin.runner import fio_convert
+from flashtwin.runner.fio_jobs import run_plan
+from flashtwin.runner.run import run_batteries
+
+SCALE = "1/16"
+BATTERIES = [
+    ("fill", {"patterns": "1m-q1"}),
+    ("crystaldiskmark", {"size": "64MiB", "loops": "1", "seconds": "0.2", "pause": "0"}),
+]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    known = []
+    for name, parameters in BATTERIES:
+        from flashtwin.battery import registry
+
+        fields = {one.name for one in registry.request(name, {}).battery.parameters}
+        known.append((name, {key: value for key, value in parameters.items() if key in fields}))
+    drive = Twin(load("bx500-240", scale=SCALE))
+    return run_batteries(drive, known, tmp_path_factory.mktemp("run") / "run")
+
+
+def accepted(text: str, folder: Path) -> bool:
+    path = folder / "one.fio"
+    path.write_text(text)
+    done = subprocess.run(
+        ["fio", "--parse-only", str(path)], capture_output=True, text=True, check=False
+    )
+    return done.returncode == 0 and not done.stderr
+
+
+def record(run: Run, step: int) -> StepRecord:
+    return next(one for one in run.steps if one.step == step)
+
+
+def test_fio_takes_every_file(run: Run, tmp_path: Path) -> None:
+    found = fio_convert.convert(run)
+    asking = [one for one in run.steps if one.kind in ("run", "chain", "fill", "trim")]
+    assert [one.step for one in found] == [one.step for one in asking]
+    assert all(accepted(one.text, tmp_path) for one in found)
+    assert accepted(fio_convert.one_file(found), tmp_path)
+    paths = fio_convert.write(found, tmp_path / "jobs")
+    assert [path.read_text() for path in paths] == [one.text for one in found]
+
+
+def test_a_twin_does_the_same_requests(run: Run) -> None:
+    spec = load("bx500-240", scale=SCALE)
+    compared = 0
+    for one in fio_convert.convert(run):
+        before = record(run, one.step)
+        jobs = typed(read_text(one.text), environment={}).jobs
+        made = plan(jobs, Target(name="bx500-240", bytes=spec.capacity_bytes))
+        bounded = before.kind == "fill" or all(
+            job.get("runtime_s") is None for job in before.detail.get("jobs", [{}])
+        )
+        if before.kind not in ("run", "fill") or not bounded:
+            continue
+        (phase,) = run_plan(Twin(spec), made, lambda progress: True)
+        sides = [row[way] for row in phase.result.fio for way in ("read", "write", "trim")]
+        assert sum(side["ios"] for side in sides) == sum(job.ios for job in before.jobs)
+        assert sum(side["bytes"] for side in sides) == sum(job.bytes for job in before.jobs)
+        compared += 1
+    assert compared >= 2
+
+
+def test_journals_of_older_versions_are_read(run: Run) -> None:
+    old = record(run, next(one.step for one in run.steps if one.kind == "run"))
+    jobs = [
+        {key: value for key, value in job.items() if key != "fio"} | {"gone": 1}
+        for job in old.detail["jobs"]
+    ]
+    fields = {**old.__dict__, "detail": {"jobs": jobs}}
+    step = fio_convert.step_of(StepRecord(**fields), int(run.target["capacity_bytes"]))
+    assert step is not None
