@@ -65,8 +65,8 @@ pub struct Drive {
 
 flashtwin_base::state! { Drive {
     kept: events, now, runs, engine_free, totals, supply;
-    part: link, path, ftl, flash, errors, rebuilds, commands, lookups, background, read_ahead, cores,
-        power, thermal;
+    part: link, path, ftl, flash, errors, rebuilds, commands, lookups, background, read_ahead,
+        cores, power, thermal;
     built: capacity_bytes, controller, xray, ops, woken, done, nameplate, look_due;
 } }
 

@@ -1,11 +1,11 @@
 //! Planes that read for themselves (independent multi-plane read, AIPR): each plane of a die senses
 //! its own page of its own block while others are at it.
 //!
-//! A plane is busy from the beginning of a read until its page has crossed the channel, of which the
-//! die has one. A read begins as soon as its planes are free, whatever waits before it for others; a
-//! read that has been passed over often is waited for, so that one of all planes gets its turn
-//! among many of one. Programs and erases take the whole die: they wait until its planes are idle,
-//! and reads wait for them or suspend them, as they do on other dies.
+//! A plane is busy from the beginning of a read until its page has crossed the channel, of which
+//! the die has one. A read begins as soon as its planes are free, whatever waits before it for
+//! others; a read that has been passed over often is waited for, so that one of all planes gets its
+//! turn among many of one. Programs and erases take the whole die: they wait until its planes are
+//! idle, and reads wait for them or suspend them, as they do on other dies.
 
 use flashtwin_base::Nanos;
 use flashtwin_base::queue::EventQueue;

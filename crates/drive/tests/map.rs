@@ -340,8 +340,8 @@ fn a_shutdown_writes_the_map_back() {
     d.ftl().check();
 }
 
-/// Writes a unit in each of so many pages' reach and rests; the answer is how many pages flash lacks
-/// afterwards, how many were written, and the drive.
+/// Writes a unit in the reach of each of twelve pages and rests; the answer is how many pages flash
+/// lacks afterwards, how many were written, and the drive.
 fn rested(sets: &[&str]) -> (usize, u64, Drive) {
     let mut d = drive(&[&NO_CACHE, &SMALL, sets]);
     d.enable_power_cuts();

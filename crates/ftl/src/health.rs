@@ -20,8 +20,8 @@
 //! pulses and holds; the block is replaced all the same once it is empty. So it is with an erase
 //! before data of an open superblock is written back after a power cut. No data is ever lost.
 //!
-//! The map's own superblocks fail like all others. One of them that is retired is replaced by a free
-//! one of the data's, so that the pool keeps its size and the data has less to move in.
+//! The map's own superblocks fail like all others. One of them that is retired is replaced by a
+//! free one of the data's, so that the pool keeps its size and the data has less to move in.
 //!
 //! A power of wear as the law of failures, and the values of the keys, are priors of the field.
 

@@ -156,8 +156,8 @@ pub(crate) struct MapCache {
 }
 
 flashtwin_base::state! { MapCache {
-    kept: pool, lacking, loading, dirty, host_writes, owing, deferred_total, updating, checkpoint, swept,
-        at_risk;
+    kept: pool, lacking, loading, dirty, host_writes, owing, deferred_total, updating, checkpoint,
+        swept, at_risk;
     sized: content, deferred, queued;
     part: sram, host;
     built: entries, first, pages, by_entries, journal_limit, write_on_flush;

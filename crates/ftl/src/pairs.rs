@@ -1,11 +1,11 @@
 //! Pages of one wordline that are programmed one by one: a power cut in the program of one of them
 //! tears those that were programmed before it too, because they share their cells.
 //!
-//! Where nothing backs them up (`pairs_lost`), a page is safe only when the last one of its wordline
-//! is programmed. Until then it is treated like a granule between two passes (see
-//! [`crate::passes`]): it is in flight, its data stays in the buffer, and whoever waits for it to be
-//! durable waits on, or has the wordline padded to its end. So nothing is acknowledged that a cut
-//! can take, and no source is erased before its copies cannot be torn.
+//! Where nothing backs them up (`pairs_lost`), a page is safe only when the last one of its
+//! wordline is programmed. Until then it is treated like a granule between two passes (see
+//! [`crate::passes`]): it is in flight, its data stays in the buffer, and whoever waits for it to
+//! be durable waits on, or has the wordline padded to its end. So nothing is acknowledged that a
+//! cut can take, and no source is erased before its copies cannot be torn.
 //!
 //! Three steps: *waiting* for the last page of its wordline to be issued (in the queues of the
 //! passes), *closing* from then on, or from when its superblock takes no more, and *closed* once no

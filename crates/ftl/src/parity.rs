@@ -1,5 +1,5 @@
-//! Parity of stripes (RAISE, RAIN): when it is written, which data has none, and what has to be read
-//! to make a lost row anew.
+//! Parity of stripes (RAISE, RAIN): when it is written, which data has none, and what has to be
+//! read to make a lost row anew.
 //!
 //! The parity of a stripe that is being filled is in the controller's RAM and is programmed behind
 //! the last of its data. A superblock that is given up early, because a block of it failed, ends in

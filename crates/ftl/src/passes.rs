@@ -125,8 +125,8 @@ impl Ftl {
         }
     }
 
-    /// The first pass of a granule, or the program of a page of it, has been issued: it waits for the
-    /// others. `s` is the stream as it stood before.
+    /// The first pass of a granule, or the program of a page of its wordline, has been issued: it
+    /// waits for the others. `s` is the stream as it stood before.
     pub(crate) fn half_done(&mut self, stream: usize, s: &Stream, first: NandOp, data: bool) {
         let Token::FirstPass(place) = first.token else {
             return;

@@ -70,9 +70,9 @@ impl Drive {
         self.finish_read(slot);
     }
 
-    /// Asks for the units from `at` on that one flash read brings, of the first and the last no more
-    /// than a command `asked` for; the answer is how many they are, and whether they are on flash
-    /// at all.
+    /// Asks for the units from `at` on that one flash read brings, of the first and the last no
+    /// more than a command `asked` for; the answer is how many they are, and whether they are on
+    /// flash at all.
     #[inline]
     pub(crate) fn read_row(
         &mut self,
