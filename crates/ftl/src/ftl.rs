@@ -398,7 +398,7 @@ impl Ftl {
         debug_assert_eq!(self.buffer.coming_units(), 0, "padding under data to come");
         for stream in HOST_STREAMS {
             let s = &self.streams[stream];
-            if s.next - s.begun > s.moved || self.passes.by_stream[stream] > 0 {
+            if s.next - s.begun > s.moved || self.passes.holds_host(stream) {
                 self.pad_through(stream, ops);
             }
         }

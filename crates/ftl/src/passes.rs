@@ -101,6 +101,13 @@ impl Passes {
         &self.halves[at..at + self.later as usize]
     }
 
+    /// Whether host data of a stream waits, and not only what was collected among it.
+    pub(crate) fn holds_host(&self, stream: usize) -> bool {
+        let lanes = |lane| self.lane(stream, lane).iter().flatten();
+        let mut halves = (0..self.groups).flat_map(lanes);
+        self.by_stream[stream] > 0 && halves.any(|half| half.host_units > 0)
+    }
+
     /// A pass that is not the last begins.
     fn begin(&mut self, flight: &Flight) {
         self.first[flight.stream] += 1;
