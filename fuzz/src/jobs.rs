@@ -5,6 +5,7 @@
 use flashtwin_base::rng::Rng;
 use flashtwin_base::{Completion, Device, Nanos, Request, Status};
 use flashtwin_host::{Flow, Phase, run};
+use flashtwin_workload::fio::{Kind, Span, Stream};
 use flashtwin_workload::job::Problem;
 use flashtwin_workload::{Generator, Job, JobError, Mix, Order, RawJob, SECTOR_BYTES};
 use serde_json::{Map, Value, json};
@@ -14,7 +15,7 @@ use crate::draw::pick;
 /// Drives that the jobs are for.
 const CAPACITIES: [u64; 3] = [1 << 20, 240_000_000_000, 16 << 40];
 /// What a job is made of.
-const FIELDS: [&str; 20] = [
+const FIELDS: [&str; 21] = [
     "name",
     "rw",
     "block_bytes",
@@ -35,9 +36,10 @@ const FIELDS: [&str; 20] = [
     "compress_percent",
     "sync",
     "seed",
+    "fio",
 ];
 /// Patterns and directions.
-const WORDS: [&str; 8] = [
+const WORDS: [&str; 10] = [
     "read",
     "write",
     "randread",
@@ -46,6 +48,8 @@ const WORDS: [&str; 8] = [
     "randrw",
     "trim",
     "randtrim",
+    "trimwrite",
+    "randtrimwrite",
 ];
 /// Requests of a thread that are looked at.
 const ASKS: usize = 64;
@@ -143,12 +147,20 @@ fn is_empty(error: &JobError) -> bool {
 }
 
 fn is_small(job: &Job) -> bool {
+    if let Some(fio) = &job.fio {
+        let blocks = |span: &Span| span.used() / SECTOR_BYTES <= LISTED_MOST;
+        return fio.spans.iter().all(blocks);
+    }
     let listed = matches!(job.mix, Mix::Trims(_)) && job.order == Order::Random;
     !listed || job.size / job.block_bytes <= LISTED_MOST
 }
 
 fn keep_to_their_span(jobs: &[Job], capacity: u64) {
     for (index, job) in jobs.iter().enumerate().filter(|(_, job)| is_small(job)) {
+        if job.fio.is_some() {
+            keep_to_their_files(job, index as u32, capacity);
+            continue;
+        }
         let (first, end) = (job.offset, job.offset + job.size);
         assert!(end <= capacity, "{job:?}");
         let mut generator = Generator::new(job, index as u32);
@@ -164,6 +176,32 @@ fn keep_to_their_span(jobs: &[Job], capacity: u64) {
                 "{ask:?}"
             );
         }
+    }
+}
+
+/// A job of fio's asks for nothing outside of its files.
+fn keep_to_their_files(job: &Job, index: u32, capacity: u64) {
+    let fio = job.fio.as_ref().expect("a job of fio's");
+    let mut stream = Stream::new(job, index);
+    let (mut issued, mut last) = ([0; 3], None);
+    for _ in 0..ASKS {
+        let Some(file) = stream.next_file() else {
+            return;
+        };
+        let kind = stream.direction(file, issued, last);
+        last = Some(kind);
+        let Kind::Io(direction) = kind else {
+            continue;
+        };
+        let Some(ask) = stream.place(file, direction) else {
+            continue;
+        };
+        issued[direction as usize] += 1;
+        let span = &fio.spans[file];
+        let (from, end) = (span.start + ask.offset, ask.offset + ask.bytes);
+        assert!(ask.bytes > 0 && end <= span.bytes, "{ask:?} of {job:?}");
+        assert!(from == ask.lba * SECTOR_BYTES && from + ask.bytes <= capacity);
+        assert!(job.mix.uses(direction), "{ask:?} of {job:?}");
     }
 }
 
@@ -197,6 +235,7 @@ fn request_time(job: &Job) -> u128 {
 }
 
 fn run_and_end(jobs: Vec<Job>, capacity: u64) {
+    // Those of fio's are run by the tests of `host`.
     let small = jobs
         .iter()
         .all(|job| is_small(job) && request_time(job) < 1 << 62);
@@ -205,7 +244,7 @@ fn run_and_end(jobs: Vec<Job>, capacity: u64) {
     let Ok(phase) = Phase::new(jobs, Nanos(u64::MAX / 2)) else {
         return;
     };
-    if !small || most > REQUESTS_MOST {
+    if !small || most > REQUESTS_MOST || phase.is_fio() {
         return;
     }
     let mut device = Echo {
@@ -230,6 +269,7 @@ pub fn mutate(data: &[u8], seed: u64) -> Option<Vec<u8>> {
         "name" => ("name", Value::from("y")),
         "rw" => ("rw", pick(&mut rng, &WORDS).into()),
         "zones" => ("zones", zones(&mut rng)),
+        "fio" => ("fio", fio(&mut rng)),
         name @ ("shared_stream" | "sync") => (name, rng.chance(50).into()),
         name => (name, number(&mut rng).into()),
     };
@@ -267,3 +307,43 @@ fn zones(rng: &mut Rng) -> Value {
     let zone = |at: usize| json!({"access_percent": access[at], "size_percent": size[at]});
     json!([zone(0), zone(1)])
 }
+
+/// The part of a job that is fio's, with a few of its options.
+fn fio(rng: &mut Rng) -> Value {
+    let mut fio = Map::new();
+    for _ in 0..rng.below(4) {
+        let options = pick(rng, &FIO);
+        let mut value = json!(number(rng));
+        if !options.1.is_empty() {
+            let blocks = json!({"least": number(rng), "most": number(rng)});
+            value = match options.1 {
+                "blocks" => json!([blocks, blocks, blocks]),
+                "spans" => json!([{"start": number(rng), "bytes": number(rng),
+                    "offset": number(rng)}]),
+                "triple" => json!([number(rng), number(rng), number(rng)]),
+                "flag" => rng.chance(50).into(),
+                inner => json!({inner: number(rng)}),
+            };
+        }
+        fio.insert(options.0.to_owned(), value);
+    }
+    Value::Object(fio)
+}
+
+/// Options of fio's part, and what their values are made of.
+const FIO: [(&str, &str); 14] = [
+    ("spans", "spans"),
+    ("size", ""),
+    ("blocks", "blocks"),
+    ("blocks_unaligned", "flag"),
+    ("random_percent", "triple"),
+    ("random_map", "flag"),
+    ("sequence", "every"),
+    ("sequence", "add_bytes"),
+    ("number_ios", ""),
+    ("loops", ""),
+    ("start_ns", ""),
+    ("think", "ns"),
+    ("syncs", "fsync_every"),
+    ("batch", "submit"),
+];

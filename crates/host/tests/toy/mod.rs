@@ -94,6 +94,7 @@ impl Device for Toy {
 }
 
 /// A job of 4 KiB reads over the whole toy, one thread, depth 1, one pass: 256 requests.
+#[allow(dead_code)] // Not every test has a battery's job.
 pub fn job() -> Job {
     Job {
         name: "job".into(),
@@ -120,7 +121,7 @@ pub fn job() -> Job {
 }
 
 /// Runs jobs from a start that is not zero, sampled every 10 µs.
-#[allow(dead_code)] // Only a battery's jobs are run by it.
+#[allow(dead_code)] // Not every test runs a battery's jobs.
 pub fn run_jobs(toy: &mut Toy, jobs: Vec<Job>) -> Outcome {
     let phase = Phase::new(jobs, Nanos::from_us(10)).unwrap();
     run(toy, START, &phase, &mut |_| Flow::Continue)

@@ -4,7 +4,10 @@
 //! them all. Sizes are whole sectors, for a drive knows nothing smaller; lengths of files need not
 //! be, as fio drops what is left below a block.
 
-use super::{Blocks, Fio, Kinds, MAX_MAP_BLOCKS, MAX_SPANS, MAX_STEADY_S, Span};
+use super::{
+    Blocks, Fio, Kinds, MAX_BYTES, MAX_IOPS, MAX_IOS, MAX_LOOPS, MAX_MAP_BLOCKS, MAX_SPANS,
+    MAX_STEADY_S, Span,
+};
 use crate::job::{
     MAX_BLOCK_BYTES, MAX_TIME_NS, Order, Problem, RawJob, above_zero, at_most, whole_sectors,
 };
@@ -34,6 +37,7 @@ impl Fio {
         }
         let total = self.spans.iter().map(Span::used).sum();
         above_zero("fio.size", *self.size.get_or_insert(total))?;
+        at_most("fio.size", *self.size.get_or_insert(total), MAX_BYTES)?;
         let one = [(); 3].map(|()| Blocks::of(job.block_bytes));
         for blocks in self.blocks.get_or_insert(one) {
             check_blocks(blocks)?;
@@ -127,7 +131,9 @@ impl Fio {
             if access != 100 {
                 return Err((field, Problem::NotAHundred(access)));
             }
-            let size = zones.iter().map(|(_, size)| *size).sum();
+            let size = zones
+                .iter()
+                .fold(0, |sum: u64, (_, size)| sum.saturating_add(*size));
             if self.distribution.kind == Kinds::Zoned && size != 100 {
                 return Err((field, Problem::NotAHundred(size)));
             }
@@ -143,6 +149,17 @@ impl Fio {
     fn check_counts(&self) -> Found {
         above_zero("fio.file_service_count", self.file_service_count.into())?;
         above_zero("fio.loops", self.loops.into())?;
+        at_most("fio.loops", self.loops.into(), MAX_LOOPS.into())?;
+        at_most("fio.number_ios", self.number_ios, MAX_IOS)?;
+        let blocks = self.think.and_then(|think| think.blocks);
+        at_most("fio.think", blocks.unwrap_or(0), MAX_IOS)?;
+        let pace = &self.pace;
+        for iops in pace.iops.iter().chain(&pace.min_iops) {
+            at_most("fio.pace", *iops, MAX_IOPS)?;
+        }
+        for bytes in pace.bytes_s.iter().chain(&pace.min_bytes_s) {
+            at_most("fio.pace", *bytes, MAX_BYTES)?;
+        }
         above_zero("fio.sequence", self.sequence.every.into())?;
         above_zero("fio.batch", self.batch.submit.into())?;
         for percent in self.random_percent {
@@ -152,7 +169,7 @@ impl Fio {
             at_most("fio.batch", self.batch.complete_min.into(), most.into())?;
         }
         let steps = self.sequence.add_bytes.unsigned_abs();
-        at_most("fio.sequence", steps, i64::MAX as u64)?;
+        at_most("fio.sequence", steps, MAX_BYTES)?;
         whole_sectors("fio.sequence", steps)
     }
 

@@ -20,8 +20,17 @@ pub use stream::{FioAsk, Kind, Stream};
 
 /// Files of one job.
 pub const MAX_SPANS: usize = 65_536;
-/// Blocks that a random map can hold: a bit each.
-pub const MAX_MAP_BLOCKS: u64 = 1 << 36;
+/// Blocks that a random map can hold: a bit each, so that it takes a gigabyte at most.
+pub const MAX_MAP_BLOCKS: u64 = 1 << 33;
+/// Rates in requests a second: far beyond any drive, and low enough for products with sizes to keep
+/// within 64 bits.
+pub const MAX_IOPS: u64 = 1 << 32;
+/// Requests that a limit can count.
+pub const MAX_IOS: u64 = 1 << 48;
+/// Passes over the files.
+pub const MAX_LOOPS: u32 = 1 << 14;
+/// Rates in bytes a second, sizes of all files together, and steps between two requests.
+pub const MAX_BYTES: u64 = 1 << 60;
 /// Seconds of a steady state's window.
 pub const MAX_STEADY_S: u32 = 86_400;
 

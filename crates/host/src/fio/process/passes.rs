@@ -48,7 +48,7 @@ impl Process<'_> {
         match self.job.mix {
             Mix::Pairs => {
                 let all = self.job.io_bytes.unwrap_or(size);
-                size + all * u64::from(self.fio.loops)
+                size.saturating_add(all.saturating_mul(self.fio.loops.into()))
             }
             _ if random && writes && !self.has_map() => size.max(io_size),
             _ if mixes && !random => size.max(io_size),
