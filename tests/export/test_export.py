@@ -20,7 +20,8 @@ from flashtwin.export.fio import documents, options_of
 from flashtwin.fiojob.bins import counts_of_bins
 from flashtwin.fiojob.output import parse_output
 from flashtwin.results import tables
-from flashtwin.results.rundir import Run, Writer
+from flashtwin.results.rundir import Run
+from flashtwin.results.writer import Writer
 
 PASS = "001-fill-128k-q32-pass-1.json"
 MIX = "003-cdm-RND4K-Q4T1-mix-1.json"
