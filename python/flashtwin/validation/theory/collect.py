@@ -26,7 +26,7 @@ BELOW_GOAL = 0.5
 # Overwrites of the user's units before it is measured, and while it is.
 OVERWRITES = 6
 # Victims at random hold anything from nothing to all, which has to be averaged out.
-BLOCKS = {64: 4096, 256: 2048, 512: 1024}
+BLOCKS = {64: 4096, 256: 2048}
 CHANCE = 2
 # Of the drive's own time: thousands of samples in a run.
 SAMPLE_NS = 10**7
