@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         compare,
         drives,
         load_run,
-        resume,
         test,
     )
 
@@ -40,7 +39,6 @@ __all__ = [
     "compare",
     "drives",
     "load_run",
-    "resume",
     "test",
 ]
 

@@ -105,8 +105,7 @@ fn without_a_map_blocks_are_alike() {
 fn sizes_have_their_shares() {
     let split = r#""least": 512, "most": 65536, "split": [[512, 10], [4096, 60], [65536, 30]]"#;
     let fio = format!(
-        r#""random_map": false, "time_based": true,
-            "blocks": [{{{split}}}, {{{split}}}, {{{split}}}]"#
+        r#""random_map": false, "time_based": true, "blocks": [{{{split}}}, {{{split}}}, {{{split}}}]"#
     );
     // Far more room than a request needs, so that the end changes next to nothing.
     let asks = requests("randwrite", "", &fio, 50_000);

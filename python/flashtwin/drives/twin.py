@@ -17,7 +17,6 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -226,7 +225,9 @@ class Twin:
                     size=length // block * block,
                 )
                 jobs = _jobs([job])
-                done.append(self._result(step.label, partial(_prepare, jobs=jobs, watch=watch)))
+                done.append(
+                    self._result(step.label, lambda core: core.run(jobs, SAMPLE_NS, watch))  # noqa: B023
+                )
         if not done:
             return self._marked(step)
         result = chained(step.label, done)
@@ -257,10 +258,6 @@ class Twin:
             fio=tuple(answer["fio"]),
             meter=_readings(xray, before_uj, duration_ns, core),
         )
-
-
-def _prepare(core: _core.Twin, jobs: str, watch: Callable[[int, int], bool]) -> Mapping[str, Any]:
-    return core.run(jobs, SAMPLE_NS, watch)
 
 
 def _meter_of(core: _core.Twin) -> tuple[int, int]:

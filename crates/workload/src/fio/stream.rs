@@ -5,8 +5,8 @@
 //! [`Stream::turn`]), and where ([`Stream::place`]; nowhere ends the file). Each direction has a
 //! position of its own in each file. What is left of a file below a block is not asked for.
 //!
-//! Randomness: a stream of numbers for each purpose, all begun anew with each pass, as fio does:
-//! the second loop asks for the same as the first. Ranks of a distribution alone go on.
+//! Randomness: a stream of numbers for each purpose, all begun anew with each pass, as fio does: the
+//! second loop asks for the same as the first. Ranks of a distribution alone go on.
 
 use flashtwin_base::rng::Rng;
 
@@ -196,10 +196,11 @@ impl Stream {
         Kind::Io(direction)
     }
 
-    /// A sync that is due after so many writes.
+    /// A sync that is due after so many writes. While their number stands, it is due again after
+    /// each read between them, as in fio.
     fn sync_due(&self, writes: u64, last: Option<Kind>) -> Option<Kind> {
         let syncs = &self.fio.syncs;
-        if last != Some(Kind::Io(Direction::Write)) || writes == 0 {
+        if !matches!(last, Some(Kind::Io(_))) || writes == 0 {
             return None;
         }
         let due = |every: u64| every > 0 && writes.is_multiple_of(every);

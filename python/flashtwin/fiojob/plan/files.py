@@ -2,7 +2,8 @@
 
 A path of /dev and the target's own name are the whole drive; so is what an engine of network
 storage reaches without a file name. Everything else is a regular file, and has to get a size. A
-file is as long as the furthest that any job reaches in it, in whole blocks of 4 KiB.
+file is as long as the furthest that any job reaches in it, in whole sectors, and begins at a whole
+block of 4 KiB.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from flashtwin.fiojob.language.where import JobFileError
 from flashtwin.fiojob.plan.clones import Clone
 
 GRAIN_BYTES = 4096
+SECTOR_BYTES = 512
 # Storage that these engines reach has no file name.
 _NAMELESS = frozenset({"rbd", "rados", "nbd", "gfapi", "gfapi_async", "libiscsi", "libblkio"})
 _REMOTE = frozenset({"rbd", "nbd", "libiscsi", "libblkio"})
@@ -234,6 +236,8 @@ def layout(everything: Sequence[tuple[Clone, Sequence[Part]]], target: Target) -
                 f" {target.name} has {target.bytes}",
                 hint="lower size or numjobs, or name one file for all with filename=",
             )
-        places[name] = (at, min(room, target.bytes - at))
+        # A block beyond the last sector of its file is not asked for, as in fio.
+        sectors = -(-length // SECTOR_BYTES) * SECTOR_BYTES
+        places[name] = (at, min(sectors, target.bytes - at))
         at += room
     return Layout(places=places)

@@ -40,7 +40,8 @@ class Counted:
 
     `number` counts from 1 over all processes; `group` is the reporting group; `options` are those
     of its own section as text; `together`: the group is told as one. `begun_ns`: when the phase in
-    which it ran began, since the whole run did.
+    which it ran began, since the whole run did. `fsyncs`: its syncs count as requests, which those
+    of fdatasync do not in fio.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Counted:
     latency_window_ns: int = 0
     latency_percentile: float = 100.0
     steady: str | None = None
+    fsyncs: bool = True
 
 
 def reports(processes: Sequence[Counted]) -> list[JobReport]:
@@ -76,14 +78,14 @@ def report(members: Sequence[Counted]) -> JobReport:
     rows = [one.row for one in members]
     failure = next((row["failure"] for row in rows if row["failure"]), None)
     issued = [sum(side(row, name)["issued"] for row in rows) for name in DIRECTIONS]
-    syncs = sum(row["sync"]["issued"] for row in rows)
+    syncs = sum(one.row["sync"]["issued"] for one in members if one.fsyncs)
     moved = max(sum(issued), 1)
     spent = [row["ended_ns"] - row["measured_ns"] for row in rows]
     return JobReport(
         name=first.name,
         options=first.options,
         directions={name: _direction([side(row, name) for row in rows]) for name in DIRECTIONS},
-        sync=_sync(rows),
+        sync=_sync(members),
         group=first.group,
         error=failure[0] if failure else 0,
         total_err=sum(side(row, name)["errors"] for row in rows for name in DIRECTIONS),
@@ -140,11 +142,11 @@ def _runtime(one: FioSide) -> int:
     return max(_ms(one["runtime_ns"]), 1) if one["ios"] else 0
 
 
-def _sync(rows: Sequence[FioRow]) -> Sync:
-    lat = _spread([row["sync"]["lat"] for row in rows])
+def _sync(members: Sequence[Counted]) -> Sync:
+    rows = [one.row for one in members]
     return Sync(
-        ios=sum(row["sync"]["lat"]["count"] for row in rows),
-        lat=lat,
+        ios=sum(one.row["sync"]["issued"] for one in members if one.fsyncs),
+        lat=_spread([row["sync"]["lat"] for row in rows]),
         counts=_summed([row["sync"]["lat_hist"] for row in rows]),
     )
 

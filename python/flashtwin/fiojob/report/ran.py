@@ -30,6 +30,7 @@ def counted(process: Process, row: Mapping[str, Any], begun_ns: int) -> Counted:
         latency_window_ns=target.window_ns if target else 0,
         latency_percentile=target.percentile if target else 100.0,
         steady=written("steadystate", steady).partition("=")[2] if steady else None,
+        fsyncs=bool(job["fsync"]),
     )
 
 

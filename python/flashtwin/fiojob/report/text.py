@@ -58,7 +58,7 @@ def _job(
         if one.ios:
             yield from _direction(name, one, whole.get((job.group, name), 0.0), shares)
     yield from _classes(job)
-    if job.sync.ios:
+    if job.sync.lat.count:
         yield "  fsync/fdatasync/sync_file_range:"
         yield _spread("sync", job.sync.lat, indent=4)
         yield from _percentiles("sync", job.sync.counts, shares)
