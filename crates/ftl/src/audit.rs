@@ -176,7 +176,10 @@ impl Ftl {
             | Token::FoldCheck(row) => row < self.layout.physical_units(),
             Token::MapRead(slot) => slot < self.map_slots(),
             Token::MapUpdate(page) => pages.is_some_and(|p| page < p.pages),
-            Token::Checkpoint | Token::Journal(_) | Token::SystemErase => self.spare.is_some(),
+            // They are written, and wear the flash, whether power cuts are switched on or not.
+            Token::Checkpoint => self.journal.writes_checkpoint(),
+            Token::Journal(sequence) => self.journal.writes(sequence),
+            Token::SystemErase => true,
             Token::Erase(superblock) => {
                 let block = self.blocks.all.get(superblock as usize);
                 block.is_some_and(|b| b.state == State::Erasing && b.erases_left > 0)

@@ -94,6 +94,16 @@ impl Journal {
     pub(crate) fn rows_read(&self) -> u64 {
         self.checkpoint_rows
     }
+
+    /// Rows of a checkpoint are being programmed.
+    pub(crate) fn writes_checkpoint(&self) -> bool {
+        self.rows_in_flight > 0
+    }
+
+    /// The row of entries with this number is being programmed.
+    pub(crate) fn writes(&self, sequence: u64) -> bool {
+        self.writing.contains(&sequence)
+    }
 }
 
 impl Ftl {
