@@ -170,6 +170,12 @@ fn syncs_come_after_writes_and_at_the_end() {
         (2, 2)
     );
     assert_eq!(totals.stats.syncs.mean(), 1_000.0);
+    // What else is under way counts for the depth of a sync, as it does for fio.
+    // Two writes at 1 and 2, a sync at 3; nothing is reaped before the queue is full, so the next
+    // writes are at 3 and 4; one is reaped, then a sync and the last write at 4.
+    let deep = job(r#""rw": "write", "size": 20480, "depth": 4,"#, two);
+    let totals = one(&mut Toy::new(1, 1_000), deep);
+    assert_eq!(totals.stats.depths, [1, 3, 3, 0, 0, 0, 0]);
 }
 
 #[test]

@@ -70,15 +70,14 @@ impl Counting {
         self.tally.begin(now);
     }
 
-    /// A request is issued.
+    /// A request is issued; a sync is submitted at once, at this depth.
     #[inline]
-    pub fn issued(&mut self, kind: Kind) {
+    pub fn issued(&mut self, kind: Kind, depth: u32) {
         match kind {
             Kind::Io(direction) => self.stats.sides[direction as usize].issued += 1,
             Kind::Fsync | Kind::Fdatasync => {
                 self.stats.syncs_issued += 1;
-                // The sync is all that is on its way then.
-                self.stats.submitted(1, 1);
+                self.stats.submitted(depth, 1);
             }
         }
     }

@@ -127,7 +127,7 @@ impl Process<'_> {
         self.done.numbers += 1;
         self.last = Some(made.kind);
         let (kind, bytes) = (made.kind, made.ask.bytes);
-        self.count.issued(kind);
+        self.count.issued(kind, self.depth);
         let Kind::Io(direction) = kind else {
             self.commit(core, device, now);
             self.sync(core, device, now, slot);
