@@ -24,10 +24,10 @@ random_distribution=zipf:1.2|random_distribution=pareto:0.9|random_distribution=
 random_distribution=zoned:60/10:40/90|random_distribution=zoned_abs:60/1g:40/2g
 random_generator=lfsr|randrepeat=0|allrandrepeat=1|randseed=42|softrandommap=1
 nrfiles=4|nr_files=2|file_service_type=random:4|openfiles=2|directory=/tmp|filename=/tmp/a:/tmp/b
-filename_format=$jobname.$filenum|rate=1m|rate=1m,500k|rate_iops=100|rate_min=1k|rate_process=poisson
-rate_cycle=500|ratecycle=100|thinktime=10|thinktime=1ms|thinktime_blocks=4|thinktime_spin=5
-thinktime_blocks_type=issue|thinktime_iotime=1s|flow=50|flow_id=1|flow_sleep=100|fsync=32|fdatasync=8
-end_fsync=1|fsync_on_close=1|sync=1|sync=dsync|zero_buffers|refill_buffers|scramble_buffers=0
+filename_format=$jobname.$filenum|rate=1m|rate=1m,500k|rate_iops=100|rate_min=1k
+rate_process=poisson|rate_cycle=500|ratecycle=100|thinktime=10|thinktime=1ms|thinktime_blocks=4|thinktime_spin=5
+thinktime_blocks_type=issue|thinktime_iotime=1s|flow=50|flow_id=1|flow_sleep=100|fsync=32
+fdatasync=8|end_fsync=1|fsync_on_close=1|sync=1|sync=dsync|zero_buffers|refill_buffers|scramble_buffers=0
 buffer_compress_percentage=50|buffer_compress_chunk=4k|dedupe_percentage=20|dedupe_mode=repeat
 buffer_pattern=0xdeadbeef|buffer_pattern="abcd"|stonewall|wait_for_previous|wait_for=b|exitall
 exitall=1|exit_what=all|exitall_on_error|steadystate=iops:10%|ss=bw_slope:1%|ss_dur=30|ss_ramp=5s
@@ -58,7 +58,8 @@ kb_base=1001|unified_rw_reporting=3"""
 STRICTER = """size=1.5m|size=0x10k|size=1,2|runtime=1min|runtime=1.5s|runtime=1:30|bs=4k-8k|bs=1e3
 size = 4k|rw=randread:x|rw=randread:4k|bs=4k,8k,16k,32k|direct=1x|bssplit=4k/60:8k/60
 rate_cycle=1s|bw=4k;|opendir=/tmp|file_append=1|verify_only=1|zonemode=strided|zonesize=1m
-merge_blktrace_file=x|trim_backlog=5|ioengine=cpuio|ioengine=filecreate|profile=act|latency_percentile=50:60"""
+merge_blktrace_file=x|trim_backlog=5|ioengine=cpuio|ioengine=filecreate|profile=act
+latency_percentile=50:60"""
 
 
 def cases(table: str) -> list[str]:

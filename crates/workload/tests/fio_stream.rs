@@ -104,9 +104,8 @@ fn without_a_map_blocks_are_alike() {
 #[test]
 fn sizes_have_their_shares() {
     let split = r#""least": 512, "most": 65536, "split": [[512, 10], [4096, 60], [65536, 30]]"#;
-    let fio = format!(
-        r#""random_map": false, "time_based": true, "blocks": [{{{split}}}, {{{split}}}, {{{split}}}]"#
-    );
+    let blocks = format!("[{{{split}}}, {{{split}}}, {{{split}}}]");
+    let fio = format!(r#""random_map": false, "time_based": true, "blocks": {blocks}"#);
     // Far more room than a request needs, so that the end changes next to nothing.
     let asks = requests("randwrite", "", &fio, 50_000);
     let counts = [512, 4096, 65_536].map(|bytes| share(&asks, |ask| ask.bytes == bytes));

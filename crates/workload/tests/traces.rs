@@ -286,7 +286,10 @@ fn a_trace_larger_than_its_buffers_is_read_to_its_end() {
 proptest! {
     /// Whatever the text is: an answer, no panic, and times that never run backwards.
     #[test]
-    fn any_text_has_an_answer(lines in prop::collection::vec("[ -~]{0,60}", 0..8), head in 0..4_usize) {
+    fn any_text_has_an_answer(
+        lines in prop::collection::vec("[ -~]{0,60}", 0..8),
+        head in 0..4_usize,
+    ) {
         let heads = ["fio version 2 iolog", "fio version 3 iolog",
                      "8,0 1 1 0.0 1 D W 8 + 8 [x]", "1,hm,0,Read,0,512,4"];
         let text = format!("{}\n{}", heads[head], lines.join("\n"));
@@ -297,7 +300,12 @@ proptest! {
 
     /// What a version 3 iolog says comes back.
     #[test]
-    fn an_iolog_comes_back(rows in prop::collection::vec((0..1_000_u64, 0..3_u32, 0..1_u64 << 40, 1..1_u64 << 30), 1..50)) {
+    fn an_iolog_comes_back(
+        rows in prop::collection::vec(
+            (0..1_000_u64, 0..3_u32, 0..1_u64 << 40, 1..1_u64 << 30),
+            1..50,
+        ),
+    ) {
         let mut text = String::from("fio version 3 iolog\n");
         let (mut expected, mut now) = (Vec::new(), 0);
         let mut files: Vec<u32> = Vec::new();

@@ -17,6 +17,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -224,10 +225,8 @@ class Twin:
                     offset=offset,
                     size=length // block * block,
                 )
-                jobs = _jobs([job])
-                done.append(
-                    self._result(step.label, lambda core: core.run(jobs, SAMPLE_NS, watch))  # noqa: B023
-                )
+                run = partial(_ran, jobs=_jobs([job]), watch=watch)
+                done.append(self._result(step.label, run))
         if not done:
             return self._marked(step)
         result = chained(step.label, done)
@@ -349,6 +348,10 @@ def _followed(xrays: Sequence[Mapping[str, Any]], offsets: Sequence[int]) -> dic
         )
         for name in there[0][0]
     }
+
+
+def _ran(core: _core.Twin, jobs: str, watch: Callable[[int, int], bool]) -> _core.Outcome:
+    return core.run(jobs, SAMPLE_NS, watch)
 
 
 def _coarse(ns: int) -> int:

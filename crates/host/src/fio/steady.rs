@@ -1,7 +1,8 @@
 //! The end of a job, or of a group of jobs, once its rate is steady.
 //!
 //! A value a second of drive time, and a window of the last `duration_s` of them: steady is a job
-//! whose largest deviation from the window's mean, or whose least-squares slope, is below the limit.
+//! whose largest deviation from the window's mean, or whose least-squares slope, is below the
+//! limit.
 
 use flashtwin_base::Nanos;
 use flashtwin_workload::fio::{Metric, Steady};

@@ -5,8 +5,8 @@
 //! [`Stream::turn`]), and where ([`Stream::place`]; nowhere ends the file). Each direction has a
 //! position of its own in each file. What is left of a file below a block is not asked for.
 //!
-//! Randomness: a stream of numbers for each purpose, all begun anew with each pass, as fio does: the
-//! second loop asks for the same as the first. Ranks of a distribution alone go on.
+//! Randomness: a stream of numbers for each purpose, all begun anew with each pass, as fio does:
+//! the second loop asks for the same as the first. Ranks of a distribution alone go on.
 
 use flashtwin_base::rng::Rng;
 

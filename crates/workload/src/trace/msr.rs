@@ -1,5 +1,6 @@
 //! The block traces of MSR Cambridge: `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`
-//! with times in units of 100 ns (Windows file time), offsets and sizes in bytes, `Read` or `Write`.
+//! with times in units of 100 ns (Windows file time), offsets and sizes in bytes, and `Read` or
+//! `Write`.
 
 use super::number::{range, shown, whole};
 use super::{Action, Context, Event, Line, TraceProblem};

@@ -6,8 +6,8 @@
 //! later. At the end of a pass it waits for all that is outstanding at once.
 //!
 //! Invariants: a request is in exactly one of `free`, `queued`, in flight or `arrived`; `depth` is
-//! what is not free; a process that waits has an event planned, a request under way, or is held by a
-//! flow of which another job is not.
+//! what is not free; a process that waits has an event planned, a request under way, or is held by
+//! a flow of which another job is not.
 
 mod limits;
 mod passes;
