@@ -150,7 +150,8 @@ def test_what_fio_counts_is_what_the_host_saw() -> None:
         assert sum(classes) == sum(row["depths"]) == totals.ios
     assert answer.series.ios.sum() == 8192
     counts = answer.hist["read"]
-    assert counts.sum() == sum(row["read"]["ios"] for row in answer.fio)  # type: ignore[attr-defined]
+    ios = sum(row["read"]["ios"] for row in answer.fio)
+    assert counts.sum() == ios  # type: ignore[attr-defined]
 
 
 def test_a_battery_s_step_is_described_as_ever() -> None:
