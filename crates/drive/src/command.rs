@@ -226,18 +226,20 @@ impl Drive {
     }
 
     /// A command begins its work in the drive.
+    #[inline]
     pub(crate) fn begin(&mut self, slot: u32) {
-        let command = self.commands.slots[slot as usize];
+        let command = &self.commands.slots[slot as usize];
+        let (op, empty) = (command.op, command.bytes == 0);
         if !command.in_range {
             self.answer(slot, Status::OutOfRange);
             return;
         }
-        match command.op {
+        match op {
             Op::Write | Op::Trim if self.ftl.is_read_only() => {
                 self.answer(slot, Status::ReadOnly);
             }
-            Op::Write if command.bytes > 0 => self.begin_write(slot),
-            Op::Read if command.bytes > 0 => self.begin_read(slot),
+            Op::Write if !empty => self.begin_write(slot),
+            Op::Read if !empty => self.begin_read(slot),
             Op::Trim => self.begin_trim(slot),
             Op::Flush => self.begin_flush(slot),
             Op::Write | Op::Read => self.answer(slot, Status::Ok),

@@ -229,7 +229,13 @@ impl Drive {
     /// Queues the operations that the firmware has asked for.
     #[inline]
     pub(crate) fn issue(&mut self) {
-        if self.power.phase == Phase::Resting && !self.ops.is_empty() {
+        if !self.ops.is_empty() {
+            self.issue_some();
+        }
+    }
+
+    fn issue_some(&mut self) {
+        if self.power.phase == Phase::Resting {
             self.wake_for_work();
         }
         if self.errors.on {
@@ -315,6 +321,37 @@ impl Drive {
         }
     }
 
+    /// Lets happen what is due at or before `limit`; with `until_done`, what is due after the first
+    /// moment that completes anything is left. The answer is that moment, or else `limit`.
+    fn run_events(&mut self, limit: Nanos, until_done: bool) -> Nanos {
+        let mut until = limit;
+        while let Some((at, event)) = self.events.pop_due(until) {
+            if at > self.look_due {
+                self.look(Nanos(at.0 - 1));
+            }
+            self.now = at;
+            self.handle(event);
+            if until_done && !self.done.is_empty() {
+                until = at;
+            }
+        }
+        until
+    }
+
+    /// What is due besides events at the time that they have reached, and what has completed.
+    #[inline]
+    fn end_run(&mut self, done: &mut Vec<Completion>) {
+        if self.now >= self.look_due {
+            self.look(self.now);
+        }
+        if done.is_empty() {
+            std::mem::swap(done, &mut self.done);
+        } else {
+            done.append(&mut self.done);
+        }
+        self.check_liveness();
+    }
+
     /// Liveness: while a command is outstanding, something is due. That the host leaves the
     /// superblocks that folding and collection need is checked where superblocks are opened.
     #[inline]
@@ -395,18 +432,15 @@ impl Device for Drive {
 
     #[inline]
     fn advance(&mut self, to: Nanos, done: &mut Vec<Completion>) {
-        while let Some((at, event)) = self.events.pop_due(to) {
-            if at > self.look_due {
-                self.look(Nanos(at.0 - 1));
-            }
-            self.now = at;
-            self.handle(event);
-        }
+        self.run_events(to, false);
         self.now = self.now.max(to);
-        if self.now >= self.look_due {
-            self.look(self.now);
-        }
-        done.append(&mut self.done);
-        self.check_liveness();
+        self.end_run(done);
+    }
+
+    #[inline]
+    fn advance_until_done(&mut self, limit: Nanos, done: &mut Vec<Completion>) -> Nanos {
+        let reached = self.run_events(limit, true);
+        self.end_run(done);
+        reached
     }
 }

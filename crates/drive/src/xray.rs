@@ -70,14 +70,22 @@ pub(crate) struct Inside<'a> {
     pub(crate) thermal: &'a Thermal,
 }
 
-/// Samples of the inside at a fixed interval.
+/// Samples of the inside at a fixed interval. Most columns stand still most of the time, so that
+/// of each sample only what is not as before is kept.
 pub struct Xray {
     every: Nanos,
     next: Nanos,
     start: Nanos,
-    columns: [Vec<i64>; WIDTH],
+    /// The last sample, and before the first one zeros.
+    last: [i64; WIDTH],
+    /// For each sample a bit for each column whose value is another than before.
+    changed: Vec<u64>,
+    /// Those values, column by column within a sample.
+    values: Vec<i64>,
     wear: Wear,
 }
+
+const _: () = assert!(WIDTH <= 64, "a bit for each column");
 
 /// What takes a look at every superblock, kept until one of them was erased or given up.
 #[derive(Clone, Copy, Debug, Default)]
@@ -114,7 +122,9 @@ impl Xray {
             every: Nanos::ZERO,
             next: Nanos::NEVER,
             start: Nanos::ZERO,
-            columns: std::array::from_fn(|_| Vec::new()),
+            last: [0; WIDTH],
+            changed: Vec::new(),
+            values: Vec::new(),
             wear: Wear::default(),
         }
     }
@@ -128,7 +138,9 @@ impl Xray {
         } else {
             now + every
         };
-        self.columns.iter_mut().for_each(Vec::clear);
+        self.last = [0; WIDTH];
+        self.changed.clear();
+        self.values.clear();
     }
 
     /// When the next sample is due.
@@ -210,14 +222,64 @@ impl Xray {
             inside.power.state(at) as u64,
             libm::round(celsius * 1e3) as u64,
         ];
-        for (column, value) in self.columns.iter_mut().zip(row) {
-            column.push(value as i64);
+        self.keep(&row.map(|value| value as i64));
+    }
+
+    /// Keeps what is new in a sample.
+    fn keep(&mut self, row: &[i64; WIDTH]) {
+        let mut changed = 0;
+        for (column, (last, &value)) in self.last.iter_mut().zip(row).enumerate() {
+            if *last != value {
+                *last = value;
+                changed |= 1 << column;
+                self.values.push(value);
+            }
         }
+        self.changed.push(changed);
     }
 
     /// The samples so far, a column for each of [`COLUMNS`].
     #[must_use]
-    pub fn columns(&self) -> &[Vec<i64>; WIDTH] {
-        &self.columns
+    pub fn columns(&self) -> [Vec<i64>; WIDTH] {
+        let samples = self.changed.len();
+        let mut columns = std::array::from_fn(|_| Vec::with_capacity(samples));
+        let mut values = self.values.iter();
+        let mut row = [0; WIDTH];
+        for &changed in &self.changed {
+            let mut left = changed;
+            while left != 0 {
+                let value = values.next().expect("a value for each bit");
+                row[left.trailing_zeros() as usize] = *value;
+                left &= left - 1;
+            }
+            for (column, value) in columns.iter_mut().zip(row) {
+                column.push(value);
+            }
+        }
+        columns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn columns_are_the_rows_that_were_kept(
+            rows in prop::collection::vec(prop::array::uniform32(-2i64..3), 0..40),
+        ) {
+            let mut xray = Xray::new();
+            let wide = |row: &[i64; 32]| std::array::from_fn(|i| row[i % 32] << i);
+            rows.iter().for_each(|row| xray.keep(&wide(row)));
+            let columns = xray.columns();
+            prop_assert!(columns.iter().all(|column| column.len() == rows.len()));
+            for (at, row) in rows.iter().enumerate() {
+                prop_assert_eq!(columns.each_ref().map(|column| column[at]), wide(row));
+            }
+            xray.restart(Nanos::ZERO, Nanos::ZERO);
+            prop_assert!(xray.columns().iter().all(Vec::is_empty));
+        }
     }
 }

@@ -188,6 +188,10 @@ impl Ftl {
         let ppn = self.layout.base(s.superblock) + s.next;
         self.invalidate_run(lpn, taken);
         self.map.point(lpn, ppn, taken);
+        if taken > 1 {
+            // As a rule a run goes on.
+            self.map.expect_run(lpn + taken, ppn + taken, taken);
+        }
         if let Some(spare) = &mut self.spare {
             spare.placed(lpn, ppn, taken);
         }

@@ -6,6 +6,9 @@ use flashtwin_base::memory::{prefetch, table};
 
 use crate::layout::NONE;
 
+/// Entries of a map in a line of the cache.
+const LINE_UNITS: usize = 16;
+
 /// Map, reverse map and validity. Valid counts live with the superblocks.
 pub(crate) struct Map {
     /// Physical unit of each logical one, or none.
@@ -48,6 +51,23 @@ impl Map {
     #[inline]
     pub(crate) fn expect_valid(&self, ppn: u32) {
         prefetch(&self.valid, (ppn >> 6) as usize);
+    }
+
+    /// A run of units from `lpn` will be placed from `ppn` on before long.
+    #[inline]
+    pub(crate) fn expect_run(&self, lpn: u32, ppn: u32, count: u32) {
+        for unit in (0..count).step_by(LINE_UNITS) {
+            prefetch(&self.physical, (lpn + unit) as usize);
+            prefetch(&self.logical, (ppn + unit) as usize);
+        }
+    }
+
+    /// The valid ones of `first..first + count` will be moved, and what follows them later.
+    #[inline]
+    pub(crate) fn expect_moves(&self, first: u32, count: u32) {
+        const LATER_ROWS: u32 = 4;
+        prefetch(&self.logical, (first + LATER_ROWS * count) as usize);
+        self.each_valid(first, count, |lpn| prefetch(&self.physical, lpn as usize));
     }
 
     #[inline]
@@ -103,6 +123,12 @@ impl Map {
     /// Appends the logical units of the valid ones of `first..first + count` to `out`.
     #[inline]
     pub(crate) fn collect_valid(&self, first: u32, count: u32, out: &mut Vec<u32>) {
+        self.each_valid(first, count, |lpn| out.push(lpn));
+    }
+
+    /// Calls `unit` with the logical unit of each valid one of `first..first + count`.
+    #[inline]
+    fn each_valid(&self, first: u32, count: u32, mut unit: impl FnMut(u32)) {
         let (mut at, end) = (first, first + count);
         while at < end {
             let take = (64 - (at & 63)).min(end - at);
@@ -110,7 +136,7 @@ impl Map {
             let mut bits = self.valid[(at >> 6) as usize] & mask;
             let base = at & !63;
             while bits != 0 {
-                out.push(self.logical[(base + bits.trailing_zeros()) as usize]);
+                unit(self.logical[(base + bits.trailing_zeros()) as usize]);
                 bits &= bits - 1;
             }
             at += take;

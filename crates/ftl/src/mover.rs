@@ -296,6 +296,9 @@ impl Ftl {
         mover.outstanding += 1;
         mover.owed += whole;
         self.counters.map_reads += u64::from(work == Work::Map);
+        if work == Work::Collect {
+            self.map.expect_moves(first, row_units);
+        }
         let (die, class) = self.read_place(first);
         let sent = if self.layout.ratio == 1 {
             valid

@@ -256,10 +256,16 @@ impl Ftl {
     }
 
     /// The stream that takes the next host unit of a route.
+    #[inline]
     pub(crate) fn host_stream(&mut self, route: Route) -> usize {
         if self.cache.mode == CacheMode::None || route == Route::Direct {
             return DIRECT;
         }
+        self.cached_stream()
+    }
+
+    /// The same where there is a cache and the route may lead there.
+    fn cached_stream(&mut self) -> usize {
         if self.cache.bypass {
             if self.cache_openable() < self.rearms_at() {
                 self.look_for_reclaim();

@@ -36,7 +36,11 @@ impl Ftl {
             }
             return;
         }
-        if self.map.physical[from..to].iter().all(|&ppn| ppn == NONE) {
+        // Without a way out before the end it is a few wide instructions.
+        let all = self.map.physical[from..to]
+            .iter()
+            .fold(NONE, |all, &ppn| all & ppn);
+        if all == NONE {
             return;
         }
         let mut at = from;

@@ -92,6 +92,8 @@ struct Host<'a> {
     threads: Vec<Thread>,
     jobs: Vec<Running<'a>>,
     events: EventQueue<u32>,
+    /// When the earliest of them is due: never, as a rule.
+    due: Nanos,
     /// Requests that found the device full.
     waiting: Fifo<u32>,
     room: u32,
@@ -119,8 +121,7 @@ pub fn run<D: Device>(
     let mut now = start;
     host.run_due(device, now);
     while !host.is_finished() {
-        let limit = host.events.peek_at().unwrap_or(Nanos::NEVER);
-        let next = device.advance_until_done(limit, &mut done);
+        let next = device.advance_until_done(host.due, &mut done);
         assert_ne!(
             next,
             Nanos::NEVER,
@@ -129,12 +130,13 @@ pub fn run<D: Device>(
         );
         now = now.max(next);
         if !done.is_empty() {
-            for completion in done.drain(..) {
-                host.complete(device, now, completion);
+            for completion in &done {
+                host.complete(device, now, *completion);
                 if host.completions.is_multiple_of(TICK) && tick(host.progress(now)) == Flow::Stop {
                     host.stop(now);
                 }
             }
+            done.clear();
             host.submit_waiting(device, now);
         }
         host.run_due(device, now);
@@ -175,6 +177,7 @@ impl<'a> Host<'a> {
             slots,
             threads,
             jobs,
+            due: events.peek_at().unwrap_or(Nanos::NEVER),
             events,
             room,
             outstanding: 0,
@@ -189,6 +192,18 @@ impl<'a> Host<'a> {
     /// Lets the threads go on whose time has come.
     #[inline]
     fn run_due<D: Device>(&mut self, device: &mut D, now: Nanos) {
+        if self.due <= now {
+            self.run_threads(device, now);
+        }
+    }
+
+    /// A thread goes on at `at`.
+    fn wake(&mut self, at: Nanos, index: u32) {
+        self.events.push(at, index);
+        self.due = self.due.min(at);
+    }
+
+    fn run_threads<D: Device>(&mut self, device: &mut D, now: Nanos) {
         while let Some((_, index)) = self.events.pop_due(now) {
             let thread = &mut self.threads[index as usize];
             let state = std::mem::replace(&mut thread.state, State::Idle);
@@ -197,6 +212,7 @@ impl<'a> Host<'a> {
             }
             self.go_on(device, now, index);
         }
+        self.due = self.events.peek_at().unwrap_or(Nanos::NEVER);
     }
 
     /// Has an idle thread start what it can, until it has to wait for something.
@@ -218,7 +234,7 @@ impl<'a> Host<'a> {
             }
             if at > now {
                 thread.state = State::Waits;
-                self.events.push(at, index);
+                self.wake(at, index);
                 return;
             }
             let host = running.job.host;
@@ -227,7 +243,7 @@ impl<'a> Host<'a> {
             }
             if host > Nanos::ZERO {
                 self.threads[index as usize].state = State::Issues(slot);
-                self.events.push(now + host, index);
+                self.wake(now + host, index);
                 return;
             }
             self.reach(device, now, slot);

@@ -33,7 +33,7 @@ pub fn answer<'py>(
     result.set_item("series", series(py, answer.outcome)?)?;
     let columns = PyDict::new(py);
     for (name, column) in COLUMNS.iter().zip(xray.columns()) {
-        columns.set_item(name, PyArray1::from_slice(py, column))?;
+        columns.set_item(name, PyArray1::from_vec(py, column))?;
     }
     result.set_item("xray", columns)?;
     Ok(result)

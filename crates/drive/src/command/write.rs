@@ -54,15 +54,16 @@ impl Drive {
         self.issue();
     }
 
+    #[inline]
     pub(super) fn begin_write(&mut self, slot: u32) {
-        let command = self.commands.slots[slot as usize];
+        let command = &mut self.commands.slots[slot as usize];
         self.errors.replaced(command.lpn, command.units);
         if !self.read_ahead.is_empty() {
             self.read_ahead.invalidate(command.lpn, command.units);
         }
         let (lba, bytes) = (command.lba, command.bytes);
         let run = || self.runs.note(lba, bytes / SECTOR_BYTES, bytes);
-        self.commands.slots[slot as usize].route = self.ftl.route(bytes, run);
+        command.route = self.ftl.route(bytes, run);
         self.commands.incoming.push_back(slot);
         self.look_up_write(slot, self.known_from_the_start());
         self.admit();
@@ -71,11 +72,14 @@ impl Drive {
     /// Looks up the map entries of a write from where it stands, those below `known` being at hand,
     /// and reads the rest of the units that it covers in part.
     #[inline]
-    pub(crate) fn look_up_write(&mut self, slot: u32, mut known: u32) {
-        let command = self.commands.slots[slot as usize];
-        if command.whole_units && known == u32::MAX {
-            return;
+    pub(crate) fn look_up_write(&mut self, slot: u32, known: u32) {
+        if known < u32::MAX || !self.commands.slots[slot as usize].whole_units {
+            self.look_up_units(slot, known);
         }
+    }
+
+    fn look_up_units(&mut self, slot: u32, mut known: u32) {
+        let command = self.commands.slots[slot as usize];
         let (mut at, end) = (self.commands.cursor(slot), command.lpn + command.units);
         while at < end {
             if at >= known {
@@ -143,10 +147,14 @@ impl Drive {
         if self.commands.crossing > 0 || self.commands.programming {
             return;
         }
-        let Some(&slot) = self.commands.incoming.front() else {
-            return;
-        };
-        let command = self.commands.slots[slot as usize];
+        if let Some(&slot) = self.commands.incoming.front() {
+            self.admit_first(slot);
+        }
+    }
+
+    /// The same where a write waits and nothing keeps it from being looked at.
+    fn admit_first(&mut self, slot: u32) {
+        let command = &self.commands.slots[slot as usize];
         if command.pending > 0 {
             return;
         }
@@ -154,9 +162,9 @@ impl Drive {
             self.refuse(slot);
             return;
         }
-        let unit_bytes = self.ftl.layout.unit_bytes;
+        let (route, first) = (command.route, command.sent == 0);
         let burst = (command.units - command.sent).min(self.commands.burst_units);
-        let room = self.ftl.room(command.route);
+        let room = self.ftl.room(route);
         self.issue_pumped();
         if room == 0 || (room < burst && self.waits_for_whole(burst)) {
             let received = !self.commands.received.is_empty();
@@ -169,10 +177,10 @@ impl Drive {
             return;
         }
         let units = burst.min(room);
-        self.ftl.reserve(command.route, units);
+        self.ftl.reserve(route, units);
         self.commands.crossing = units;
-        let bytes = command.bytes_of(command.sent, units, unit_bytes);
-        let first = command.sent == 0;
+        let command = &self.commands.slots[slot as usize];
+        let bytes = command.bytes_of(command.sent, units, self.ftl.layout.unit_bytes);
         let mut arrives = self.send(bytes, Way::In, first);
         if self.controller.compression_bytes_per_s > 0 && self.ftl.compresses() {
             arrives = self.compressed(bytes, arrives);
@@ -324,9 +332,12 @@ impl Drive {
     /// Taking turns: what has been received is placed and programmed before more is received.
     #[inline]
     fn stop_receiving(&mut self) {
-        if !self.commands.takes_turns {
-            return;
+        if self.commands.takes_turns {
+            self.program_received();
         }
+    }
+
+    fn program_received(&mut self) {
         let mut received = std::mem::take(&mut self.commands.received);
         for piece in received.drain(..) {
             self.place(piece);

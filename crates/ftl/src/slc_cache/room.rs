@@ -10,6 +10,7 @@ use crate::policy::Admit;
 
 impl Ftl {
     /// Whether a superblock may be opened for direct data of a route.
+    #[inline]
     pub(super) fn direct_openable(&self, route: Route) -> bool {
         let other = self.buffer.promised[1 - route as usize];
         self.available() > self.policy.gc.reserve_superblocks + u32::from(other)
@@ -17,6 +18,7 @@ impl Ftl {
     }
 
     /// Whether the other route's data goes to a stream too.
+    #[inline]
     fn shares(&mut self, stream: usize, route: Route) -> bool {
         let other = match route {
             Route::Cache => Route::Direct,
@@ -26,6 +28,7 @@ impl Ftl {
     }
 
     /// Units on their way to a stream, and whether a superblock is set aside for it.
+    #[inline]
     fn awaited(&mut self, stream: usize, route: Route) -> (u32, bool) {
         let (mut coming, mut promised) = (
             self.buffer.coming[route as usize],
@@ -40,6 +43,7 @@ impl Ftl {
 
     /// Units of a route that the host may hand over now; 0 when it has to wait for a program, a
     /// fold or a collection. The units have to be reserved before they are handed over.
+    #[inline]
     pub fn room(&mut self, route: Route) -> u32 {
         let buffer = self.buffer.capacity_units - self.buffer.used_units;
         let held = self.fold.holds_host() || self.collect.holds_host() || self.map_holds();
@@ -61,6 +65,7 @@ impl Ftl {
 
     /// Sets buffer aside for units that the host is sending, and a free superblock where they do
     /// not fit into the open one: no mover takes it before they arrive.
+    #[inline]
     pub fn reserve(&mut self, route: Route, units: u32) {
         self.buffer.used_units += units;
         self.buffer.coming[route as usize] += units;
@@ -68,6 +73,7 @@ impl Ftl {
     }
 
     /// Sets a free superblock aside where what is coming on a route does not fit into the open one.
+    #[inline]
     pub(crate) fn promise(&mut self, route: Route) {
         let stream = self.host_stream(route);
         let (coming, promised) = self.awaited(stream, route);
