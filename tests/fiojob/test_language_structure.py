@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from flashtwin.fiojob.language.lines import read
+from flashtwin.fiojob.language.lines import read, read_text
 from flashtwin.fiojob.language.sections import Script, typed
 from flashtwin.fiojob.language.where import JobFileError
 from flashtwin.fiojob.language.words import script
@@ -63,6 +65,7 @@ BAD = [
     ({"job": "[a]\nIODEPTH=4\n"}, "small letters"),
     ({"job": "[a]\nbs: 4k\n"}, "equals sign"),
     ({"job": "[a]\nioengine=libiao\n"}, "did you mean libaio?"),
+    ({"job": "[a]\ncpuload=5\nioengine=cpuio\n"}, "job.fio:3: ioengine=cpuio works on"),
     ({"job": "[a]\nhipri\n"}, "ioengine=io_uring"),
     ({"job": "[a]\nrw=randrread\n"}, "did you mean randread?"),
     ({"job": "[global]\nbs=4k\n"}, "no job"),
@@ -157,3 +160,24 @@ def test_what_is_accepted_with_a_note_says_where(tmp_path: Path) -> None:
     notes = [str(note) for note in typed(read(str(path)), environment={}).notes]
     assert [note.partition(": ")[0] for note in notes] == [f"{path}:2", f"{path}:3"]
     assert "never executed" in notes[1]
+
+
+MARKS = tuple("[]=:,;#\n\r\0()%- \t\u00e9\ud800")
+WORDS = (
+    *("global", "include ", "bs", "rw=", "randread:", "bssplit=4k/", "size=", "$ncpus", "0x", "1g"),
+    *("random_distribution=zoned:", "ioengine=", "filename=", "percentile_list=", "${", "}"),
+)
+PIECES = st.sampled_from((*MARKS, *WORDS))
+
+
+@settings(deadline=None, max_examples=200)
+@given(text=st.lists(st.one_of(PIECES, st.text(max_size=3)), max_size=30).map("".join))
+def test_no_text_breaks_the_reading(text: str) -> None:
+    from flashtwin.fiojob.plan.files import Target
+    from flashtwin.fiojob.plan.plan import plan
+
+    try:
+        jobs = typed(read_text(text), environment={}).jobs
+        plan(jobs, Target(name="drive", bytes=1 << 34))
+    except JobFileError as error:
+        assert error.message and error.where.file

@@ -63,6 +63,7 @@ LAYOUTS = [
     ),
     ("[a]\nfilesize=1m\noffset=256k\n", [span(0, 1 << 20, 256 << 10, 768 << 10)]),
     ("[a]\nioengine=rbd\npool=x\n", [span(0, WHOLE)]),
+    ("[a]\nioengine=libiscsi\nfilename=iscsi\\://host/lun\n", [span(0, WHOLE)]),
     ("[a]\nfill_device=1\n", [span(0, WHOLE // 4096 * 4096)]),
 ]
 

@@ -80,6 +80,10 @@ class _Reader:
     def settings(self, section: Section, inherited: Mapping[str, Setting]) -> dict[str, Setting]:
         """What holds in a section: `kb_base` first, as fio has it, then line by line."""
         found = dict(inherited)
+        for line in section.lines:
+            # Its own options would be told of as unknown ones.
+            if line.text.startswith("ioengine="):
+                self._check_reach(line.text.partition("=")[2].partition(":")[0], line.where)
         words = [(line, *self._split(line)) for line in section.lines]
         for line, option, value in sorted(words, key=lambda word: word[1].name != "kb_base"):
             setting = self._setting(line, option, value, found)
@@ -132,12 +136,7 @@ class _Reader:
         written = str(job["ioengine"])
         engine = written.partition(":")[0]
         where = job.line("ioengine")
-        if engine in ELSEWHERE:
-            raise JobFileError(
-                where,
-                f"ioengine={engine} works on {ELSEWHERE[engine]} and asks nothing of a drive",
-                hint="give an engine of files, for example ioengine=libaio",
-            )
+        self._check_reach(engine, where)
         if engine not in SYNCHRONOUS and engine not in ASYNCHRONOUS:
             from flashtwin.fiojob.language.kinds import closest
 
@@ -152,6 +151,14 @@ class _Reader:
                     f" {engine}",
                     hint=f"leave out {setting.text}, or change the engine",
                 )
+
+    def _check_reach(self, engine: str, where: Where) -> None:
+        if engine in ELSEWHERE:
+            raise JobFileError(
+                where,
+                f"ioengine={engine} works on {ELSEWHERE[engine]} and asks nothing of a drive",
+                hint="give an engine of files, for example ioengine=libaio",
+            )
 
     def _note(self, where: Where, text: str) -> None:
         note = Note(where=where, text=text)

@@ -18,8 +18,7 @@ from flashtwin.fiojob.plan.clones import Clone
 
 GRAIN_BYTES = 4096
 SECTOR_BYTES = 512
-# Storage that these engines reach has no file name.
-_NAMELESS = frozenset({"rbd", "rados", "nbd", "gfapi", "gfapi_async", "libiscsi", "libblkio"})
+# What these engines reach is a drive of its own; a file name only says where.
 _REMOTE = frozenset({"rbd", "nbd", "libiscsi", "libblkio"})
 
 
@@ -51,13 +50,13 @@ def parts(clone: Clone, target: Target) -> list[Part]:
 def names(clone: Clone) -> list[str]:
     """The names of a process's files."""
     job = clone.job
+    if str(job["ioengine"]) in _REMOTE:
+        return ["/dev/storage"]
     directory = _one_of(str(job["directory"] or ""), clone.number)
     if job["filename"]:
         given = [name for name in _split(str(job["filename"])) if name]
         if given:
             return [_joined(directory, name) for name in given]
-    if str(job["ioengine"]) in _REMOTE:
-        return ["/dev/storage"]
     if job.section.startswith("/dev/") and job["nrfiles"] == 1:
         return [job.section]
     made = [_formatted(clone, number) for number in range(max(job["nrfiles"], 1))]
