@@ -91,7 +91,7 @@ pub(crate) struct Tally {
     outstanding: u64,
     /// Requests times nanoseconds, up to `integrated_to`. That begins at the end of the ramp: what
     /// changes before only changes `outstanding`.
-    area: u64,
+    area: u128,
     integrated_to: Nanos,
     last_end: Nanos,
 }
@@ -112,7 +112,8 @@ impl Tally {
     #[inline]
     fn integrate(&mut self, now: Nanos) {
         if now > self.integrated_to {
-            self.area += self.outstanding * (now - self.integrated_to).0;
+            let span = (now - self.integrated_to).0;
+            self.area += u128::from(self.outstanding) * u128::from(span);
             self.integrated_to = now;
         }
     }
@@ -165,7 +166,7 @@ impl Tally {
             job.name
         );
         let duration = Nanos(end.0.saturating_sub(self.counted_from.0));
-        let per = |sum: u64, count: u64| {
+        let per = |sum: u128, count: u64| {
             if count == 0 {
                 0.0
             } else {
@@ -183,5 +184,22 @@ impl Tally {
             mean_depth: per(self.area, duration.0),
             errors: self.errors,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_year_at_a_great_depth_adds_up() {
+        let year = Nanos(31_557_600_000_000_000);
+        let mut tally = Tally::new(Nanos::ZERO, Nanos::ZERO);
+        (0..1000).for_each(|_| tally.begin(Nanos::ZERO));
+        tally.integrate(year);
+        assert_eq!(tally.area, 1000 * u128::from(year.0));
+        let mut sum = Sum::NOTHING;
+        (0..1000).for_each(|_| sum.add(4096, year));
+        assert_eq!(sum.latency, tally.area);
     }
 }

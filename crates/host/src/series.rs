@@ -51,7 +51,8 @@ impl Series {
         self.direction.push(direction as i64);
         self.ios.push(sum.ios as i64);
         self.bytes.push(sum.bytes as i64);
-        self.lat_sum_ns.push(sum.latency as i64);
+        self.lat_sum_ns
+            .push(i64::try_from(sum.latency).unwrap_or(i64::MAX));
         self.lat_min_ns.push(sum.shortest() as i64);
         self.lat_max_ns.push(sum.longest as i64);
     }
@@ -64,7 +65,8 @@ impl Series {
 pub(crate) struct Sum {
     pub ios: u64,
     pub bytes: u64,
-    pub latency: u64,
+    /// Wider than a time: 600 requests under way for a year are more nanoseconds than 64 bits hold.
+    pub latency: u128,
     pub longest: u64,
     shortest: u64,
 }
@@ -82,7 +84,7 @@ impl Sum {
     pub fn add(&mut self, bytes: u64, latency: Nanos) {
         self.ios += 1;
         self.bytes += bytes;
-        self.latency += latency.0;
+        self.latency += u128::from(latency.0);
         self.shortest = self.shortest.min(latency.0);
         self.longest = self.longest.max(latency.0);
     }

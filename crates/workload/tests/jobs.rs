@@ -200,3 +200,16 @@ fn trims_go_with_writes_and_zones_are_complete() {
         "job `j`: zones add up to 110 %, not to 100"
     );
 }
+
+#[test]
+fn random_trims_take_a_note_of_no_more_blocks_than_they_can_number() {
+    let job = |size: u64| {
+        let mut job = RawJob::new("j", flashtwin_workload::ReadWrite::RandWrite, 512, 1);
+        (job.trim_percent, job.size) = (10, Some(size));
+        job.check(u64::MAX / 2).map(|_| ())
+    };
+    let most = (u64::from(u32::MAX) - 1) * 512;
+    assert!(job(most).is_ok());
+    let refused = job(most + 512).unwrap_err().to_string();
+    assert!(refused.contains("4294967295 blocks"), "{refused}");
+}

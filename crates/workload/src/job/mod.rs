@@ -204,7 +204,7 @@ impl RawJob {
     }
 
     /// Trims are mixed into writes alone, zones divide random requests, and divide all of them.
-    fn find_mix_problem(&self) -> Result<(), (&'static str, Problem)> {
+    fn find_mix_problem(&self, size: u64) -> Result<(), (&'static str, Problem)> {
         let pairs = matches!(self.rw, ReadWrite::TrimWrite | ReadWrite::RandTrimWrite);
         if pairs && self.fio.is_none() {
             return Err(("rw", Problem::OnlyFio));
@@ -212,6 +212,12 @@ impl RawJob {
         let writes = matches!(self.rw, ReadWrite::Write | ReadWrite::RandWrite);
         if self.trim_percent > 0 && !writes {
             return Err(("trim_percent", Problem::NotWrites));
+        }
+        // Of each block that a random trim may take the job remembers whether it holds data.
+        let blocks = size.checked_div(self.block_bytes).unwrap_or(0);
+        let remembers = self.trim_percent > 0 && self.rw == ReadWrite::RandWrite;
+        if remembers && blocks >= u64::from(u32::MAX) {
+            return Err(("trim_percent", Problem::TooManyBlocks(blocks)));
         }
         if self.zones.is_empty() {
             return Ok(());
@@ -248,7 +254,7 @@ impl RawJob {
         ] {
             at_most(field, time, MAX_TIME_NS)?;
         }
-        self.find_mix_problem()?;
+        self.find_mix_problem(size)?;
         above_zero("depth", self.depth.into())?;
         above_zero("threads", self.threads.into())?;
         above_zero("runtime_ns", self.runtime_ns.unwrap_or(1))?;

@@ -64,6 +64,9 @@ pub enum Problem {
     /// Only writes can be mixed with trims.
     #[error("mixes trims into writes, and this job does not only write")]
     NotWrites,
+    /// Random trims take a note of each block.
+    #[error("needs a note of each of {0} blocks, and 4294967294 is the most; raise block_bytes")]
+    TooManyBlocks(u64),
     /// Only random requests can be divided.
     #[error("divide random requests, and this job is sequential")]
     NotRandom,
