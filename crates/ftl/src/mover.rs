@@ -92,6 +92,7 @@ impl Mover {
             Work::Fold => layout.native_granule * layout.group_dies,
             Work::Collect | Work::Map => layout.row_units,
         };
+        let step = step / layout.ratio;
         Mover {
             work,
             source: NONE,
