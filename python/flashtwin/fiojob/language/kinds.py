@@ -92,7 +92,7 @@ class Flag(_Plain):
 
 @dataclass(frozen=True, kw_only=True)
 class Whole(_Plain):
-    """A whole number, suffixes allowed, from `least` to `most`; `power`: a power of two or 0."""
+    """A whole number, suffixes allowed, from `least` to `most`; `power`: a power of two."""
 
     least: int = 0
     most: int = numbers.MOST

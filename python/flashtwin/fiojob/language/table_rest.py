@@ -74,7 +74,7 @@ SILENT = (
     _silent("direct", _FLAG, _CACHE),
     _silent("buffered", _FLAG, _CACHE),
     _silent("invalidate", _FLAG, _CACHE),
-    _silent("fadvise_hint", Choice(words=("0", "1", "random", "sequential", "noreuse")), _CACHE),
+    _silent("fadvise_hint", Choice(words=("0", "1", "random", "sequential")), _CACHE),
     _silent("thread", _BARE, _CPU),
     _silent("cpumask", _WHOLE, _CPU),
     _silent("cpus_allowed", _TEXT, _CPU),

@@ -233,7 +233,12 @@ ROWS = (
         100,
     ),
     _row("replay_scale", Whole(most=_UINT), "divides the offsets of a trace", 1),
-    _row("replay_align", Whole(power=True, name="size"), "grain of the offsets of a trace", 0),
+    _row(
+        "replay_align",
+        Whole(least=1, power=True, name="size"),
+        "grain of the offsets of a trace",
+        0,
+    ),
     _row("replay_skip", Text(), "directions of a trace that are left out"),
     _row("replay_redirect", Text(), "device of a trace; here it is always the target"),
 )
