@@ -87,10 +87,11 @@ impl Mover {
         let granule = i64::from(layout.native_granule / layout.ratio);
         let slack = SLACK_GRANULES * i64::from(layout.dies) * granule;
         let ahead = i64::from(layout.dies) * granule;
-        // What one step deals with at most: a row, or by copyback a wordline on every die.
+        // What one step of folding deals with at most: by copyback a wordline on every die.
+        // Collection asks for space and not for a pace: what it did beyond the debt is forgotten.
         let step = match work {
             Work::Fold => layout.native_granule * layout.group_dies,
-            Work::Collect | Work::Map => layout.row_units,
+            Work::Collect | Work::Map => 0,
         };
         let step = step / layout.ratio;
         Mover {
