@@ -7,11 +7,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import Result
+from click.testing import CliRunner, Result
+
+from flashtwin.cli.app import app
 
 Run = Callable[..., Result]
 TWIN = ("--on", "bx500-240", "--scale", "1/16", "-q")
 JOB = "[global]\nioengine=libaio\nsize=8m\n[a]\nrw=randread\niodepth=8\n[b]\nstonewall\nrw=write\n"
+
+
+@pytest.fixture
+def run() -> Run:
+    return lambda *words: CliRunner().invoke(app, list(words), prog_name="flashtwin")
 
 
 @pytest.fixture
@@ -40,8 +47,9 @@ def test_a_command_line_on_a_twin(run: Run, folder: Path) -> None:
 
 
 def test_the_same_seed_gives_the_same_answer(run: Run, folder: Path) -> None:
+    words = ("--name=a", "--rw=randrw", "--size=8m", "--norandommap")
     answers = [
-        run("fio", "job.fio", *TWIN, "--output-format=json+", "--seed", seed).stdout
+        run("fio", *words, *TWIN, "--output-format=json+", "--seed", seed).stdout
         for seed in ("1", "1", "2")
     ]
     assert answers[0] == answers[1] != answers[2]
@@ -65,11 +73,16 @@ BAD = [
     ("[a]\nidepth=4\n", 2, "job.fio:2: fio has no option idepth", "did you mean iodepth?"),
     ("[a]\nrw=read\n", 2, "job.fio:1: job a has no size", "filename=bx500-240"),
     ("[a]\nsize=300g\n", 2, "job.fio:2: job a wants 322122547200 bytes", "lower size"),
-    ("[a]\ninclude job.fio\n", 2, "go round in a circle: job.fio:2 -> job.fio", "leave one"),
+    (
+        "[a]\ninclude job.fio\n",
+        2,
+        "job.fio:2: the includes go round in a circle: job.fio:2 -> job.fio",
+        "leave one",
+    ),
     ("[a]\nsize=1m\nbs=1000\n", 2, "job.fio:3: job a has blocks of 1000 bytes", "512"),
     ("[a]\nioengine=net\n", 2, "job.fio:2: ioengine=net works on a network", "libaio"),
     ("[a]\nzonemode=zbd\n", 2, "job.fio:2: zonemode is not possible", "leave out"),
-    ("", 2, "no job in job.fio", "[name]"),
+    ("", 2, "there is no job in job.fio", "[name]"),
 ]
 
 
