@@ -121,6 +121,7 @@ class Outcome(TypedDict):
     jobs: list[JobRow]
     hist: dict[str, NDArray[np.uint64]]
     fio: list[FioRow]
+    fio_status: list[list[FioRow]]
     xray: dict[str, NDArray[np.int64]]
 
 @type_check_only

@@ -420,6 +420,7 @@ impl<'a> Host<'a> {
                 .filter(|(direction, _)| phase.uses(*direction))
                 .collect(),
             fio: Vec::new(),
+            fio_status: Vec::new(),
         }
     }
 }

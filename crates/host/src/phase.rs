@@ -51,6 +51,14 @@ impl Phase {
         }
     }
 
+    /// How often what fio counts is told: the shortest interval that any job asks for.
+    #[must_use]
+    pub fn status(&self) -> Option<Nanos> {
+        let asked = self.jobs.iter().filter_map(|job| job.fio.as_ref());
+        let intervals = asked.map(|fio| fio.logs.status_ns).filter(|ns| *ns > 0);
+        intervals.min().map(Nanos)
+    }
+
     /// The jobs, in the order of their totals.
     #[must_use]
     pub fn jobs(&self) -> &[Job] {

@@ -543,3 +543,26 @@ fn jobs_of_fio_run_by_themselves() {
     assert!(mixed.is_err());
     assert!(Direction::ALL.len() == 3);
 }
+
+#[test]
+fn a_status_tells_what_was_counted_so_far() {
+    // A request a millisecond; told each ten.
+    let fio =
+        r#""logs": {"status_ns": 10000000}, "pace": {"iops": [1000, 0, 0]}, "number_ios": 35"#;
+    let mut toy = Toy::new(1, 1_000);
+    let jobs = vec![job(r#""rw": "read", "size": 1048576,"#, fio)];
+    let phase = Phase::new(jobs, Nanos::from_ms(10)).unwrap();
+    let outcome = run(&mut toy, START, &phase, &mut |_| Flow::Continue);
+    let counted = |row: &FioTotals| (row.ended.0 / 1_000_000, row.stats.sides[0].ios);
+    let told: Vec<(u64, u64)> = outcome
+        .fio_status
+        .iter()
+        .map(|rows| counted(&rows[0]))
+        .collect();
+    assert_eq!(told, [(10, 10), (20, 20), (30, 30)]);
+    assert_eq!(
+        outcome.fio_status[2][0].stats.sides[0].runtime,
+        Nanos::from_ms(30)
+    );
+    assert_eq!(outcome.fio[0].stats.sides[0].ios, 35);
+}

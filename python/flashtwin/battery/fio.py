@@ -184,7 +184,8 @@ class Logs:
     """What is kept beside the statistics: each request (`requests`), or means (`average_ns`).
 
     `bw_window_ns` and `iops_window_ns` are bwavgtime and iopsavgtime. `maxima`: the averaged logs
-    of latencies hold the greatest of each window (log_max_value).
+    of latencies hold the greatest of each window (log_max_value). `status_ns` (--status-interval):
+    what is counted so far is told again and again, for all jobs that run together.
     """
 
     requests: bool = False
@@ -192,6 +193,7 @@ class Logs:
     maxima: bool = False
     bw_window_ns: int = 500_000_000
     iops_window_ns: int = 500_000_000
+    status_ns: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

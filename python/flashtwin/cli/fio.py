@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from flashtwin.fiojob.report.formats import Shape
     from flashtwin.runner.resolve import Wishes
 
+LEAST_STATUS_S = 0.001
 FORMATS = ("normal", "terse", "json", "json+")
 
 
@@ -60,6 +61,12 @@ class Words(click.Command):
     default="3",
     help="Fields of a terse line; 5 has trims.",
 )
+@click.option(
+    "--status-interval",
+    "status",
+    metavar="TIME",
+    help="What is counted so far, each time that so long has passed; e.g. 1s. Simulated drives.",
+)
 @click.option("--section", "sections", multiple=True, metavar="NAME", help="Only this section.")
 @click.option("--parse-only", is_flag=True, help="Only read the jobs.")
 @click.option("--readonly", is_flag=True, help="Refuse jobs that write or trim.")
@@ -82,6 +89,7 @@ def command(
     formats: tuple[str, ...],
     minimal: bool,
     terse_version: str,
+    status: str | None,
     sections: tuple[str, ...],
     parse_only: bool,
     readonly: bool,
@@ -119,11 +127,28 @@ def command(
         )
     wishes = Wishes(firmware=firmware, sets=sets, scale=scale, seed=seed, quiet=quiet)
     chosen = Shape(
-        formats=tuple(["terse"] if minimal else _formats(formats)), terse=int(terse_version)
+        formats=tuple(["terse"] if minimal else _formats(formats)),
+        terse=int(terse_version),
+        status_ns=_status(status),
     )
     if not is_spec(on):
         return _on_path(read, on, wishes, chosen, output, parse_only)
     return _on_twin(read, on, wishes, chosen, output, parse_only)
+
+
+def _status(text: str | None) -> int:
+    """Nanoseconds between two statuses; 0 for none."""
+    from flashtwin.battery.quantity import parse_seconds
+
+    try:
+        seconds = parse_seconds(text) if text is not None else 0.0
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--status-interval") from error
+    if text is not None and seconds < LEAST_STATUS_S:
+        raise click.BadParameter(
+            f"the least is {LEAST_STATUS_S:g} s", param_hint="--status-interval"
+        )
+    return round(seconds * 1e9)
 
 
 def _on_twin(
@@ -135,7 +160,7 @@ def _on_twin(
     from flashtwin.fiojob.plan.plan import plan
     from flashtwin.fiojob.report.files import files_of
     from flashtwin.fiojob.report.formats import PROGRAM, shown
-    from flashtwin.fiojob.report.ran import all_of, preamble
+    from flashtwin.fiojob.report.ran import all_of, preamble, statuses
     from flashtwin.runner.fio_jobs import run_plan
     from flashtwin.runner.stop import listening
 
@@ -145,10 +170,18 @@ def _on_twin(
     if dry:
         return DONE
     with listening() as stop:
-        found = run_plan(Twin(spec, seed=wishes.seed), made, lambda progress: not stop.asked)
+        found = run_plan(
+            Twin(spec, seed=wishes.seed),
+            made,
+            lambda progress: not stop.asked,
+            status_ns=shape.status_ns,
+        )
     rows = [pair for one in found for pair in zip(one.processes, one.result.fio, strict=True)]
-    told = all_of((one.processes, one.result.fio, one.begun_ns) for one in found)
-    _write(shown(told, shape, preamble(made.processes, PROGRAM)), output)
+    phases = [(one.processes, one.result.fio, one.begun_ns) for one in found]
+    moments = [one.result.fio_status for one in found]
+    told = [*statuses(zip(phases, moments, strict=True)), all_of(phases)]
+    begin = preamble(made.processes, PROGRAM)
+    _write("".join(shown(one, shape, "" if n else begin) for n, one in enumerate(told)), output)
     for log in files_of(rows):
         _save(Path(log.name), log.text)
     return MISS if any(row["failure"] for _, row in rows) else DONE
@@ -166,6 +199,8 @@ def _on_path(
     if dry:
         return DONE
     arguments = [f"--output-format={','.join(shape.formats)}", f"--terse-version={shape.terse}"]
+    if shape.status_ns:
+        arguments += [f"--status-interval={max(shape.status_ns // 1_000_000, 1)}ms"]
     arguments += [f"--output={output.absolute()}"] if output else []
 
     def say(text: str) -> None:

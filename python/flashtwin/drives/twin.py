@@ -255,6 +255,7 @@ class Twin:
             hist=answer["hist"],
             xray=xray,
             fio=tuple(answer["fio"]),
+            fio_status=tuple(tuple(rows) for rows in answer["fio_status"]),
             meter=_readings(xray, before_uj, duration_ns, core),
         )
 

@@ -34,15 +34,19 @@ def run_plan(
     plan: Plan,
     watch: Watch,
     *,
+    status_ns: int = 0,
     done: Callable[[PhaseResult], None] | None = None,
 ) -> list[PhaseResult]:
-    """The results of all phases; `done` hears of each as it ends."""
+    """The results of all phases; `done` hears of each as it ends.
+
+    `status_ns`: what is counted so far is told each time that so long has passed.
+    """
     found: list[PhaseResult] = []
     began_ns: int | None = None
     now_ns = 0
     for phase in plan.phases:
         elapsed_ns = now_ns - began_ns if began_ns is not None else 0
-        jobs = tuple(_delayed(process.job, elapsed_ns) for process in phase)
+        jobs = tuple(_delayed(process.job, elapsed_ns, status_ns) for process in phase)
         answer = _answer(drive, phase, jobs, watch)
         began_ns = answer.start_ns if began_ns is None else began_ns
         now_ns = answer.start_ns + answer.duration_ns
@@ -56,10 +60,11 @@ def run_plan(
     return found
 
 
-def _delayed(job: Job, elapsed_ns: int) -> Job:
+def _delayed(job: Job, elapsed_ns: int, status_ns: int) -> Job:
     assert job.fio is not None, "a plan has fio's jobs only"
     left_ns = max(job.fio.start_ns - elapsed_ns, 0)
-    return replace(job, fio=replace(job.fio, start_ns=left_ns))
+    logs = replace(job.fio.logs, status_ns=status_ns)
+    return replace(job, fio=replace(job.fio, start_ns=left_ns, logs=logs))
 
 
 def _answer(

@@ -32,6 +32,8 @@ pub use steady::SteadyTotals;
 
 /// The event of the look at steady states, which is no process's.
 const LOOK: u32 = u32::MAX;
+/// The event of a status that is due.
+const STATUS: u32 = u32::MAX - 1;
 
 /// What fio says of a job.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,6 +75,8 @@ struct Host<'a> {
     /// Whose request a tag is.
     owners: Vec<u32>,
     looked: Vec<Looked>,
+    status: Vec<Vec<FioTotals>>,
+    every: Option<Nanos>,
     ended_all: Vec<u32>,
     stopped: bool,
 }
@@ -128,11 +132,16 @@ impl<'a> Host<'a> {
         if !looked.is_empty() {
             core.events.push(start + INTERVAL, (LOOK, 0));
         }
+        if let Some(every) = phase.status() {
+            core.events.push(start + every, (STATUS, 0));
+        }
         Host {
             core,
             processes,
             owners,
             looked,
+            status: Vec::new(),
+            every: phase.status(),
             ended_all: Vec::new(),
             stopped: false,
         }
@@ -143,6 +152,10 @@ impl<'a> Host<'a> {
         while let Some((at, (number, stamp))) = self.core.events.pop_due(now) {
             if number == LOOK {
                 self.look(at);
+                continue;
+            }
+            if number == STATUS {
+                self.tell(at);
                 continue;
             }
             let process = &mut self.processes[number as usize];
@@ -226,6 +239,15 @@ impl<'a> Host<'a> {
         }
     }
 
+    /// What every process has counted so far is told, and again after as long.
+    fn tell(&mut self, now: Nanos) {
+        let every = self.every.expect("a status is due");
+        self.core.events.push(now + every, (STATUS, 0));
+        let start = self.core.start;
+        let told = self.processes.iter().map(|one| one.so_far(start, now));
+        self.status.push(told.collect());
+    }
+
     /// A second has passed: a value more for each steady state.
     fn look(&mut self, now: Nanos) {
         self.core.events.push(now + INTERVAL, (LOOK, 0));
@@ -287,6 +309,7 @@ impl<'a> Host<'a> {
                 .filter(|(direction, _)| phase.uses(*direction))
                 .collect(),
             fio,
+            fio_status: self.status,
         }
     }
 }

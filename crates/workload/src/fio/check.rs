@@ -189,6 +189,7 @@ impl Fio {
             self.logs.average_ns,
             self.logs.bw_window_ns,
             self.logs.iops_window_ns,
+            self.logs.status_ns,
         ]
         .map(|ns| ("fio.logs", ns));
         let rest = [("fio.steady", steady), ("fio.pace", self.pace.cycle_ns)];

@@ -392,6 +392,8 @@ pub struct Logs {
     pub bw_window_ns: u64,
     /// The window of the IOPS samples.
     pub iops_window_ns: u64,
+    /// What is counted is told each time that so long has passed; 0 for never.
+    pub status_ns: u64,
 }
 
 impl Default for Logs {
@@ -402,6 +404,7 @@ impl Default for Logs {
             maxima: false,
             bw_window_ns: 500_000_000,
             iops_window_ns: 500_000_000,
+            status_ns: 0,
         }
     }
 }

@@ -17,10 +17,11 @@ PROGRAM = "fio-3.33"
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """What to print: formats in fio's words, and which terse fields."""
+    """What to print: formats in fio's words, which terse fields, and how often (0: at the end)."""
 
     formats: tuple[str, ...] = ("normal",)
     terse: int = 3
+    status_ns: int = 0
 
 
 def shown(processes: Sequence[Counted], shape: Shape, begin: str = "") -> str:

@@ -255,6 +255,30 @@ impl<'a> Process<'a> {
     }
 
     /// What fio says of it; `begin` is that of the phase.
+    /// What it has counted by `now`, without its logs.
+    pub fn so_far(&self, begin: Nanos, now: Nanos) -> FioTotals {
+        let until = if self.has_ended() { self.ended } else { now };
+        let mut stats = self.count.stats.clone();
+        for side in stats.sides.iter_mut().filter(|side| side.ios > 0) {
+            if !self.has_ended() {
+                side.runtime = until.max(self.epoch) - self.epoch;
+            }
+        }
+        FioTotals {
+            name: self.job.name.clone(),
+            failure: self.failure.clone(),
+            stats,
+            started: self.started.min(until) - begin,
+            measured: self.epoch.min(until) - begin,
+            ended: until - begin,
+            steady: None,
+            depth_found: None,
+            ended_all: false,
+            requests: None,
+            averages: None,
+        }
+    }
+
     pub fn into_totals(
         mut self,
         begin: Nanos,
