@@ -36,7 +36,7 @@ pub struct Failure {
     pub what: String,
     /// The values that make the drive of the base.
     pub drive: String,
-    /// Which of the seed's drives it was, for [`story`].
+    /// Which of the seed's drives it was.
     pub index: u64,
 }
 
