@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         compare,
         drives,
         load_run,
+        resume,
         test,
     )
 
@@ -39,6 +40,7 @@ __all__ = [
     "compare",
     "drives",
     "load_run",
+    "resume",
     "test",
 ]
 

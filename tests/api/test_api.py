@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +18,8 @@ import pytest
 from stored_runs import newer, store, usual
 
 import flashtwin as ft
+from flashtwin.drives.protocol import Interrupted
+from flashtwin.runner.observer import Silent, Status
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "docs" / "reference" / "python.md", ROOT / "docs" / "guides" / "runs.md"]
@@ -195,3 +200,38 @@ def test_the_examples_of_the_docs(
             assert isinstance(statement, ast.Expr), f"{page.name}:{statement.lineno}"
             value = eval(compile(ast.Expression(statement.value), str(page), "eval"), names)
             assert str(value) == told, f"{page.name}:{statement.lineno}"
+
+
+class _Stops(Silent):
+    """Ctrl-C as the third step begins."""
+
+    begun = 0
+
+    def began(self, status: Status) -> None:
+        self.begun += 1
+        if self.begun == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_a_run_that_was_stopped_goes_on(tmp_path: Path) -> None:
+    asked: dict[str, Any] = {
+        "battery": "crystaldiskmark:profile=real,loops=1,size=64MiB,mix=off",
+        "scale": "1/16",
+        "report": False,
+    }
+    whole = ft.test("bx500-240", out=tmp_path / "whole", **asked)
+    with pytest.raises(Interrupted):
+        ft.test("bx500-240", out=tmp_path / "run", observer=_Stops(), **asked)
+    stopped = ft.load_run(tmp_path / "run")
+    assert stopped.state == "interrupted"
+    run = ft.resume(stopped, report=False)
+    assert run.state == "finished" and run.findings == whole.findings
+    names = sorted(path.name for path in whole.path.iterdir())
+    assert names == sorted(path.name for path in run.path.iterdir())
+    for name in ("manifest.json", "steps.jsonl", "findings.json", "series.parquet", "xray.parquet"):
+        assert (run.path / name).read_bytes() == (whole.path / name).read_bytes(), name
+    assert ft.resume(tmp_path / "run").state == "finished"
+    (tmp_path / "both").mkdir()
+    shutil.copytree(run.path, tmp_path / "both" / "a")
+    with pytest.raises(ft.FlashtwinError, match="is a folder of several"):
+        ft.resume(tmp_path / "both")

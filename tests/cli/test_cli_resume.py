@@ -230,7 +230,9 @@ def test_a_budget_is_told_before_anything_and_kept_in_the_command(
     done = run("test", "bx500-240", "--budget", "90m", "--out", "r")
     assert done.exit_code == 0, done.output
     lines = done.stderr.splitlines()
-    assert any("of a budget of 1.5 h; left out: fill 1m-q1 pass 2" in line for line in lines)
+    assert any(
+        "of a budget of 1.5 h; left out: fill 128k-q32 pass 2, fill 1m" in line for line in lines
+    )
     manifest = json.loads(Path("r/manifest.json").read_text())
     words = manifest["command"]
     assert words[words.index("--budget") + 1] == "90m"

@@ -7,7 +7,7 @@ numbers as the command line, and what is wrong raises `FlashtwinError`.
 
 from __future__ import annotations
 
-from flashtwin.api.calls import compare, drives, load_run, test
+from flashtwin.api.calls import compare, drives, load_run, resume, test
 from flashtwin.api.run import Run
 from flashtwin.api.twin import Completion, Twin
 from flashtwin.catalogue.summary import Summary as DriveSummary
@@ -26,5 +26,6 @@ __all__ = [
     "compare",
     "drives",
     "load_run",
+    "resume",
     "test",
 ]

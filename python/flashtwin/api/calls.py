@@ -1,4 +1,4 @@
-"""The calls of `import flashtwin as ft`: test, load_run, drives, compare."""
+"""The calls of `import flashtwin as ft`: test, resume, load_run, drives, compare."""
 
 from __future__ import annotations
 
@@ -97,6 +97,32 @@ def test(
 
 # pytest takes whatever is called test for one of its own.
 test.__test__ = False  # type: ignore[attr-defined]
+
+
+def resume(run: Run | str | Path, *, report: bool = True, observer: Observer | None = None) -> Run:
+    """Go on with a run that was stopped: what `flashtwin test --resume RUN` does with one run.
+
+    It is gone on with as it was asked for, and a run that is finished is given back as it is.
+    Raises `FlashtwinError` where it cannot be gone on with (docs/guides/long-runs.md says when).
+    """
+    from flashtwin.results import listing
+    from flashtwin.runner.again import Kept
+    from flashtwin.runner.together import run_tasks
+
+    where = run.path if isinstance(run, Run) else listing.find(Path(run))
+    kept = Kept(where, say=lambda text: None)
+    if kept.places != [where]:
+        raise FlashtwinError(
+            f"{where} is a folder of several runs",
+            hint="give one of them, or use flashtwin test --resume",
+            exit_code=USAGE,
+        )
+    tasks = kept.tasks(lambda name: observer or Silent())
+    run_tasks(tasks, seed=kept.seed, command=kept.command)
+    done = load_run(where)
+    if report and tasks:
+        done.report()
+    return done
 
 
 def compare(*runs: Run | str | Path, fail_on: str | Sequence[str] = ()) -> Comparison:

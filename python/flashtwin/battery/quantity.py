@@ -42,11 +42,12 @@ def parse_size(text: str) -> int:
 
 def show_size(size: int) -> str:
     """The shortest exact spelling: 1 GiB, 4 GB, 12345 B."""
-    for units in (_BINARY, _DECIMAL):
-        for unit, factor in units:
-            if size and size % factor == 0:
-                return f"{size // factor}{unit}"
-    return f"{size}B"
+    exact = [
+        f"{size // factor}{unit}"
+        for unit, factor in (*_BINARY, *_DECIMAL)
+        if size and size % factor == 0
+    ]
+    return min([*exact, f"{size}B"], key=len)
 
 
 def parse_seconds(text: str) -> float:

@@ -41,8 +41,13 @@ def directories(names: Sequence[str], out: Path) -> list[Path]:
 
 
 def default_out(names: Sequence[str], now: datetime) -> Path:
-    """`flashtwin-runs/<time>-<target>+<target>`."""
-    return DEFAULT_PARENT / f"{now:%Y%m%d-%H%M%S}-{'+'.join(map(plain_name, names))[:120]}"
+    """`flashtwin-runs/<time>-<target>+<target>`; the second of one second gets a number."""
+    name = f"{now:%Y%m%d-%H%M%S}-{'+'.join(map(plain_name, names))[:120]}"
+    numbered = (name, *(f"{name}~{number}" for number in range(2, 100)))
+    return next(
+        (place for one in numbered if not (place := DEFAULT_PARENT / one).exists()),
+        DEFAULT_PARENT / name,
+    )
 
 
 def plain_name(name: str) -> str:
