@@ -13,8 +13,8 @@ from cli.program import flashtwin
 from flashtwin import _core
 from flashtwin.errors import FlashtwinError
 from flashtwin.validation.theory import formulas, points, run
-from flashtwin.validation.theory.caches import Sides
 from flashtwin.validation.theory.formulas import HotCold
+from flashtwin.validation.theory.play import Sides
 from flashtwin.validation.theory.points import Point
 
 assert _core.load_spec, "these tests need the compiled part"

@@ -18,6 +18,7 @@ use crate::layout::{Mode, NONE};
 use crate::mover::{Work, between_passes};
 use crate::op::NandOp;
 use crate::policy::{Pace, Recycler, Victim};
+use crate::victims::POOLS;
 use crate::wear::Cause;
 
 /// Victims without anything to gain that a policy may choose one after another, before the emptiest
@@ -40,8 +41,8 @@ pub(crate) struct Collection {
     cost_milli: i64,
     /// No victim was worth its copies; not looked for again before this sequence number.
     search_again: u64,
-    /// Victims in a row that had no invalid unit.
-    full_in_turn: u32,
+    /// Victims of each pool in a row that had no invalid unit.
+    full_in_turn: [u32; POOLS],
     /// Valid and invalid units of the last victims, the older ones fading out.
     recent: (u64, u64),
     /// Superblocks that have not been written since the drive was new or purged.
@@ -64,7 +65,7 @@ impl Collection {
             worthy: false,
             cost_milli: 0,
             search_again: 0,
-            full_in_turn: 0,
+            full_in_turn: [0; POOLS],
             recent: (0, 0),
             untouched_count: untouched.iter().filter(|&&u| u).count() as u32,
             untouched,
@@ -77,7 +78,7 @@ impl Collection {
             halts_host: false,
             cost_milli: 0,
             search_again: 0,
-            full_in_turn: 0,
+            full_in_turn: [0; POOLS],
             recent: (0, 0),
             ..self.clone()
         }
@@ -92,9 +93,10 @@ impl Collection {
     /// Notes a victim and sets what its copies cost. A policy that takes the emptiest knows the
     /// cost of each; where victims come as they come, the host pays the mean of the last eight or
     /// so: one without anything to gain would ask for its whole price at once.
-    fn chosen(&mut self, policy: Victim, valid: u32, units: u32) {
+    fn chosen(&mut self, policy: Victim, pool: usize, valid: u32, units: u32) {
         let (valid, freed) = (u64::from(valid), u64::from(units - valid));
-        self.full_in_turn = if freed == 0 { self.full_in_turn + 1 } else { 0 };
+        let full = &mut self.full_in_turn[pool];
+        *full = if freed == 0 { *full + 1 } else { 0 };
         let fade = |sum: u64| sum - sum / 8;
         self.recent = match policy {
             Victim::Greedy => (valid, freed),
@@ -252,7 +254,9 @@ impl Ftl {
         let valid = self.blocks.all[victim as usize].valid;
         let units = self.units_in(victim);
         self.collect.cause = Cause::Space;
-        self.collection.chosen(self.policy.gc.victim, valid, units);
+        let pool = self.victims.pool_of(victim);
+        self.collection
+            .chosen(self.policy.gc.victim, pool, valid, units);
         self.counters.gc_victims += 1;
         self.start_source(Work::Collect, victim);
         true
@@ -313,7 +317,7 @@ impl Ftl {
         let emptiest = self.victims.emptiest(pool, all)?;
         let chosen = match self.policy.gc.victim {
             Victim::Greedy => Some(emptiest),
-            _ if self.collection.full_in_turn >= FULL_IN_TURN => Some(emptiest),
+            _ if self.collection.full_in_turn[pool] >= FULL_IN_TURN => Some(emptiest),
             Victim::CostBenefit => {
                 let now = self.counters.host_units;
                 self.victims.worthiest(pool, units, now, all)

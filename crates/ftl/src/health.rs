@@ -508,7 +508,7 @@ impl Ftl {
     fn set_aside_again(&mut self) {
         for work in [Work::Fold, Work::Collect] {
             let owed = self.mover(work).outstanding * self.layout.row_units;
-            let stream = self.mover(work).stream();
+            let stream = self.stream_of(work);
             if self.streams[stream].left() < owed {
                 self.mover(work).pledged = true;
             }

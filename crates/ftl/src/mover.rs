@@ -42,7 +42,6 @@ struct Emptied {
 
 /// Folding or collection in progress.
 pub(crate) struct Mover {
-    pub(crate) work: Work,
     /// Superblock being emptied, or none.
     pub(crate) source: u32,
     /// Offset of the next unit to look at.
@@ -77,7 +76,7 @@ pub(crate) struct Mover {
 flashtwin_base::state! { Mover {
     kept: source, cursor, outstanding, owed, copying, debt_milli, idle, active, pledged, cause,
         placed, pressed, emptied;
-    built: work, slack_milli, ahead_milli, credit_milli, rows_ahead, granules_ahead;
+    built: slack_milli, ahead_milli, credit_milli, rows_ahead, granules_ahead;
 } }
 
 impl Mover {
@@ -87,15 +86,15 @@ impl Mover {
         let granule = i64::from(layout.native_granule / layout.ratio);
         let slack = SLACK_GRANULES * i64::from(layout.dies) * granule;
         let ahead = i64::from(layout.dies) * granule;
-        // What one step of folding deals with at most: by copyback a wordline on every die.
-        // Collection asks for space and not for a pace: what it did beyond the debt is forgotten.
+        // What one step of folding deals with at most: by copyback a wordline on every die. What
+        // collection does beyond its debt is no credit: it pays for victims as they come and would
+        // let the free superblocks drift from their mark down to the reserve.
         let step = match work {
             Work::Fold => layout.native_granule * layout.group_dies,
             Work::Collect | Work::Map => 0,
         };
         let step = step / layout.ratio;
         Mover {
-            work,
             source: NONE,
             cursor: 0,
             outstanding: 0,
@@ -141,14 +140,6 @@ impl Mover {
     #[inline]
     pub(crate) fn is_behind(&self) -> bool {
         self.pressed && self.debt_milli > -self.ahead_milli
-    }
-
-    pub(crate) fn stream(&self) -> usize {
-        match self.work {
-            Work::Fold => FOLD,
-            Work::Collect => GC,
-            Work::Map => MAP,
-        }
     }
 
     /// As many rows are read, or granules programmed, as may be.
@@ -232,12 +223,13 @@ impl Ftl {
     /// write.
     pub(crate) fn may_read(&mut self, work: Work) -> bool {
         let mover = self.mover_of(work);
-        let stream = mover.stream();
+        let stream = self.stream_of(work);
         let mut programs = self.buffer.by_stream[stream];
         if work == Work::Collect {
             // Each stream has its own granules between passes, so each is looked at for itself.
             let shared = self.buffer.moved / self.layout.native_granule;
-            programs = programs.max(self.buffer.by_stream[GC_COLD]).max(shared);
+            let [hot, cold] = [GC, GC_COLD].map(|own| self.buffer.by_stream[own]);
+            programs = hot.max(cold).max(shared);
         }
         if mover.is_far_ahead(programs) || self.map_holds() {
             return false;
@@ -253,6 +245,16 @@ impl Ftl {
         }
         self.mover(work).pledged = true;
         true
+    }
+
+    /// The stream that a mover has room set aside in.
+    #[inline]
+    pub(crate) fn stream_of(&self, work: Work) -> usize {
+        match work {
+            Work::Fold => FOLD,
+            Work::Collect => self.collect_stream(),
+            Work::Map => MAP,
+        }
     }
 
     fn mover_of(&self, work: Work) -> &Mover {
@@ -336,12 +338,14 @@ impl Ftl {
         } else {
             mover.owed.saturating_sub(row_units / ratio)
         };
-        let mut stream = mover.stream();
+        let mut stream = self.stream_of(work);
         if work == Work::Collect {
             stream = self.collected_stream(lpns.len() as u32);
             self.collect.placed[self.collect.cause as usize] += lpns.len() as u32;
         }
-        if is_host(stream) {
+        if work == Work::Collect && self.divides_pools() && ratio == 1 {
+            self.append_divided(&lpns, written, ops);
+        } else if is_host(stream) {
             self.append_among_hosts(stream, &lpns, written, ops);
         } else {
             self.append_moved(stream, &lpns, written, ops);
@@ -381,7 +385,7 @@ impl Ftl {
         if !mover.waiting() || mover.outstanding + mover.copying > 0 || mover.pledged {
             return;
         }
-        let stream = mover.stream();
+        let stream = self.stream_of(work);
         let full = self.streams[stream].left() < self.row_most();
         if full && self.available_to_movers() <= floor(work) {
             self.pad_moved(work, true, ops);

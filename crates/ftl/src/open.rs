@@ -39,8 +39,8 @@ impl Ftl {
         };
         match stream {
             FOLD => self.fold.pledged = false,
-            GC => self.collect.pledged = false,
-            MAP | COLD | GC_COLD => {}
+            GC | GC_COLD if stream == self.collect_stream() => self.collect.pledged = false,
+            MAP | COLD | GC | GC_COLD => {}
             _ => self.keep_promise(stream),
         }
         let pledged = u32::from(self.fold.pledged) + u32::from(self.collect.pledged);

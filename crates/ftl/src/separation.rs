@@ -7,8 +7,8 @@
 //! is written again soon. Or the host says what is hot, as with streams and placement handles; then
 //! two pools of superblocks are kept apart and collected each by itself.
 //!
-//! What data *has* to have room in are the streams that are always there ([`DIRECT`], [`GC`]): a
-//! superblock is promised or pledged to those. The others are taken where they have room, or where
+//! What data *has* to have room in are the streams that are always there ([`DIRECT`], and [`GC`] or
+//! [`GC_COLD`] by the pool of the source): a superblock is promised or pledged to those. The others are taken where they have room, or where
 //! a superblock can be opened that nobody has been promised; else the data goes where it has to.
 //! So no separation can make a drive stick, and at the edge of the reserve it is not perfect.
 
@@ -107,14 +107,35 @@ impl Ftl {
 
     /// The stream for collected data of the present source.
     pub(crate) fn collected_stream(&self, units: u32) -> usize {
-        let wanted = match self.policy.gc.separation {
+        match self.policy.gc.separation {
             Separation::None if self.shares_granules() && self.host_has_place(units) => DIRECT,
+            _ => self.collect_stream(),
+        }
+    }
+
+    /// The stream that has room, or a superblock pledged, for all that is left of the present
+    /// source: that of its pool.
+    #[inline]
+    pub(crate) fn collect_stream(&self) -> usize {
+        match self.policy.gc.separation {
             Separation::Oracle { .. } if self.source_pool() == COLD_POOL => GC_COLD,
             _ => GC,
-        };
-        match wanted {
-            GC_COLD if !self.has_place(GC_COLD, units) => GC,
-            stream => stream,
+        }
+    }
+
+    /// Places collected data where each unit belongs: what came into the other pool at the edge of
+    /// the reserve goes back, or that pool would fill with what never leaves it. What finds no room
+    /// there stays in the pool of its source.
+    pub(crate) fn append_divided(&mut self, lpns: &[u32], written: u64, ops: &mut Vec<NandOp>) {
+        let first_cold = self.heat.first_cold;
+        for alike in lpns.chunk_by(|a, b| (*a < first_cold) == (*b < first_cold)) {
+            let own = if alike[0] < first_cold { GC } else { GC_COLD };
+            let stream = if self.has_place(own, alike.len() as u32) {
+                own
+            } else {
+                self.collect_stream()
+            };
+            self.append_moved(stream, alike, written, ops);
         }
     }
 

@@ -262,6 +262,15 @@ fn rates_are_kept() {
     assert_eq!(totals.ended, Nanos(255 * 10_000 + 1_000));
     let totals = run("", r#""pace": {"iops": [100000, 0, 0]}"#);
     assert_eq!(totals.ended, Nanos(255 * 10_000 + 1_000));
+    // With two sizes a rate in requests is one of the smallest: 4 KiB each 10 µs as before.
+    let split = r#"{"least": 4096, "most": 16384, "split": [[4096, 50], [16384, 50]]}"#;
+    let fio = format!(
+        r#""pace": {{"iops": [100000, 0, 0]}}, "blocks": [{split}, {split}, {split}],
+            "logs": {{"requests": true}}"#
+    );
+    let requests = run("", &fio).requests.unwrap();
+    let before: u64 = requests.bytes[..20].iter().sum();
+    assert_eq!(requests.start_ns[20], before / 4096 * 10_000);
     // Each direction has its own, and the mix gives way: 1:3 where half and half is asked for.
     let totals = run(
         r#""rw": "randrw", "runtime_ns": 10000000,"#,

@@ -271,13 +271,19 @@ fn every_cut_and_every_flipped_byte_is_found() {
         let found = Drive::load(&config, HASH, &bytes[..length]);
         assert!(found.is_err(), "{length} of {} bytes", bytes.len());
     }
+    let (whole, mut harmless) = (bytes.clone(), 0);
     let mut rng = Rng::new(1, 1);
     for _ in 0..400 {
         let mut bytes = bytes.clone();
         let at = rng.below(bytes.len() as u64) as usize;
         bytes[at] ^= 1 << rng.below(8);
-        assert!(Drive::load(&config, HASH, &bytes[..]).is_err(), "byte {at}");
+        // A few bits of a packed stream stand for nothing: what they unpack to is whole.
+        if let Ok((mut drive, _)) = Drive::load(&config, HASH, &bytes[..]) {
+            assert!(saved(&mut drive) == whole, "byte {at}");
+            harmless += 1;
+        }
     }
+    assert!(harmless < 4, "{harmless} of 400 flipped bits go unseen");
     let longer = [&bytes[..], b"more"].concat();
     assert!(Drive::load(&config, HASH, &longer[..]).is_err());
 }

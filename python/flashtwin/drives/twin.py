@@ -260,6 +260,10 @@ class Twin:
         )
 
 
+def _prepare(core: _core.Twin, jobs: str, watch: Callable[[int, int], bool]) -> Mapping[str, Any]:
+    return core.run(jobs, SAMPLE_NS, watch)
+
+
 def _meter_of(core: _core.Twin) -> tuple[int, int]:
     """Microjoules drawn since the drive was built, and its temperature in thousandths."""
     inside = core.smart()["flashtwin"]

@@ -1,6 +1,7 @@
 //! When a request may start: rates, thinking, and the minima below which a job fails.
 //!
-//! A rate says when the next request of its direction is due; a job that fell behind catches up.
+//! A rate says when the next request of its direction is due; a job that fell behind catches up. A
+//! rate in requests is one of as many of the smallest blocks: with several sizes fewer are made.
 //! fio counts microseconds here, we nanoseconds, so that fast rates are what was asked for.
 
 use flashtwin_base::Nanos;
@@ -24,7 +25,7 @@ pub(crate) enum Turn {
 #[derive(Clone, Debug)]
 pub(crate) struct Pacer {
     bytes_s: Triple<u64>,
-    /// Time between two requests where each counts alike, whatever its size.
+    /// Mean time between two Poisson arrivals: each counts alike, whatever its size.
     each: Triple<Option<f64>>,
     poisson: Option<Rng>,
     ignore_think: bool,
@@ -47,9 +48,8 @@ impl Pacer {
         let least = [0, 1, 2].map(|i: usize| blocks[i].least);
         let bytes_s = [0, 1, 2].map(|i: usize| pace.bytes_s[i].max(pace.iops[i] * least[i]));
         let each = [0, 1, 2].map(|i: usize| {
-            let alike = pace.poisson || (pace.iops[i] > 0 && !blocks[i].split.is_empty());
             let rate = bytes_s[i] as f64 / least[i] as f64;
-            (alike && bytes_s[i] > 0).then_some(1e9 / rate)
+            (pace.poisson && bytes_s[i] > 0).then_some(1e9 / rate)
         });
         let other = match job.mix {
             Mix::Reads(percent) => [100 - percent, percent, 0],

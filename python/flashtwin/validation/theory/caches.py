@@ -6,7 +6,6 @@ where a phase ends is found from the time that the fill takes, not from single s
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,13 +15,12 @@ from numpy.typing import NDArray
 
 from flashtwin._core import Spec, Twin
 from flashtwin.validation.theory import drives, formulas
+from flashtwin.validation.theory.play import SECOND_NS, Sides, Watch, last, now, run
 
 GB = 1e9
 BITS = 3
 CACHE = 2 * GB
 RESERVE = 1 * GB
-SAMPLE_NS = 20 * 10**6
-SECOND_NS = 10**9
 # Superblocks that nothing takes: collection needs them to finish (gc.reserve).
 HELD_BACK = 3
 
@@ -36,16 +34,6 @@ WHOLE = (
     "fold.reserve=0",
     "fold.pace=0.5",
 )
-
-Watch = Callable[[int, int], bool]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sides:
-    """What a law says and what the drive does, in the law's unit."""
-
-    expected: float
-    found: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,8 +97,8 @@ def _onset(seed: int, watch: Watch) -> Sides:
 
 def _largest(seed: int, watch: Watch) -> Sides:
     twin = _twin(WHOLE, seed)
-    free = _last(twin.rest(1, 1, watch)["xray"], "native_free_bytes")
-    count = _last(twin.rest(1, 1, watch)["xray"], "free_superblocks")
+    free = now(twin, watch, "native_free_bytes")
+    count = now(twin, watch, "free_superblocks")
     lendable = free * (count - HELD_BACK) / count
     fill = _filled(twin, watch)
     first = fill.rate(0.5 * GB, 4.0 * GB)
@@ -134,13 +122,17 @@ def _mean(seed: int, watch: Watch) -> Sides:
 def _overwritten(seed: int, watch: Watch) -> Sides:
     """h of the host's bytes overwritten while still in SLC: (1 - h) native programs a host byte."""
     twin = _twin(("fold.idle_after=1 s",), seed)
-    job = {"rw": "write", "size": 400_000_000 // 4096 * 4096, "io_bytes": 1_600_000_000}
-    _run(twin, watch, **job, block_bytes=131072, depth=32)
+    job: dict[str, Any] = {
+        "rw": "write",
+        "size": 400_000_000 // 4096 * 4096,
+        "io_bytes": 1_600_000_000,
+    }
+    run(twin, watch, **job, block_bytes=131072, depth=32)
     twin.rest(60 * SECOND_NS, SECOND_NS, watch)
     xray = twin.rest(1, 1, watch)["xray"]
-    native = _last(xray, "fold_bytes") + _last(xray, "direct_bytes") + _last(xray, "gc_bytes")
+    native = last(xray, "fold_bytes") + last(xray, "direct_bytes") + last(xray, "gc_bytes")
     kept = (400_000_000 // 4096 * 4096) / 1_600_000_000
-    return Sides(expected=kept, found=native / _last(xray, "host_bytes"))
+    return Sides(expected=kept, found=native / last(xray, "host_bytes"))
 
 
 _LAWS: Mapping[str, Callable[[int, Watch], Sides]] = {
@@ -167,13 +159,13 @@ def _fill(sets: tuple[str, ...], seed: int, watch: Watch) -> tuple[Fill, float]:
     """A fill of a fresh drive, and where folding has to begin in it."""
     twin = _twin(sets, seed)
     xray = twin.rest(1, 1, watch)["xray"]
-    superblock = _last(xray, "native_free_bytes") / _last(xray, "free_superblocks")
-    native = _last(xray, "native_free_bytes") - np.ceil(RESERVE / superblock) * superblock
+    superblock = last(xray, "native_free_bytes") / last(xray, "free_superblocks")
+    native = last(xray, "native_free_bytes") - np.ceil(RESERVE / superblock) * superblock
     return _filled(twin, watch), formulas.fold_onset(native, CACHE, BITS)
 
 
 def _filled(twin: Twin, watch: Watch) -> Fill:
-    series = _run(twin, watch, rw="write", block_bytes=131072, depth=32)["series"]
+    series = run(twin, watch, rw="write", block_bytes=131072, depth=32)["series"]
     return Fill(
         amounts=series["bytes"].astype(np.float64), spans=series["dt_ns"].astype(np.float64) / 1e9
     )
@@ -182,19 +174,11 @@ def _filled(twin: Twin, watch: Watch) -> Fill:
 def _fold_rate(sets: tuple[str, ...], seed: int, watch: Watch) -> float:
     """Bytes a second of folding alone: a full cache that is left alone."""
     twin = _twin((*sets, "fold.idle_after=10 ms"), seed)
-    _run(
+    run(
         twin, watch, rw="write", block_bytes=131072, depth=32, io_bytes=1_800_000_000 // 4096 * 4096
     )
     twin.rest(SECOND_NS, SECOND_NS, watch)
-    before = _last(twin.rest(1, 1, watch)["xray"], "fold_bytes")
-    after = _last(twin.rest(8 * SECOND_NS, SECOND_NS, watch)["xray"], "fold_bytes")
+    before = now(twin, watch, "fold_bytes")
+    after = last(twin.rest(8 * SECOND_NS, SECOND_NS, watch)["xray"], "fold_bytes")
     assert after < 1.75 * GB, "it ran dry while it was measured"
     return (after - before) / 8.0
-
-
-def _run(twin: Twin, watch: Watch, **job: Any) -> Any:
-    return twin.run(json.dumps([{"name": "theory", **job}]), SAMPLE_NS, watch)
-
-
-def _last(xray: Mapping[str, NDArray[np.int64]], name: str) -> float:
-    return float(xray[name][-1])

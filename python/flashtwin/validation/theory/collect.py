@@ -7,8 +7,7 @@ over-provisioning, for every law counts only blocks that can hold data.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from flashtwin._core import Twin
 from flashtwin.results.causes import programmed_bytes
 from flashtwin.validation.theory import drives, formulas
+from flashtwin.validation.theory.play import Watch, run
 from flashtwin.validation.theory.points import Point
 
 # Collection begins below so many free superblocks and ends there; two pools need more of them.
@@ -26,12 +26,10 @@ BELOW_GOAL = 0.5
 # Overwrites of the user's units before it is measured, and while it is.
 OVERWRITES = 6
 # Victims at random hold anything from nothing to all, which has to be averaged out.
-BLOCKS = {64: 4096, 256: 2048, 512: 1024}
+BLOCKS = {64: 4096, 256: 2048}
 CHANCE = 2
 # Of the drive's own time: thousands of samples in a run.
 SAMPLE_NS = 10**7
-
-Watch = Callable[[int, int], bool]
 
 
 def measure(point: Point, seed: int, watch: Watch) -> float:
@@ -45,10 +43,11 @@ def measure(point: Point, seed: int, watch: Watch) -> float:
     user = int((blocks - idle) * pages / (1.0 + rho))
     spec = drives.page_map(blocks, pages, user, _policy(wanted, rho))
     twin = Twin(spec, seed)
-    _run(twin, watch, rw="write", block_bytes=64 * drives.UNIT, depth=8)
+    run(twin, watch, sample_ns=SAMPLE_NS, rw="write", block_bytes=64 * drives.UNIT, depth=8)
     overwrites = OVERWRITES * (CHANCE if wanted["policy"] == "random" else 1)
     size = user * drives.UNIT * 2 * overwrites
-    return _second_half(_run(twin, watch, **_writes(wanted), io_bytes=size, seed=seed))
+    writes = {**_writes(wanted), "io_bytes": size, "seed": seed}
+    return _second_half(run(twin, watch, sample_ns=SAMPLE_NS, **writes)["xray"])
 
 
 def _second_half(xray: Mapping[str, NDArray[np.int64]]) -> float:
@@ -89,8 +88,3 @@ def _writes(wanted: Mapping[str, Any]) -> dict[str, Any]:
             {"access_percent": 100 - writes, "size_percent": 100 - data},
         ]
     return job
-
-
-def _run(twin: Twin, watch: Watch, **job: Any) -> dict[str, NDArray[np.int64]]:
-    """Carries out a job; the answer is its X-ray."""
-    return twin.run(json.dumps([{"name": "theory", **job}]), SAMPLE_NS, watch)["xray"]

@@ -100,7 +100,7 @@ def collection() -> Iterator[Point]:
         yield hot_cold("fifo", "none", rho, split, formulas.fifo_hot_cold(rho, split), FORMULA)
         yield hot_cold("greedy", "none", rho, split, one, SIMULATED)
         yield hot_cold("greedy", "gc", rho, split, own, SIMULATED)
-        yield hot_cold("greedy", "oracle", rho, split, best.amplification, FORMULA)
+        yield hot_cold("fifo", "oracle", rho, split, best.amplification, FORMULA)
     for (rho, trims), expected in TRIMMED.items():
         yield with_trims("greedy", rho, trims, expected, SIMULATED)
         yield with_trims("fifo", rho, trims, formulas.fifo(formulas.trimmed(rho, trims)), FORMULA)
@@ -127,8 +127,7 @@ def hot_cold(
         parameters={
             "policy": policy,
             "op": rho,
-            # The optimum is that of FIFO pools, to which greedy ones tend as blocks grow.
-            "pages": 512 if separation == "oracle" else 64,
+            "pages": 64,
             "separation": separation,
             "hot_data": split.data,
             "hot_writes": split.writes,

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from flashtwin.drives.protocol import Interrupted
 from flashtwin.validation.theory import caches, collect, host
-from flashtwin.validation.theory.caches import Sides
+from flashtwin.validation.theory.play import Sides
 from flashtwin.validation.theory.points import CACHE_LAWS, Point
 
 Verdict = Literal["pass", "miss"]
