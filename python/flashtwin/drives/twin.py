@@ -225,7 +225,7 @@ class Twin:
                     offset=offset,
                     size=length // block * block,
                 )
-                run = partial(_ran, jobs=_jobs([job]), watch=watch)
+                run = partial(_prepare, jobs=_jobs([job]), watch=watch)
                 done.append(self._result(step.label, run))
         if not done:
             return self._marked(step)
@@ -353,10 +353,6 @@ def _followed(xrays: Sequence[Mapping[str, Any]], offsets: Sequence[int]) -> dic
         )
         for name in there[0][0]
     }
-
-
-def _ran(core: _core.Twin, jobs: str, watch: Callable[[int, int], bool]) -> _core.Outcome:
-    return core.run(jobs, SAMPLE_NS, watch)
 
 
 def _coarse(ns: int) -> int:
