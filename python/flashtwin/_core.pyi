@@ -7,7 +7,17 @@ from typing import Any, Self, TypedDict, final, type_check_only
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MODEL", "SnapshotError", "Spec", "SpecError", "Stopped", "Twin", "load_spec"]
+__all__ = [
+    "MODEL",
+    "SnapshotError",
+    "Spec",
+    "SpecError",
+    "Stopped",
+    "TraceError",
+    "Twin",
+    "load_spec",
+    "survey_trace",
+]
 
 # Raised with every change after which the same spec and seed give other results.
 MODEL: int
@@ -136,11 +146,34 @@ class Played(TypedDict):
     done_ns: NDArray[np.int64]
     status: NDArray[np.uint8]
 
+@type_check_only
+class TraceFile(TypedDict):
+    name: str
+    end: int
+    line: int
+    longest: int
+
+# What is in a trace, its requests widened to whole sectors; triples are reads, writes and trims.
+# `end` is where a file's furthest request ends, in `line`; `unaligned` requests were widened.
+@type_check_only
+class TraceSurvey(TypedDict):
+    format: str
+    ios: list[int]
+    bytes: list[int]
+    flushes: int
+    span_ns: int
+    longest: list[int]
+    unaligned: int
+    files: list[TraceFile]
+
 class SnapshotError(Exception): ...
 
 class SpecError(Exception):
     errors: list[SpecErrorItem]
 
+# Its arguments: the line (0 for the file as a whole), what is wrong, and which kind of wrong that
+# is (format, version, empty, files, io, line).
+class TraceError(Exception): ...
 class Stopped(Exception): ...  # noqa: N818 - a state of the run, not an error
 
 @final
@@ -209,3 +242,4 @@ def load_spec(
     sets: list[str],
     scale: str | None = None,
 ) -> Spec: ...
+def survey_trace(path: str | PathLike[str], options: str) -> TraceSurvey: ...

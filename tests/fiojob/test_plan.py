@@ -189,7 +189,7 @@ BAD = [
     ("size=1g wait_for=a", 3, "itself", "another"),
     ("size=1g wait_for=b", 3, "does not exist", "before"),
     ("size=1g numjobs=5000", 3, "4096", "numjobs"),
-    ("size=1g read_iolog=x", 3, "read_iolog", ""),
+    ("size=1g read_iolog=x", 3, "the trace x cannot be read", "exists"),
     ("size=1g nrfiles=2 file_service_type=zipf", 4, "zipf", "random"),
 ]
 

@@ -80,6 +80,9 @@ impl Phase {
     /// Whether any job asks for such requests.
     #[must_use]
     pub fn uses(&self, direction: Direction) -> bool {
-        self.jobs.iter().any(|job| job.mix.uses(direction))
+        self.jobs.iter().any(|job| {
+            let replays = job.fio.as_ref().and_then(|fio| fio.replays());
+            replays.map_or(job.mix.uses(direction), |uses| uses[direction as usize])
+        })
     }
 }

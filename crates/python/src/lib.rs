@@ -8,6 +8,7 @@ mod direct;
 mod fio;
 mod snapshot;
 mod spec;
+mod trace;
 mod twin;
 
 use pyo3::prelude::*;
@@ -19,8 +20,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SnapshotError", py.get_type::<snapshot::SnapshotError>())?;
     module.add("SpecError", py.get_type::<spec::SpecError>())?;
     module.add("Stopped", py.get_type::<twin::Stopped>())?;
+    module.add("TraceError", py.get_type::<trace::TraceError>())?;
     module.add_class::<spec::Spec>()?;
     module.add_class::<twin::Twin>()?;
     module.add_function(wrap_pyfunction!(spec::load_spec, module)?)?;
+    module.add_function(wrap_pyfunction!(trace::survey_trace, module)?)?;
     Ok(())
 }

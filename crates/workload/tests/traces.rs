@@ -4,7 +4,7 @@ use std::io::{BufReader, Cursor, Read};
 
 use flashtwin_base::Nanos;
 use flashtwin_workload::Direction::{Read as R, Trim as T, Write as W};
-use flashtwin_workload::trace::{Action, Format, Options, Reader, survey};
+use flashtwin_workload::trace::{Action, Format, Options, Reader, Shape, Skip, survey};
 use proptest::prelude::*;
 
 /// (time in ns, file, action, offset, bytes, fua)
@@ -224,9 +224,9 @@ fn a_broken_line_is_named() {
 
 #[test]
 fn a_survey_says_what_is_in_a_trace() {
-    let found = survey(Cursor::new(MSR), Options::default()).unwrap();
+    let found = survey(Cursor::new(MSR), Options::default(), &Shape::default()).unwrap();
     assert_eq!((found.ios, found.bytes), ([1, 2, 0], [32768, 20992, 0]));
-    assert_eq!((found.span, found.longest), (Nanos(100), 32768));
+    assert_eq!((found.span, found.longest), (Nanos(100), [32768, 20480, 0]));
     let files: Vec<_> = found
         .files
         .iter()
@@ -243,15 +243,48 @@ fn a_survey_says_what_is_in_a_trace() {
         event: 'X',
         ..Options::default()
     };
-    let wrong = survey(Cursor::new(BLKPARSE), queued).unwrap_err();
+    let wrong = survey(Cursor::new(BLKPARSE), queued, &Shape::default()).unwrap_err();
     assert_eq!(wrong.to_string(), "line 0: the trace is empty");
     let unaligned = "fio version 2 iolog\na write 1 512\na write 512 100\na write 0 512\n";
     assert_eq!(
-        survey(Cursor::new(unaligned), Options::default())
-            .unwrap()
-            .unaligned,
+        survey(
+            Cursor::new(unaligned),
+            Options::default(),
+            &Shape::default()
+        )
+        .unwrap()
+        .unaligned,
         2
     );
+}
+
+#[test]
+fn a_survey_is_of_the_requests_in_their_shape() {
+    let text = "fio version 2 iolog\na write 8192 4096\na read 100 1000\na sync\na trim 0 512\n";
+    let shape = Shape {
+        scale: 4,
+        align: 1024,
+        skip: Skip {
+            trim: true,
+            sync: true,
+            ..Skip::default()
+        },
+    };
+    let found = survey(Cursor::new(text), Options::default(), &shape).unwrap();
+    assert_eq!((found.format, found.flushes), ("iolog", 0));
+    // The read goes to 25, on the grain 0, and its 1000 bytes are two sectors.
+    assert_eq!((found.ios, found.bytes), ([1, 1, 0], [1024, 4096, 0]));
+    assert_eq!((found.files[0].end, found.files[0].line), (2048 + 4096, 2));
+    assert_eq!(found.unaligned, 1);
+    let all = Skip {
+        read: true,
+        write: true,
+        trim: true,
+        sync: true,
+    };
+    let nothing = Shape { skip: all, ..shape };
+    let wrong = survey(Cursor::new(text), Options::default(), &nothing).unwrap_err();
+    assert_eq!(wrong.to_string(), "line 0: the trace is empty");
 }
 
 /// Text without end: what is held of it must not grow.
@@ -279,7 +312,12 @@ fn a_trace_larger_than_its_buffers_is_read_to_its_end() {
         line,
         left: 1_000_000,
     };
-    let found = survey(BufReader::with_capacity(4096, source), Options::default()).unwrap();
+    let found = survey(
+        BufReader::with_capacity(4096, source),
+        Options::default(),
+        &Shape::default(),
+    )
+    .unwrap();
     assert_eq!(found.ios, [1_000_000, 0, 0]);
 }
 

@@ -197,6 +197,54 @@ class Logs:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How a trace is read. Without a format the first line tells it.
+
+    `event` is blkparse's action that counts as the request: `D` is what the drive saw, `Q` what
+    the programs asked for. `disk`: this disk of an MSR trace alone.
+    """
+
+    format: Literal["iolog", "blkparse", "msr"] | None = None
+    event: str = "D"
+    disk: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Skip:
+    """Requests of a trace that are left out (replay_skip)."""
+
+    read: bool = False
+    write: bool = False
+    trim: bool = False
+    sync: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shape:
+    """What is made of a trace's offsets: divided by `scale`, then put on a grain of `align`."""
+
+    scale: int = 1
+    align: int = 0
+    skip: Skip = Skip()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trace:
+    """A trace that a process replays (read_iolog); its files are the job's spans, in their order.
+
+    `speed_percent` is that of the recorded speed, none for as fast as possible. `fit`: what happens
+    to a request beyond the end of its file. `uses`: which of reads, writes and trims it has.
+    """
+
+    path: str
+    reading: Reading = Reading()
+    shape: Shape = Shape()
+    speed_percent: int | None = 100
+    fit: Literal["refuse", "wrap"] = "refuse"
+    uses: tuple[bool, bool, bool] = (True, True, True)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Fio:
     """All that makes a job fio's; see the module. Without spans the job's own span is a file.
 
@@ -232,3 +280,4 @@ class Fio:
     steady: Steady | None = None
     ends: Ends = Ends()
     logs: Logs = Logs()
+    trace: Trace | None = None

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flashtwin.fiojob.language.sections import Script
+    from flashtwin.fiojob.plan.traces import Replaying
     from flashtwin.fiojob.report.formats import Shape
     from flashtwin.runner.resolve import Wishes
 
@@ -42,6 +43,7 @@ class Words(click.Command):
         " --on bx500-240",
         "flashtwin fio job.fio --on bx500-240 --output-format=json --output=result.json",
         "flashtwin fio job.fio --on ./probe.bin",
+        "flashtwin fio --trace trace.csv --speed 2x --iodepth=64 --on bx500-240",
         "flashtwin fio --convert flashtwin-runs/RUN --out jobs",
     ),
 )
@@ -71,6 +73,39 @@ class Words(click.Command):
 @click.option("--parse-only", is_flag=True, help="Only read the jobs.")
 @click.option("--readonly", is_flag=True, help="Refuse jobs that write or trim.")
 @click.option(
+    "--trace",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Replay a trace: an iolog of fio, the text of blkparse, or an MSR Cambridge CSV.",
+)
+@click.option(
+    "--trace-format",
+    type=click.Choice(["iolog", "blkparse", "msr"]),
+    help="What traces are, where their first line does not tell.",
+)
+@click.option(
+    "--trace-event",
+    metavar="LETTER",
+    default="D",
+    show_default=True,
+    help="Of blkparse: the action that counts as the request; Q is what the programs asked for.",
+)
+@click.option(
+    "--trace-disk", type=click.IntRange(min=0), metavar="N", help="Of MSR: this disk alone."
+)
+@click.option(
+    "--trace-fit",
+    type=click.Choice(["refuse", "wrap"]),
+    default="refuse",
+    show_default=True,
+    help="Requests beyond the drive: refused, or begun anew at the beginning.",
+)
+@click.option(
+    "--speed",
+    metavar="N|max",
+    help="With --trace: 1 as recorded (by default), 2x twice as fast, max without any pause.",
+)
+@click.option(
     "--convert",
     type=click.Path(path_type=Path),
     metavar="RUN",
@@ -93,6 +128,12 @@ def command(
     sections: tuple[str, ...],
     parse_only: bool,
     readonly: bool,
+    trace: Path | None,
+    trace_format: str | None,
+    trace_event: str,
+    trace_disk: int | None,
+    trace_fit: str,
+    speed: str | None,
     convert: Path | None,
     out: Path | None,
     seed: int,
@@ -105,15 +146,18 @@ def command(
 
     On a drive of the catalogue or a spec file the jobs run in simulated time; on a path fio itself
     runs them, on files that are made there and removed. Every option of fio's is listed in
-    docs/reference/fio-options.md with what it does here.
+    docs/reference/fio-options.md with what it does here. With --trace FILE, words are options
+    of the job that replays it, for example --iodepth=64 or --replay_skip=trim.
     """
+    from flashtwin.cli.replay import job_words, replaying_of
     from flashtwin.fiojob.language.words import script
     from flashtwin.fiojob.report.formats import Shape
     from flashtwin.runner.resolve import Wishes, is_spec
 
     if convert is not None:
         return _convert(convert, out, words, quiet)
-    read = script(words, only=sections)
+    replaying = replaying_of(trace_format, trace_event, trace_disk, trace_fit)
+    read = script(job_words(trace, speed, words), only=sections)
     if readonly:
         _only_reads(read)
     if parse_only and on is None:
@@ -132,8 +176,9 @@ def command(
         status_ns=_status(status),
     )
     if not is_spec(on):
+        # Jobs that replay are refused there: fio would write to the files that a trace names.
         return _on_path(read, on, wishes, chosen, output, parse_only)
-    return _on_twin(read, on, wishes, chosen, output, parse_only)
+    return _on_twin(read, on, wishes, chosen, output, parse_only, replaying, readonly)
 
 
 def _status(text: str | None) -> int:
@@ -152,9 +197,17 @@ def _status(text: str | None) -> int:
 
 
 def _on_twin(
-    read: Script, on: str, wishes: Wishes, shape: Shape, output: Path | None, dry: bool
+    read: Script,
+    on: str,
+    wishes: Wishes,
+    shape: Shape,
+    output: Path | None,
+    dry: bool,
+    replaying: Replaying,
+    readonly: bool,
 ) -> int:
     from flashtwin.catalogue.loader import load
+    from flashtwin.cli.replay import check_only_reads
     from flashtwin.drives.twin import Twin
     from flashtwin.fiojob.plan.files import Target
     from flashtwin.fiojob.plan.plan import plan
@@ -165,7 +218,9 @@ def _on_twin(
     from flashtwin.runner.stop import listening
 
     spec = load(on, firmware=wishes.firmware, sets=wishes.sets, scale=wishes.scale)
-    made = plan(read.jobs, Target(name=on, bytes=spec.capacity_bytes))
+    made = plan(read.jobs, Target(name=on, bytes=spec.capacity_bytes), replaying=replaying)
+    if readonly:
+        check_only_reads(made)
     _tell((*read.notes, *made.notes), wishes.quiet)
     if dry:
         return DONE
@@ -184,6 +239,9 @@ def _on_twin(
     _write("".join(shown(one, shape, "" if n else begin) for n, one in enumerate(told)), output)
     for log in files_of(rows):
         _save(Path(log.name), log.text)
+    for process, row in rows:
+        if row["failure"] and not wishes.quiet:
+            terminal.note(f"job {process.job.name} ended early: {row['failure'][1]}")
     return MISS if any(row["failure"] for _, row in rows) else DONE
 
 

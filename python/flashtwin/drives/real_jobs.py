@@ -74,6 +74,12 @@ def _check(job: FioJob, wholes: Sequence[bool]) -> None:
             f"ioengine={job['ioengine']} does not reach a file",
             hint=f"write one of {', '.join(LOCAL)}",
         )
+    if job["read_iolog"]:
+        raise JobFileError(
+            job.line("read_iolog"),
+            "a trace names files of its own, which fio would write to wherever they are",
+            hint="replay it on a simulated drive: --on bx500-240",
+        )
     unknown = job["size"] is None and not job.has("filesize")
     if isinstance(job["size"], Percent) or (unknown and (any(wholes) or job["fill_device"])):
         raise JobFileError(

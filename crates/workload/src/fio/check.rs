@@ -52,6 +52,7 @@ impl Fio {
         self.check_counts()?;
         self.check_times()?;
         self.check_ends(job)?;
+        self.check_trace(job)?;
         if self.synchronous && job.depth > 1 {
             return Err(("depth", Problem::Excludes("fio.synchronous")));
         }
@@ -203,6 +204,32 @@ impl Fio {
         above_zero("fio.logs", self.logs.bw_window_ns)?;
         above_zero("fio.logs", self.logs.iops_window_ns)?;
         above_zero("fio.pace", self.pace.cycle_ns)
+    }
+
+    /// What a trace replaces, fio does not look at: nobody shall believe that it counts.
+    fn check_trace(&self, job: &RawJob) -> Found {
+        let Some(trace) = &self.trace else {
+            return Ok(());
+        };
+        let field = "fio.trace";
+        above_zero(field, trace.shape.scale)?;
+        above_zero(field, trace.speed_percent.unwrap_or(1).into())?;
+        if trace.shape.align > 0 && !trace.shape.align.is_power_of_two() {
+            let range = "a grain is a power of two";
+            let problem = Problem::OutOfRange(trace.shape.align.to_string(), range);
+            return Err((field, problem));
+        }
+        let excluded = [
+            ("fio.loops", self.loops > 1),
+            ("fio.number_ios", self.number_ios > 0),
+            ("fio.time_based", self.time_based),
+            ("fio.pace", self.pace.limits()),
+            ("io_bytes", job.io_bytes.is_some()),
+        ];
+        match excluded.iter().find(|(_, set)| *set) {
+            Some((other, _)) => Err((field, Problem::Excludes(other))),
+            None => Ok(()),
+        }
     }
 
     fn check_ends(&self, job: &RawJob) -> Found {

@@ -4,18 +4,20 @@
 //! (the fields are those of `battery/fio.py`, which says what each is) and checked by
 //! [`crate::RawJob::check`] together with the job around it; what is `Option` in it and has a
 //! default that depends on the job is filled in by then. [`Stream`]
-//! generates the requests.
+//! generates the requests, or a [`Replay`] reads them from a trace.
 
 mod check;
 mod distribution;
 mod file;
 mod map;
+mod replay;
 mod sizes;
 mod stream;
 
 use serde::Deserialize;
 
 pub use map::BlockMap;
+pub use replay::{Fit, Replay, ReplayError, ReplayProblem, Replayed, Trace};
 pub use stream::{FioAsk, Kind, Stream};
 
 /// Files of one job.
@@ -453,6 +455,7 @@ pub struct Fio {
     pub steady: Option<Steady>,
     pub ends: Ends,
     pub logs: Logs,
+    pub trace: Option<Trace>,
 }
 
 impl Default for Fio {
@@ -484,6 +487,15 @@ impl Default for Fio {
             steady: None,
             ends: Ends::default(),
             logs: Logs::default(),
+            trace: None,
         }
+    }
+}
+
+impl Fio {
+    /// The directions of the trace that is replayed, if one is.
+    #[must_use]
+    pub fn replays(&self) -> Option<Triple<bool>> {
+        self.trace.as_ref().map(|trace| trace.uses)
     }
 }

@@ -10,6 +10,7 @@ mod blkparse;
 mod iolog;
 mod msr;
 mod number;
+mod shape;
 mod survey;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use std::io::{self, BufRead, Read};
 use flashtwin_base::Nanos;
 use serde::Deserialize;
 
+pub use shape::{Shape, Skip, Wanted};
 pub use survey::{FileSurvey, Survey, survey};
 
 use crate::job::Direction;
@@ -242,6 +244,16 @@ impl<R: BufRead> Reader<R> {
             unread: !matches!(kind, Kind::Iolog { .. }),
             ended: false,
         })
+    }
+
+    /// What the file is: `iolog`, `blkparse` or `msr`.
+    #[must_use]
+    pub fn format(&self) -> &'static str {
+        match self.kind {
+            Kind::Iolog { .. } => "iolog",
+            Kind::Blkparse => "blkparse",
+            Kind::Msr => "msr",
+        }
     }
 
     /// The number of the line that was read last.

@@ -4,22 +4,26 @@ use std::io::BufRead;
 
 use flashtwin_base::Nanos;
 
-use super::{Action, Options, Reader, TraceError, TraceProblem};
+use super::{Action, Options, Reader, Shape, TraceError, TraceProblem};
 
 /// A file or device of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileSurvey {
     /// As the trace has it.
     pub name: String,
-    /// Where its last request ends, in bytes; 0 where nothing moves data in it.
+    /// Where its furthest request ends, in bytes; 0 where nothing moves data in it.
     pub end: u64,
     /// The line of that request.
     pub line: u64,
+    /// Its longest request, in bytes.
+    pub longest: u64,
 }
 
 /// A whole trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Survey {
+    /// What it is: `iolog`, `blkparse` or `msr`.
+    pub format: &'static str,
     /// Requests: reads, writes, trims.
     pub ios: [u64; 3],
     /// Their bytes.
@@ -28,30 +32,34 @@ pub struct Survey {
     pub flushes: u64,
     /// The time of the last request, counted from the first.
     pub span: Nanos,
-    /// The longest request.
-    pub longest: u64,
-    /// Requests that do not begin and end at whole sectors.
+    /// The longest of them, in bytes.
+    pub longest: [u64; 3],
+    /// Requests that did not begin and end at whole sectors before they were widened.
     pub unaligned: u64,
     /// All files, by their numbers.
     pub files: Vec<FileSurvey>,
 }
 
-/// Reads a whole trace once. An error names the first line that is wrong; a trace without a single
-/// request is one too.
-pub fn survey(source: impl BufRead, options: Options) -> Result<Survey, TraceError> {
+/// Reads a whole trace once; what it says is of the requests in their shape. An error names the
+/// first line that is wrong; a trace without a single request is one too.
+pub fn survey(source: impl BufRead, options: Options, shape: &Shape) -> Result<Survey, TraceError> {
     let mut reader = Reader::new(source, options)?;
     let mut found = Survey {
+        format: reader.format(),
         ios: [0; 3],
         bytes: [0; 3],
         flushes: 0,
         span: Nanos::ZERO,
-        longest: 0,
+        longest: [0; 3],
         unaligned: 0,
         files: Vec::new(),
     };
-    let mut ends: Vec<(u64, u64)> = Vec::new();
+    let mut ends: Vec<(u64, u64, u64)> = Vec::new();
     while let Some(event) = reader.next() {
-        let event = event?;
+        let raw = event?;
+        let Some(event) = shape.of(raw) else {
+            continue;
+        };
         found.span = event.at;
         let Action::Data(direction) = event.action else {
             found.flushes += 1;
@@ -59,16 +67,18 @@ pub fn survey(source: impl BufRead, options: Options) -> Result<Survey, TraceErr
         };
         found.ios[direction as usize] += 1;
         found.bytes[direction as usize] += event.bytes;
-        found.longest = found.longest.max(event.bytes);
-        let whole = (event.offset | event.bytes).is_multiple_of(crate::SECTOR_BYTES);
-        found.unaligned += u64::from(!whole);
+        let longest = &mut found.longest[direction as usize];
+        *longest = event.bytes.max(*longest);
+        found.unaligned += u64::from(!shape.is_whole(&raw));
         let file = event.file as usize;
         if ends.len() <= file {
-            ends.resize(file + 1, (0, 0));
+            ends.resize(file + 1, (0, 0, 0));
         }
         let end = event.offset + event.bytes;
-        if end > ends[file].0 {
-            ends[file] = (end, reader.line());
+        let (furthest, line, longest) = &mut ends[file];
+        *longest = event.bytes.max(*longest);
+        if end > *furthest {
+            (*furthest, *line) = (end, reader.line());
         }
     }
     if found.ios == [0; 3] && found.flushes == 0 {
@@ -76,11 +86,16 @@ pub fn survey(source: impl BufRead, options: Options) -> Result<Survey, TraceErr
         return Err(TraceError { line: 0, problem });
     }
     let names = reader.files();
-    ends.resize(names.len(), (0, 0));
+    ends.resize(names.len(), (0, 0, 0));
     found.files = names
         .into_iter()
         .zip(ends)
-        .map(|(name, (end, line))| FileSurvey { name, end, line })
+        .map(|(name, (end, line, longest))| FileSurvey {
+            name,
+            end,
+            line,
+            longest,
+        })
         .collect();
     Ok(found)
 }

@@ -44,12 +44,15 @@ SECTOR_BYTES = 512
 _LOGS = ("write_bw_log", "write_lat_log", "write_iops_log")
 
 
-def core_job(clone: Clone, parts: Sequence[Part], layout: Layout) -> Job:
-    """The core's job of a process."""
+def core_job(clone: Clone, parts: Sequence[Part], layout: Layout, *, replays: bool = False) -> Job:
+    """The core's job of a process; one that replays a trace has no size of its own."""
     job = clone.job
     sizes = blocks(job)
     _check_sectors(job, sizes, parts)
-    total = _size(job, parts, min(one.least for one in sizes))
+    if replays:
+        total = sum(part.size for part in parts)
+    else:
+        total = _size(job, parts, min(one.least for one in sizes))
     synchronous = job["ioengine"] in SYNCHRONOUS
     direction = {"write": 1, "trim": 2}.get(job["rw"].rw.removeprefix("rand"), 0)
     runtime_us = job["runtime"]

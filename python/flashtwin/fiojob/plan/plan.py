@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from flashtwin.battery.step import Job
 from flashtwin.fiojob.language.job import FioJob
 from flashtwin.fiojob.language.sections import Note
-from flashtwin.fiojob.language.where import JobFileError
 from flashtwin.fiojob.plan.clones import Clone, clones
 from flashtwin.fiojob.plan.convert import core_job, told
-from flashtwin.fiojob.plan.files import Part, Target, layout, parts
+from flashtwin.fiojob.plan.files import Layout, Part, Target, layout, parts
+from flashtwin.fiojob.plan.traces import Replay, Replaying, Traces, replayed
+from flashtwin.fiojob.plan.traces import told as told_of_trace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +41,8 @@ class Plan:
         return tuple(process for phase in self.phases for process in phase)
 
 
-def plan(jobs: Sequence[FioJob], target: Target) -> Plan:
-    """The plan of some jobs on a target."""
+def plan(jobs: Sequence[FioJob], target: Target, *, replaying: Replaying | None = None) -> Plan:
+    """The plan of some jobs on a target; `replaying` is how their traces are read."""
     started, notes = clones(jobs)
     for job in jobs:
         notes += told(job)
@@ -49,17 +50,17 @@ def plan(jobs: Sequence[FioJob], target: Target) -> Plan:
             notes.append(
                 Note(where=job.line("create_only"), text=f"job {job.name} asks for nothing")
             )
-        if job["read_iolog"]:
-            raise JobFileError(
-                job.line("read_iolog"),
-                "read_iolog is not possible on a simulated drive within a job file",
-                hint="write the trace's pattern as a job",
-            )
-    working = [(one, parts(one, target)) for one in started if not one.job["create_only"]]
-    places = layout(working, target)
+    traces = Traces(target=target, replaying=replaying or Replaying())
+    working: list[tuple[Clone, Sequence[Part], Replay | None]] = []
+    for one in started:
+        if not one.job["create_only"]:
+            replay = traces.of(one)
+            working.append((one, replay.parts if replay else parts(one, target), replay))
+            notes += told_of_trace(one.job, replay) if replay else []
+    places = layout([(clone, found) for clone, found, _ in working], target)
     made = [
-        Process(clone=clone, job=core_job(clone, found, places), parts=tuple(found))
-        for clone, found in working
+        Process(clone=clone, job=_core_job(clone, found, places, replay), parts=tuple(found))
+        for clone, found, replay in working
     ]
     phases: dict[int, list[Process]] = {}
     for process in made:
@@ -68,3 +69,9 @@ def plan(jobs: Sequence[FioJob], target: Target) -> Plan:
         phases=tuple(tuple(phase) for _, phase in sorted(phases.items())),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _core_job(clone: Clone, found: Sequence[Part], places: Layout, replay: Replay | None) -> Job:
+    if replay is None:
+        return core_job(clone, found, places)
+    return replayed(core_job(clone, found, places, replays=True), replay.trace)

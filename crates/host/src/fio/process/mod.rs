@@ -12,12 +12,13 @@
 mod limits;
 mod passes;
 mod reap;
+mod source;
 mod submit;
 
 use std::collections::VecDeque;
 
 use flashtwin_base::{Device, Nanos, Status};
-use flashtwin_workload::fio::{Fio, FioAsk, Kind, Stream};
+use flashtwin_workload::fio::{Fio, FioAsk, Kind};
 use flashtwin_workload::{Direction, Job};
 
 use crate::fio::FioTotals;
@@ -26,6 +27,8 @@ use crate::fio::count::Counting;
 use crate::fio::pace::{Minimum, Pacer, Thinking};
 use crate::fio::steady::SteadyTotals;
 use crate::fio::target::Search;
+
+use self::source::Source;
 
 /// A request failed, or a rate was not kept.
 const EIO: u32 = 5;
@@ -55,6 +58,8 @@ pub(crate) struct Slot {
     pub flies: bool,
     /// The last sync of a pass counts nowhere.
     pub silent: bool,
+    /// The trace says that it is acknowledged once it is on flash.
+    pub fua: bool,
 }
 
 /// Where the loop goes on.
@@ -84,6 +89,8 @@ enum Place {
     Rest(Nanos, usize, Kind),
     /// Asleep for the rate.
     Rested(usize, Kind),
+    /// The time of a trace's next request has come.
+    Due,
     /// Ahead of its share: sleeps.
     Sleep(Nanos),
     /// What was under way at a depth that failed has ended.
@@ -103,6 +110,8 @@ enum Place {
 enum State {
     /// An event; `light` sleep ends when the process is told to end.
     Event { then: Place, light: bool },
+    /// An event, and reaps what arrives until then.
+    Naps { then: Place },
     /// So many completions; then again while the queue was full and is above its low mark.
     Reaps { least: u32, full: bool, then: Place },
     /// The end of all that is under way.
@@ -144,7 +153,7 @@ pub(crate) struct Process<'a> {
     number: u32,
     pub job: &'a Job,
     fio: &'a Fio,
-    stream: Stream,
+    source: Source,
     base_tag: u32,
     slots: Vec<Slot>,
     free: Vec<u32>,
@@ -188,6 +197,7 @@ impl<'a> Process<'a> {
             number: 0,
             flies: false,
             silent: false,
+            fua: false,
         };
         core.events.push(started, (number, 0));
         if let Some(flow) = fio.flow {
@@ -197,7 +207,7 @@ impl<'a> Process<'a> {
             number,
             job,
             fio,
-            stream: Stream::new(job, number),
+            source: Source::new(job, fio, number),
             base_tag,
             slots: vec![nothing; job.depth as usize],
             free: (0..job.depth).rev().collect(),
@@ -318,7 +328,7 @@ impl<'a> Process<'a> {
             return;
         }
         match self.state {
-            State::Event { then, .. } => self.go_on(core, device, now, then),
+            State::Event { then, .. } | State::Naps { then } => self.go_on(core, device, now, then),
             State::Held => self.go_on(core, device, now, Place::Top),
             _ => {}
         }
@@ -335,7 +345,8 @@ impl<'a> Process<'a> {
     pub fn reaps<D: Device>(&mut self, core: &mut Core, device: &mut D, now: Nanos) {
         match self.state {
             State::Reaps { least, .. } if self.arrived.len() as u32 >= least => {}
-            State::Drains { .. } | State::Syncs { .. } if !self.arrived.is_empty() => {}
+            State::Drains { .. } | State::Syncs { .. } | State::Naps { .. }
+                if !self.arrived.is_empty() => {}
             _ => return,
         }
         if let Some(place) = self.reaped(core, device, now) {
@@ -346,7 +357,10 @@ impl<'a> Process<'a> {
     /// It has to end: nothing more is asked for, and no sleep goes on.
     pub fn terminate(&mut self, core: &mut Core, now: Nanos) {
         self.terminated = true;
-        let asleep = matches!(self.state, State::Event { light: true, .. } | State::Held);
+        let asleep = matches!(
+            self.state,
+            State::Event { light: true, .. } | State::Naps { .. } | State::Held
+        );
         if asleep {
             self.stamp += 1;
             core.events.push(now, (self.number, self.stamp));
@@ -409,6 +423,7 @@ impl<'a> Process<'a> {
                     Step::On(Place::Fill(file, kind))
                 }
             }
+            Place::Due => self.due(now),
             Place::Sleep(time) => self.sleep(core, now + time, Place::Top),
             Place::Calm => {
                 self.drains = false;

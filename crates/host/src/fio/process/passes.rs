@@ -26,6 +26,9 @@ impl Process<'_> {
 
     /// What all passes together may ask for, of the direction that counts.
     pub(super) fn is_issued(&self) -> bool {
+        if self.source.is_trace() {
+            return false;
+        }
         let limit = self.job.io_bytes.unwrap_or(self.total_size());
         let limit = limit.saturating_mul(u64::from(self.fio.loops));
         let [read, write, trim] = self.done.issued_bytes;
@@ -40,6 +43,9 @@ impl Process<'_> {
 
     /// What one pass may ask for.
     pub(super) fn pass_limit(&self) -> u64 {
+        if self.source.is_trace() {
+            return u64::MAX;
+        }
         let size = self.total_size();
         let io_size = self.job.io_bytes.unwrap_or(0);
         let random = self.job.order == Order::Random;
@@ -65,7 +71,7 @@ impl Process<'_> {
             return self.end(core, now);
         }
         if !self.first_pass {
-            self.stream.restart();
+            self.source.stream().restart();
         }
         self.first_pass = false;
         self.pass_start = now;
@@ -89,11 +95,14 @@ impl Process<'_> {
             self.loops_left -= 1;
             return true;
         }
+        if self.source.is_trace() {
+            return false;
+        }
         let limit = self.job.io_bytes.unwrap_or(self.total_size());
         let left = limit.saturating_sub(self.done.bytes.iter().sum());
         let blocks = self.fio.blocks.iter().flatten();
         let most = blocks.map(|blocks| blocks.most).max().unwrap_or(1);
-        let exhausted = self.stream.is_exhausted() && self.job.io_bytes.is_none();
+        let exhausted = self.source.stream().is_exhausted() && self.job.io_bytes.is_none();
         !self.enough_ios() && left >= most && !exhausted
     }
 

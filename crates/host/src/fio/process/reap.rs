@@ -52,6 +52,11 @@ impl Process<'_> {
                     self.complete(core, now, slot, status);
                     return Some(then);
                 }
+                State::Naps { .. } => {
+                    let all = self.arrived.len() as u32;
+                    self.reap(core, now, all);
+                    return None;
+                }
                 State::Event { .. } | State::Held | State::Ended => return None,
             }
         }
@@ -165,7 +170,7 @@ impl Process<'_> {
         self.done.issued = [0; 3];
         self.done.ios = [0; 3];
         self.done.bytes = [0; 3];
-        self.stream.end_ramp();
+        self.source.end_ramp();
         self.count.restart(epoch);
         if let Some(pacer) = &mut self.pacer {
             pacer.restart();

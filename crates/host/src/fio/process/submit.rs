@@ -4,6 +4,7 @@ use flashtwin_base::{Device, Nanos, Op};
 use flashtwin_workload::fio::{FioAsk, Kind};
 use flashtwin_workload::{Direction, Mix};
 
+use super::source::Source;
 use super::{Place, Process, Slot, State, Step, sync_of};
 use crate::fio::core::{Core, Outgoing};
 use crate::fio::pace::Turn;
@@ -23,10 +24,13 @@ impl Process<'_> {
             self.depth += 1;
             return Step::On(Place::Made(slot));
         }
-        let Some(file) = self.stream.next_file() else {
+        let Source::Stream(stream) = &mut self.source else {
+            return self.replayed(core, device, now);
+        };
+        let Some(file) = stream.next_file() else {
             return Step::On(Place::Ends);
         };
-        let kind = self.stream.direction(file, self.done.issued, self.last);
+        let kind = stream.direction(file, self.done.issued, self.last);
         let (Some(pacer), Kind::Io(direction)) = (&self.pacer, kind) else {
             return Step::On(Place::Fill(file, kind));
         };
@@ -57,9 +61,9 @@ impl Process<'_> {
             return Step::On(Place::Made(slot));
         };
         if matches!(self.job.mix, Mix::Reads(_)) {
-            self.stream.turn(direction);
+            self.source.stream().turn(direction);
         }
-        match self.stream.place(file, direction) {
+        match self.source.stream().place(file, direction) {
             None => Step::On(Place::Take),
             Some(ask) => {
                 let slot = self.made_slot(now, kind, ask);
@@ -79,6 +83,7 @@ impl Process<'_> {
             number: 0,
             flies: false,
             silent: false,
+            fua: false,
         };
         slot
     }
@@ -163,13 +168,13 @@ impl Process<'_> {
             if !self.fio.synchronous {
                 self.count.slat(made, now);
             }
-            let ask = made.ask;
+            let (ask, fua) = (made.ask, made.fua);
             let request = Outgoing {
                 tag: self.base_tag + slot,
                 op: ask.direction.op(),
                 lba: ask.lba,
                 sectors: ask.sectors(),
-                fua: self.job.sync && ask.direction == Direction::Write,
+                fua: fua || (self.job.sync && ask.direction == Direction::Write),
                 compressible_percent: self.job.compress_percent as u8,
             };
             core.reach(device, now, request);

@@ -1,0 +1,107 @@
+//! Traces for Python: what is in one, before a request of it goes to a drive.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::PathBuf;
+
+use flashtwin_workload::trace::{Survey, TraceError as Found, TraceProblem, Wanted, survey};
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyOSError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+create_exception!(
+    _core,
+    TraceError,
+    PyException,
+    "A trace that cannot be replayed: its line, what is wrong, and which kind of wrong that is."
+);
+
+const PIECE_BYTES: usize = 1 << 18;
+/// Bytes of a trace after which a signal is looked for.
+const LOOKS: usize = 1 << 24;
+
+/// A file that is read for long: now and then Python may raise, for Ctrl-C.
+struct Watched {
+    file: File,
+    left: usize,
+    raised: Option<PyErr>,
+}
+
+impl Read for &mut Watched {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(out)?;
+        self.left = self.left.saturating_sub(count);
+        if self.left == 0 {
+            self.left = LOOKS;
+            if let Err(raised) = Python::attach(|py| py.check_signals()) {
+                self.raised = Some(raised);
+                return Err(io::Error::other("a signal"));
+            }
+        }
+        Ok(count)
+    }
+}
+
+/// Reads a whole trace once and says what is in it.
+#[pyfunction]
+pub fn survey_trace<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    options: &str,
+) -> PyResult<Bound<'py, PyDict>> {
+    let asked: Wanted =
+        serde_json::from_str(options).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    if asked.shape.scale == 0 {
+        return Err(PyValueError::new_err("offsets are divided by at least 1"));
+    }
+    let file = File::open(&path)
+        .map_err(|e| PyOSError::new_err((e.raw_os_error(), e.to_string(), path.clone())))?;
+    let mut watched = Watched {
+        file,
+        left: LOOKS,
+        raised: None,
+    };
+    let found = py.detach(|| {
+        let source = BufReader::with_capacity(PIECE_BYTES, &mut watched);
+        survey(source, asked.reading, &asked.shape)
+    });
+    if let Some(raised) = watched.raised {
+        return Err(raised);
+    }
+    row(py, &found.map_err(|error| wrong(&error))?)
+}
+
+fn wrong(error: &Found) -> PyErr {
+    let kind = match error.problem {
+        TraceProblem::UnknownFormat => "format",
+        TraceProblem::UnknownVersion(_) => "version",
+        TraceProblem::Empty => "empty",
+        TraceProblem::TooManyFiles => "files",
+        TraceProblem::Io(_) => "io",
+        _ => "line",
+    };
+    TraceError::new_err((error.line, error.problem.to_string(), kind))
+}
+
+fn row<'py>(py: Python<'py>, found: &Survey) -> PyResult<Bound<'py, PyDict>> {
+    let files = PyList::empty(py);
+    for file in &found.files {
+        let row = PyDict::new(py);
+        row.set_item("name", &file.name)?;
+        row.set_item("end", file.end)?;
+        row.set_item("line", file.line)?;
+        row.set_item("longest", file.longest)?;
+        files.append(row)?;
+    }
+    let result = PyDict::new(py);
+    result.set_item("format", found.format)?;
+    result.set_item("ios", found.ios)?;
+    result.set_item("bytes", found.bytes)?;
+    result.set_item("flushes", found.flushes)?;
+    result.set_item("span_ns", found.span.0)?;
+    result.set_item("longest", found.longest)?;
+    result.set_item("unaligned", found.unaligned)?;
+    result.set_item("files", files)?;
+    Ok(result)
+}
