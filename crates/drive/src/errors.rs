@@ -147,7 +147,8 @@ impl BitErrors {
     }
 
     /// When the data of a superblock reaches a share of the correctable bits, but not before
-    /// `soonest` where it gets there without any reads; never where the share is 0.
+    /// `soonest` where it gets there without any reads; never where the share is 0 or the drive's life
+    /// is over by then.
     fn reaches(&self, ftl: &Ftl, superblock: u32, share: f64, soonest: Nanos) -> Nanos {
         let data = self.data[superblock as usize];
         if share == 0.0 || data.since == Nanos::NEVER {
@@ -163,7 +164,13 @@ impl BitErrors {
         } else {
             rates.age_at(mean, wear, reads)
         };
-        Nanos(data.since.0.saturating_add(age.0))
+        // What no drive lives to see does not come.
+        let at = data.since.0.saturating_add(age.0);
+        if at < LIFETIME {
+            Nanos(at)
+        } else {
+            Nanos::NEVER
+        }
     }
 }
 

@@ -200,3 +200,55 @@ fn a_second_tier_lies_between_slc_and_native_and_behind_a_cache() {
         )],
     );
 }
+
+#[test]
+fn the_system_area_holds_two_checkpoints_and_the_blocks_being_erased() {
+    // 40 GB are 9765625 entries of 4 bytes: 597 rows of 64 KiB, 39.1 MB. A block of every plane is
+    // 2 dies x 704 wordlines x 64 KiB, 88 MiB in SLC mode and 276.8 MB of TLC.
+    let on = "\"\ncheckpoint = \"8 GB\"";
+    let with = |system: &str, more: &str| {
+        edit(&[(
+            "system = \"500 MB\"",
+            &format!("system = \"{system}{on}{more}"),
+        )])
+    };
+    check(&with("500 MB", ""), &[]);
+    check(&with("276824065 B", "\ntrim_journal = true"), &[]);
+    let hint = "write `ftl.system = \"553648128 B\"`, 2 superblocks, or more";
+    check(
+        &with("276824064 B", ""),
+        &[(
+            Some("system ="),
+            "ftl.system",
+            "a checkpoint of 9765625 map entries takes 39.1 MB; two of them, and the blocks being \
+             erased, 88 MiB, take 170.5 MB in SLC mode, and the system area has 88 MiB",
+            hint,
+        )],
+    );
+    check(
+        &with("276824064 B", "\ntrim_journal = true"),
+        &[(
+            Some("system ="),
+            "ftl.system",
+            "a row of the journal of trims, 64 KiB, and the blocks",
+            "or `ftl.checkpoint = 0`",
+        )],
+    );
+    // With superblocks of one die the area is counted in those, and a block of each die is erased.
+    let single = "\nsuperblock_dies = 1";
+    let second = ("capacity = \"40 GB\"", "capacity = \"38 GB\"");
+    let grouped = |system: &str| {
+        let system = format!("system = \"{system}{on}{single}");
+        edit(&[("system = \"500 MB\"", &system), second])
+    };
+    check(&grouped("553648128 B"), &[]);
+    check(
+        &grouped("415236096 B"),
+        &[(
+            Some("system ="),
+            "ftl.system",
+            "take 166.5 MB in SLC mode, and the system area has 132 MiB",
+            "4 superblocks",
+        )],
+    );
+}

@@ -161,7 +161,8 @@ impl Ftl {
                 &policy.durability,
                 u64::from(logical),
                 unit,
-                layout.row_units,
+                // A row holds the map as it comes, whatever the host's data is packed into.
+                layout.row_units / layout.ratio,
             ),
             spare: None,
             cache,

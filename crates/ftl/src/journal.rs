@@ -21,6 +21,13 @@ const ENTRY_BYTES: u64 = 16;
 /// Bytes of a map entry.
 const MAP_ENTRY_BYTES: u64 = 4;
 
+/// Rows of the system area that a checkpoint of the map of `units` logical units takes, each of
+/// `row_bytes`.
+#[must_use]
+pub fn checkpoint_rows(units: u64, row_bytes: u64) -> u64 {
+    (units * MAP_ENTRY_BYTES).div_ceil(row_bytes)
+}
+
 /// How far a checkpoint is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 enum Checkpoint {
@@ -66,7 +73,7 @@ impl Journal {
                 u64::MAX
             },
             interval_units,
-            checkpoint_rows: (units * MAP_ENTRY_BYTES).div_ceil(row_bytes),
+            checkpoint_rows: checkpoint_rows(units, row_bytes),
             checkpoint: Checkpoint::Off,
             rows_in_flight: 0,
             keeps_trims: policy.trim_journal,

@@ -47,6 +47,7 @@ mod write_buffer;
 
 pub use counters::Counters;
 pub use ftl::{Found, Ftl, Load};
+pub use journal::checkpoint_rows;
 pub use layout::Layout;
 pub use map_cache::JOURNAL_ENTRY_BYTES;
 pub use map_pages::{LookUp, pool_superblocks};

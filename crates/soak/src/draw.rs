@@ -76,7 +76,11 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
         pick(rng, &["none", "static", "dynamic", "hybrid", "whole-drive"])
     };
     let uncached = matches!(mode, "none" | "lower-pages");
-    let system = between(rng, 0, 2);
+    // Checkpoints need two blocks of each die, one of which is erased while the other counts.
+    let system = match shape.checkpoints {
+        true => shape.groups + between(rng, 1, 2),
+        false => between(rng, 0, 2),
+    };
     let most = (shape.superblocks / 3).max(1);
     let part = |rng: &mut Rng, asked: bool| if asked { between(rng, 1, most) } else { 0 };
     let borrowed = part(rng, matches!(mode, "dynamic" | "hybrid"));
@@ -136,7 +140,7 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
         format!("fold.pace={pace}"),
         format!("fold.idle_after={idle}"),
         format!("fold.reserve={} B", reserve * native),
-        format!("ftl.system={} B", system * native),
+        format!("ftl.system={} B", system * shape.raw),
         format!("gc.reserve={held}"),
         format!("gc.separation={separation}"),
         format!("gc.hot_share={}", pick(rng, &["0.1", "0.3", "0.6"])),
@@ -268,7 +272,7 @@ fn others(rng: &mut Rng, shape: &mut Shape) {
         };
         sets.iter().any(of)
     };
-    if rng.chance(50) {
+    if shape.checkpoints {
         let size = pick(rng, &[1u64, 4, 16, 64]) << 20;
         let kept = rng.chance(70);
         shape.sets.extend([

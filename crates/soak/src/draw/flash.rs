@@ -10,6 +10,8 @@ pub(super) struct Shape {
     pub(super) superblocks: u64,
     /// Bytes of data in a superblock in SLC mode.
     pub(super) slc: u64,
+    /// Bytes of all cells of a superblock.
+    pub(super) raw: u64,
     /// Bytes of one native program.
     pub(super) granule: u64,
     /// Bytes of a mapping unit.
@@ -22,6 +24,8 @@ pub(super) struct Shape {
     /// All pages of a wordline are programmed at once.
     pub(super) one_shot: bool,
     pub(super) dies: u64,
+    /// The map goes to the system area from time to time.
+    pub(super) checkpoints: bool,
     pub(super) sets: Vec<String>,
 }
 
@@ -95,6 +99,7 @@ pub(super) fn shape(rng: &mut Rng) -> Shape {
         bits: bits as u64,
         superblocks,
         slc: (dies / groups - u64::from(parity)) * planes * wordlines * page,
+        raw: dies / groups * planes * wordlines * page * bits as u64,
         parity,
         groups,
         between_passes: if passes > 1 {
@@ -106,6 +111,7 @@ pub(super) fn shape(rng: &mut Rng) -> Shape {
         unit,
         one_shot,
         dies,
+        checkpoints: rng.chance(50),
         sets,
     }
 }

@@ -1,5 +1,7 @@
 //! Whether the controller's policies agree with each other and with the flash.
 
+use flashtwin_ftl::checkpoint_rows;
+
 use super::super::quantity::human;
 use super::super::value::Datum;
 use super::Findings;
@@ -10,6 +12,7 @@ pub(super) fn check(found: &mut Findings<'_>) {
     read_ahead(found);
     buffer(found);
     journal(found);
+    checkpoint(found);
     between_passes(found);
     pairs(found);
 }
@@ -48,6 +51,52 @@ fn journal(found: &mut Findings<'_>) -> Option<()> {
         let hint = "write `ftl.checkpoint` as a size like \"64 GB\", or `ftl.trim_journal = false`";
         found.add("ftl.trim_journal", message, hint);
     }
+    Some(())
+}
+
+/// The system area is a ring of blocks in SLC mode. A checkpoint counts until the next one is
+/// complete, so two of them are in it, with the journal between them; and a block of each die is
+/// erased at once before it is written again, so that nothing in there may count any more.
+fn checkpoint(found: &mut Findings<'_>) -> Option<()> {
+    let values = found.values;
+    if values.number("ftl.checkpoint")? == 0 {
+        return None;
+    }
+    let flash = Flash::read(values)?;
+    let unit = values.number("ftl.mapping_unit")?;
+    let units = values.number("drive.capacity")?.div_ceil(unit.max(1));
+    let row = u64::try_from(flash.row()).ok().filter(|&row| row > 0)?;
+    let map = u128::from(checkpoint_rows(units, row)) * flash.row();
+    let journal = match values.flag("ftl.trim_journal")? {
+        true => flash.row(),
+        false => 0,
+    };
+    let blocks = flash.slc_blocks();
+    let least = 2 * map + journal + blocks;
+    // A superblock of the system has no parity: its rows go round all the dies.
+    let superblock = blocks / flash.groups;
+    let room = flash.system(values)? * superblock;
+    if room >= least {
+        return None;
+    }
+    let message = format!(
+        "a checkpoint of {units} map entries takes {}; two of them, {}and the blocks being erased, \
+         {}, take {} in SLC mode, and the system area has {}",
+        human(map),
+        match journal {
+            0 => String::new(),
+            row => format!("a row of the journal of trims, {}, ", human(row)),
+        },
+        human(blocks),
+        human(least),
+        human(room)
+    );
+    let needed = least.div_ceil(superblock);
+    let hint = format!(
+        "write `ftl.system = \"{} B\"`, {needed} superblocks, or more, or `ftl.checkpoint = 0`",
+        needed * superblock * flash.bits
+    );
+    found.add("ftl.system", message, hint);
     Some(())
 }
 

@@ -49,6 +49,16 @@ impl Flash {
         (self.dies - self.parity) * self.planes * self.wordlines * self.page
     }
 
+    /// Bytes of a page of every plane of a die: what one program in SLC mode takes.
+    pub fn row(&self) -> u128 {
+        self.planes * self.page
+    }
+
+    /// Bytes of a block of every plane of every die in SLC mode.
+    pub fn slc_blocks(&self) -> u128 {
+        self.all_dies() * self.wordlines * self.row()
+    }
+
     /// Bytes of data in a superblock in native mode.
     pub fn superblock(&self) -> u128 {
         self.slc_superblock() * self.bits
