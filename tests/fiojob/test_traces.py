@@ -194,6 +194,27 @@ def test_a_trace_beyond_the_drive_fits_when_it_wraps_or_is_scaled(folder: Path) 
     assert counts(row)[0] == [1, 1, 0] and row["failure"] is None
 
 
+def test_an_iolog_of_a_replay_says_what_was_replayed(folder: Path) -> None:
+    (log,) = files_of(rows(made("read_iolog=m.csv write_iolog=again")))
+    (folder / "again").write_text(log.text)
+    lines = [line for line in log.text.splitlines() if " write " in line]
+    assert lines == [
+        "0 hm.0 write 0 4096",
+        "1000000 hm.1 write 8192 4096",
+        "2000000 hm.0 write 40960 4096",
+    ]
+    ((_, row),) = rows(made("read_iolog=again"))
+    assert counts(row)[0] == [0, 3, 0] and row["ended_ns"] >= 2_000_000_000
+
+
+def test_more_files_than_there_can_be_are_told(folder: Path) -> None:
+    with (folder / "many").open("w") as file:
+        file.write("fio version 2 iolog\n")
+        file.writelines(f"f{number} write 0 512\n" for number in range(65_537))
+    with pytest.raises(FlashtwinError, match="many: 65537 files, and 65536 are possible"):
+        made("read_iolog=many")
+
+
 def test_a_trace_that_changes_after_it_was_looked_through(folder: Path) -> None:
     plan = made("read_iolog=a.iolog")
     (folder / "a.iolog").write_text(IOLOG + "a write 0 oops\n")

@@ -235,8 +235,8 @@ fn a_survey_says_what_is_in_a_trace() {
     assert_eq!(
         files,
         [
-            ("hm 0", 383_496_192 + 32768, 1),
-            ("hm 1", 310_983_680 + 20480, 2)
+            ("hm.0", 383_496_192 + 32768, 1),
+            ("hm.1", 310_983_680 + 20480, 2)
         ]
     );
     let queued = Options {

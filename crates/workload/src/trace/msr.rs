@@ -53,7 +53,8 @@ pub fn parse(text: &[u8], context: &mut Context) -> Result<Line, TraceProblem> {
         return Ok(Line::Nothing);
     }
     let (offset, bytes) = range(offset, bytes)?;
-    let file = context.file(&[host, b" ", disk].concat())?;
+    // A name of one word, as an iolog of the replay has to have.
+    let file = context.file(&[host, b".", disk].concat())?;
     let event = Event {
         at: context.since_first(at, GRAIN_NS)?,
         file,

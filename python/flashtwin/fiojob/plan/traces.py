@@ -28,6 +28,8 @@ from flashtwin.fiojob.plan.files import GRAIN_BYTES, Part, Target, is_whole
 if TYPE_CHECKING:
     from flashtwin._core import TraceFile, TraceSurvey
 
+# Files that one process may have in the core.
+MOST_FILES = 65_536
 # The longest read or write of the core.
 LONGEST_BYTES = 1 << 30
 # What a binary blktrace begins with, a version behind it or before it.
@@ -132,6 +134,12 @@ class Traces:
 
     def _parts(self, path: Path, survey: TraceSurvey, job: FioJob) -> tuple[Part, ...]:
         files, whole = survey["files"], self.target.bytes
+        if len(files) > MOST_FILES:
+            raise JobFileError(
+                _at(path, 0),
+                f"{len(files)} files, and {MOST_FILES} are possible{_whose(job)}",
+                hint="split the trace",
+            )
         disks = survey["format"] != "iolog"
         alone = len(files) == 1 and disks
         over = [

@@ -1,7 +1,8 @@
 """The requests of processes as fio's iolog, version 3: a time in microseconds before each line.
 
 fio reads such a file back with `read_iolog`, and so do we. A process's requests stand in the order
-in which they were issued, under the names of its files.
+in which they were issued, under the names of its files; a name
+is one word there, so that blanks become underscores.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ def iolog(rows: Sequence[tuple[Mapping[str, Any], Sequence[str]]]) -> str:
 
 def _process(row: Mapping[str, Any], names: Sequence[str]) -> Iterator[str]:
     requests = row["requests"]
+    names = ["_".join(name.split()) for name in names]
     order = np.lexsort((requests["number"], requests["start_ns"]))
     begun = int(row["started_ns"]) // MICROSECOND
     for name in names:
