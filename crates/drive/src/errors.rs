@@ -147,8 +147,8 @@ impl BitErrors {
     }
 
     /// When the data of a superblock reaches a share of the correctable bits, but not before
-    /// `soonest` where it gets there without any reads; never where the share is 0 or the drive's life
-    /// is over by then.
+    /// `soonest` where it gets there without any reads; never where the share is 0 or the drive's
+    /// life is over by then.
     fn reaches(&self, ftl: &Ftl, superblock: u32, share: f64, soonest: Nanos) -> Nanos {
         let data = self.data[superblock as usize];
         if share == 0.0 || data.since == Nanos::NEVER {

@@ -2,7 +2,7 @@
 
 use super::super::quantity::human;
 use super::super::value::{Datum, Values};
-use super::wear::lost;
+use super::wear::{lost, share};
 use super::{Findings, map};
 
 /// The layout in numbers wide enough for any product of them.
@@ -98,8 +98,8 @@ impl Flash {
     fn unfit(&self, values: &Values) -> Option<u128> {
         let blocks = self.blocks / self.groups;
         let spares = u128::from(values.number("wear.spares")?);
-        let bad = lost(values.number("wear.bad_percent")?, blocks + spares, spares);
-        let weak = lost(values.number("wear.weak_percent")?, blocks, 0) * self.groups;
+        let bad = lost(share(values, "wear.bad_percent")?, blocks + spares, spares);
+        let weak = lost(share(values, "wear.weak_percent")?, blocks, 0) * self.groups;
         Some(bad * self.groups + weak.saturating_sub(self.own(values)?))
     }
 

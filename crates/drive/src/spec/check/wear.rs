@@ -2,6 +2,7 @@
 //! read-retry ladder leads anywhere.
 
 use super::super::quantity::milli_text;
+use super::super::value::Values;
 use super::Findings;
 
 /// Weak and bad blocks can be all of them, but no more.
@@ -21,6 +22,11 @@ fn shares(found: &mut Findings<'_>) {
             found.add(key, message, "write at most 100");
         }
     }
+}
+
+/// A share of weak or bad blocks, unless it was refused.
+pub(super) fn share(values: &Values, key: &str) -> Option<u64> {
+    values.number(key).filter(|s| *s <= PERCENT_MAX_MILLI)
 }
 
 fn end(found: &mut Findings<'_>) -> Option<()> {
