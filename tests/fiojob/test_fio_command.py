@@ -101,7 +101,7 @@ WRONG = [
     (("job.fio", *TWIN, "--output-format=yaml"), 2, "none of"),
     (("job.fio", *TWIN, "--readonly"), 2, "--readonly"),
     (("job.fio", *TWIN, "--section=c"), 2, "no section c"),
-    (("job.fio", *TWIN, "--status-interval=1"), 2, "status-interval"),
+    (("job.fio", *TWIN, "--status-interval=soon"), 2, "status-interval"),
     (("job.fio", *TWIN, "--client=x"), 2, "client"),
     (("job.fio", *TWIN, "--output=no/where"), 3, "cannot be written"),
     (("job.fio", "--on", "/dev/null"), 4, "character device"),
