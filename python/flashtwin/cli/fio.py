@@ -14,6 +14,7 @@ from flashtwin.errors import DONE, ENVIRONMENT, MISS, USAGE, FlashtwinError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flashtwin.drives.protocol import Progress
     from flashtwin.fiojob.language.sections import Script
     from flashtwin.fiojob.plan.traces import Replaying
     from flashtwin.fiojob.report.formats import Shape
@@ -207,6 +208,7 @@ def _on_twin(
     readonly: bool,
 ) -> int:
     from flashtwin.catalogue.loader import load
+    from flashtwin.cli import fio_progress
     from flashtwin.cli.replay import check_only_reads
     from flashtwin.drives.twin import Twin
     from flashtwin.fiojob.plan.files import Target
@@ -224,13 +226,14 @@ def _on_twin(
     _tell((*read.notes, *made.notes), wishes.quiet)
     if dry:
         return DONE
-    with listening() as stop:
-        found = run_plan(
-            Twin(spec, seed=wishes.seed),
-            made,
-            lambda progress: not stop.asked,
-            status_ns=shape.status_ns,
-        )
+    with listening() as stop, fio_progress.shown(spec.id, made, wishes.quiet) as progress:
+
+        def watch(at: Progress) -> bool:
+            progress.moved(at)
+            return not stop.asked
+
+        twin = Twin(spec, seed=wishes.seed)
+        found = run_plan(twin, made, watch, status_ns=shape.status_ns, done=progress.over)
     rows = [pair for one in found for pair in zip(one.processes, one.result.fio, strict=True)]
     phases = [(one.processes, one.result.fio, one.begun_ns) for one in found]
     moments = [one.result.fio_status for one in found]
