@@ -21,6 +21,7 @@ mod fold;
 mod forget;
 mod ftl;
 mod health;
+mod heaps;
 mod journal;
 mod lanes;
 pub mod layout;

@@ -133,6 +133,9 @@ impl Ftl {
 
     /// A superblock that a stream has filled takes no more data.
     pub(crate) fn close_superblock(&mut self, stream: usize, superblock: u32) {
+        if is_host(stream) {
+            self.victims.received(superblock, self.counters.host_units);
+        }
         let block = &mut self.blocks.all[superblock as usize];
         block.state = State::Closed;
         match block.pool {
@@ -140,9 +143,6 @@ impl Ftl {
             Pool::Tier => self.blocks.tier.push_back(superblock),
             Pool::Data => self.victims.add(superblock, block.valid),
             Pool::Map => {}
-        }
-        if is_host(stream) {
-            self.victims.received(superblock, self.counters.host_units);
         }
     }
 }

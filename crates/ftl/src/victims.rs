@@ -7,18 +7,24 @@
 //! that is not empty. By age there is one list in the order of closing. For a random one there is
 //! an array without gaps.
 //!
-//! The only pass is that of the cost-benefit policy, whose order changes as time goes by.
+//! The order of the cost-benefit policy changes as time goes by, but of two candidates with equally
+//! many valid units the older one is always worth more. So for each step there is a heap by age
+//! (from the first choice of that policy on: the others need none), and a choice looks at its top
+//! and at what could be worth as much by the bounds of the step.
 //!
 //! Invariant: a superblock is in here while it is closed and serves native data, and stands where
 //! its valid count belongs (`Ftl::check`).
 //!
 //! Two pools (hot and cold) are kept apart where the host tells them apart; else all is in one.
 
+use std::cmp::Ordering;
+
 use flashtwin_base::rng::Rng;
 
 use crate::audit::{Bounds, LIFETIME};
 use crate::blocks::Superblock;
 use crate::check::{Checked, ensure, ensure_eq, ensure_ne};
+use crate::heaps::Heaps;
 use crate::layout::NONE;
 use crate::lists::Lists;
 
@@ -37,12 +43,16 @@ struct Candidates {
     filled: Vec<u64>,
     by_age: Lists,
     members: Vec<u32>,
+    /// By step, and in each by what [`Victims::written`] was when the candidate came into it: it
+    /// is not less now. None before a choice by cost and benefit; made anew after a load.
+    by_benefit: Option<Heaps>,
 }
 
 flashtwin_base::state! { Candidates {
     kept: members;
     sized: filled;
     part: by_valid, by_age;
+    built: by_benefit;
 } }
 
 /// All candidates, and what the policies know of each superblock.
@@ -73,6 +83,34 @@ fn is_ready(all: &[Superblock], superblock: u32) -> bool {
     all[superblock as usize].in_flight == 0
 }
 
+/// What collecting a superblock gains for what it costs: `(1 − u) / 2u × age` with u the share that
+/// is valid and the age in host units since its youngest data was written (Kawaguchi, Nishioka and
+/// Motoda 1995, after Rosenblum and Ousterhout 1992).
+#[derive(Clone, Copy, Debug)]
+struct Worth {
+    benefit: u128,
+    cost: u128,
+}
+
+impl Worth {
+    /// Nothing.
+    const NONE: Worth = Worth {
+        benefit: 0,
+        cost: 1,
+    };
+
+    fn new(units: u32, valid: u32, age: u64) -> Worth {
+        Worth {
+            benefit: u128::from(units.saturating_sub(valid)) * u128::from(age),
+            cost: u128::from(2 * valid.max(1)),
+        }
+    }
+
+    fn cmp(&self, other: &Worth) -> Ordering {
+        (self.benefit * other.cost).cmp(&(other.benefit * self.cost))
+    }
+}
+
 impl Candidates {
     fn new(steps: u32, superblocks: u32) -> Candidates {
         Candidates {
@@ -80,20 +118,39 @@ impl Candidates {
             filled: vec![0; steps.div_ceil(64) as usize],
             by_age: Lists::new(1, superblocks),
             members: Vec::with_capacity(superblocks as usize),
+            by_benefit: None,
         }
     }
 
-    fn put(&mut self, step: u32, superblock: u32) {
+    fn put(&mut self, step: u32, superblock: u32, written: u64) {
         self.by_valid.push(step, superblock);
+        if let Some(heaps) = &mut self.by_benefit {
+            heaps.push(step, written, superblock);
+        }
         self.filled[(step >> 6) as usize] |= 1 << (step & 63);
     }
 
     fn take(&mut self, superblock: u32) {
         let step = self.by_valid.list_of(superblock);
         self.by_valid.remove(superblock);
+        if let Some(heaps) = &mut self.by_benefit {
+            heaps.remove(superblock);
+        }
         if self.by_valid.is_empty(step) {
             self.filled[(step >> 6) as usize] &= !(1 << (step & 63));
         }
+    }
+
+    /// The heaps by age, made where there are none yet.
+    fn heaps(&mut self, written: &[u64]) -> &Heaps {
+        let (by_valid, members) = (&self.by_valid, &self.members);
+        self.by_benefit.get_or_insert_with(|| {
+            let mut heaps = Heaps::new(by_valid.lists(), written.len() as u32);
+            for &member in members {
+                heaps.push(by_valid.list_of(member), written[member as usize], member);
+            }
+            heaps
+        })
     }
 
     /// The lists that are not empty, fewest valid units first.
@@ -173,7 +230,7 @@ impl Victims {
     pub(crate) fn add(&mut self, superblock: u32, valid: u32) {
         let step = valid >> self.shift;
         let pool = &mut self.pools[usize::from(self.pool[superblock as usize])];
-        pool.put(step, superblock);
+        pool.put(step, superblock, self.written[superblock as usize]);
         pool.by_age.push(0, superblock);
         self.seats[superblock as usize] = pool.members.len() as u32;
         pool.members.push(superblock);
@@ -203,7 +260,7 @@ impl Victims {
         let step = valid >> self.shift;
         let pool = &mut self.pools[usize::from(self.pool[superblock as usize])];
         pool.take(superblock);
-        pool.put(step, superblock);
+        pool.put(step, superblock, self.written[superblock as usize]);
     }
 
     /// The ready candidate with the fewest valid units, the first one of equals.
@@ -244,27 +301,58 @@ impl Victims {
         draws.min_by_key(|&s| all[s as usize].valid)
     }
 
-    /// The ready candidate with the most benefit for its cost, `(1 − u) / 2u × age` with u the
-    /// share that is valid and the age in host units since its youngest data was written
-    /// (Kawaguchi, Nishioka and Motoda 1995, after Rosenblum and Ousterhout 1992).
+    /// The ready candidate with the most benefit for its cost (see [`Worth`]), of equals the one
+    /// with the first seat.
     pub(crate) fn worthiest(
-        &self,
+        &mut self,
         pool: usize,
         units: u32,
         now: u64,
         all: &[Superblock],
     ) -> Option<u32> {
-        let (mut best, mut best_benefit, mut best_cost) = (None, 0, 1);
-        for &superblock in &self.pools[pool].members {
-            let valid = all[superblock as usize].valid;
-            let age = now - self.written[superblock as usize] + 1;
-            let benefit = u128::from(units.saturating_sub(valid)) * u128::from(age);
-            let cost = u128::from(2 * valid.max(1));
-            if benefit * best_cost > best_benefit * cost && is_ready(all, superblock) {
-                (best, best_benefit, best_cost) = (Some(superblock), benefit, cost);
+        let (written, seats, shift) = (&self.written, &self.seats, self.shift);
+        self.pools[pool].heaps(written);
+        let pool = &self.pools[pool];
+        let heaps = pool.by_benefit.as_ref()?;
+        // What the candidates of a step can be worth that are no older than the key.
+        let bound = |step: u32, key: u64| Worth::new(units, step << shift, now - key + 1);
+        let top = |step: u32| heaps.smallest(step).map(|key| bound(step, key));
+        let (mut best, mut best_worth) = (NONE, Worth::NONE);
+        let mut search = |step: u32| {
+            heaps.walk(step, &mut |key, candidate| {
+                if bound(step, key).cmp(&best_worth).is_lt() {
+                    return false;
+                }
+                let (block, age) = (
+                    &all[candidate as usize],
+                    now - written[candidate as usize] + 1,
+                );
+                let worth = Worth::new(units, block.valid, age);
+                let seat = |s: u32| seats[s as usize];
+                let ahead = match worth.cmp(&best_worth) {
+                    Ordering::Less => false,
+                    Ordering::Equal => best != NONE && seat(candidate) < seat(best),
+                    Ordering::Greater => true,
+                };
+                if ahead && is_ready(all, candidate) {
+                    (best, best_worth) = (candidate, worth);
+                }
+                true
+            });
+        };
+        // The step that promises most goes first: next to none of the others is looked into then.
+        let mut promising = (None, Worth::NONE);
+        for step in pool.steps() {
+            let worth = top(step).unwrap_or(Worth::NONE);
+            if worth.cmp(&promising.1).is_gt() {
+                promising = (Some(step), worth);
             }
         }
-        best
+        search(promising.0?);
+        pool.steps()
+            .filter(|&step| Some(step) != promising.0)
+            .for_each(search);
+        (best != NONE).then_some(best)
     }
 
     /// Panics unless a superblock stands where it belongs; `valid` is none where it must not be a
@@ -325,5 +413,106 @@ impl Victims {
             ensure_eq!(member, Some(superblock as u32), "seat {seat}");
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same by a pass over all candidates.
+    fn scanned(victims: &Victims, units: u32, now: u64, all: &[Superblock]) -> Option<u32> {
+        let (mut best, mut best_worth) = (None, Worth::NONE);
+        for &candidate in &victims.pools[0].members {
+            let age = now - victims.written(candidate) + 1;
+            let worth = Worth::new(units, all[candidate as usize].valid, age);
+            if worth.cmp(&best_worth).is_gt() && is_ready(all, candidate) {
+                (best, best_worth) = (Some(candidate), worth);
+            }
+        }
+        best
+    }
+
+    /// A drive's life as its candidates see it.
+    struct Life {
+        victims: Victims,
+        all: Vec<Superblock>,
+        units: u32,
+        now: u64,
+        rng: Rng,
+    }
+
+    impl Life {
+        fn new(superblocks: u32, units: u32) -> Life {
+            Life {
+                victims: Victims::new(superblocks, units),
+                all: vec![Superblock::fresh(false); superblocks as usize],
+                units,
+                now: 0,
+                rng: Rng::new(u64::from(superblocks), 0),
+            }
+        }
+
+        /// A superblock is closed with data that is not younger than now.
+        fn close(&mut self, superblock: u32) {
+            let valid = self.units - self.rng.below(u64::from(self.units) / 4) as u32;
+            let block = &mut self.all[superblock as usize];
+            (block.valid, block.in_flight) = (valid, self.rng.below(4) as u32 / 3);
+            // Coarse, so that equals come up.
+            let written = self.rng.below(self.now + 1) / 64 * 64;
+            self.victims.opened(superblock, 0, written);
+            self.victims.add(superblock, valid);
+        }
+
+        /// Units of a candidate are overwritten, a few or most.
+        fn lose(&mut self, superblock: u32) {
+            let block = &mut self.all[superblock as usize];
+            let most = if self.rng.chance(5) {
+                block.valid
+            } else {
+                block.valid.min(self.units / 64 + 1)
+            };
+            let before = block.valid;
+            block.valid -= self.rng.below(u64::from(most) + 1) as u32;
+            block.in_flight = 0;
+            if self.victims.crosses(before, block.valid) {
+                self.victims.restep(superblock, block.valid);
+            }
+        }
+
+        fn step(&mut self) {
+            self.now += self.rng.below(50);
+            let superblock = self.rng.below(self.all.len() as u64) as u32;
+            match self.victims.holds(superblock) {
+                false => self.close(superblock),
+                // What was on its way arrives after the superblock has been closed.
+                true if self.rng.chance(10) => self.victims.received(superblock, self.now),
+                true => self.lose(superblock),
+            }
+        }
+
+        fn worthiest(&mut self) -> Option<u32> {
+            self.victims.worthiest(0, self.units, self.now, &self.all)
+        }
+    }
+
+    #[test]
+    fn the_worthiest_is_what_a_pass_over_all_finds() {
+        for (superblocks, units) in [(1, 8), (30, 16), (200, 700), (200, 5_000), (60, 70_000)] {
+            let mut life = Life::new(superblocks, units);
+            for _ in 0..20_000 {
+                life.step();
+                let expected = scanned(&life.victims, units, life.now, &life.all);
+                assert_eq!(
+                    life.worthiest(),
+                    expected,
+                    "of {superblocks} at {}",
+                    life.now
+                );
+                if let Some(victim) = expected.filter(|_| life.rng.chance(20)) {
+                    life.victims.remove(victim);
+                }
+            }
+        }
     }
 }
