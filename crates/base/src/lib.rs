@@ -8,6 +8,7 @@ pub mod device;
 pub mod hist;
 pub mod memory;
 pub mod queue;
+pub mod ring;
 pub mod rng;
 pub mod state;
 pub mod time;

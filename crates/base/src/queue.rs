@@ -4,9 +4,8 @@
 //! time, and a cause never overtakes its effect. Neither queue allocates once it has reached its
 //! size.
 
-use std::collections::VecDeque;
-
 use crate::Nanos;
+use crate::ring::Ring;
 
 /// Children a node of the heap: four keep a node's children in one or two cache lines, and the
 /// tree of the hundred events of a busy drive four levels deep.
@@ -28,10 +27,59 @@ const LANES: usize = 2;
 /// Events waiting for their time, ordered by (time, order of pushing): a heap, and beside it lanes
 /// for events that are pushed in the order of their times, which need no sorting.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(from = "Stored<T>", into = "Stored<T>")]
 pub struct EventQueue<T: Copy> {
     heap: Vec<Entry<T>>,
-    lanes: [VecDeque<Entry<T>>; LANES],
+    lanes: [Ring<Entry<T>>; LANES],
     pushed: u64,
+    /// Key of the first entry of each lane, and after them of the heap: to find the earliest event
+    /// takes one line of memory.
+    first: [u128; LANES + 1],
+    /// The least of them, and whose it is.
+    next: (u128, usize),
+}
+
+/// What a queue holds, as it is stored.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Stored<T> {
+    heap: Vec<Entry<T>>,
+    lanes: [Vec<Entry<T>>; LANES],
+    pushed: u64,
+}
+
+impl<T: Copy> From<Stored<T>> for EventQueue<T> {
+    fn from(stored: Stored<T>) -> EventQueue<T> {
+        let Stored {
+            heap,
+            lanes,
+            pushed,
+        } = stored;
+        let key = |entry: Option<&Entry<T>>| entry.map_or(NOTHING, |entry| entry.key);
+        let lanes = lanes.map(Ring::from_iter);
+        let mut first = [NOTHING; LANES + 1];
+        for (first, lane) in first.iter_mut().zip(&lanes) {
+            *first = key(lane.front());
+        }
+        first[LANES] = key(heap.first());
+        EventQueue {
+            heap,
+            lanes,
+            pushed,
+            first,
+            next: least(&first),
+        }
+    }
+}
+
+impl<T: Copy> From<EventQueue<T>> for Stored<T> {
+    fn from(queue: EventQueue<T>) -> Stored<T> {
+        let lanes = queue.lanes.map(|lane| lane.iter().copied().collect());
+        Stored {
+            heap: queue.heap,
+            lanes,
+            pushed: queue.pushed,
+        }
+    }
 }
 
 impl<T: Copy> Default for EventQueue<T> {
@@ -52,26 +100,32 @@ impl<T: Copy> EventQueue<T> {
     pub fn with_capacity(events: usize) -> EventQueue<T> {
         EventQueue {
             heap: Vec::with_capacity(events),
-            lanes: std::array::from_fn(|_| VecDeque::with_capacity(events)),
+            lanes: std::array::from_fn(|_| Ring::new()),
             pushed: 0,
+            first: [NOTHING; LANES + 1],
+            next: (NOTHING, LANES),
         }
     }
 
     /// How many events wait.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.heap.len() + self.lanes.iter().map(VecDeque::len).sum::<usize>()
+        self.heap.len() + self.lanes.iter().map(Ring::len).sum::<usize>()
     }
 
     /// Whether none waits.
+    #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.heap.is_empty() && self.lanes.iter().all(VecDeque::is_empty)
+        self.next.0 == NOTHING
     }
 
     /// The events and when they are due, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (Nanos, T)> {
-        let all = self.heap.iter().chain(self.lanes.iter().flatten());
+        let all = self
+            .heap
+            .iter()
+            .chain(self.lanes.iter().flat_map(Ring::iter));
         all.map(|entry| (time_of(entry.key), entry.event))
     }
 
@@ -79,19 +133,24 @@ impl<T: Copy> EventQueue<T> {
     #[must_use]
     pub fn is_sound(&self) -> bool {
         let heap = (1..self.heap.len()).all(|i| self.heap[(i - 1) / ARITY].key < self.heap[i].key);
-        let ordered = |lane: &VecDeque<Entry<T>>| {
+        let ordered = |lane: &Ring<Entry<T>>| {
             let keys = lane.iter().map(|entry| entry.key);
             keys.clone().zip(keys.skip(1)).all(|(one, next)| one < next)
         };
         let pushed = |entry: &Entry<T>| (entry.key as u64) < self.pushed;
-        let mut all = self.heap.iter().chain(self.lanes.iter().flatten());
+        let mut all = self
+            .heap
+            .iter()
+            .chain(self.lanes.iter().flat_map(Ring::iter));
         heap && self.lanes.iter().all(ordered) && all.all(pushed)
     }
 
     /// Forgets every event.
     pub fn clear(&mut self) {
         self.heap.clear();
-        self.lanes.iter_mut().for_each(VecDeque::clear);
+        self.lanes.iter_mut().for_each(Ring::clear);
+        self.first = [NOTHING; LANES + 1];
+        self.next = (NOTHING, LANES);
     }
 
     /// Adds an event that is due at `at`.
@@ -114,6 +173,7 @@ impl<T: Copy> EventQueue<T> {
             self.raise(entry);
         } else {
             self.lanes[lane].push_back(entry);
+            self.comes_first(lane, entry.key);
         }
     }
 
@@ -125,8 +185,9 @@ impl<T: Copy> EventQueue<T> {
     }
 
     /// Puts an entry into the heap, as high as it belongs.
-    #[inline]
+    #[inline(never)]
     fn raise(&mut self, entry: Entry<T>) {
+        self.comes_first(LANES, entry.key);
         self.heap.push(entry);
         let mut hole = self.heap.len() - 1;
         while hole > 0 {
@@ -140,52 +201,66 @@ impl<T: Copy> EventQueue<T> {
         self.heap[hole] = entry;
     }
 
-    /// Key of the earliest event and where it is: a lane, or the heap after all lanes.
+    /// An entry with this key has been pushed: it may be the first at its place, and of all.
     #[inline]
-    fn earliest(&self) -> (u128, usize) {
-        let mut first = (self.heap.first().map_or(NOTHING, |entry| entry.key), LANES);
-        for (index, lane) in self.lanes.iter().enumerate() {
-            let key = lane.front().map_or(NOTHING, |entry| entry.key);
-            if key < first.0 {
-                first = (key, index);
+    fn comes_first(&mut self, place: usize, key: u128) {
+        if key < self.first[place] {
+            self.first[place] = key;
+            if key < self.next.0 {
+                self.next = (key, place);
             }
         }
-        first
+    }
+
+    /// The first entry of a place has been taken: this is the key of the next one there.
+    #[inline]
+    fn follows(&mut self, place: usize, key: u128) {
+        self.first[place] = key;
+        self.next = least(&self.first);
     }
 
     /// When the earliest event is due.
     #[inline]
     #[must_use]
     pub fn peek_at(&self) -> Option<Nanos> {
-        let (key, _) = self.earliest();
+        let (key, _) = self.next;
         (key != NOTHING).then(|| time_of(key))
     }
 
     /// Takes the earliest event.
     #[inline]
     pub fn pop(&mut self) -> Option<(Nanos, T)> {
-        let (_, place) = self.earliest();
+        let (_, place) = self.next;
         self.take(place)
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, place: usize) -> Option<(Nanos, T)> {
-        if let Some(lane) = self.lanes.get_mut(place) {
-            let entry = lane.pop_front()?;
-            return Some((time_of(entry.key), entry.event));
-        }
+        let Some(lane) = self.lanes.get_mut(place) else {
+            return self.take_from_heap();
+        };
+        let entry = lane.pop_front()?;
+        let key = lane.front().map_or(NOTHING, |entry| entry.key);
+        self.follows(place, key);
+        Some((time_of(entry.key), entry.event))
+    }
+
+    #[inline(never)]
+    fn take_from_heap(&mut self) -> Option<(Nanos, T)> {
         let first = *self.heap.first()?;
         let last = self.heap.pop()?;
         if !self.heap.is_empty() {
             self.sink(last);
         }
+        let key = self.heap.first().map_or(NOTHING, |entry| entry.key);
+        self.follows(LANES, key);
         Some((time_of(first.key), first.event))
     }
 
     /// Takes the earliest event if it is due at or before `to`.
-    #[inline]
+    #[inline(always)]
     pub fn pop_due(&mut self, to: Nanos) -> Option<(Nanos, T)> {
-        let (key, place) = self.earliest();
+        let (key, place) = self.next;
         if key != NOTHING && time_of(key) <= to {
             self.take(place)
         } else {
@@ -213,6 +288,18 @@ impl<T: Copy> EventQueue<T> {
     }
 }
 
+/// The least key, and where it stands; the last place where all are [`NOTHING`].
+#[inline]
+fn least(first: &[u128; LANES + 1]) -> (u128, usize) {
+    let mut least = (first[LANES], LANES);
+    for (place, &key) in first[..LANES].iter().enumerate() {
+        if key < least.0 {
+            least = (key, place);
+        }
+    }
+    least
+}
+
 /// The earliest of the children that begin at `first`; `None` for a leaf.
 #[inline]
 fn least_of<T>(heap: &[Entry<T>], first: usize) -> Option<usize> {
@@ -237,16 +324,16 @@ fn time_of(key: u128) -> Nanos {
 /// surprise.
 #[derive(Clone, Debug)]
 pub struct Fifo<T> {
-    items: VecDeque<T>,
+    items: Ring<T>,
     capacity: usize,
 }
 
-impl<T> Fifo<T> {
+impl<T: Copy> Fifo<T> {
     /// An empty ring for `capacity` items.
     #[must_use]
     pub fn new(capacity: usize) -> Fifo<T> {
         Fifo {
-            items: VecDeque::with_capacity(capacity),
+            items: Ring::new(),
             capacity,
         }
     }
@@ -316,7 +403,7 @@ impl<T> Fifo<T> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, VecDeque};
 
     #[test]
     fn ties_come_out_in_the_order_pushed() {
@@ -381,6 +468,11 @@ mod tests {
                     prop_assert_eq!(queue.pop(), expected);
                 }
                 prop_assert_eq!(queue.len(), reference.len());
+                prop_assert_eq!(queue.is_empty(), reference.is_empty());
+                prop_assert!(queue.is_sound());
+                if n % 16 == 0 {
+                    queue = EventQueue::from(Stored::from(queue));
+                }
                 prop_assert_eq!(queue.peek_at(), reference.keys().next().map(|(at, _)| *at));
             }
         }

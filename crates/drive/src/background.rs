@@ -84,7 +84,7 @@ impl Background {
 
 impl Drive {
     /// The last outstanding command has been answered.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn fell_idle(&mut self) {
         self.background.idle_since = self.now;
         self.served();

@@ -9,6 +9,7 @@ mod write;
 
 use std::collections::VecDeque;
 
+use flashtwin_base::ring::Ring;
 use flashtwin_base::{Completion, Nanos, Op, Request, Status};
 use flashtwin_ftl::Route;
 
@@ -89,7 +90,7 @@ pub(crate) struct Commands {
     pub(crate) slots: Vec<Command>,
     vacant: Vec<u32>,
     /// Writes that wait for the buffer, first come first served.
-    incoming: VecDeque<u32>,
+    incoming: Ring<u32>,
     /// Units that are crossing the link for the first of `incoming`.
     crossing: u32,
     /// A flush came while they were crossing: it pads when they have arrived.
@@ -118,7 +119,7 @@ impl Commands {
         Commands {
             slots: Vec::with_capacity(queue_depth as usize),
             vacant: Vec::with_capacity(queue_depth as usize),
-            incoming: VecDeque::with_capacity(queue_depth as usize),
+            incoming: Ring::new(),
             crossing: 0,
             pad_on_arrival: false,
             durable: VecDeque::with_capacity(queue_depth as usize),
@@ -217,7 +218,7 @@ impl Commands {
 
 impl Drive {
     /// The firmware has understood a command.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn begin_command(&mut self, slot: u32) {
         if self.controller.trim.alone && self.holds_back(slot) {
             return;
@@ -246,7 +247,7 @@ impl Drive {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn answer(&mut self, slot: u32, status: Status) {
         if self.controller.trim.alone {
             self.ended(slot);
@@ -262,7 +263,7 @@ impl Drive {
     }
 
     /// The host hears of a command's end.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn seen(&mut self, slot: u32) {
         let Command { tag, status, .. } = self.commands.slots[slot as usize];
         self.commands.vacant.push(slot);

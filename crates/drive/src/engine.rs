@@ -234,6 +234,7 @@ impl Drive {
         }
     }
 
+    #[inline(never)]
     fn issue_some(&mut self) {
         if self.power.phase == Phase::Resting {
             self.wake_for_work();
@@ -251,7 +252,7 @@ impl Drive {
         self.ops.clear();
     }
 
-    #[inline]
+    #[inline(always)]
     fn handle(&mut self, event: Event) {
         match event {
             Event::Done(die) if self.flash.is_void(die, self.now) => {}
@@ -292,7 +293,7 @@ impl Drive {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     pub(crate) fn operation_ended(&mut self, op: NandOp) {
         match op.token {
             Token::Host(chunk) if chunk >= READ_AHEAD => self.chunk_read(chunk - READ_AHEAD),
@@ -321,9 +322,9 @@ impl Drive {
         }
     }
 
-    /// Lets happen what is due at or before `limit`; with `until_done`, what is due after the first
+    /// Lets happen what is due at or before `limit`; with `UNTIL_DONE`, what is due after the first
     /// moment that completes anything is left. The answer is that moment, or else `limit`.
-    fn run_events(&mut self, limit: Nanos, until_done: bool) -> Nanos {
+    fn run_events<const UNTIL_DONE: bool>(&mut self, limit: Nanos) -> Nanos {
         let mut until = limit;
         while let Some((at, event)) = self.events.pop_due(until) {
             if at > self.look_due {
@@ -331,7 +332,7 @@ impl Drive {
             }
             self.now = at;
             self.handle(event);
-            if until_done && !self.done.is_empty() {
+            if UNTIL_DONE && !self.done.is_empty() {
                 until = at;
             }
         }
@@ -339,7 +340,7 @@ impl Drive {
     }
 
     /// What is due besides events at the time that they have reached, and what has completed.
-    #[inline]
+    #[inline(always)]
     fn end_run(&mut self, done: &mut Vec<Completion>) {
         if self.now >= self.look_due {
             self.look(self.now);
@@ -354,7 +355,7 @@ impl Drive {
 
     /// Liveness: while a command is outstanding, something is due. That the host leaves the
     /// superblocks that folding and collection need is checked where superblocks are opened.
-    #[inline]
+    #[inline(always)]
     fn check_liveness(&self) {
         assert!(
             self.commands.outstanding() == 0 || !self.events.is_empty(),
@@ -432,14 +433,14 @@ impl Device for Drive {
 
     #[inline]
     fn advance(&mut self, to: Nanos, done: &mut Vec<Completion>) {
-        self.run_events(to, false);
+        self.run_events::<false>(to);
         self.now = self.now.max(to);
         self.end_run(done);
     }
 
     #[inline]
     fn advance_until_done(&mut self, limit: Nanos, done: &mut Vec<Completion>) -> Nanos {
-        let reached = self.run_events(limit, true);
+        let reached = self.run_events::<true>(limit);
         self.end_run(done);
         reached
     }

@@ -200,6 +200,22 @@ impl Ftl {
         taken
     }
 
+    /// Places one unit where nothing is compressed and no power cut can come: what
+    /// [`Ftl::append`] does for a run, without what a run needs.
+    #[inline]
+    pub(crate) fn append_unit(&mut self, stream: usize, lpn: u32, ops: &mut Vec<NandOp>) {
+        self.ensure_open(stream);
+        let s = &self.streams[stream];
+        let superblock = s.superblock;
+        let ppn = self.layout.base(superblock) + s.next;
+        let old = self.map.point_unit(lpn, ppn);
+        if old != NONE {
+            self.invalidate_unit(old);
+        }
+        self.gain_valid(superblock, 1);
+        self.advance_stream(stream, 1, ops);
+    }
+
     /// Places units that were moved from elsewhere, given by their LPNs; their old copies, which
     /// the host wrote at `written` or before, are already marked invalid.
     pub(crate) fn append_moved(
@@ -248,6 +264,14 @@ impl Ftl {
             self.sequence += 1;
         }
         s.next += count;
+        if s.next >= s.begun + s.granule || s.next == s.stop {
+            self.issue_full(stream, ops);
+        }
+    }
+
+    /// Issues the granules of a stream that are full, and ends its turn where that is over.
+    #[inline(never)]
+    fn issue_full(&mut self, stream: usize, ops: &mut Vec<NandOp>) {
         while self.streams[stream].begun + self.streams[stream].granule <= self.streams[stream].next
         {
             let granule = self.streams[stream].granule;

@@ -10,6 +10,7 @@
 //! holds less valid data than the best native victim, folding is the cheaper way to free space and
 //! goes first.
 
+use crate::allocate::GC;
 use crate::audit::LIFETIME;
 use crate::blocks::{Blocks, State, Superblock};
 use crate::check::{Checked, ensure, ensure_eq};
@@ -148,6 +149,22 @@ impl Ftl {
     #[inline]
     pub(crate) fn stops_the_world(&self) -> bool {
         self.policy.gc.pace == Pace::StopTheWorld && self.collect.active && self.collection.worthy
+    }
+
+    /// Collection for space has begun a victim and is as far ahead of the host as it keeps, or as
+    /// the dies let it, so that [`Ftl::pump_collect`] would change nothing.
+    #[inline]
+    pub(crate) fn collection_keeps_pace(&self) -> bool {
+        self.collect.source != NONE
+            && self.collect.cursor < self.layout.native_units
+            && self.collect.cause == Cause::Space
+            && (!self.collect.is_behind() || self.collect.is_far_ahead(self.buffer.by_stream[GC]))
+            && !self.starved
+            && self.collect.active
+            && !self.collect.idle
+            && !self.collect.waiting()
+            && self.policy.gc.pace != Pace::StopTheWorld
+            && !self.collection.halts_host
     }
 
     pub(crate) fn pump_collect(&mut self, ops: &mut Vec<NandOp>) {

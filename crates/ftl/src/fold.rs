@@ -20,7 +20,7 @@ use crate::ftl::Ftl;
 use crate::layout::{Mode, NONE};
 use crate::mover::Work;
 use crate::op::{NandOp, Token, class};
-use crate::policy::{FoldPath, WhenFull};
+use crate::policy::{CacheMode, FoldPath, WhenFull};
 use crate::write_buffer::Flight;
 
 /// So near above the reserve staged data already keeps up, so that a full drive that is
@@ -31,7 +31,9 @@ impl Ftl {
     /// Adds what host data costs in folding and collection to the debts.
     #[inline]
     pub(crate) fn owe(&mut self, units: u32) {
-        self.fold.owe(units, self.fold_pace_milli());
+        if self.cache.mode != CacheMode::None {
+            self.fold.owe(units, self.fold_pace_milli());
+        }
         self.collect.owe(units, self.collect_pace_milli());
     }
 

@@ -76,6 +76,8 @@ pub struct Ftl {
     pub(crate) counters: Counters,
     pub(crate) sequence: u64,
     pub(crate) starved: bool,
+    /// No cache to fold, all of the map in RAM, no wordlines that wait for their other pages.
+    pumps_collection_only: bool,
     /// Units of stripes that a purge cut short, which never got their parity.
     pub(crate) parity_forgone: u64,
     pub(crate) collection: Collection,
@@ -94,7 +96,7 @@ flashtwin_base::state! { Ftl {
     kept: counters, sequence, starved, parity_forgone, chance, recovering;
     part: map, paged, blocks, victims, streams, lanes, passes, buffer, cache, fold, collect,
         wear, collect_map, packing, health, journal, collection, heat, spare;
-    built: layout, policy, host_units, scratch;
+    built: layout, policy, host_units, scratch, pumps_collection_only;
 } }
 
 /// What is in RAM of a map that is not all there; nothing where it is.
@@ -152,6 +154,9 @@ impl Ftl {
             counters: Counters::default(),
             sequence: 0,
             starved: false,
+            pumps_collection_only: cache.mode == CacheMode::None
+                && !layout.paired
+                && policy.map.is_whole(),
             parity_forgone: 0,
             heat: Heat::new(policy.gc.separation, logical),
             scratch: Vec::with_capacity(4096),
@@ -303,6 +308,30 @@ impl Ftl {
         if self.paged.is_some() {
             self.entries_changed(lpn, count);
         }
+        let stream = if count == 1 && self.layout.ratio == 1 && self.spare.is_none() {
+            let mut stream = self.host_stream(route);
+            if stream == DIRECT {
+                stream = self.direct_stream(lpn, 1).0;
+            }
+            self.append_unit(stream, lpn, ops);
+            stream
+        } else {
+            self.append_run(route, lpn, count, ops)
+        };
+        self.buffer.promised[route as usize] &= self.buffer.coming[route as usize] > 0;
+        self.placed(stream, count);
+        self.owe(count);
+        self.erase_dead(ops);
+        if self.counters.host_units >= self.journal.due {
+            self.begin_checkpoint(ops);
+        }
+        self.pump(ops);
+    }
+
+    /// Places a run of units in the stream that the policy chooses, or one after another in those
+    /// that it chooses for parts of it; the answer is the last one.
+    #[inline(never)]
+    fn append_run(&mut self, route: Route, lpn: u32, count: u32, ops: &mut Vec<NandOp>) -> usize {
         let (mut lpn, mut left) = (lpn, count);
         let mut stream = DIRECT;
         while left > 0 {
@@ -315,14 +344,7 @@ impl Ftl {
             lpn += taken;
             left -= taken;
         }
-        self.buffer.promised[route as usize] &= self.buffer.coming[route as usize] > 0;
-        self.placed(stream, count);
-        self.owe(count);
-        self.erase_dead(ops);
-        if self.counters.host_units >= self.journal.due {
-            self.begin_checkpoint(ops);
-        }
-        self.pump(ops);
+        stream
     }
 
     /// The end of an operation. Host reads are the drive's own business and never come here.
@@ -350,7 +372,23 @@ impl Ftl {
     }
 
     /// Lets folding and garbage collection issue what their policies allow now.
+    #[inline]
     pub fn pump(&mut self, ops: &mut Vec<NandOp>) {
+        if !self.keeps_pace() {
+            self.pump_all(ops);
+        }
+    }
+
+    /// There is nothing to pump: nothing but collection for space is under way, and the host has
+    /// not paid for its next row. Holds between most commands of a drive that has come to its
+    /// steady state.
+    #[inline]
+    fn keeps_pace(&self) -> bool {
+        self.pumps_collection_only && self.collection_keeps_pace() && self.blocks.stale.is_empty()
+    }
+
+    #[inline(never)]
+    fn pump_all(&mut self, ops: &mut Vec<NandOp>) {
         if self.layout.paired {
             self.land_wordlines(ops);
         }

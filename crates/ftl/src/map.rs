@@ -143,14 +143,20 @@ impl Map {
         }
     }
 
+    /// Points a logical unit at a physical one and marks that valid; the answer is where it was.
+    #[inline]
+    pub(crate) fn point_unit(&mut self, lpn: u32, ppn: u32) -> u32 {
+        self.logical[ppn as usize] = lpn;
+        self.set_valid(ppn);
+        std::mem::replace(&mut self.physical[lpn as usize], ppn)
+    }
+
     /// Points `count` logical units from `lpn` at as many physical ones from `ppn` and marks those
     /// valid.
     #[inline]
     pub(crate) fn point(&mut self, lpn: u32, ppn: u32, count: u32) {
         if count == 1 {
-            self.physical[lpn as usize] = ppn;
-            self.logical[ppn as usize] = lpn;
-            self.set_valid(ppn);
+            self.point_unit(lpn, ppn);
             return;
         }
         let (l, p, n) = (lpn as usize, ppn as usize, count as usize);

@@ -227,7 +227,10 @@ impl Ftl {
         let mut programs = self.buffer.by_stream[stream];
         if work == Work::Collect {
             // Each stream has its own granules between passes, so each is looked at for itself.
-            let shared = self.buffer.moved / self.layout.native_granule;
+            let shared = match self.buffer.moved {
+                0 => 0,
+                moved => moved / self.layout.native_granule,
+            };
             let [hot, cold] = [GC, GC_COLD].map(|own| self.buffer.by_stream[own]);
             programs = hot.max(cold).max(shared);
         }

@@ -72,10 +72,21 @@ impl Ftl {
     #[inline]
     fn invalidate(&mut self, ppn: u32, count: u32) {
         if count == 1 {
-            self.map.clear_valid(ppn);
-        } else {
-            self.map.clear_valid_run(ppn, count);
+            return self.invalidate_unit(ppn);
         }
+        self.map.clear_valid_run(ppn, count);
+        self.invalidated(ppn, count);
+    }
+
+    #[inline(always)]
+    pub(crate) fn invalidate_unit(&mut self, ppn: u32) {
+        self.map.clear_valid(ppn);
+        self.invalidated(ppn, 1);
+    }
+
+    /// Units of one superblock from `ppn` on have been marked invalid.
+    #[inline(always)]
+    fn invalidated(&mut self, ppn: u32, count: u32) {
         let superblock = self.layout.superblock_of(ppn);
         self.lose_valid(superblock, count);
         let block = &self.blocks.all[superblock as usize];
@@ -111,6 +122,7 @@ impl Ftl {
     }
 
     /// A valid count has crossed a step of those that the choice of a victim tells apart.
+    #[inline(never)]
     fn restep(&mut self, superblock: u32) {
         if self.victims.holds(superblock) {
             let valid = self.blocks.all[superblock as usize].valid;
@@ -119,8 +131,15 @@ impl Ftl {
     }
 
     /// Erases the closed superblocks that have lost their last valid unit.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn erase_dead(&mut self, ops: &mut Vec<NandOp>) {
+        if !self.cache.dead.is_empty() {
+            self.erase_all_dead(ops);
+        }
+    }
+
+    #[inline(never)]
+    fn erase_all_dead(&mut self, ops: &mut Vec<NandOp>) {
         while let Some(superblock) = self.cache.dead.pop() {
             let block = &self.blocks.all[superblock as usize];
             if block.state == State::Closed && block.valid == 0 && block.in_flight == 0 {

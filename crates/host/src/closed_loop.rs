@@ -190,7 +190,7 @@ impl<'a> Host<'a> {
     }
 
     /// Lets the threads go on whose time has come.
-    #[inline]
+    #[inline(always)]
     fn run_due<D: Device>(&mut self, device: &mut D, now: Nanos) {
         if self.due <= now {
             self.run_threads(device, now);
@@ -203,6 +203,7 @@ impl<'a> Host<'a> {
         self.due = self.due.min(at);
     }
 
+    #[inline(never)]
     fn run_threads<D: Device>(&mut self, device: &mut D, now: Nanos) {
         while let Some((_, index)) = self.events.pop_due(now) {
             let thread = &mut self.threads[index as usize];
@@ -238,9 +239,11 @@ impl<'a> Host<'a> {
                 return;
             }
             let host = running.job.host;
-            if !self.begin(now, index, slot) {
+            let asked = running.begin(now, thread, index, &mut self.slots[slot as usize]);
+            if !asked {
                 return;
             }
+            self.outstanding += 1;
             if host > Nanos::ZERO {
                 self.threads[index as usize].state = State::Issues(slot);
                 self.wake(now + host, index);
@@ -250,38 +253,8 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// Puts a thread's next request into its first free slot; false when it has none left.
-    #[inline]
-    fn begin(&mut self, now: Nanos, index: u32, slot: u32) -> bool {
-        let thread = &mut self.threads[index as usize];
-        let running = &mut self.jobs[thread.job as usize];
-        let Some(ask) = running.generator.next(thread.number as usize) else {
-            thread.state = State::Done;
-            return false;
-        };
-        let Ask {
-            direction,
-            lba,
-            sectors,
-        } = ask;
-        thread.free.pop();
-        thread.bytes += u64::from(sectors) * SECTOR_BYTES;
-        self.slots[slot as usize] = Slot {
-            started: now,
-            lba,
-            sectors,
-            thread: index,
-            direction,
-            fua: running.job.sync && direction == Direction::Write,
-            compressible_percent: running.job.compress_percent as u8,
-        };
-        running.tally.begin(now);
-        self.outstanding += 1;
-        true
-    }
-
     /// A request arrives at the device, or queues behind those that found it full.
-    #[inline]
+    #[inline(always)]
     fn reach<D: Device>(&mut self, device: &mut D, now: Nanos, slot: u32) {
         if self.room > 0 && self.waiting.is_empty() {
             self.submit(device, now, slot);
@@ -290,7 +263,7 @@ impl<'a> Host<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn submit<D: Device>(&mut self, device: &mut D, now: Nanos, tag: u32) {
         self.room -= 1;
         let Slot {
@@ -315,8 +288,15 @@ impl<'a> Host<'a> {
         );
     }
 
-    #[inline]
+    #[inline(always)]
     fn submit_waiting<D: Device>(&mut self, device: &mut D, now: Nanos) {
+        if !self.waiting.is_empty() {
+            self.submit_some(device, now);
+        }
+    }
+
+    #[inline(never)]
+    fn submit_some<D: Device>(&mut self, device: &mut D, now: Nanos) {
         while self.room > 0 {
             let Some(slot) = self.waiting.pop() else {
                 return;
@@ -479,6 +459,33 @@ impl<'a> Running<'a> {
             deadline: Nanos((start + job.ramp).0.saturating_add(runtime)),
             timed_out: false,
         }
+    }
+
+    /// Puts a thread's next request into its first free slot; false when it has none left.
+    #[inline]
+    fn begin(&mut self, now: Nanos, thread: &mut Thread, index: u32, slot: &mut Slot) -> bool {
+        let Some(ask) = self.generator.next(thread.number as usize) else {
+            thread.state = State::Done;
+            return false;
+        };
+        let Ask {
+            direction,
+            lba,
+            sectors,
+        } = ask;
+        thread.free.pop();
+        thread.bytes += u64::from(sectors) * SECTOR_BYTES;
+        *slot = Slot {
+            started: now,
+            lba,
+            sectors,
+            thread: index,
+            direction,
+            fua: self.job.sync && direction == Direction::Write,
+            compressible_percent: self.job.compress_percent as u8,
+        };
+        self.tally.begin(now);
+        true
     }
 
     fn end(&self) -> Nanos {

@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use flashtwin_base::Status;
-use flashtwin_ftl::{Found, NandOp, Token};
+use flashtwin_ftl::{Found, NandOp, Route, Token};
 
 use super::{EXPECTED_AHEAD, Piece, SECTOR_BYTES};
 use crate::config::Acknowledge;
@@ -48,6 +48,7 @@ impl Drive {
 
     /// Places what has been received and pads the rest of its granules. Not while data is
     /// crossing: that has its place in the open superblock.
+    #[inline(never)]
     fn pad_all(&mut self) {
         self.stop_receiving();
         self.ftl.pad_host_through(&mut self.ops);
@@ -71,13 +72,14 @@ impl Drive {
 
     /// Looks up the map entries of a write from where it stands, those below `known` being at hand,
     /// and reads the rest of the units that it covers in part.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn look_up_write(&mut self, slot: u32, known: u32) {
         if known < u32::MAX || !self.commands.slots[slot as usize].whole_units {
             self.look_up_units(slot, known);
         }
     }
 
+    #[inline(never)]
     fn look_up_units(&mut self, slot: u32, mut known: u32) {
         let command = self.commands.slots[slot as usize];
         let (mut at, end) = (self.commands.cursor(slot), command.lpn + command.units);
@@ -142,7 +144,7 @@ impl Drive {
     }
 
     /// Sends for the next burst of the first write that waits, if there is room for it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn admit(&mut self) {
         if self.commands.crossing > 0 || self.commands.programming {
             return;
@@ -153,6 +155,7 @@ impl Drive {
     }
 
     /// The same where a write waits and nothing keeps it from being looked at.
+    #[inline(never)]
     fn admit_first(&mut self, slot: u32) {
         let command = &self.commands.slots[slot as usize];
         if command.pending > 0 {
@@ -164,20 +167,15 @@ impl Drive {
         }
         let (route, first) = (command.route, command.sent == 0);
         let burst = (command.units - command.sent).min(self.commands.burst_units);
-        let room = self.ftl.room(route);
-        self.issue_pumped();
-        if room == 0 || (room < burst && self.waits_for_whole(burst)) {
-            let received = !self.commands.received.is_empty();
-            self.stop_receiving();
-            if received && self.ftl.compresses() && !self.commands.programming {
-                // What was promised room as it came has taken less.
-                return self.admit();
+        let units = if self.ftl.reserve_at_once(route, burst) {
+            burst
+        } else {
+            let units = self.reserve_room(route, burst);
+            if units == 0 {
+                return self.admit_later();
             }
-            self.make_room();
-            return;
-        }
-        let units = burst.min(room);
-        self.ftl.reserve(route, units);
+            units
+        };
         self.commands.crossing = units;
         let command = &self.commands.slots[slot as usize];
         let bytes = command.bytes_of(command.sent, units, self.ftl.layout.unit_bytes);
@@ -190,6 +188,31 @@ impl Drive {
         if let Some(&coming) = self.commands.incoming.get(EXPECTED_AHEAD) {
             self.ftl.expect_overwrite(self.commands.first_unit(coming));
         }
+    }
+
+    /// Sets room aside for a burst, or for the part of it that there is room for; 0 where it waits.
+    #[inline(never)]
+    fn reserve_room(&mut self, route: Route, burst: u32) -> u32 {
+        let room = self.ftl.room(route);
+        self.issue_pumped();
+        if room == 0 || (room < burst && self.waits_for_whole(burst)) {
+            return 0;
+        }
+        let units = burst.min(room);
+        self.ftl.reserve(route, units);
+        units
+    }
+
+    /// There is no room for what comes first.
+    #[inline(never)]
+    fn admit_later(&mut self) {
+        let received = !self.commands.received.is_empty();
+        self.stop_receiving();
+        if received && self.ftl.compresses() && !self.commands.programming {
+            // What was promised room as it came has taken less.
+            return self.admit();
+        }
+        self.make_room();
     }
 
     /// The drive came to its end while a write waited: what has arrived of it is kept, the rest is
@@ -231,9 +254,14 @@ impl Drive {
     #[inline]
     fn issue_pumped(&mut self) {
         if self.ftl.is_starved() {
-            self.ftl.pump(&mut self.ops);
-            self.issue();
+            self.pump_starved();
         }
+    }
+
+    #[inline(never)]
+    fn pump_starved(&mut self) {
+        self.ftl.pump(&mut self.ops);
+        self.issue();
     }
 
     /// A burst has arrived: the firmware places it, at once or when receiving ends.
@@ -274,7 +302,7 @@ impl Drive {
 
     /// The firmware places a burst; the command's last one is its acknowledgement, or the programs
     /// that were begun for it are.
-    #[inline]
+    #[inline(always)]
     fn place(&mut self, piece: Piece) {
         self.ftl
             .note_tag(self.commands.slots[piece.slot as usize].tag);
@@ -308,7 +336,7 @@ impl Drive {
     }
 
     /// With no more data queued, what is partly filled waits for more or is padded.
-    #[inline]
+    #[inline(never)]
     fn nothing_queued(&mut self) {
         self.stop_receiving();
         if self.controller.gather {
@@ -330,13 +358,14 @@ impl Drive {
     }
 
     /// Taking turns: what has been received is placed and programmed before more is received.
-    #[inline]
+    #[inline(always)]
     fn stop_receiving(&mut self) {
         if self.commands.takes_turns {
             self.program_received();
         }
     }
 
+    #[inline(never)]
     fn program_received(&mut self) {
         let mut received = std::mem::take(&mut self.commands.received);
         for piece in received.drain(..) {

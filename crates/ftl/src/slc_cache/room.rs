@@ -6,7 +6,7 @@
 use super::Route;
 use crate::allocate::{CACHE, DIRECT, TIER};
 use crate::ftl::Ftl;
-use crate::policy::Admit;
+use crate::policy::{Admit, CacheMode};
 
 impl Ftl {
     /// Whether a superblock may be opened for direct data of a route.
@@ -70,6 +70,29 @@ impl Ftl {
         self.buffer.used_units += units;
         self.buffer.coming[route as usize] += units;
         self.promise(route);
+    }
+
+    /// [`Ftl::room`] and [`Ftl::reserve`] in one where nothing is in question: without a cache all
+    /// goes to one open superblock, and the units fit into it and into the buffer. False, and
+    /// nothing is set aside, where the two have to be asked.
+    #[inline]
+    pub fn reserve_at_once(&mut self, route: Route, units: u32) -> bool {
+        let free = self.buffer.capacity_units - self.buffer.used_units;
+        let held = self.fold.holds_host() || self.collect.holds_host() || self.paged.is_some();
+        let s = &self.streams[DIRECT];
+        if self.cache.mode != CacheMode::None
+            || held
+            || self.collection.halts_host
+            || s.ratio > 1
+            || units > free
+            || self.buffer.coming_units() + units > s.left()
+        {
+            return false;
+        }
+        self.starved = false;
+        self.buffer.used_units += units;
+        self.buffer.coming[route as usize] += units;
+        true
     }
 
     /// Sets a free superblock aside where what is coming on a route does not fit into the open one.
