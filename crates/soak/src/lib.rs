@@ -40,26 +40,38 @@ pub struct Failure {
     pub index: u64,
 }
 
-/// Sends `ops` commands to drives that the seed draws.
+/// Sends `ops` commands to drives that the seed draws, with the `given` sets in the place of what
+/// it draws for their keys.
 ///
 /// # Errors
-/// The first unit that does not hold what it may, or the first assertion that fails.
-pub fn soak(seed: u64, ops: u64) -> Result<Report, Failure> {
+/// The first unit that does not hold what it may, or the first assertion that fails; no drive has
+/// what is given.
+pub fn soak(seed: u64, ops: u64, given: &[String]) -> Result<Report, Failure> {
     let mut report = Report::default();
     while report.commands < ops {
         let left = ops - report.commands;
-        story(seed, report.drives, left, &mut report)?;
+        story((seed, report.drives), left, given, &mut report)?;
     }
     Ok(report)
 }
 
-/// Sends at most `left` commands, or a few fills more, to one of the drives that the seed draws.
+/// Sends at most `left` commands, or a few fills more, to one of the drives that the seed draws:
+/// `(seed, index)` says which.
 ///
 /// # Errors
 /// As [`soak`].
-pub fn story(seed: u64, index: u64, left: u64, report: &mut Report) -> Result<(), Failure> {
+pub fn story(
+    (seed, index): (u64, u64),
+    left: u64,
+    given: &[String],
+    report: &mut Report,
+) -> Result<(), Failure> {
     let mut rng = Rng::new(seed, index << 8);
-    let (config, drive) = draw::drive(draw::base(), &mut rng);
+    let Some((config, drive)) = draw::drive_with(draw::base(), &mut rng, given) else {
+        let what = "of two thousand drives none is right with what is given".to_owned();
+        let drive = given.join(" ");
+        return Err(Failure { what, drive, index });
+    };
     report.drives += 1;
     let life = AssertUnwindSafe(|| host::life(&config, rng, left, report));
     let what = match catch_unwind(life) {

@@ -1,24 +1,25 @@
-//! `flashtwin-soak [--seed N] [--ops M]`: random drives with power cuts against a plain map.
+//! `flashtwin-soak [--seed N] [--ops M] [--set KEY=VALUE]…`: random drives with power cuts against a plain map.
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: flashtwin-soak [--seed N] [--ops M]
+const USAGE: &str = "usage: flashtwin-soak [--seed N] [--ops M] [--set KEY=VALUE]...
 
 Random drives under random hosts with power cuts, against a plain map. A seed is a whole story;
-defaults: --seed 1 --ops 40000.";
+defaults: --seed 1 --ops 40000. --set fixes a value of the spec that is drawn otherwise.";
 
-/// The two numbers of the command line.
-fn options(args: &[String]) -> Option<(u64, u64)> {
-    let (mut seed, mut ops) = (1, 40_000);
+/// What the command line asks for: seed, commands, values that are not drawn.
+fn options(args: &[String]) -> Option<(u64, u64, Vec<String>)> {
+    let (mut seed, mut ops, mut given) = (1, 40_000, Vec::new());
     for pair in args.chunks(2) {
-        let value = pair.get(1)?.parse().ok()?;
+        let value = pair.get(1)?;
         match pair[0].as_str() {
-            "--seed" => seed = value,
-            "--ops" => ops = value,
+            "--seed" => seed = value.parse().ok()?,
+            "--ops" => ops = value.parse().ok()?,
+            "--set" if value.contains('=') => given.push(value.clone()),
             _ => return None,
         }
     }
-    Some((seed, ops))
+    Some((seed, ops, given))
 }
 
 fn main() -> ExitCode {
@@ -27,11 +28,11 @@ fn main() -> ExitCode {
         println!("{USAGE}");
         return ExitCode::SUCCESS;
     }
-    let Some((seed, ops)) = options(&args) else {
+    let Some((seed, ops, given)) = options(&args) else {
         eprintln!("error: unknown arguments: {}\n{USAGE}", args.join(" "));
         return ExitCode::from(2);
     };
-    match flashtwin_soak::soak(seed, ops) {
+    match flashtwin_soak::soak(seed, ops, &given) {
         Ok(report) => {
             println!(
                 "soak: {} drives, {} commands, {} power cuts, {} units compared, answers {:016x}",
@@ -41,9 +42,11 @@ fn main() -> ExitCode {
         }
         Err(failure) => {
             eprintln!("drive {}: {}", failure.index, failure.drive);
+            let given = given.iter().map(|set| format!(" --set '{set}'"));
             eprintln!(
-                "soak: {}   replay: ./dev soak --seed {seed} --ops {ops}",
-                failure.what
+                "soak: {}   replay: ./dev soak --seed {seed} --ops {ops}{}",
+                failure.what,
+                given.collect::<String>()
             );
             ExitCode::from(1)
         }

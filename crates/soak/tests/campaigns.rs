@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use flashtwin_base::rng::Rng;
+use flashtwin_ftl::policy::Pace;
 use flashtwin_soak::{Report, draw, host, soak};
 
 /// Commands of an ordinary run, over all seeds.
@@ -29,7 +30,7 @@ fn seeds() -> u64 {
 fn no_drive_loses_what_it_has_promised() {
     let mut cuts = 0;
     for seed in 0..seeds() {
-        let report = soak(seed, OPS).unwrap_or_else(|failure| {
+        let report = soak(seed, OPS, &[]).unwrap_or_else(|failure| {
             panic!(
                 "soak: {}   replay: ./dev soak --seed {seed} --ops {OPS}\n{}",
                 failure.what, failure.drive
@@ -68,13 +69,56 @@ fn what_fell_over_once_stands() {
                 .unwrap_or_else(|what| panic!("host {seed}: {what}\n{line}"));
         }
     }
+    let failure = soak(1, 1, &["gc.pace=never".to_owned()]).unwrap_err();
+    assert!(failure.what.contains("none is right") && failure.drive == "gc.pace=never");
+}
+
+/// Values that meet seldom, and that were suspected when they did: levelling while the host is
+/// stopped, which must not keep itself going (the host's patience is bounded), and programs that
+/// fail where pools of an oracle and power cuts decide what is found again.
+const TOGETHER: [&[&str]; 3] = [
+    &["gc.pace=stop-the-world", "wear.static_threshold=3"],
+    &["wear.dynamic=none", "wear.static_threshold=1"],
+    &[
+        "gc.separation=oracle",
+        "wear.program_failures=1000",
+        "wear.failure_growth=0",
+        "wear.spares=4",
+    ],
+];
+
+#[test]
+fn values_that_meet_seldom_are_met() {
+    for given in TOGETHER {
+        let sets: Vec<String> = given.iter().map(|&set| set.to_owned()).collect();
+        for seed in 0..3 {
+            soak(seed, 3_000, &sets).unwrap_or_else(|failure| {
+                panic!(
+                    "{given:?}, seed {seed}: {}\n{}",
+                    failure.what, failure.drive
+                )
+            });
+        }
+    }
 }
 
 #[test]
 fn equal_seeds_have_equal_answers() {
-    let (one, other) = (soak(77, 6_000), soak(77, 6_000));
+    let (one, other) = (soak(77, 6_000, &[]), soak(77, 6_000, &[]));
     assert_eq!(one, other);
-    assert_ne!(one, soak(78, 6_000));
+    assert_ne!(one, soak(78, 6_000, &[]));
+}
+
+#[test]
+fn what_is_given_is_not_drawn() {
+    let given = ["gc.pace=stop-the-world", "wear.static_threshold=3"].map(str::to_owned);
+    for seed in 0..5 {
+        let drive = draw::drive_with(draw::base(), &mut Rng::new(seed, 0), &given);
+        let (config, text) = drive.expect("such drives are right");
+        assert_eq!(config.policy.gc.pace, Pace::StopTheWorld);
+        assert_eq!(config.policy.wear.static_threshold, 3);
+        assert_eq!(text.matches("gc.pace=").count(), 1, "{text}");
+    }
 }
 
 #[test]
@@ -89,6 +133,16 @@ fn the_command_tells_and_exits() {
     assert_eq!((code, err.as_str()), (Some(0), ""));
     assert!(out.starts_with("soak: ") && out.contains(" power cuts"));
     assert_eq!(run(&["--seed", "3", "--ops", "500"]).1, out);
+    let given = [
+        "--seed",
+        "3",
+        "--ops",
+        "500",
+        "--set",
+        "controller.command_time=77 us",
+    ];
+    let (code, fixed, _) = run(&given);
+    assert!(code == Some(0) && fixed != out, "{fixed}");
     let (code, out, err) = run(&["--seed"]);
     assert_eq!((code, out.as_str()), (Some(2), ""));
     assert!(err.contains("usage: "));
