@@ -8,9 +8,10 @@
 //! two pools of superblocks are kept apart and collected each by itself.
 //!
 //! What data *has* to have room in are the streams that are always there ([`DIRECT`], and [`GC`] or
-//! [`GC_COLD`] by the pool of the source): a superblock is promised or pledged to those. The others are taken where they have room, or where
-//! a superblock can be opened that nobody has been promised; else the data goes where it has to.
-//! So no separation can make a drive stick, and at the edge of the reserve it is not perfect.
+//! [`GC_COLD`] by the pool of the source): a superblock is promised or pledged to those. The others
+//! are taken where they have room, or where a superblock can be opened that nobody has been
+//! promised; else the data goes where it has to. So no separation can make a drive stick, and at
+//! the edge of the reserve it is not perfect.
 
 use crate::allocate::{COLD, DIRECT, FOLD, GC, GC_COLD, HOST_STREAMS, MAP};
 use crate::audit::LIFETIME;

@@ -1,4 +1,5 @@
-//! `flashtwin-soak [--seed N] [--ops M] [--set KEY=VALUE]…`: random drives with power cuts against a plain map.
+//! `flashtwin-soak [--seed N] [--ops M] [--set KEY=VALUE]…`:
+//! random drives with power cuts against a plain map.
 
 use std::process::ExitCode;
 
