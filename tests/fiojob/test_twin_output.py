@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,11 +17,12 @@ from flashtwin.cli.app import app
 
 FIO = shutil.which("fio")
 needs_fio = pytest.mark.skipif(FIO is None, reason="fio is not installed")
+Runs = Callable[..., str]
 TWIN = ("--on", "bx500-240", "--scale", "1/16")
 
 
 @pytest.fixture
-def fio(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):  # type: ignore[no-untyped-def]
+def fio(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Runs:
     """`flashtwin fio` with these words, in an empty directory."""
     monkeypatch.chdir(tmp_path)
 
@@ -36,7 +38,7 @@ def rows(path: Path) -> list[list[int]]:
     return [[int(part) for part in line.split(",")] for line in path.read_text().splitlines()]
 
 
-def test_a_log_by_request_adds_up_to_the_answer(fio, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_a_log_by_request_adds_up_to_the_answer(fio: Runs, tmp_path: Path) -> None:
     words = ["--name=a", "--rw=randrw", "--bs=4k,8k", "--size=2m", "--iodepth=4",
              "--ioengine=libaio", "--write_lat_log=L", "--write_bw_log=L", "--write_iops_log=L",
              "--log_offset=1"]  # fmt: skip
@@ -52,7 +54,7 @@ def test_a_log_by_request_adds_up_to_the_answer(fio, tmp_path: Path) -> None:  #
     assert all(row[4] % 512 == 0 and row[5] == 0 for row in rows(tmp_path / "L_clat.1.log"))
 
 
-def test_an_averaged_log_has_a_row_a_window(fio, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_an_averaged_log_has_a_row_a_window(fio: Runs, tmp_path: Path) -> None:
     (tmp_path / "job.fio").write_text(
         "[a]\nrw=read\nbs=4k\nsize=64m\nruntime=1\ntime_based\nrate_iops=2000\n"
         "write_bw_log=a\nwrite_iops_log=b\nlog_avg_msec=100\n"
@@ -64,7 +66,7 @@ def test_an_averaged_log_has_a_row_a_window(fio, tmp_path: Path) -> None:  # typ
     assert {row[1] for row in rows(tmp_path / "a_bw.1.log")} == {8000}
 
 
-def test_copies_have_logs_of_their_own_or_share_one(fio, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_copies_have_logs_of_their_own_or_share_one(fio: Runs, tmp_path: Path) -> None:
     words = ["--name=a", "--rw=read", "--bs=64k", "--size=1m", "--numjobs=2", "--write_lat_log=L"]
     fio(*words)
     assert len(rows(tmp_path / "L_lat.1.log")) == len(rows(tmp_path / "L_lat.2.log")) == 16
@@ -72,7 +74,7 @@ def test_copies_have_logs_of_their_own_or_share_one(fio, tmp_path: Path) -> None
     assert len(rows(tmp_path / "L_lat.log")) == 32
 
 
-def test_histograms_count_every_request(fio, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_histograms_count_every_request(fio: Runs, tmp_path: Path) -> None:
     fio("--name=a", "--rw=randread", "--bs=4k", "--size=4m", "--write_hist_log=h",
         "--log_hist_msec=5", "--log_hist_coarseness=4")  # fmt: skip
     table = rows(tmp_path / "h_clat_hist.1.log")
@@ -82,7 +84,7 @@ def test_histograms_count_every_request(fio, tmp_path: Path) -> None:  # type: i
 
 
 @needs_fio
-def test_fio_replays_our_iolog(fio, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_fio_replays_our_iolog(fio: Runs, tmp_path: Path) -> None:
     fio("--name=a", "--rw=randrw", "--bs=4k", "--size=4m", "--fsync=16", "--write_iolog=i.log")
     out = subprocess.run(
         [str(FIO), "--name=r", "--ioengine=null", "--read_iolog=i.log", "--replay_no_stall=1",
@@ -93,7 +95,7 @@ def test_fio_replays_our_iolog(fio, tmp_path: Path) -> None:  # type: ignore[no-
     assert job["read"]["io_bytes"] + job["write"]["io_bytes"] == 4 << 20
 
 
-def test_fio_plot_draws_our_json_and_logs(fio, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_fio_plot_draws_our_json_and_logs(fio: Runs, tmp_path: Path) -> None:
     for depth in (1, 4):
         fio("--name=a", "--rw=randread", "--bs=4k", "--size=16m", f"--iodepth={depth}",
             "--ioengine=libaio", "--numjobs=1", "--output-format=json",
@@ -116,7 +118,7 @@ def test_fio_plot_draws_our_json_and_logs(fio, tmp_path: Path) -> None:  # type:
         assert (tmp_path / name).stat().st_size > 10_000
 
 
-def test_a_status_is_told_on_the_way(fio) -> None:  # type: ignore[no-untyped-def]
+def test_a_status_is_told_on_the_way(fio: Runs) -> None:
     text = fio("--name=a", "--rw=read", "--bs=4k", "--size=4m", "--rate_iops=1000", "--runtime=1",
                "--time_based", "--status-interval=250ms", "--output-format=json")  # fmt: skip
     told, decoder = [], json.JSONDecoder()
