@@ -29,8 +29,10 @@ rate_process=poisson|rate_cycle=500|ratecycle=100|thinktime=10|thinktime=1ms|thi
 thinktime_spin=5|thinktime_blocks_type=issue|thinktime_iotime=1s|flow=50|flow_id=1|flow_sleep=100
 fsync=32|fdatasync=8|end_fsync=1|fsync_on_close=1|sync=1|sync=dsync|zero_buffers|refill_buffers
 scramble_buffers=0|buffer_compress_percentage=50|buffer_compress_chunk=4k|dedupe_percentage=20
-dedupe_mode=repeat|buffer_pattern=0xdeadbeef|buffer_pattern="abcd"|stonewall|wait_for_previous|wait_for=b
-exitall|exitall=1|exit_what=all|exitall_on_error|steadystate=iops:10%|ss=bw_slope:1%|ss_dur=30|ss_ramp=5s
+dedupe_mode=repeat|buffer_pattern=0xdeadbeef|buffer_pattern="abcd"|stonewall|wait_for_previous
+wait_for=b
+exitall|exitall=1|exit_what=all|exitall_on_error|steadystate=iops:10%|ss=bw_slope:1%|ss_dur=30
+ss_ramp=5s
 max_latency=10ms|latency_target=1ms|latency_window=5s|latency_percentile=99.9|latency_run=1
 verify=md5|verify=crc32c-intel|verify_interval=512|do_verify=0|verify_pattern=0xff|verify_fatal=1
 group_reporting|group_reporting=1|new_group|per_job_logs=0|write_bw_log=x|write_lat_log=x
