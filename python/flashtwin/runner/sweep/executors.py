@@ -65,13 +65,18 @@ class Local:
                 for future in done:
                     yield _ended(waiting.pop(future), future)
         except BrokenProcessPool as error:
+            leave.set()
             raise FlashtwinError(
                 "a worker process was killed before its point was complete",
                 hint="is there enough memory? take --jobs 1; the same command goes on",
                 exit_code=ENVIRONMENT,
             ) from error
-        finally:
+        except BaseException:
             leave.set()
+            raise
+        finally:
+            if stop.asked:
+                leave.set()
             pool.shutdown(wait=True, cancel_futures=True)
 
 
@@ -98,18 +103,32 @@ class Cluster:
             client.close(timeout=POLL_S)
 
 
+_busy = threading.Event()
+
+
 def _local(order: Order, place: Path) -> Failure | None:
-    return run_point(order, place)
+    _busy.set()
+    try:
+        return run_point(order, place)
+    finally:
+        _busy.clear()
 
 
 def _listen(leave: Event) -> None:
-    """In a worker: Ctrl-C belongs to the parent, which says by an event that we are to go."""
+    """In a worker: Ctrl-C belongs to the parent, which says by an event that we are to go.
+
+    The run under way is told by SIGTERM until it has closed its directory. Then the process ends by
+    itself: what asks it to end from outside would be heard by the run as well and be used up.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def wait_to_leave() -> None:
         with suppress(EOFError, OSError):
             leave.wait()
-        os.kill(os.getpid(), signal.SIGTERM)
+        while _busy.is_set():
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(POLL_S)
+        os._exit(0)
 
     threading.Thread(target=wait_to_leave, daemon=True).start()
 
