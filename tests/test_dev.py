@@ -58,6 +58,12 @@ def test_closing_line_counts_errors_as_failures(dev: ModuleType) -> None:
     assert dev.closing_line(part) == "40 passed, 2 failed, 3 skipped"
 
 
+def test_closing_line_adds_both_runs_up(dev: ModuleType) -> None:
+    one = part_with_log(dev, "pytest", PYTEST_LOG)
+    other = part_with_log(dev, "pytest apart", "== 5 passed, 1 failed in 2.00s ==\n")
+    assert dev.closing_line(one, other) == "45 passed, 3 failed, 3 skipped"
+
+
 def test_closing_line_when_pytest_never_ran(dev: ModuleType) -> None:
     part = part_with_log(dev, "pytest", "", result="not run: extension failed")
     assert dev.closing_line(part) == "0 passed, 0 failed: pytest not run: extension failed"

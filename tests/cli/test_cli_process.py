@@ -90,6 +90,8 @@ def test_codes_and_streams(tmp_path: Path) -> None:
     assert {row["name"] for row in json.loads(good.stdout)["batteries"]} == {
         "fill",
         "crystaldiskmark",
+        "power",
+        "waf",
     }
     bad = flashtwin("explain", "fill.cache-size", cwd=tmp_path)
     assert (bad.returncode, bad.stdout) == (2, "")

@@ -53,7 +53,7 @@ def killed_after(seconds: float, *words: str, cwd: Path) -> bool:
     return False
 
 
-@pytest.mark.parametrize("targets", [PAIR[:1], PAIR])
+@pytest.mark.parametrize("targets", [pytest.param(PAIR[:1], marks=pytest.mark.full), PAIR])
 def test_killed_at_random_moments_it_ends_the_same(tmp_path: Path, targets: list[str]) -> None:
     """Moments from a fixed seed; on a slow machine they fall into other steps, which is as good."""
     words = ["test", *targets, "--scale", "1/16", "--battery", BATTERY, "--seed", "5"]

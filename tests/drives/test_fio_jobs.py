@@ -107,7 +107,7 @@ def every_option() -> Fio:
 def test_every_option_arrives() -> None:
     fio = every_option()
     same = [f.name for f in fields(Fio) if getattr(fio, f.name) == getattr(Fio(), f.name)]
-    assert same == ["synchronous"], "each option is another than by default"
+    assert same == ["synchronous", "trace"], "each other option is another than by default"
     job = Job(name="all", rw="randrw", block_bytes=4096, depth=4, runtime_s=0.02, fio=fio)
     row = run(job).fio[0]
     assert row["failure"] is None

@@ -36,13 +36,13 @@ class Counting(FakeDrive):
 
     def __init__(self, waf: float, law: Law, name: str) -> None:
         super().__init__(law=law, name=name)
-        self.waf, self.host = waf, 0
+        self.waf, self.written = waf, 0
 
     def do(self, step: Step, watch: Watch) -> Result | NotPossible:
         answer = super().do(step, watch)
         if isinstance(answer, Result) and answer.xray:
-            host = np.asarray(answer.xray["host_bytes"]) + self.host
-            self.host = int(host[-1])
+            host = np.asarray(answer.xray["host_bytes"]) + self.written
+            self.written = int(host[-1])
             columns = dict.fromkeys(("direct_bytes", "gc_bytes", "pad_bytes"), np.zeros_like(host))
             programmed = {"slc_bytes": host, "fold_bytes": (host * (self.waf - 1)).astype(np.int64)}
             xray = {"t_ns": answer.xray["t_ns"], "host_bytes": host, **columns, **programmed}

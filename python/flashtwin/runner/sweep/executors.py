@@ -100,7 +100,7 @@ class Cluster:
                     yield _unpacked(order, future, place(order))
             client.cancel(list(waiting), force=True)
         finally:
-            client.close(timeout=POLL_S)
+            client.close(timeout=CONNECT_S)
 
 
 _busy = threading.Event()
