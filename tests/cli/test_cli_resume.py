@@ -63,8 +63,12 @@ def test_killed_at_random_moments_it_ends_the_same(tmp_path: Path, targets: list
     assert whole.returncode == 0, whole.stderr
     moments = random.Random(len(targets))
     killed = 0
-    if killed_after(took * moments.uniform(0.4, 0.8), *words, "--out", "run", cwd=tmp_path):
-        killed += 1
+    share = moments.uniform(0.4, 0.8)
+    while not killed_after(took * share, *words, "--out", "run", cwd=tmp_path):
+        # The machine was busy while the whole run was timed, and is quicker now.
+        shutil.rmtree(tmp_path / "run")
+        share /= 2
+    killed += 1
     for _ in range(2):
         if not (tmp_path / "run").exists():
             continue
