@@ -10,6 +10,8 @@ from flashtwin.battery.fio import Blocks, Distribution, Span, Steady, Think
 from flashtwin.errors import FlashtwinError
 from flashtwin.fiojob.language.lines import read_text
 from flashtwin.fiojob.language.sections import typed
+from flashtwin.fiojob.language.words import script
+from flashtwin.fiojob.plan.convert import told
 from flashtwin.fiojob.plan.files import Target
 from flashtwin.fiojob.plan.plan import Plan, plan
 
@@ -206,3 +208,11 @@ def test_what_does_not_fit_is_told(options: str, line: int, word: str, hint: str
 def test_what_fio_changes_by_itself_is_told() -> None:
     notes = made(section("size=1g iodepth=32 time_based steadystate=iops:1%")).notes
     assert [note.where.line for note in notes] == [3, 4, 5]
+
+
+@pytest.mark.parametrize("option", ["percentile_list=50:99", "unified_rw_reporting=1"])
+def test_what_the_answer_does_not_follow_is_said(option: str) -> None:
+    read = script(["--name=a", "--size=1m", f"--{option}"])
+    name = option.partition("=")[0]
+    said = [str(note) for note in told(read.jobs[0])]
+    assert len(said) == 1 and f"{name}: the answer of a twin does not follow it" in said[0]

@@ -346,6 +346,21 @@ def _window(job: FioJob, name: str, log: str) -> int:
     return max(int(job[name]), 1)
 
 
+# What fio prints otherwise and we do not: said where it was written, never in silence.
+NOT_FOLLOWED = (
+    "clat_percentiles",
+    "disable_bw_measurement",
+    "lat_percentiles",
+    "log_alternate_epoch",
+    "log_unix_epoch",
+    "percentile_list",
+    "significant_figures",
+    "slat_percentiles",
+    "unified_rw_reporting",
+    "unit_base",
+)
+
+
 def told(job: FioJob) -> list[Note]:
     """What fio changes by itself in a job."""
     found = []
@@ -368,4 +383,9 @@ def told(job: FioJob) -> list[Note]:
                 text="steadystate does nothing without steadystate_duration, as in fio",
             )
         )
+    found += [
+        Note(where=job.line(name), text=f"{name}: the answer of a twin does not follow it")
+        for name in NOT_FOLLOWED
+        if job.has(name)
+    ]
     return found
