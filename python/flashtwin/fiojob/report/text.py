@@ -36,19 +36,16 @@ def normal(
     jobs: Sequence[JobReport],
     *,
     unix_ms: int = 0,
-    shares: Sequence[float] = PERCENTILES,
 ) -> str:
     """Every job, then every group."""
     whole = aggregate(jobs)
-    blocks = [line for job in jobs for line in _job(job, whole, unix_ms, shares)]
+    blocks = [line for job in jobs for line in _job(job, whole, unix_ms)]
     for group in dict.fromkeys(job.group for job in jobs):
         blocks += ["", *_group(group, [job for job in jobs if job.group == group])]
     return "\n".join(blocks) + "\n"
 
 
-def _job(
-    job: JobReport, whole: Mapping[tuple[int, str], float], unix_ms: int, shares: Sequence[float]
-) -> Iterator[str]:
+def _job(job: JobReport, whole: Mapping[tuple[int, str], float], unix_ms: int) -> Iterator[str]:
     when = datetime.fromtimestamp(unix_ms / 1000, UTC).strftime("%a %b %e %H:%M:%S %Y")
     yield (f"{job.name}: (groupid={job.group}, jobs={job.jobs}): err={job.error:2}: pid=0: {when}")
     if job.description:
@@ -56,12 +53,12 @@ def _job(
     for name in DIRECTIONS:
         one = job.directions.get(name, Direction())
         if one.ios:
-            yield from _direction(name, one, whole.get((job.group, name), 0.0), shares)
+            yield from _direction(name, one, whole.get((job.group, name), 0.0))
     yield from _classes(job)
     if job.sync.lat.count:
         yield "  fsync/fdatasync/sync_file_range:"
         yield _spread("sync", job.sync.lat, indent=4)
-        yield from _percentiles("sync", job.sync.counts, shares)
+        yield from _percentiles("sync", job.sync.counts)
     yield "  cpu          : usr=0.00%, sys=0.00%, ctx=0, majf=0, minf=0"
     yield f"  IO depths    : {_shares(DEPTHS, job.levels)}"
     yield f"     submit    : {_shares(BATCHES, job.submits)}"
@@ -76,7 +73,7 @@ def _job(
         yield _steady(job.more["steadystate"])
 
 
-def _direction(name: str, one: Direction, whole: float, shares: Sequence[float]) -> Iterator[str]:
+def _direction(name: str, one: Direction, whole: float) -> Iterator[str]:
     seconds = one.runtime_ms / 1000
     bytes_s, iops = (one.bytes / seconds, one.ios / seconds) if seconds else (0.0, 0.0)
     resets = "; 0 zone resets" if name == "write" else ""
@@ -87,7 +84,7 @@ def _direction(name: str, one: Direction, whole: float, shares: Sequence[float])
     for label, spread in (("slat", one.slat), ("clat", one.clat), (" lat", one.lat)):
         if spread.count:
             yield _spread(label, spread, indent=4)
-    yield from _percentiles("clat", one.counts, shares)
+    yield from _percentiles("clat", one.counts)
     if one.bw.count:
         # Samples of a window each; what a group did together is the whole.
         per = min(one.bw.mean / whole * 100, 100.0) if whole else 0.0
@@ -123,10 +120,10 @@ def unit_of(low: float, high: float, deviation: float = 1e18) -> str:
     return unit
 
 
-def _percentiles(label: str, counts: Counts | None, shares: Sequence[float]) -> Iterator[str]:
+def _percentiles(label: str, counts: Counts | None) -> Iterator[str]:
     if counts is None or not counts.any():
         return
-    found = percentiles(counts, shares)
+    found = percentiles(counts, PERCENTILES)
     unit = unit_of(min(found.values()), max(found.values()))
     scale = UNITS[unit]
     yield f"    {label} percentiles ({unit}):"
