@@ -12,17 +12,10 @@ import pytest
 
 from flashtwin.fiojob.bins import counts_of, counts_of_bins
 from flashtwin.fiojob.output import parse_output
-from flashtwin.fiojob.report_json import (
-    Direction,
-    JobReport,
-    Spread,
-    Windows,
-    classes_of,
-    document,
-    level_of,
-    spread_of,
-    windows_of,
-)
+from flashtwin.fiojob.report.classes import classes_of
+from flashtwin.fiojob.report.document import document
+from flashtwin.fiojob.report.job import Direction, JobReport, Spread, Windows, level_of
+from flashtwin.fiojob.report.samples import spread_of, windows_of
 from flashtwin.results.hist import BUCKETS
 
 needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")

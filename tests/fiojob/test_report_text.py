@@ -12,17 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from flashtwin.fiojob.report.job import DIRECTIONS, Direction, JobReport, Spread, Sync, Windows
 from flashtwin.fiojob.report.terse import lines
 from flashtwin.fiojob.report.text import normal
 from flashtwin.fiojob.report.words import short, size
-from flashtwin.fiojob.report_json import (
-    DIRECTIONS,
-    Direction,
-    JobReport,
-    Spread,
-    Sync,
-    Windows,
-)
 from flashtwin.results.hist import BUCKETS, Counts, bucket_of
 
 FIO = shutil.which("fio")

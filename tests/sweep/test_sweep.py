@@ -23,12 +23,12 @@ from flashtwin.results.rundir import Run
 from flashtwin.runner.run import run_batteries
 from flashtwin.runner.sweep.executors import Local
 from flashtwin.runner.sweep.plan import Failure, Order, Plan
-from flashtwin.runner.sweep.run import Watcher, sweep
+from flashtwin.runner.sweep.run import Silent, sweep
 
 Making = Callable[..., Plan]
 
 
-class Heard(Watcher):
+class Heard(Silent):
     """What was told."""
 
     def __init__(self) -> None:

@@ -4,24 +4,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
 from flashtwin.cli import options, terminal
-from flashtwin.errors import DONE, ENVIRONMENT, MISS, USAGE, FlashtwinError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from flashtwin.drives.protocol import Progress
-    from flashtwin.fiojob.language.sections import Script
-    from flashtwin.fiojob.plan.traces import Replaying
-    from flashtwin.fiojob.report.formats import Shape
-    from flashtwin.runner.resolve import Wishes
-
-LEAST_STATUS_S = 0.001
-FORMATS = ("normal", "terse", "json", "json+")
+from flashtwin.errors import DONE, USAGE, FlashtwinError
 
 
 class Words(click.Command):
@@ -150,19 +137,18 @@ def command(
     docs/reference/fio-options.md with what it does here. With --trace FILE, words are options
     of the job that replays it, for example --iodepth=64 or --replay_skip=trim.
     """
-    from flashtwin.cli.replay import job_words, replaying_of
+    from flashtwin.cli import fio_convert, fio_path, fio_readonly, fio_shape, fio_trace, fio_twin
     from flashtwin.fiojob.language.words import script
-    from flashtwin.fiojob.report.formats import Shape
     from flashtwin.runner.resolve import Wishes, is_spec
 
     if convert is not None:
-        return _convert(convert, out, words, quiet)
-    replaying = replaying_of(trace_format, trace_event, trace_disk, trace_fit)
-    read = script(job_words(trace, speed, words), only=sections)
+        return fio_convert.convert(convert, out, words, quiet)
+    replaying = fio_trace.replaying_of(trace_format, trace_event, trace_disk, trace_fit)
+    read = script(fio_trace.job_words(trace, speed, words), only=sections)
     if readonly:
-        _only_reads(read)
+        fio_readonly.check_jobs(read)
     if parse_only and on is None:
-        _tell(read.notes, quiet)
+        terminal.notes(read.notes, quiet)
         return DONE
     if on is None:
         raise FlashtwinError(
@@ -171,169 +157,13 @@ def command(
             exit_code=USAGE,
         )
     wishes = Wishes(firmware=firmware, sets=sets, scale=scale, seed=seed, quiet=quiet)
-    chosen = Shape(
-        formats=tuple(["terse"] if minimal else _formats(formats)),
-        terse=int(terse_version),
-        status_ns=_status(status),
+    asked = fio_shape.Asked(
+        shape=fio_shape.shape_of(formats, minimal, terse_version, status),
+        output=output,
+        parse_only=parse_only,
+        readonly=readonly,
     )
     if not is_spec(on):
         # Jobs that replay are refused there: fio would write to the files that a trace names.
-        return _on_path(read, on, wishes, chosen, output, parse_only)
-    return _on_twin(read, on, wishes, chosen, output, parse_only, replaying, readonly)
-
-
-def _status(text: str | None) -> int:
-    """Nanoseconds between two statuses; 0 for none."""
-    from flashtwin.battery.quantity import parse_seconds
-
-    try:
-        seconds = parse_seconds(text) if text is not None else 0.0
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--status-interval") from error
-    if text is not None and seconds < LEAST_STATUS_S:
-        raise click.BadParameter(
-            f"the least is {LEAST_STATUS_S:g} s", param_hint="--status-interval"
-        )
-    return round(seconds * 1e9)
-
-
-def _on_twin(
-    read: Script,
-    on: str,
-    wishes: Wishes,
-    shape: Shape,
-    output: Path | None,
-    dry: bool,
-    replaying: Replaying,
-    readonly: bool,
-) -> int:
-    from flashtwin.catalogue.loader import load
-    from flashtwin.cli import fio_progress
-    from flashtwin.cli.replay import check_only_reads
-    from flashtwin.drives.twin import Twin
-    from flashtwin.fiojob.plan.files import Target
-    from flashtwin.fiojob.plan.plan import plan
-    from flashtwin.fiojob.report.files import files_of
-    from flashtwin.fiojob.report.formats import PROGRAM, shown
-    from flashtwin.fiojob.report.ran import all_of, preamble, statuses
-    from flashtwin.runner.fio_jobs import run_plan
-    from flashtwin.runner.stop import listening
-
-    spec = load(on, firmware=wishes.firmware, sets=wishes.sets, scale=wishes.scale)
-    made = plan(read.jobs, Target(name=on, bytes=spec.capacity_bytes), replaying=replaying)
-    if readonly:
-        check_only_reads(made)
-    _tell((*read.notes, *made.notes), wishes.quiet)
-    if dry:
-        return DONE
-    with listening() as stop, fio_progress.shown(spec.id, made, wishes.quiet) as progress:
-
-        def watch(at: Progress) -> bool:
-            progress.moved(at)
-            return not stop.asked
-
-        twin = Twin(spec, seed=wishes.seed)
-        found = run_plan(twin, made, watch, status_ns=shape.status_ns, done=progress.over)
-    rows = [pair for one in found for pair in zip(one.processes, one.result.fio, strict=True)]
-    phases = [(one.processes, one.result.fio, one.begun_ns) for one in found]
-    moments = [one.result.fio_status for one in found]
-    told = [*statuses(zip(phases, moments, strict=True)), all_of(phases)]
-    begin = preamble(made.processes, PROGRAM)
-    _write("".join(shown(one, shape, "" if n else begin) for n, one in enumerate(told)), output)
-    for log in files_of(rows):
-        _save(Path(log.name), log.text)
-    for process, row in rows:
-        if row["failure"] and not wishes.quiet:
-            terminal.note(f"job {process.job.name} ended early: {row['failure'][1]}")
-    return MISS if any(row["failure"] for _, row in rows) else DONE
-
-
-def _on_path(
-    read: Script, on: str, wishes: Wishes, shape: Shape, output: Path | None, dry: bool
-) -> int:
-    from flashtwin.drives import real_jobs
-    from flashtwin.runner.resolve import path_of
-
-    path = path_of(on, wishes)
-    _tell(read.notes, wishes.quiet)
-    prepared = real_jobs.prepare(read.jobs, on)
-    if dry:
-        return DONE
-    arguments = [f"--output-format={','.join(shape.formats)}", f"--terse-version={shape.terse}"]
-    if shape.status_ns:
-        arguments += [f"--status-interval={max(shape.status_ns // 1_000_000, 1)}ms"]
-    arguments += [f"--output={output.absolute()}"] if output else []
-
-    def say(text: str) -> None:
-        if not wishes.quiet:
-            terminal.note(text)
-
-    return real_jobs.run(prepared, path, arguments, say)
-
-
-def _write(text: str, output: Path | None) -> None:
-    if output is None:
-        click.echo(text, nl=False)
-    else:
-        _save(output, text)
-
-
-def _save(path: Path, text: str) -> None:
-    try:
-        path.write_text(text)
-    except OSError as error:
-        raise FlashtwinError(
-            f"{path} cannot be written: {error.strerror}",
-            hint="the jobs ran; make room or give another name, and run them again",
-            exit_code=ENVIRONMENT,
-        ) from error
-
-
-def _convert(run: Path, out: Path | None, words: tuple[str, ...], quiet: bool) -> int:
-    from flashtwin.results.rundir import Run
-    from flashtwin.runner import fio_convert
-
-    if words:
-        raise FlashtwinError(
-            f"--convert takes a run and no jobs, and {words[0]} is one",
-            hint="leave out one of the two",
-            exit_code=USAGE,
-        )
-    converted = fio_convert.convert(Run(run))
-    if not converted:
-        raise FlashtwinError(f"no step of {run} asks a drive for anything", exit_code=USAGE)
-    if out is None:
-        click.echo(fio_convert.one_file(converted), nl=False)
-        return DONE
-    paths = fio_convert.write(converted, out)
-    if not quiet:
-        terminal.note(f"{len(paths)} job files in {out}")
-    return DONE
-
-
-def _formats(words: Sequence[str]) -> list[str]:
-    asked = [one for word in words for one in word.split(",")]
-    for one in asked:
-        if one not in FORMATS:
-            raise click.BadParameter(
-                f"{one} is none of {', '.join(FORMATS)}", param_hint="--output-format"
-            )
-    return asked or ["normal"]
-
-
-def _only_reads(read: Script) -> None:
-    from flashtwin.fiojob.language.where import JobFileError
-
-    for job in read.jobs:
-        if job["rw"].rw not in ("read", "randread"):
-            raise JobFileError(
-                job.line("rw"),
-                f"job {job.name} writes or trims, which --readonly does not allow",
-                hint="leave out --readonly, or change rw",
-            )
-
-
-def _tell(notes: Sequence[Any], quiet: bool) -> None:
-    if not quiet:
-        for note in notes:
-            terminal.note(f"{terminal.coloured('note:', 'yellow')} {note}")
+        return fio_path.run(read, on, wishes, asked)
+    return fio_twin.run(read, on, wishes, asked, replaying)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from flashtwin.cli import options, terminal
+from flashtwin.cli import options, progress, terminal
 from flashtwin.errors import MISS, USAGE, FlashtwinError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from flashtwin.runner.sweep.executors import Executor
-    from flashtwin.runner.sweep.plan import Failure, Plan
+    from flashtwin.runner.sweep.plan import Failure
     from flashtwin.runner.sweep.run import Sweep
     from flashtwin.runner.sweep.table import Row
 
@@ -109,7 +108,8 @@ def command(
     )
     name = plain_name(Path(drive).stem)
     where = out or DEFAULT_PARENT / f"{datetime.now():%Y%m%d-%H%M%S}-sweep-{name}"
-    with _watched(name, plan, quiet) as watcher:
+    with ExitStack() as stack:
+        watcher = _Shown(name, quiet, stack)
         done = sweep(plan, where, executor=_executor(jobs, cluster), watcher=watcher)
     report = page.build(done, where / "report.html")
     if as_json:
@@ -133,35 +133,29 @@ def _executor(jobs: int | None, cluster: str | None) -> Executor:
     return Cluster(cluster)
 
 
-@contextmanager
-def _watched(name: str, plan: Plan, quiet: bool) -> Iterator[Any]:
-    """Progress by points, and a line for each that fails."""
-    from flashtwin.cli import progress
-    from flashtwin.runner.sweep.run import Watcher
+class _Shown:
+    """Progress by points, and a line for each that fails; nothing where it is to be quiet."""
 
-    class Shows(Watcher):
-        tell: Callable[[int, str], None] | None = None
+    def __init__(self, name: str, quiet: bool, stack: ExitStack) -> None:
+        self._name, self._quiet, self._stack = name, quiet, stack
+        self._tell: Callable[[int, str], None] | None = None
 
-        def planned(self, points: int, there: int, refused: Sequence[Failure]) -> None:
-            if quiet:
-                return
-            left = points - there - len(refused)
-            parts = [f"{points} points", f"{left} to run"]
-            parts += [f"{there} there already"] if there else []
-            parts += [f"{len(refused)} are no drive"] if refused else []
-            terminal.note(f"{name}: {', '.join(parts)}")
-            self.tell = stack.enter_context(progress.counted(name, max(left, 1), quiet))
+    def planned(self, points: int, there: int, refused: Sequence[Failure]) -> None:
+        if self._quiet:
+            return
+        left = points - there - len(refused)
+        parts = [f"{points} points", f"{left} to run"]
+        parts += [f"{there} there already"] if there else []
+        parts += [f"{len(refused)} are no drive"] if refused else []
+        terminal.note(f"{self._name}: {', '.join(parts)}")
+        shown = progress.counted(self._name, max(left, 1), self._quiet)
+        self._tell = self._stack.enter_context(shown)
 
-        def ended(self, done: int, total: int, point: str, failure: Failure | None) -> None:
-            if self.tell:
-                self.tell(done, point)
-            if failure and not quiet:
-                terminal.note(f"note: {point} failed: {failure.message.splitlines()[-1]}")
-
-    from contextlib import ExitStack
-
-    with ExitStack() as stack:
-        yield Shows()
+    def ended(self, done: int, total: int, point: str, failure: Failure | None) -> None:
+        if self._tell:
+            self._tell(done, point)
+        if failure and not self._quiet:
+            terminal.note(f"note: {point} failed: {failure.message.splitlines()[-1]}")
 
 
 def _print(done: Sweep, report: Path, shown: tuple[str, ...]) -> None:

@@ -35,6 +35,13 @@ def note(text: str) -> None:
     click.echo(text, err=True)
 
 
+def notes(texts: Iterable[object], quiet: bool) -> None:
+    """Notes on what was asked for, each on its line."""
+    if not quiet:
+        for text in texts:
+            note(f"{coloured('note:', 'yellow')} {text}")
+
+
 def coloured(text: str, colour: str) -> str:
     """A word on stderr in colour, unless colours are unwanted; click strips them in a pipe."""
     return text if os.environ.get("NO_COLOR") else click.style(text, fg=colour, bold=True)

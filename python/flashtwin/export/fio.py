@@ -21,16 +21,9 @@ import numpy as np
 from flashtwin import __version__
 from flashtwin.battery.quantity import show_block
 from flashtwin.battery.step import JobTotals
-from flashtwin.fiojob.report_json import (
-    DIRECTIONS,
-    Direction,
-    JobReport,
-    Spread,
-    document,
-    level_of,
-    spread_of,
-    windows_of,
-)
+from flashtwin.fiojob.report.document import document
+from flashtwin.fiojob.report.job import DIRECTIONS, Direction, JobReport, Spread, level_of
+from flashtwin.fiojob.report.samples import spread_of, windows_of
 from flashtwin.results.journal import StepRecord
 from flashtwin.results.rundir import Run
 from flashtwin.results.series import Series

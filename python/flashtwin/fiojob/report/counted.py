@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flashtwin.fiojob.report_json import (
+from flashtwin.fiojob.report.classes import class_names
+from flashtwin.fiojob.report.job import (
     BATCHES,
     DEPTHS,
     DIRECTIONS,
@@ -25,7 +26,6 @@ from flashtwin.fiojob.report_json import (
     Spread,
     Sync,
     Windows,
-    class_names,
 )
 
 if TYPE_CHECKING:
@@ -132,8 +132,8 @@ def _direction(sides: Sequence[FioSide]) -> Direction:
         clat=_spread([one["clat"] for one in sides]),
         lat=_spread([one["lat"] for one in sides]),
         counts=_summed([one["clat_hist"] for one in sides]),
-        bw=_windows([one["bw"] for one in sides]),
-        iops=_windows([one["iops"] for one in sides]),
+        bw=_stacked([one["bw"] for one in sides]),
+        iops=_stacked([one["iops"] for one in sides]),
     )
 
 
@@ -172,7 +172,7 @@ def _spread(parts: Sequence[Moments]) -> Spread:
     )
 
 
-def _windows(parts: Sequence[Moments]) -> Windows:
+def _stacked(parts: Sequence[Moments]) -> Windows:
     """Rates put on top of each other."""
     some = [one for one in parts if one["count"]]
     count = sum(one["count"] for one in some)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flashtwin.fiojob.report.counted import Counted, reports
+from flashtwin.fiojob.report.document import document
 from flashtwin.fiojob.report.terse import lines
 from flashtwin.fiojob.report.text import normal
-from flashtwin.fiojob.report_json import document
 
 # The version of fio whose formats these are; programs that read them look for it.
 PROGRAM = "fio-3.33"

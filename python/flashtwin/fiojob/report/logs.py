@@ -84,7 +84,7 @@ def _name(wish: Wish, option: str, kind: str) -> str:
 
 def _lines(row: Mapping[str, Any], kind: str, wish: Wish) -> Iterator[str]:
     averages = row["averages"]
-    table = _windows(averages, kind) if averages is not None else _requests(row, kind)
+    table = _by_window(averages, kind) if averages is not None else _by_request(row, kind)
     offset = "0, " if wish.offsets else ""
     for at, value, direction, block, place in zip(*(one.tolist() for one in table), strict=True):
         if wish.offsets and averages is None:
@@ -92,7 +92,7 @@ def _lines(row: Mapping[str, Any], kind: str, wish: Wish) -> Iterator[str]:
         yield f"{at}, {value}, {direction}, {block}, {offset}0\n"
 
 
-def _windows(rows: Mapping[str, Any], kind: str) -> tuple[Any, ...]:
+def _by_window(rows: Mapping[str, Any], kind: str) -> tuple[Any, ...]:
     """Means over windows as columns of a log."""
     none = np.zeros(len(rows["end_ns"]), dtype=np.int64)
     seconds = np.maximum(rows["dt_ns"].astype(np.float64) / 1e9, 1e-9)
@@ -105,7 +105,7 @@ def _windows(rows: Mapping[str, Any], kind: str) -> tuple[Any, ...]:
     return rows["end_ns"] // MS, values, rows["direction"], none, none
 
 
-def _requests(row: Mapping[str, Any], kind: str) -> tuple[Any, ...]:
+def _by_request(row: Mapping[str, Any], kind: str) -> tuple[Any, ...]:
     """Each data request that counts as a line, in the order of completion."""
     rows = _measured(row)
     slat = rows["issue_ns"] - rows["start_ns"]

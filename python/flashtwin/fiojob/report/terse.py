@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.fiojob.report_json import (
+from flashtwin.fiojob.report.classes import LEAST_DEPTH, latency_classes
+from flashtwin.fiojob.report.job import (
     DEPTHS,
-    LEAST_DEPTH,
     PERCENTILES,
     Direction,
     JobReport,
     Spread,
     Windows,
     aggregate,
-    latency_classes,
 )
 from flashtwin.results.hist import percentiles
 
@@ -78,7 +77,7 @@ def _direction(one: Direction, whole: float, version: int) -> Iterator[str]:
     yield from ["0%=0"] * (ROOM - len(PERCENTILES))
     yield from _spread(one.lat)
     share = min(one.bw.mean / whole * 100, 100.0) if whole and one.bw.count else 0.0
-    yield from _windows(one.bw, share)
+    yield from _rates(one.bw, share)
     if version == 5:
         yield str(one.bw.count)
         yield from (str(one.iops.minimum), str(one.iops.maximum))
@@ -90,6 +89,6 @@ def _spread(one: Spread) -> Iterator[str]:
     yield from (f"{one.mean / 1000:.6f}", f"{one.stddev / 1000:.6f}")
 
 
-def _windows(one: Windows, share: float) -> Iterator[str]:
+def _rates(one: Windows, share: float) -> Iterator[str]:
     yield from (str(one.minimum), str(one.maximum), f"{share:.6f}%")
     yield from (f"{one.mean:.6f}", f"{one.stddev:.6f}")

@@ -11,19 +11,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from flashtwin.fiojob.report.words import rate, short, size, size_decimal
-from flashtwin.fiojob.report_json import (
+from flashtwin.fiojob.report.classes import LEAST_DEPTH, latency_classes
+from flashtwin.fiojob.report.job import (
     BATCHES,
     DEPTHS,
     DIRECTIONS,
-    LEAST_DEPTH,
     PERCENTILES,
     Direction,
     JobReport,
     Spread,
     aggregate,
-    latency_classes,
 )
+from flashtwin.fiojob.report.words import rate, short, size, size_decimal
 from flashtwin.results.hist import Counts, percentiles
 
 UNITS = {"nsec": 1, "usec": 1_000, "msec": 1_000_000}

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Protocol
 
 from flashtwin.drives.protocol import Interrupted
 from flashtwin.errors import FlashtwinError
@@ -43,14 +44,24 @@ class Sweep:
         return [row.run for row in self.rows if row.run is not None]
 
 
-class Watcher:
-    """Told how a sweep goes; this one shows nothing."""
+class Watcher(Protocol):
+    """Told how a sweep goes."""
 
     def planned(self, points: int, there: int, refused: Sequence[Failure]) -> None:
         """Before the first point: the grid, what is finished already, what is no drive."""
 
     def ended(self, done: int, total: int, name: str, failure: Failure | None) -> None:
         """A point is over; `done` of those that had to run."""
+
+
+class Silent(Watcher):
+    """Shows nothing."""
+
+    def planned(self, points: int, there: int, refused: Sequence[Failure]) -> None:
+        return None
+
+    def ended(self, done: int, total: int, name: str, failure: Failure | None) -> None:
+        return None
 
 
 def sweep(
@@ -61,7 +72,7 @@ def sweep(
     Raises `Interrupted` once the workers have stopped if somebody asked for it; the points that
     ended are there then.
     """
-    told = watcher or Watcher()
+    told = watcher or Silent()
     orders, refused = resolve(plan)
     claim(out, plan, orders)
     places = {order.point.number: place_of(out, order.point) for order in orders}

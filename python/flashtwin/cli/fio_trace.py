@@ -13,7 +13,6 @@ from flashtwin.errors import USAGE, FlashtwinError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flashtwin.fiojob.plan.plan import Plan
     from flashtwin.fiojob.plan.traces import Replaying
 
 # What a SATA drive takes at once: more would wait in the host, where no trace shows it.
@@ -73,18 +72,3 @@ def _speed(speed: str | None) -> tuple[str, ...]:
             f"{speed} is no speed: write 1, 0.5, 2x or max", param_hint="--speed"
         )
     return (f"--replay_time_scale={percent}",)
-
-
-def check_only_reads(plan: Plan) -> None:
-    """A trace that writes is refused where nothing may write."""
-    from flashtwin.fiojob.language.where import JobFileError
-
-    for process in plan.processes:
-        trace = process.job.fio.trace if process.job.fio else None
-        if trace is not None and any(trace.uses[1:]):
-            job = process.clone.job
-            raise JobFileError(
-                job.line("read_iolog"),
-                f"the trace {trace.path} writes or trims, which --readonly does not allow",
-                hint="leave out --readonly, or add replay_skip=write,trim",
-            )
