@@ -10,6 +10,8 @@ import pytest
 from click.testing import Result
 from stored_runs import newer, store
 
+from flashtwin.results.writer import Writer
+
 Run = Callable[..., Result]
 
 
@@ -37,6 +39,44 @@ def test_an_unfinished_run_is_exported_as_far_as_it_is(run: Run, tmp_path: Path)
     store(tmp_path / "killed", close=False)
     done = run("export", "killed", "--format", "parquet", "--out", "out")
     assert done.exit_code == 0 and (tmp_path / "out" / "series.parquet").exists()
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "fio-json"])
+def test_of_several_all_can_be_read_or_nothing_is_written(
+    run: Run, tmp_path: Path, form: str
+) -> None:
+    for name in ("a", "b"):
+        store(tmp_path / "both" / name)
+    (tmp_path / "both" / "b" / "hist.parquet").write_bytes(b"")
+    done = run("export", "both", "--format", form, "--out", "out")
+    assert done.exit_code == 2 and "both/b/hist.parquet cannot be read" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_of_several_one_has_no_jobs(run: Run, tmp_path: Path) -> None:
+    store(tmp_path / "both" / "a")
+    target = {"name": "x", "kind": "twin", "capacity_bytes": 1}
+    Writer(tmp_path / "both" / "b", {"target": target}, {}).close([], state="interrupted")
+    done = run("export", "both", "--format", "fio-json", "--out", "out")
+    assert done.exit_code == 0 and done.stdout.startswith("out/a: 001-fill")
+    assert done.stderr == "note: both/b has no step in which jobs ran\n"
+    alone = run("export", "both/b", "--format", "fio-json", "--out", "none")
+    assert alone.exit_code == 2 and "both/b: no step in which jobs ran" in alone.stderr
+    assert "hint: csv and parquet" in alone.stderr and not (tmp_path / "none").exists()
+    assert run("export", "both/b", "--format", "csv", "--out", "csv").exit_code == 0
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "fio-json"])
+@pytest.mark.parametrize("left", [(), ("steps.jsonl", "host.json"), ("parts",)])
+def test_a_directory_that_holds_no_run_yet(
+    run: Run, tmp_path: Path, form: str, left: tuple[str, ...]
+) -> None:
+    (tmp_path / "r").mkdir()
+    for name in left:
+        (tmp_path / "r" / name).touch()
+    done = run("export", "r", "--format", form)
+    assert done.exit_code == 2 and "error: no run in r\nhint: give the directory" in done.stderr
+    assert not list(tmp_path.glob("r-*"))
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from click.testing import Result
 from program import PROGRAM, environment, flashtwin
 
 from flashtwin import _core
+from flashtwin.results import lock, whole
 
 assert _core.load_spec, "these tests need the compiled part"
 
@@ -212,6 +213,31 @@ def test_nothing_can_be_asked_of_a_run_that_was_asked_for(
 ) -> None:
     done = run("test", "--resume", "r", *words)
     assert done.exit_code == 2 and said in done.stderr
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_run_of_an_older_schema_says_what_to_do(
+    run: Callable[..., Result], tmp_path: Path, several: bool
+) -> None:
+    golden = Path(__file__).parents[1] / "golden" / "runs" / "1" / "interrupted"
+    place = tmp_path / ("r/a" if several else "r")
+    shutil.copytree(golden, place)
+    before = contents(place)
+    done = run("test", "--resume", "r")
+    assert done.exit_code == 2 and done.stdout == ""
+    first, hint = done.stderr.splitlines()
+    assert "was begun by an older flashtwin (schema 1, now 2), and cannot be gone on with" in first
+    assert "begin it anew in another directory: flashtwin test paper; what it measured is kept" in hint
+    assert "flashtwin report, compare and export read it" in hint
+    assert contents(place) == before
+
+
+def test_two_processes_on_the_folder_of_several(run: Callable[..., Result], tmp_path: Path) -> None:
+    task = {"target": {"kind": "twin"}, "batteries": [], "budget_s": None}
+    whole.write_plan(tmp_path / "r", {"seed": 1, "command": [], "tasks": [{"place": "a", **task}]})
+    with lock.holding(tmp_path / "r", whole.PLAN):
+        done = run("test", "--resume", "r")
+    assert done.exit_code == 2 and "error: another process is writing r" in done.stderr
 
 
 def test_a_target_or_a_run_is_needed(run: Callable[..., Result]) -> None:

@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 from stored_runs import newer, store, usual
 
 from flashtwin.cli.app import app
+from flashtwin.results.whole import write_plan
 
 Run = Callable[..., Result]
 
@@ -72,6 +73,27 @@ def test_conditions(run: Run, place: Path) -> None:
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.startswith("error: --where: ") and "\nhint: columns: path" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("there", ["no folder", "no run", "runs"])
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [("x(", "syntax error"), ("targt = 1", "there is no column targt; did you mean target")],
+)
+def test_a_condition_that_is_none_is_refused_whatever_is_stored(
+    run: Run, tmp_path: Path, there: str, condition: str, said: str
+) -> None:
+    pytest.importorskip("duckdb")
+    if there != "no folder":
+        (tmp_path / "flashtwin-runs").mkdir()
+    if there == "runs":
+        store(tmp_path / "flashtwin-runs" / "a")
+    for words in (("runs",), ("runs", "prune", "--dry-run"), ("runs", "--json")):
+        done = run(*words, "--where", condition)
+        assert (done.exit_code, done.stdout) == (2, ""), words
+        assert "error: --where: " in done.stderr and said in done.stderr
+        assert "\nhint: columns: path, name, target" in done.stderr
+    assert json.loads(run("runs", "--json", "--where", "seed = 99").stdout)["runs"] == []
 
 
 def test_without_the_extra(run: Run, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,6 +166,19 @@ def test_prune_says_and_then_does(run: Run, place: Path) -> None:
     assert gone["bytes"] == sum(row["bytes"] for row in gone["removed"]) > 0
     assert not gone["dry_run"] and not (place / "old").exists() and (place / "new").exists()
     assert run("runs", "prune", "--keep", "1", "--yes").stdout == "removed 0 runs, 0 B\n"
+
+
+def test_prune_takes_targets_that_never_began(run: Run, place: Path) -> None:
+    task = {"target": {"kind": "twin"}, "batteries": [{"name": "fill"}], "budget_s": None}
+    rows = [{"place": name, **task} for name in ("a", "b")]
+    write_plan(place / "both", {"seed": 1, "command": [], "tasks": rows})
+    (row,) = json.loads(run("runs", "--where", "state = 'not begun'", "--json").stdout)["runs"]
+    assert (row["path"], row["target"]) == ("flashtwin-runs/both", "b")
+    dry = run("runs", "prune", "--keep", "0", "--dry-run")
+    assert "flashtwin-runs/both " in dry.stdout and "not begun" in dry.stdout
+    assert "would remove 4 runs" in dry.stdout and (place / "both" / "plan.json").exists()
+    assert run("runs", "prune", "--keep", "0", "--yes").exit_code == 0
+    assert list(place.iterdir()) == []
 
 
 def test_prune_asks_on_a_terminal(run: Run, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -76,7 +77,7 @@ def test_files_read_back(tmp_path: Path, form: str) -> None:
     run = store(tmp_path / "run")
     files = export(run, form, tmp_path / "out")  # type: ignore[arg-type]
     assert {file.name for file in files} == {
-        f"{name}.{form}" for name in tables.NAMES if name != "xray"
+        f"{name}.{form}" for name in tables.NAMES if name not in ("meter", "xray")
     }
     read = pl.read_csv if form == "csv" else pl.read_parquet
     for file in files:
@@ -88,6 +89,38 @@ def test_files_read_back(tmp_path: Path, form: str) -> None:
                 assert back[name].sum() == pytest.approx(table[name].sum())
     again = export(run, form, tmp_path / "again")  # type: ignore[arg-type]
     assert [one.read_bytes() for one in files] == [two.read_bytes() for two in again]
+
+
+@pytest.mark.parametrize("schema", ["1", "2"])
+@pytest.mark.parametrize("name", ["finished", "interrupted", "killed"])
+def test_every_schema_and_end_in_every_format(tmp_path: Path, schema: str, name: str) -> None:
+    run = Run(Path(__file__).parents[1] / "golden" / "runs" / schema / name)
+    # What only prepares the drive has totals, and no series.
+    steps = [step for step in run.steps if step.kind == "run"]
+    moved = sum(job.bytes for step in steps for job in step.jobs)
+    export(run, "csv", tmp_path / "csv")
+    export(run, "parquet", tmp_path / "parquet")
+    files = export(run, "fio-json", tmp_path / "json")
+    assert pl.read_csv(tmp_path / "csv" / "series.csv")["bytes"].sum() == moved
+    jobs = pl.read_parquet(tmp_path / "parquet" / "jobs.parquet")
+    assert jobs.filter(pl.col("step").is_in([one.step for one in steps]))["bytes"].sum() == moved
+    read = [job for file in files for job in json.loads(file.read_text())["jobs"]]
+    rows = [job[way] for job in read for way in ("read", "write", "trim")]
+    assert sum(row["io_bytes"] for row in rows) == moved
+
+
+def test_what_a_meter_read(tmp_path: Path) -> None:
+    result = stepped((100.0,) * 4)
+    ends = np.array([10**9, 2 * 10**9])
+    read = {"t_ns": ends, "dt_ns": np.full(2, 10**9), "power_uw": np.array([1_500_000, 250_000])}
+    meter = {**read, "temperature_mc": np.array([30_500, 31_000])}
+    writer = Writer(tmp_path / "run", {"target": {"name": "x", "kind": "twin"}}, {})
+    answer = replace(result, meter=meter)
+    writer.step(battery="power", label="power/write", kind="run", answer=answer)
+    export(writer.close([]), "csv", tmp_path / "csv")
+    table = pl.read_csv(tmp_path / "csv" / "meter.csv")
+    assert table["watts"].to_list() == [1.5, 0.25] and table["celsius"].to_list() == [30.5, 31.0]
+    assert table["label"].to_list() == ["power/write"] * 2
 
 
 def test_a_directory_with_something_in_it_is_left_alone(tmp_path: Path) -> None:

@@ -75,6 +75,28 @@ def test_what_is_wrong_is_said_with_the_columns(
     assert "cache_size" in refused.value.hint
 
 
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        ("targett = 'x'", "there is no column targett; did you mean target"),
+        ("Cache_Sise > 1", "there is no column Cache_Sise; did you mean cache_size"),
+        ("zzz = 1", "there is no column zzz"),
+        (
+            '"fill.cache_sise[1m-q1]".value > 1',
+            'there is no "fill.cache_sise[1m-q1]"; did you mean "fill.cache_size[1m-q1]"',
+        ),
+        ("fill.cache_size > 1", '"double quotes", as in "fill.cache_size[128k-q32]".value'),
+    ],
+)
+def test_a_name_that_is_none_is_told_with_its_neighbours(
+    runs: list[Stored], condition: str, said: str
+) -> None:
+    with pytest.raises(FlashtwinError) as refused:
+        where(runs, condition)
+    assert said in refused.value.message
+    assert "did you mean" in said or "did you mean" not in refused.value.message
+
+
 def test_without_runs_a_condition_is_still_checked() -> None:
     assert where([], "target = 'x' and seed > 1") == []
     with pytest.raises(FlashtwinError, match="cache_size"):

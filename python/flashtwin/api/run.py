@@ -92,6 +92,11 @@ class Run:
         return tables.per_gb(self.stored)
 
     @cached_property
+    def meter(self) -> pl.DataFrame:
+        """Watts and degrees, a row a sample of a meter; no row where there was none."""
+        return tables.meter(self.stored)
+
+    @cached_property
     def xray(self) -> pl.DataFrame:
         """The inside of a twin over time; no row for a real drive."""
         return tables.xray(self.stored)

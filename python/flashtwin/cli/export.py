@@ -36,24 +36,28 @@ def command(run: str, form: str, out: Path | None, as_json: bool) -> None:
     RUN is a run directory, or the name of one in ./flashtwin-runs; of a folder of several runs each
     gets a directory of its own.
     """
-    from flashtwin.export.export import export
+    from flashtwin.export.export import export_all
     from flashtwin.results import listing
     from flashtwin.results.rundir import find_runs
 
     runs = find_runs(listing.find(run))
     whole = out or Path(f"{listing.find(run).resolve().name}-{form}")
-    places = [whole] if len(runs) == 1 else [whole / one.path.name for one in runs]
-    made = [
-        export(one, form, place)  # type: ignore[arg-type]
-        for one, place in zip(runs, places, strict=True)
-    ]
+    alone = len(runs) == 1
+    places = {whole if alone else whole / one.path.name: one for one in runs}
+    made = export_all(places, form)  # type: ignore[arg-type]
     if as_json:
         rows = [
-            {"run": str(one.path), "directory": str(place), "files": [str(file) for file in files]}
-            for one, place, files in zip(runs, places, made, strict=True)
+            {
+                "run": str(places[at].path),
+                "directory": str(at),
+                "files": [str(one) for one in files],
+            }
+            for at, files in made.items()
         ]
         terminal.print_json({"format": form, "exports": rows})
         return
-    for place, files in zip(places, made, strict=True):
-        click.echo(f"{place}: {', '.join(file.name for file in files[:8])}", nl=False)
+    for at, files in made.items():
+        click.echo(f"{at}: {', '.join(file.name for file in files[:8])}", nl=False)
         click.echo(f" and {len(files) - 8} more" if len(files) > 8 else "")
+    for at in places.keys() - made.keys():
+        terminal.note(f"note: {places[at].path} has no step in which jobs ran")

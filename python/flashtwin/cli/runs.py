@@ -100,9 +100,8 @@ def selected(places: Sequence[Path], where: str | None) -> list[Stored]:
     """What lies in the places; with a condition the runs for which it holds."""
     from flashtwin.results import listing
 
-    if not places and not listing.DEFAULT_PARENT.exists():
-        return []
-    found = listing.stored(places or [listing.DEFAULT_PARENT])
+    nothing = not places and not listing.DEFAULT_PARENT.exists()
+    found = [] if nothing else listing.stored(places or [listing.DEFAULT_PARENT])
     if where is None:
         return found
     from flashtwin.results import query

@@ -130,15 +130,16 @@ def _resume(where: Path, quiet: bool, as_json: bool) -> None:
     from flashtwin.cli import progress
     from flashtwin.results import listing
     from flashtwin.results.rundir import Run
-    from flashtwin.runner.again import Kept, drop_plan
+    from flashtwin.runner.again import Kept, drop_plan, going_on
     from flashtwin.runner.together import run_tasks
 
     where = listing.find(where)
-    kept = Kept(where, say=_silent if quiet else None)
-    with progress.display(quiet) as shown:
-        tasks = kept.tasks(shown.observer)
-        run_tasks(tasks, seed=kept.seed, command=kept.command)
-    drop_plan(where)
+    with going_on(where):
+        kept = Kept(where, say=_silent if quiet else None)
+        with progress.display(quiet) as shown:
+            tasks = kept.tasks(shown.observer)
+            run_tasks(tasks, seed=kept.seed, command=kept.command)
+        drop_plan(where)
     if not tasks and not quiet:
         terminal.note(f"{where} is finished: nothing was left to do")
     runs = [Run(place) for place in kept.places]

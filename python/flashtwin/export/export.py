@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -25,7 +26,36 @@ def export(run: Run, form: Format, out: Path) -> list[Path]:
     Everything is read before the first byte is written. Raises `FlashtwinError` where the directory
     holds something, or the run nothing of the kind.
     """
-    files = _fio(run) if form == "fio-json" else _tables(run, form)
+    return export_all({out: run}, form)[out]
+
+
+def export_all(runs: Mapping[Path, Run], form: Format) -> dict[Path, list[Path]]:
+    """As `export`, of several runs, each into its directory; all of them are read first.
+
+    Where some have nothing of the kind, they have no directory in the answer; where none has, it
+    is an error.
+    """
+    read = {
+        out: _fio(run) if form == "fio-json" else _tables(run, form) for out, run in runs.items()
+    }
+    found = {out: files for out, files in read.items() if files}
+    if not found:
+        raise FlashtwinError(
+            f"{', '.join(str(run.path) for run in runs.values())}: no step in which jobs ran",
+            hint="csv and parquet export what there is",
+            exit_code=USAGE,
+        )
+    for out in found:
+        _check_empty(out)
+    for out, files in found.items():
+        with disk(out, "create"):
+            out.mkdir(parents=True, exist_ok=True)
+        for name, data in files.items():
+            write_whole(out / name, data)
+    return {out: [out / name for name in files] for out, files in found.items()}
+
+
+def _check_empty(out: Path) -> None:
     with disk(out, "create"):
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
             raise FlashtwinError(
@@ -33,10 +63,6 @@ def export(run: Run, form: Format, out: Path) -> list[Path]:
                 hint="choose another directory with --out",
                 exit_code=USAGE,
             )
-        out.mkdir(parents=True, exist_ok=True)
-    for name, data in files.items():
-        write_whole(out / name, data)
-    return [out / name for name in files]
 
 
 def _tables(run: Run, form: Format) -> dict[str, bytes]:
@@ -58,14 +84,7 @@ def _csv(frame: pl.DataFrame) -> bytes:
 def _fio(run: Run) -> dict[str, bytes]:
     from flashtwin.export.fio import documents
 
-    found = {
+    return {
         name: (json.dumps(one, indent=2, allow_nan=False) + "\n").encode()
         for name, one in documents(run).items()
     }
-    if not found:
-        raise FlashtwinError(
-            f"{run.path} has no step in which jobs ran",
-            hint="csv and parquet export what it has",
-            exit_code=USAGE,
-        )
-    return found

@@ -6,8 +6,9 @@ each, so folders are looked into. Nothing that lies there may end in an error: w
 
 States: what the manifest says (finished, interrupted, failed, …), and of those that never got to
 say it: "under way" while a process writes it, "cut off" when none does any more. "unreadable": it
-is a run, but cannot be read; "no run": a folder with something else in it. Links are not followed:
-what they point to lies elsewhere.
+is a run, but cannot be read; "not begun": targets of a plan, or a sweep, of which nothing began, in
+the folder that is to hold their runs; "no run": a folder with something else in it. Links are not
+followed: what they point to lies elsewhere.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ from pathlib import Path
 from typing import Any
 
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
-from flashtwin.results import lock
+from flashtwin.results import lock, whole
 from flashtwin.results.findings import Findings
 from flashtwin.results.rundir import Run
 
 DEFAULT_PARENT = Path("flashtwin-runs")
-UNDER_WAY, CUT_OFF, UNREADABLE, NO_RUN = "under way", "cut off", "unreadable", "no run"
+UNDER_WAY, CUT_OFF, NOT_BEGUN = "under way", "cut off", "not begun"
+UNREADABLE, NO_RUN = "unreadable", "no run"
 # How deep folders are looked into: the place, a run of several targets, and one folder more.
 DEPTH = 3
 # What a line shows of a run that has many findings: the first of each that there is.
@@ -45,7 +47,8 @@ KEY_FINDINGS = (
 class Stored:
     """A folder in a place of runs. `bytes`: the sizes of its files; `why`: what is wrong with it.
 
-    `group`: the folder of several targets that it lies in, if it lies in one.
+    `group`: the folder of several targets that it lies in, if it lies in one. `busy`: a process
+    carries out what it belongs to, several targets or a sweep, though it may be finished itself.
 
     `started`: from host.json; of a run that did not get to write it, when its manifest was.
     """
@@ -54,6 +57,7 @@ class Stored:
     state: str
     why: str | None = None
     group: Path | None = None
+    busy: bool = False
     target: str = ""
     kind: str = ""
     batteries: tuple[str, ...] = ()
@@ -102,6 +106,7 @@ class Stored:
 def stored(places: Sequence[Path]) -> list[Stored]:
     """Everything in the places, each folder once, in the order of the places and of names."""
     found: dict[Path, Stored] = {}
+    busy: dict[Path, bool] = {}
     for place in places:
         if not place.is_dir():
             raise FlashtwinError(
@@ -111,8 +116,12 @@ def stored(places: Sequence[Path]) -> list[Stored]:
             )
         try:
             for folder in _folders(place, DEPTH):
-                group = None if place in (folder, folder.parent) else folder.parent
-                found.setdefault(folder.resolve(), replace(one(folder), group=group))
+                above = folder.parent
+                if above not in busy:
+                    busy[above] = whole.under_way(above)
+                group = None if place in (folder, above) else above
+                told = replace(one(folder), group=group, busy=busy[above])
+                found.setdefault(folder.resolve(), told)
         except OSError as error:
             reason = os.strerror(error.errno or 0)
             raise FlashtwinError(f"cannot read {place}: {reason}", exit_code=ENVIRONMENT) from error
@@ -123,6 +132,8 @@ def one(folder: Path) -> Stored:
     """What stands in a folder; never fails."""
     size = size_of(folder)
     if not (folder / "manifest.json").exists():
+        if waits := _not_begun(folder):
+            return waits
         started = any((folder / name).exists() for name in ("host.json", lock.JOURNAL))
         why = "manifest.json is missing" if started else "it holds no run"
         return Stored(path=folder, state=NO_RUN, why=why, bytes=size)
@@ -135,6 +146,28 @@ def one(folder: Path) -> Stored:
     except (KeyError, TypeError, ValueError, AttributeError, OSError) as error:
         why = f"manifest.json is not what flashtwin writes ({type(error).__name__}: {error})"
         return Stored(path=folder, state=UNREADABLE, why=why, bytes=size, started=_written(folder))
+
+
+def _not_begun(folder: Path) -> Stored | None:
+    """What a plan has that never began, or a sweep of which no point is there."""
+    if whole.is_sweep(folder):
+        state = UNDER_WAY if lock.held(folder, whole.SWEEP) else NOT_BEGUN
+        why = "a sweep; none of its points is there"
+        began = _written(folder, whole.SWEEP)
+        return Stored(path=folder, state=state, why=why, bytes=size_of(folder), started=began)
+    rows = whole.waiting(folder)
+    if not rows:
+        return None
+    state = UNDER_WAY if lock.held(folder, whole.PLAN) else NOT_BEGUN
+    return Stored(
+        path=folder,
+        state=state,
+        target="+".join(str(row["place"]) for row in rows),
+        kind=str(rows[0]["target"]["kind"]),
+        batteries=tuple(str(one["name"]) for one in rows[0]["batteries"]),
+        started=_written(folder, whole.PLAN),
+        bytes=(folder / whole.PLAN).stat().st_size,
+    )
 
 
 def find(word: str | Path) -> Path:
@@ -162,6 +195,8 @@ def _folders(place: Path, depth: int) -> Iterator[Path]:
     if (place / "manifest.json").exists():
         yield place
         return
+    if whole.waiting(place):
+        yield place
     for inside in sorted(place.iterdir()):
         if inside.is_symlink() or not inside.is_dir() or inside.name.startswith("."):
             continue
@@ -169,8 +204,11 @@ def _folders(place: Path, depth: int) -> Iterator[Path]:
             yield inside
             continue
         deeper = list(_folders(inside, depth - 1)) if _may_hold_runs(inside) else []
-        runs = [folder for folder in deeper if (folder / "manifest.json").exists()]
-        yield from runs or [inside]
+        yield from [folder for folder in deeper if _counts(folder)] or [inside]
+
+
+def _counts(folder: Path) -> bool:
+    return (folder / "manifest.json").exists() or bool(whole.waiting(folder))
 
 
 def _may_hold_runs(folder: Path) -> bool:
@@ -236,9 +274,9 @@ def _time(text: object) -> datetime | None:
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
-def _written(folder: Path) -> datetime | None:
+def _written(folder: Path, name: str = "manifest.json") -> datetime | None:
     try:
-        seconds = (folder / "manifest.json").stat().st_mtime
+        seconds = (folder / name).stat().st_mtime
     except OSError:
         return None
     return datetime.fromtimestamp(int(seconds), UTC)

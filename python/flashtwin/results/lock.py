@@ -11,9 +11,12 @@ import errno
 import fcntl
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.results.storage import disk
 
 JOURNAL = "steps.jsonl"
 _TAKEN = (errno.EWOULDBLOCK, errno.EACCES)
@@ -41,10 +44,33 @@ def _who(run: Path) -> str:
     return f" (process {process})"
 
 
-def held(run: Path) -> bool:
-    """Whether some process is writing the run."""
+@contextmanager
+def holding(folder: Path, name: str) -> Iterator[None]:
+    """Lock a file that stands for a whole folder; refused where somebody has it."""
+    while True:
+        with disk(folder / name, "read"):
+            descriptor = os.open(folder / name, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            hold(descriptor, folder)
+            # Who had it before may have put another file in its place.
+            if _is_still(descriptor, folder / name):
+                yield
+                return
+        finally:
+            os.close(descriptor)
+
+
+def _is_still(descriptor: int, path: Path) -> bool:
     try:
-        descriptor = os.open(run / JOURNAL, os.O_RDONLY)
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
+def held(run: Path, name: str = JOURNAL) -> bool:
+    """Whether some process is writing the run, or has another file locked that stands for it."""
+    try:
+        descriptor = os.open(run / name, os.O_RDONLY)
     except OSError:
         return False
     try:

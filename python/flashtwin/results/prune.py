@@ -1,25 +1,25 @@
 """Getting rid of stored runs: which ones go, and how a run directory is taken away.
 
-Invariants: only what was read as a run goes, never one under way and never another folder; the
+Invariants: only what was read as a run goes, and what flashtwin itself planned (targets and sweeps
+that never began); never one under way or part of something under way, and never another folder; the
 manifest goes last, so that a removal that was cut off leaves a run that can be removed again; the
-folder of several targets goes with its last run if nothing is left in it but its report.
+folder of several targets or of a sweep goes with its last run if nothing is left in it but what
+flashtwin put there. A target that is removed leaves the plan too: nobody resumes it.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from flashtwin.errors import FlashtwinError
-from flashtwin.results import lock
-from flashtwin.results.listing import UNDER_WAY, Stored
+from flashtwin.results import lock, whole
+from flashtwin.results.listing import NOT_BEGUN, UNDER_WAY, Stored
 from flashtwin.results.storage import disk
 
 _OLDEST = datetime.min.replace(tzinfo=UTC)
-REPORT = "report.html"
 
 
 def chosen(
@@ -30,7 +30,7 @@ def chosen(
     now: datetime,
 ) -> list[Stored]:
     """The runs that go, the oldest first: all but the `keep` newest, of those that are older."""
-    mine = [run for run in runs if run.is_run and run.state != UNDER_WAY]
+    mine = [run for run in runs if run.is_run and run.state != UNDER_WAY and not run.busy]
     mine.sort(key=lambda run: (run.started or _OLDEST, str(run.path)))
     going = mine[: max(len(mine) - keep, 0)]
     if older is None:
@@ -40,16 +40,20 @@ def chosen(
 
 def remove(run: Stored) -> None:
     """Take a run away; refused where a process has begun to write it meanwhile."""
-    if lock.held(run.path):
+    if lock.held(run.path) or whole.under_way(run.path.parent):
         raise FlashtwinError(f"{run.path} is being written", hint="leave it until it is finished")
+    if run.state == NOT_BEGUN:
+        whole.remove(run.path)
+        return
     with disk(run.path, "remove"):
         for inside in sorted(run.path.iterdir()):
             if inside.name != "manifest.json":
                 _remove(inside)
         (run.path / "manifest.json").unlink()
         run.path.rmdir()
+        whole.forget(run.path.parent, runs=(run.path.name,))
         if run.group is not None:
-            _remove_empty(run.group)
+            whole.remove_empty(run.group)
 
 
 def _remove(path: Path) -> None:
@@ -57,10 +61,3 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink()
-
-
-def _remove_empty(folder: Path) -> None:
-    """A folder of several targets goes with its last run."""
-    if [inside.name for inside in folder.iterdir()] == [REPORT]:
-        (folder / REPORT).unlink()
-        os.rmdir(folder)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
@@ -59,7 +60,7 @@ def where(runs: Sequence[Stored], condition: str) -> list[Stored]:
     connection = _connected()
     try:
         _fill(connection, runs)
-        rows = _ask(connection, condition, _hint(runs))
+        rows = _ask(connection, condition, _known(runs), _hint(runs))
     finally:
         connection.close()
     return [runs[index] for index in sorted(row[0] for row in rows)]
@@ -171,7 +172,9 @@ def _sides(finding: Finding) -> dict[str, Any]:
     return {side: finding.to_json()[side] for side in SIDES}
 
 
-def _ask(connection: duckdb.DuckDBPyConnection, condition: str, hint: str) -> list[tuple[int, ...]]:
+def _ask(
+    connection: duckdb.DuckDBPyConnection, condition: str, known: Sequence[str], hint: str
+) -> list[tuple[int, ...]]:
     import duckdb
 
     try:
@@ -181,7 +184,47 @@ def _ask(connection: duckdb.DuckDBPyConnection, condition: str, hint: str) -> li
             raise FlashtwinError("--where is more than one condition", hint=hint, exit_code=USAGE)
         return connection.execute(statements[0]).fetchall()
     except duckdb.Error as error:
-        raise FlashtwinError(f"--where: {_first(error)}", hint=hint, exit_code=USAGE) from error
+        said = _unknown(_first(error), known) or _first(error)
+        raise FlashtwinError(f"--where: {said}", hint=hint, exit_code=USAGE) from error
+
+
+# What DuckDB says of a name that is none, in its own words.
+_NO_COLUMN = re.compile(r'Referenced column "(.+)" not found')
+_NO_TABLE = re.compile(r'Referenced table "(.+)" not found')
+
+
+def _unknown(said: str, known: Sequence[str]) -> str | None:
+    """What to say of a name that is no column, with those that are nearest to it."""
+    if column := _NO_COLUMN.search(said):
+        return f"there is no column {column[1]}{_nearest(column[1], known)}"
+    if table := _NO_TABLE.search(said):
+        ids = [name for name in known if name.startswith(f"{table[1]}.")]
+        if ids:
+            return (
+                f'{table[1]} is no table; whole ids of findings stand in "double quotes",'
+                f" as in {_quoted(ids[0])}.value"
+            )
+        return f"there is no {_quoted(table[1])}{_nearest(table[1], known)}"
+    return None
+
+
+def _nearest(name: str, known: Sequence[str]) -> str:
+    lower = {one.lower(): one for one in known}
+    near = get_close_matches(name.lower(), lower, n=3, cutoff=0.7)
+    return f"; did you mean {' or '.join(_quoted(lower[one]) for one in near)}" if near else ""
+
+
+def _quoted(name: str) -> str:
+    """As a condition has it: a whole id in quotes."""
+    return name if re.fullmatch(r"[a-z_][a-z0-9_]*", name) else f'"{name}"'
+
+
+def _known(runs: Sequence[Stored]) -> list[str]:
+    """Every name that a condition may have."""
+    names = short_names(runs)
+    short_ones = [column for name in dict.fromkeys(names.values()) for column in _columns(name)]
+    ids = dict.fromkeys(one.id for run in runs for one in run.findings)
+    return [*COLUMNS, *short_ones, *ids]
 
 
 def _first(error: Exception) -> str:

@@ -107,7 +107,7 @@ class Run:
 
     def meter(self, step: int) -> dict[str, NDArray[np.int64]]:
         """What a meter read during a step (see `Result`); empty where there was none."""
-        return parts.meter_of(self._frame("meter"), step)
+        return parts.meter_of(self.meter_frame(), step)
 
     def hist(self, step: int) -> dict[str, NDArray[np.uint64]]:
         """Latency counts in fio's buckets, by direction."""
@@ -128,6 +128,10 @@ class Run:
     def per_gb_frame(self) -> pl.DataFrame:
         """How long each GB took, of all steps that moved one: `end_bytes`, `bytes`, `dt_ns`."""
         return self._frame("per_gb")
+
+    def meter_frame(self) -> pl.DataFrame:
+        """All samples of a meter in one frame."""
+        return self._frame("meter")
 
     def xray_frame(self) -> pl.DataFrame:
         """All steps' X-rays in one frame."""

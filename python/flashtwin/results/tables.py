@@ -18,7 +18,7 @@ from flashtwin.results.rundir import Run
 if TYPE_CHECKING:
     import polars as pl
 
-NAMES = ("findings", "steps", "jobs", "series", "hist", "per_gb", "xray")
+NAMES = ("findings", "steps", "jobs", "series", "hist", "per_gb", "meter", "xray")
 
 
 def table(run: Run, name: str) -> pl.DataFrame:
@@ -30,6 +30,7 @@ def table(run: Run, name: str) -> pl.DataFrame:
         "series": series,
         "hist": hist,
         "per_gb": per_gb,
+        "meter": meter,
         "xray": xray,
     }[name](run)
 
@@ -128,6 +129,17 @@ def per_gb(run: Run) -> pl.DataFrame:
 
     frame = _directed(run, run.per_gb_frame())
     return frame.with_columns((pl.col("bytes") * 1000 / pl.col("dt_ns")).alias("mb_s"))
+
+
+def meter(run: Run) -> pl.DataFrame:
+    """What a meter read, a row a sample, with watts and degrees; no row where there was none."""
+    import polars as pl
+
+    frame = _labelled(run, run.meter_frame())
+    return frame.with_columns(
+        (pl.col("power_uw") / 1e6).alias("watts"),
+        (pl.col("temperature_mc") / 1e3).alias("celsius"),
+    )
 
 
 def xray(run: Run) -> pl.DataFrame:

@@ -6,6 +6,7 @@ Invariants: see `results.rundir`. A writer holds the journal locked from its mak
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -265,13 +266,22 @@ def _checked_for_resume(run: Run) -> None:
             hint=f"flashtwin report {run.path} makes its page anew",
             exit_code=USAGE,
         )
-    if run.manifest["schema"] != SCHEMA:
-        raise FlashtwinError(
-            f"{run.path} was begun by an older flashtwin (schema {run.manifest['schema']}, now"
-            f" {SCHEMA}), and cannot be gone on with",
-            hint="begin it anew with flashtwin test; what it measured can still be read",
-            exit_code=USAGE,
-        )
+    check_schema(run)
+
+
+def check_schema(run: Run) -> None:
+    """Refuse to go on with a run that an older flashtwin began; it says how to begin it anew."""
+    if run.manifest["schema"] == SCHEMA:
+        return
+    words = [str(word) for word in run.manifest.get("command") or ()]
+    anew = shlex.join(words) if words[:2] == ["flashtwin", "test"] else "flashtwin test"
+    raise FlashtwinError(
+        f"{run.path} was begun by an older flashtwin (schema {run.manifest['schema']}, now"
+        f" {SCHEMA}), and cannot be gone on with",
+        hint=f"begin it anew in another directory: {anew}; what it measured is kept, and"
+        " flashtwin report, compare and export read it",
+        exit_code=USAGE,
+    )
 
 
 def _whole(run: Run, *, refuse: bool) -> list[StepRecord]:

@@ -18,10 +18,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
-from flashtwin.results.rundir import SCHEMA, Run, find_runs
-from flashtwin.results.storage import damaged, disk, json_bytes, read_json, write_whole
-from flashtwin.results.writer import abandoned, tidy
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.results import lock
+from flashtwin.results.rundir import Run, find_runs
+from flashtwin.results.storage import damaged
+from flashtwin.results.whole import PLAN, read_plan, write_plan
+from flashtwin.results.writer import abandoned, check_schema, tidy
 from flashtwin.runner.run import requests
 from flashtwin.runner.targets import Target
 from flashtwin.runner.together import Task
@@ -30,12 +32,12 @@ if TYPE_CHECKING:
     from flashtwin.drives.protocol import Drive
     from flashtwin.runner.observer import Observer
 
-PLAN = "plan.json"
 _ANEW = "begin it anew with flashtwin test; what it measured can still be read"
 
 
 def target_of(run: Run, *, say: Callable[[str], None] | None = None) -> Target:
     """The target of a run that is not finished; `say` hears what a file's making has to tell."""
+    check_schema(run)
     target = run.target
     if target["kind"] == "twin":
         return _twin_of(run, target)
@@ -123,7 +125,8 @@ def planned(out: Path, tasks: Sequence[Task], seed: int, command: Sequence[str])
     if len(tasks) > 1:
         _write_plan(out, tasks, seed, command)
     try:
-        yield
+        with going_on(out):
+            yield
     except BaseException:
         if not any((task.place / "manifest.json").exists() for task in tasks):
             drop_plan(out)
@@ -131,6 +134,13 @@ def planned(out: Path, tasks: Sequence[Task], seed: int, command: Sequence[str])
                 out.rmdir()
         raise
     drop_plan(out)
+
+
+@contextmanager
+def going_on(out: Path) -> Iterator[None]:
+    """The plan in `out`, where there is one, is this process's; refused where another has it."""
+    with lock.holding(out, PLAN) if (out / PLAN).exists() else contextlib.nullcontext():
+        yield
 
 
 def _write_plan(out: Path, tasks: Sequence[Task], seed: int, command: Sequence[str]) -> None:
@@ -147,10 +157,7 @@ def _write_plan(out: Path, tasks: Sequence[Task], seed: int, command: Sequence[s
         for task in tasks
         if task.target.form
     ]
-    plan = {"schema": SCHEMA, "seed": seed, "command": list(command), "tasks": rows}
-    with disk(out, "create"):
-        out.mkdir(parents=True, exist_ok=True)
-    write_whole(out / PLAN, json_bytes(plan))
+    write_plan(out, {"seed": seed, "command": list(command), "tasks": rows})
 
 
 def drop_plan(out: Path) -> None:
@@ -165,7 +172,7 @@ class Kept:
         self._out, self._say = out, say
         planned = out / PLAN
         none: dict[str, Any] = {"seed": 1, "command": [], "tasks": []}
-        plan = _checked(planned) if planned.exists() else none
+        plan = read_plan(out) if planned.exists() else none
         self.seed, self.command = int(plan["seed"]), list(plan["command"])
         self._rows: list[dict[str, Any]] = plan["tasks"]
         self._runs = {run.path.name: run for run in self._found()}
@@ -220,19 +227,3 @@ class Kept:
         if places and not any((place / "manifest.json").exists() for place in places):
             return []
         return find_runs(self._out)
-
-
-def _checked(path: Path) -> dict[str, Any]:
-    plan = read_json(path)
-    if plan.get("schema") != SCHEMA:
-        raise FlashtwinError(
-            f"{path} has schema {plan.get('schema')!r}; this flashtwin takes up {SCHEMA}",
-            hint=f"go on with the flashtwin that began it, or {_ANEW}",
-            exit_code=ENVIRONMENT,
-        )
-    try:
-        for row in plan["tasks"]:
-            _ = (row["place"], row["target"]["kind"], row["batteries"], row["budget_s"])
-    except (KeyError, TypeError) as error:
-        raise damaged(path, f"a task is malformed ({error})") from error
-    return plan

@@ -17,12 +17,12 @@ from flashtwin.battery import registry
 from flashtwin.catalogue.loader import BadSpecError, load
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.results.storage import disk, json_bytes, read_json, write_whole
+from flashtwin.results.whole import POINTS, SWEEP
 from flashtwin.runner.sweep.grid import Axis, Point, points
 from flashtwin.runner.targets import plain_name
 
 SCHEMA = 1
-FILE = "sweep.json"
-POINTS = "points"
+FILE = SWEEP
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,14 +18,14 @@ from typing import Protocol
 
 from flashtwin.drives.protocol import Interrupted
 from flashtwin.errors import FlashtwinError
+from flashtwin.results import lock
 from flashtwin.results.rundir import Run
 from flashtwin.results.storage import json_bytes, write_whole
+from flashtwin.results.whole import FAILURES, SWEEP, TABLE
 from flashtwin.runner.stop import listening
 from flashtwin.runner.sweep.executors import Executor, Local
 from flashtwin.runner.sweep.plan import Failure, Order, Plan, claim, place_of, resolve
 from flashtwin.runner.sweep.table import Row, csv_bytes, rows_of
-
-FAILURES, TABLE = "failures.json", "table.csv"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,11 +70,23 @@ def sweep(
     """Run what is missing of a plan in `out`.
 
     Raises `Interrupted` once the workers have stopped if somebody asked for it; the points that
-    ended are there then.
+    ended are there then. Another process that carries it out already is an error.
     """
     told = watcher or Silent()
     orders, refused = resolve(plan)
     claim(out, plan, orders)
+    with lock.holding(out, SWEEP):
+        return _carry_out(plan, out, orders, refused, executor, told)
+
+
+def _carry_out(
+    plan: Plan,
+    out: Path,
+    orders: Sequence[Order],
+    refused: Sequence[Failure],
+    executor: Executor | None,
+    told: Watcher,
+) -> Sweep:
     places = {order.point.number: place_of(out, order.point) for order in orders}
     open_ = [order for order in orders if not _is_finished(places[order.point.number])]
     told.planned(len(plan.points()), len(orders) - len(open_), refused)

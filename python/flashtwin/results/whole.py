@@ -1,0 +1,138 @@
+"""Folders that hold several runs: those of several targets, and sweeps.
+
+Several targets have `plan.json` beside their run directories as long as not all of them are
+finished, so that a later process knows those that never began; a sweep has `sweep.json`. Whoever
+carries one out holds that file locked. Invariants: a file of that name which flashtwin did not
+write makes a folder nobody's whole, and nothing in it is touched; what leaves a plan is a target
+that is not to be begun any more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from pathlib import Path
+from typing import Any
+
+from flashtwin.errors import ENVIRONMENT, FlashtwinError
+from flashtwin.results import lock
+from flashtwin.results.rundir import SCHEMA
+from flashtwin.results.storage import damaged, disk, json_bytes, read_json, write_whole
+from flashtwin.results.writer import abandoned
+
+PLAN = "plan.json"
+SWEEP, POINTS = "sweep.json", "points"
+REPORT, TABLE, FAILURES = "report.html", "table.csv", "failures.json"
+_ANEW = "begin it anew with flashtwin test; what it measured can still be read"
+
+
+def write_plan(folder: Path, plan: dict[str, Any]) -> None:
+    """Put a plan into its folder, which is made."""
+    with disk(folder, "create"):
+        folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / PLAN, json_bytes({"schema": SCHEMA, **plan}))
+
+
+def read_plan(folder: Path) -> dict[str, Any]:
+    """The plan of a folder; raises where it cannot be gone on with."""
+    path = folder / PLAN
+    plan = read_json(path)
+    if plan.get("schema") != SCHEMA:
+        raise FlashtwinError(
+            f"{path} has schema {plan.get('schema')!r}; this flashtwin takes up {SCHEMA}",
+            hint=f"go on with the flashtwin that began it, or {_ANEW}",
+            exit_code=ENVIRONMENT,
+        )
+    try:
+        for row in plan["tasks"]:
+            _ = (row["target"]["kind"], row["batteries"], row["budget_s"])
+            if Path(row["place"]).name != row["place"]:
+                raise ValueError(f"{row['place']!r} is no name of a directory")
+    except (KeyError, TypeError, ValueError) as error:
+        raise damaged(path, f"a task is malformed ({error})") from error
+    return plan
+
+
+def plan_of(folder: Path) -> dict[str, Any] | None:
+    """The plan of a folder, none where there is none or it is not ours."""
+    if not (folder / PLAN).is_file():
+        return None
+    with contextlib.suppress(FlashtwinError):
+        return read_plan(folder)
+    return None
+
+
+def waiting(folder: Path) -> list[dict[str, Any]]:
+    """What a plan has that never began."""
+    plan = plan_of(folder)
+    rows: list[dict[str, Any]] = plan["tasks"] if plan else []
+    return [row for row in rows if not (folder / row["place"] / "manifest.json").exists()]
+
+
+def is_sweep(folder: Path) -> bool:
+    """Whether a sweep of ours began there."""
+    if not (folder / SWEEP).is_file():
+        return False
+    with contextlib.suppress(FlashtwinError):
+        told = read_json(folder / SWEEP)
+        return isinstance(told.get("schema"), int) and "axes" in told and "hashes" in told
+    return False
+
+
+def under_way(folder: Path) -> bool:
+    """Whether some process carries out what the runs in a folder belong to."""
+    if plan_of(folder) is not None and lock.held(folder, PLAN):
+        return True
+    above = folder.parent
+    return folder.name == POINTS and is_sweep(above) and lock.held(above, SWEEP)
+
+
+def forget(folder: Path, *, runs: tuple[str, ...] = (), others: bool = False) -> None:
+    """Take targets out of a plan: those of some run directories, or all that never began.
+
+    A plan of which nothing is left goes, with what never got beyond its making.
+    """
+    plan = plan_of(folder)
+    if plan is None:
+        return
+    with lock.holding(folder, PLAN), disk(folder, "remove"):
+        gone = {*runs, *(row["place"] for row in (waiting(folder) if others else []))}
+        for name in gone:
+            if abandoned(folder / name):
+                shutil.rmtree(folder / name)
+        left = [row for row in plan["tasks"] if row["place"] not in gone]
+        if left:
+            write_plan(folder, {**plan, "tasks": left})
+        else:
+            (folder / PLAN).unlink(missing_ok=True)
+
+
+def remove_empty(folder: Path) -> None:
+    """A folder of several runs goes with the last of them, if nothing but ours is left in it."""
+    if folder.name == POINTS:
+        if not any(folder.iterdir()) and is_sweep(folder.parent):
+            _remove_sweep(folder.parent)
+    elif _holds_only(folder, {REPORT}):
+        (folder / REPORT).unlink(missing_ok=True)
+        folder.rmdir()
+
+
+def remove(folder: Path) -> None:
+    """What is left of a folder of which no run ever began, or none does any more."""
+    with disk(folder, "remove"):
+        if is_sweep(folder):
+            _remove_sweep(folder)
+        else:
+            forget(folder, others=True)
+            remove_empty(folder)
+
+
+def _remove_sweep(folder: Path) -> None:
+    ours = {SWEEP, POINTS, TABLE, FAILURES, REPORT}
+    if _holds_only(folder, ours):
+        with lock.holding(folder, SWEEP):
+            shutil.rmtree(folder)
+
+
+def _holds_only(folder: Path, names: set[str]) -> bool:
+    return {inside.name for inside in folder.iterdir()} <= names
