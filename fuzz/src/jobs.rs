@@ -7,7 +7,7 @@ use flashtwin_base::{Completion, Device, Nanos, Request, Status};
 use flashtwin_host::{Flow, Phase, run};
 use flashtwin_workload::fio::{Kind, Span, Stream};
 use flashtwin_workload::job::Problem;
-use flashtwin_workload::{Generator, Job, JobError, Mix, Order, RawJob, SECTOR_BYTES};
+use flashtwin_workload::{Generator, Job, JobError, Mix, Order, RawJob, SECTOR_BYTES, drawn};
 use serde_json::{Map, Value, json};
 
 use crate::draw::pick;
@@ -37,19 +37,6 @@ const FIELDS: [&str; 21] = [
     "sync",
     "seed",
     "fio",
-];
-/// Patterns and directions.
-const WORDS: [&str; 10] = [
-    "read",
-    "write",
-    "randread",
-    "randwrite",
-    "rw",
-    "randrw",
-    "trim",
-    "randtrim",
-    "trimwrite",
-    "randtrimwrite",
 ];
 /// Requests of a thread that are looked at.
 const ASKS: usize = 64;
@@ -265,9 +252,14 @@ pub fn mutate(data: &[u8], seed: u64) -> Option<Vec<u8>> {
         jobs.push(Map::from_iter([("name".to_owned(), "x".into())]));
     }
     let at = rng.below(jobs.len() as u64) as usize;
-    let (name, value) = match pick(&mut rng, &FIELDS) {
+    // What is fio's is most of a job.
+    let field = match rng.chance(40) {
+        true => "fio",
+        false => pick(&mut rng, &FIELDS),
+    };
+    let (name, value) = match field {
         "name" => ("name", Value::from("y")),
-        "rw" => ("rw", pick(&mut rng, &WORDS).into()),
+        "rw" => ("rw", pick(&mut rng, &drawn::PATTERNS).into()),
         "zones" => ("zones", zones(&mut rng)),
         "fio" => ("fio", fio(&mut rng)),
         name @ ("shared_stream" | "sync") => (name, rng.chance(50).into()),
@@ -308,42 +300,33 @@ fn zones(rng: &mut Rng) -> Value {
     json!([zone(0), zone(1)])
 }
 
-/// The part of a job that is fio's, with a few of its options.
+/// The part of a job that is fio's, with a few of its options; often one of their numbers is any.
 fn fio(rng: &mut Rng) -> Value {
+    let options = drawn::options();
     let mut fio = Map::new();
     for _ in 0..rng.below(4) {
-        let options = pick(rng, &FIO);
-        let mut value = json!(number(rng));
-        if !options.1.is_empty() {
-            let blocks = json!({"least": number(rng), "most": number(rng)});
-            value = match options.1 {
-                "blocks" => json!([blocks, blocks, blocks]),
-                "spans" => json!([{"start": number(rng), "bytes": number(rng),
-                    "offset": number(rng)}]),
-                "triple" => json!([number(rng), number(rng), number(rng)]),
-                "flag" => rng.chance(50).into(),
-                inner => json!({inner: number(rng)}),
-            };
-        }
-        fio.insert(options.0.to_owned(), value);
+        let (name, values) = &options[rng.below(options.len() as u64) as usize];
+        let value = &values[rng.below(values.len() as u64) as usize];
+        fio.insert((*name).to_owned(), value.clone());
     }
-    Value::Object(fio)
+    let mut fio = Value::Object(fio);
+    if rng.chance(70) {
+        let mut found = Vec::new();
+        numbers(&mut fio, &mut found);
+        if !found.is_empty() {
+            let at = rng.below(found.len() as u64) as usize;
+            *found.swap_remove(at) = number(rng).into();
+        }
+    }
+    fio
 }
 
-/// Options of fio's part, and what their values are made of.
-const FIO: [(&str, &str); 14] = [
-    ("spans", "spans"),
-    ("size", ""),
-    ("blocks", "blocks"),
-    ("blocks_unaligned", "flag"),
-    ("random_percent", "triple"),
-    ("random_map", "flag"),
-    ("sequence", "every"),
-    ("sequence", "add_bytes"),
-    ("number_ios", ""),
-    ("loops", ""),
-    ("start_ns", ""),
-    ("think", "ns"),
-    ("syncs", "fsync_every"),
-    ("batch", "submit"),
-];
+/// Every number within a value.
+fn numbers<'a>(value: &'a mut Value, found: &mut Vec<&'a mut Value>) {
+    match value {
+        Value::Number(_) => found.push(value),
+        Value::Array(inner) => inner.iter_mut().for_each(|one| numbers(one, found)),
+        Value::Object(inner) => inner.values_mut().for_each(|one| numbers(one, found)),
+        _ => {}
+    }
+}

@@ -65,3 +65,25 @@ fn mutations_of_a_spec_are_specs_still() {
         "{different} of 300 mutations change anything"
     );
 }
+
+#[test]
+fn mutations_of_jobs_are_jobs_still() {
+    let seed = br#"[{"name": "a", "rw": "randrw", "block_bytes": 4096, "size": 65536, "fio": {}}]"#
+        .to_vec();
+    let mut text = seed.clone();
+    let (mut different, mut right) = (0, 0);
+    for number in 0..400 {
+        if let Some(mutated) = jobs::mutate(&text, number) {
+            different += u32::from(mutated != text);
+            text = mutated;
+            right += u32::from(jobs::check(&text));
+        }
+        if number % 3 == 0 {
+            text.clone_from(&seed);
+        }
+    }
+    assert!(
+        different > 200 && right > 80,
+        "{different} of 400 mutations change anything, {right} are right"
+    );
+}

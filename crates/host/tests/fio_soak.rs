@@ -5,7 +5,7 @@ mod toy;
 
 use flashtwin_base::{Nanos, Op};
 use flashtwin_host::{Flow, Outcome, Phase, run};
-use flashtwin_workload::RawJob;
+use flashtwin_workload::{RawJob, drawn};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use toy::{CAPACITY, START, Toy};
@@ -19,149 +19,19 @@ fn option(
     prop_oneof![Just(Vec::new()), some]
 }
 
-fn blocks() -> Vec<Value> {
-    let one = |least: u64, most: u64| json!({"least": least, "most": most});
-    let split = json!({"least": 512, "most": 16384, "split": [[512, 20], [4096, 50], [16384, 30]]});
-    let fine = json!({"least": 4096, "most": 4096, "align": 512});
-    vec![
-        json!([one(512, 8192), one(4096, 4096), one(1536, 1536)]),
-        json!([split, split, split]),
-        json!([fine, one(8192, 8192), fine]),
-    ]
-}
-
-fn distributions() -> Vec<Value> {
-    let zones = json!([[60, 10], [30, 20], [10, 70]]);
-    vec![
-        json!({"kind": "zipf", "value": 1.1}),
-        json!({"kind": "zipf", "value": 0.6, "center": 0.3}),
-        json!({"kind": "pareto", "value": 0.2, "center": 1.0}),
-        json!({"kind": "normal", "value": 10.0, "center": 0.0}),
-        json!({"kind": "normal", "value": 0.0}),
-        json!({"kind": "zoned", "zones": [zones, zones, zones]}),
-        json!({"kind": "zoned_abs", "zones": [[], [[70, 8192], [30, 4096]], []]}),
-    ]
-}
-
-fn spans() -> Vec<Value> {
-    let three = [0, 1, 2].map(|i| json!({"start": i * 131_072, "bytes": 65_537 + i * 4096}));
-    vec![
-        json!([{"start": 512, "bytes": 70_001, "offset": 8192, "size": 40_000}]),
-        Value::from(three.to_vec()),
-        json!([{"start": 0, "bytes": 524_288}]),
-    ]
-}
-
 /// The part of a job that is fio's.
 fn fio() -> impl Strategy<Value = Value> {
-    let shape = (
-        option("spans", spans()),
-        option("file_service", vec![json!("sequential"), json!("random")]),
-        option("file_service_count", vec![json!(3)]),
-        option("blocks", blocks()),
-        option("blocks_unaligned", vec![json!(true)]),
-        option("blocks_by_order", vec![json!(true)]),
-        option("random_percent", vec![json!([50, 20, 70])]),
-        option("random_map", vec![json!(false)]),
-        option(
-            "sequence",
-            vec![
-                json!({"every": 3}),
-                json!({"every": 4, "identical": true}),
-                json!({"add_bytes": 8192}),
-                json!({"add_bytes": -4096}),
-            ],
-        ),
-        option("loops", vec![json!(3)]),
-        option("number_ios", vec![json!(50)]),
-    );
-    let time = (
-        option("time_based", vec![json!(true)]),
-        option("start_ns", vec![json!(20_000)]),
-        option(
-            "pace",
-            vec![
-                json!({"iops": [100_000, 50_000, 0]}),
-                json!({"bytes_s": [0, 900_000_000, 5_000_000_000u64], "ignore_think": true}),
-                json!({"iops": [80_000, 80_000, 80_000], "poisson": true}),
-            ],
-        ),
-        option(
-            "think",
-            vec![
-                json!({"ns": 3000, "blocks": 3}),
-                json!({"ns": 500, "spin_ns": 900, "blocks": 2, "count": "issue"}),
-                json!({"ns": 2000, "iotime_ns": 9000}),
-            ],
-        ),
-        option(
-            "batch",
-            vec![
-                json!({"submit": 4, "complete_min": 3}),
-                json!({"complete_min": 0}),
-                json!({"low": 1, "complete_max": 7, "complete_min": 2}),
-                json!({"submit": 64, "serialize_overlap": true}),
-            ],
-        ),
-        option(
-            "flow",
-            vec![json!({"weight": 3}), json!({"weight": 1, "sleep_ns": 700})],
-        ),
-        option(
-            "syncs",
-            vec![
-                json!({"fsync_every": 3, "at_end": true}),
-                json!({"fdatasync_every": 2}),
-                json!({"on_close": true}),
-            ],
-        ),
-        option(
-            "latency_target",
-            vec![
-                json!({"ns": 3000, "window_ns": 50_000, "percentile": 90.0}),
-                json!({"ns": 2500, "window_ns": 30_000, "percentile": 95.0, "run": true}),
-            ],
-        ),
-        option(
-            "ends",
-            vec![
-                json!({"all": true}),
-                json!({"all": true, "what": "stonewall"}),
-            ],
-        ),
-        option(
-            "logs",
-            vec![json!({"requests": true, "average_ns": 30_000})],
-        ),
-        option("distribution", distributions()),
-    );
-    (shape, time).prop_map(|(shape, time)| {
-        let (a, b, c, d, e, f, g, h, i, j, k) = shape;
-        let (l, m, n, o, p, q, r, s, t, u, v) = time;
-        let all = [
-            a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v,
-        ];
-        let fields = all.into_iter().flatten();
+    let options = drawn::options().into_iter();
+    let each: Vec<_> = options.map(|(name, values)| option(name, values)).collect();
+    each.prop_map(|found| {
+        let fields = found.into_iter().flatten();
         Value::Object(fields.map(|(name, value)| (name.into(), value)).collect())
     })
 }
 
-const PATTERNS: [&str; 10] = [
-    "read",
-    "write",
-    "randread",
-    "randwrite",
-    "rw",
-    "randrw",
-    "trim",
-    "randtrim",
-    "trimwrite",
-    "randtrimwrite",
-];
-
 fn job() -> impl Strategy<Value = Value> {
     let fields = (
-        prop::sample::select(&PATTERNS[..]),
+        prop::sample::select(&drawn::PATTERNS[..]),
         prop::sample::select(vec![1u32, 2, 7, 16]),
         option("io_bytes", vec![json!(10_000), json!(600_000)]),
         option("ramp_ns", vec![json!(40_000)]),

@@ -5,7 +5,7 @@ use flashtwin_host::fio::{Averages, FioTotals, Moments, Requests, Side, Stats, S
 use flashtwin_workload::Direction;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{IntoPyDict, PyDict, PyList};
 
 /// A dictionary for each job, in order.
 pub fn rows<'py>(py: Python<'py>, jobs: Vec<FioTotals>) -> PyResult<Bound<'py, PyList>> {
@@ -101,27 +101,32 @@ fn steady(py: Python<'_>, totals: SteadyTotals) -> PyResult<Bound<'_, PyDict>> {
 }
 
 fn columns(py: Python<'_>, requests: Requests) -> PyResult<Bound<'_, PyDict>> {
-    let row = PyDict::new(py);
-    row.set_item("start_ns", requests.start_ns.into_pyarray(py))?;
-    row.set_item("issue_ns", requests.issue_ns.into_pyarray(py))?;
-    row.set_item("complete_ns", requests.complete_ns.into_pyarray(py))?;
-    row.set_item("number", requests.number.into_pyarray(py))?;
-    row.set_item("offset", requests.offset.into_pyarray(py))?;
-    row.set_item("bytes", requests.bytes.into_pyarray(py))?;
-    row.set_item("file", requests.file.into_pyarray(py))?;
-    row.set_item("direction", requests.direction.into_pyarray(py))?;
-    Ok(row)
+    [
+        ("start_ns", requests.start_ns.into_pyarray(py).into_any()),
+        ("issue_ns", requests.issue_ns.into_pyarray(py).into_any()),
+        (
+            "complete_ns",
+            requests.complete_ns.into_pyarray(py).into_any(),
+        ),
+        ("number", requests.number.into_pyarray(py).into_any()),
+        ("offset", requests.offset.into_pyarray(py).into_any()),
+        ("bytes", requests.bytes.into_pyarray(py).into_any()),
+        ("file", requests.file.into_pyarray(py).into_any()),
+        ("direction", requests.direction.into_pyarray(py).into_any()),
+    ]
+    .into_py_dict(py)
 }
 
 fn windows(py: Python<'_>, averages: Averages) -> PyResult<Bound<'_, PyDict>> {
-    let row = PyDict::new(py);
-    row.set_item("end_ns", averages.end_ns.into_pyarray(py))?;
-    row.set_item("dt_ns", averages.dt_ns.into_pyarray(py))?;
-    row.set_item("direction", averages.direction.into_pyarray(py))?;
-    row.set_item("ios", averages.ios.into_pyarray(py))?;
-    row.set_item("bytes", averages.bytes.into_pyarray(py))?;
-    row.set_item("slat_ns", averages.slat_ns.into_pyarray(py))?;
-    row.set_item("clat_ns", averages.clat_ns.into_pyarray(py))?;
-    row.set_item("lat_ns", averages.lat_ns.into_pyarray(py))?;
-    Ok(row)
+    [
+        ("end_ns", averages.end_ns.into_pyarray(py).into_any()),
+        ("dt_ns", averages.dt_ns.into_pyarray(py).into_any()),
+        ("direction", averages.direction.into_pyarray(py).into_any()),
+        ("ios", averages.ios.into_pyarray(py).into_any()),
+        ("bytes", averages.bytes.into_pyarray(py).into_any()),
+        ("slat_ns", averages.slat_ns.into_pyarray(py).into_any()),
+        ("clat_ns", averages.clat_ns.into_pyarray(py).into_any()),
+        ("lat_ns", averages.lat_ns.into_pyarray(py).into_any()),
+    ]
+    .into_py_dict(py)
 }
