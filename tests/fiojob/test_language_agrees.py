@@ -44,6 +44,7 @@ cpus_allowed=0-1|cpumask=3|nice=-5|mem=malloc|iomem=shm|iomem_align=4k|clocksour
 create_serialize=0|unlink=1|overwrite=1|disk_util=0|ioscheduler=noop|continue_on_error=all
 ignore_error=EIO|exec_prerun=true|write_hint=long|description=two words; and a comment
   bs=4k  |iodepth= 32|name=other|ioengine=null|ioengine=sync|hugepage-size=4m|lockfile=none
+write_bw_log|write_lat_log|write_iops_log|write_hist_log|size=50%%|threads=2|dir=/x|block=4k
 zonemode=none|trim_percentage=10|replay_no_stall=1|replay_time_scale=50|pre_read=1|atomic=0"""
 
 # What both refuse.
@@ -107,6 +108,7 @@ def test_stricter_than_fio_and_says_so(option: str, tmp_path: Path) -> None:
 
 FILES = [
     ("[global]\nbs=4k\n[a]\nsize=1g\n[global]\nbs=8k\n[b]\nsize=1g\n", True),
+    ("[a]]\nsize=1g\n", True),
     ("[global2]\nbs=4k\n[a]\nsize=1g\n", True),
     ("; a\n\n# b\n[a b]\nsize=1g\n", True),
     ("[a]\r\nbs=4k\r\nsize=1g\r\n", True),

@@ -168,7 +168,7 @@ def test_every_option_alone(tmp_path: Path, data: st.DataObject) -> None:
 @pytest.mark.parametrize("engine", ["libaio", "io_uring", "pvsync2", "sg", "rbd"])
 def test_options_of_engines(engine: str, tmp_path: Path) -> None:
     rows = [row for row in ROWS if engine in row.engines]
-    special = {"cmdprio_bssplit": "4k/50", "cmd_type": "nvme"}
+    special = {"cmdprio_bssplit": "4k/50", "cmd_type": "nvme", "sg_write_mode": "write"}
     lines = [f"{row.name}={special.get(row.name, '1')}" for row in rows]
     text = "".join(f"[{line}]\nioengine={engine}\n{line}\n" for line in lines)
     assert lines and real_fio.accepts(text, tmp_path)[0]
@@ -192,6 +192,10 @@ def test_the_table_has_every_option_of_fio() -> None:
         "verifysort_nr",
         "flow_watermark",
         "rwmixcycle",
+        "block",
+        "dir",
+        "numruns",
+        "threads",
     }
 
 

@@ -122,6 +122,10 @@ JOBS = [
     ("rwmixread=70 rwmixwrite=40", "read_percent", 60),
     ("zero_buffers", "compress_percent", 100),
     ("buffer_compress_percentage=40", "compress_percent", 40),
+    ("buffer_pattern=0xab", "compress_percent", 100),
+    ("buffer_pattern=0xab buffer_compress_percentage=40", "compress_percent", 40),
+    ("buffer_compress_percentage=40 zero_buffers", "compress_percent", 40),
+    ("ioengine=sg writefua=1", "sync", True),
     ("sync=dsync", "sync", True),
 ]
 
@@ -145,6 +149,7 @@ FIELDS: list[tuple[str, str, Any]] = [
     ("ba=512", "blocks", (Blocks(least=4096, most=4096, align=512),) * 3),
     ("norandommap", "random_map", False),
     ("ba=512", "random_map", False),
+    ("ba=4k", "random_map", True),
     (
         "random_distribution=zipf:1.2:0.3",
         "distribution",

@@ -66,6 +66,29 @@ class Text(_Plain):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Names(Text):
+    """Names with colons between them; fio adds those of a later line to those of an earlier."""
+
+    name: str = "text"
+
+    def over(self, before: Any, value: str) -> str:
+        return value if before is None else f"{before}:{value}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prefix(Text):
+    """A log's name; without one, fio takes the job's."""
+
+    name: str = "text or nothing"
+
+    def parse(self, text: str | None, reading: Reading) -> str:
+        return "" if text is None else super().parse(text, reading)
+
+    def show(self, value: str) -> str | None:  # type: ignore[override]
+        return value or None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Flag(_Plain):
     """0 or 1; `bare`: also without a value, which is 1, and any other number."""
 
@@ -134,7 +157,8 @@ class Size(_Plain):
 
     def parse(self, text: str | None, reading: Reading) -> int | Percent:
         value = numbers.without_rest(given(text), reading)
-        match = re.fullmatch(r"\s*(\d+)%", value)
+        # Templates of Python's double the sign, and fio takes both.
+        match = re.fullmatch(r"\s*(\d+)%%?", value)
         if match:
             if int(match[1]) > 100:
                 raise BadValueError(f"{value} is more than all", hint="write 0% to 100%")

@@ -85,8 +85,9 @@ def _made(name: str, where: Where, lines: list[Line], waiting: bool) -> Section:
 
 
 def _named(line: Line) -> str:
+    # As fio has it, a bracket too many belongs to the name.
     match = re.fullmatch(r"\[(.*)\]", line.text)
-    if not match or "]" in match[1]:
+    if not match or "[" in match[1]:
         raise JobFileError(
             line.where, f"{line.text} is no section", hint="write [name] alone on its line"
         )

@@ -6,7 +6,12 @@ from collections.abc import Iterable
 
 from flashtwin.fiojob.language.option import Option, Role
 from flashtwin.fiojob.language.table import ROWS
-from flashtwin.fiojob.language.table_engines import ASYNCHRONOUS, ELSEWHERE, SYNCHRONOUS
+from flashtwin.fiojob.language.table_engines import (
+    ASYNCHRONOUS,
+    ELSEWHERE,
+    PLUGINS,
+    SYNCHRONOUS,
+)
 
 _HEAD = """# fio's options on a simulated drive
 
@@ -37,7 +42,7 @@ def page() -> str:
         parts.append(f"## {title}\n\n{_table(rows)}")
     parts.append(f"## Engines\n\n{_engines()}")
     owned = [row for row in ROWS if row.engines]
-    parts.append(f"## Options of engines, accepted without effect\n\n{_table(owned)}")
+    parts.append(f"## Options of engines\n\n{_table(owned)}")
     return "\n".join(parts)
 
 
@@ -61,6 +66,8 @@ def _engines() -> str:
         f"One request at a time, as in fio: {_listed(SYNCHRONOUS)}.",
         "",
         f"As many as `iodepth` says: {_listed(ASYNCHRONOUS)}.",
+        "",
+        f"With a note, as they are no part of fio: {_listed(PLUGINS)}, and the path of a plug-in.",
         "",
         "Refused, as they ask nothing of a drive:",
         "",

@@ -15,7 +15,13 @@ from flashtwin.fiojob.language.lines import Line, Section
 from flashtwin.fiojob.language.numbers import Reading
 from flashtwin.fiojob.language.option import Option, Role
 from flashtwin.fiojob.language.table import find, meant
-from flashtwin.fiojob.language.table_engines import ASYNCHRONOUS, ELSEWHERE, SYNCHRONOUS
+from flashtwin.fiojob.language.table_engines import (
+    ASYNCHRONOUS,
+    ELSEWHERE,
+    PLUGINS,
+    SYNCHRONOUS,
+    engine_of,
+)
 from flashtwin.fiojob.language.where import BadValueError, JobFileError, Where
 
 
@@ -59,6 +65,8 @@ def typed(
     for section in sections:
         if section.is_global:
             inherited = reader.settings(section, inherited)
+            # fio names a job after its section, whatever [global] calls itself.
+            inherited.pop("name", None)
         elif not wanted or section.name in wanted:
             jobs.append(reader.job(section, inherited))
     return Script(jobs=tuple(jobs), notes=tuple(reader.notes))
@@ -118,7 +126,10 @@ class _Reader:
             self._note(line.where, f"{option.name}: {said}")
         self._judge(line, option, value)
         before = found[option.name].value if option.name in found else None
-        return Setting(value=option.kind.over(before, value), where=line.where, text=line.text)
+        whole = option.kind.over(before, value)
+        if option.name == "filename" and before is not None:
+            self._note(line.where, f"filename adds to those before it, as in fio: {whole}")
+        return Setting(value=whole, where=line.where, text=line.text)
 
     def _judge(self, line: Line, option: Option, value: object) -> None:
         if value in option.inert:
@@ -133,11 +144,16 @@ class _Reader:
             self._note(line.where, f"{option.name}: {option.says}")
 
     def _check_engine(self, job: FioJob) -> None:
-        written = str(job["ioengine"])
-        engine = written.partition(":")[0]
+        engine = engine_of(str(job["ioengine"]))
         where = job.line("ioengine")
         self._check_reach(engine, where)
-        if engine not in SYNCHRONOUS and engine not in ASYNCHRONOUS:
+        if engine in PLUGINS:
+            self._note(
+                where,
+                f"ioengine={job['ioengine']} is no part of fio: it is taken as an asynchronous"
+                " engine that reaches the whole target",
+            )
+        if engine not in SYNCHRONOUS and engine not in ASYNCHRONOUS and engine not in PLUGINS:
             from flashtwin.fiojob.language.kinds import closest
 
             words = (*sorted(SYNCHRONOUS), *sorted(ASYNCHRONOUS))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flashtwin.fiojob.language.kinds import Choice, Flag, Reals, Text, Whole
+from flashtwin.fiojob.language.kinds import Choice, Flag, Prefix, Reals, Text, Whole
 from flashtwin.fiojob.language.option import Option, Role
 
 _UINT = 2**32 - 1
@@ -53,10 +53,10 @@ ROWS = (
     ),
     _row("bwavgtime", Whole(most=_UINT), "milliseconds a bandwidth sample", 500),
     _row("iopsavgtime", Whole(most=_UINT), "milliseconds a sample of requests", 500),
-    _row("write_bw_log", Text(), "writes a bandwidth log"),
-    _row("write_lat_log", Text(), "writes latency logs"),
-    _row("write_iops_log", Text(), "writes a log of requests a second"),
-    _row("write_hist_log", Text(), "writes a log of latency histograms"),
+    _row("write_bw_log", Prefix(), "writes a bandwidth log"),
+    _row("write_lat_log", Prefix(), "writes latency logs"),
+    _row("write_iops_log", Prefix(), "writes a log of requests a second"),
+    _row("write_hist_log", Prefix(), "writes a log of latency histograms"),
     _row("write_iolog", Text(), "writes the requests as an iolog"),
     _row("per_job_logs", Flag(), "a log a copy of the job", True),
     _row("log_avg_msec", Whole(most=_UINT), "milliseconds a row of a log", 0),

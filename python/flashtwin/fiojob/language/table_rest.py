@@ -68,6 +68,7 @@ _CPU = "the host's processors are not simulated"
 _FILES = "no file is made: a file is a span of the drive"
 _ZONES = "zoned drives are not simulated"
 _VERIFY = "belongs to verify"
+_PROFILE = "belongs to a profile (tiobench, act): alone fio does nothing with it"
 _MERGE = "traces are not merged: merge them with fio, then replay the result"
 
 SILENT = (
@@ -162,13 +163,14 @@ NOTED = (
     _noted(
         "verify",
         Choice(words=CHECKSUMS),
-        "a twin holds no data to verify: the reads with which fio verifies are left out",
+        "a twin holds no data: nothing is compared, and the pass in which fio reads back what a job"
+        " wrote is left out (a job of rw=read behind it makes those reads)",
         "0",
     ),
     _noted(
         "verify_backlog",
         Whole(),
-        "a twin holds no data to verify: the reads with which fio verifies are left out",
+        "the reads with which fio verifies between the writes are left out",
         0,
     ),
     _noted("pre_read", _FLAG, _CACHE, False),
@@ -199,6 +201,10 @@ NOTED = (
     _noted(
         "log_store_compressed", _FLAG, "logs are written as text: compress them afterwards", False
     ),
+    _noted("threads", _WHOLE, f"{_PROFILE}; thread and numjobs are others"),
+    _noted("dir", _TEXT, f"{_PROFILE}; directory is another"),
+    _noted("block", Whole(), f"{_PROFILE}; bs is another"),
+    _noted("numruns", _WHOLE, f"{_PROFILE}; loops is another"),
     _noted("block_error_percentiles", _FLAG, "no block fails before the drive's end", False),
 )
 

@@ -6,6 +6,7 @@ from flashtwin.fiojob.language.kinds import (
     Choice,
     Directions,
     Flag,
+    Names,
     Real,
     Size,
     Text,
@@ -134,7 +135,7 @@ ROWS = (
     _row("randrepeat", Flag(), "a twin is repeatable either way: --seed chooses", True),
     _row("allrandrepeat", Flag(), "as randrepeat", False),
     _row("randseed", Whole(), "seed of the job's streams", 0x89),
-    _row("filename", Text(), "files; a path of /dev or the target's own is the whole target"),
+    _row("filename", Names(), "files; a path of /dev or the target's own is the whole target"),
     _row("directory", Text(), "part of the files' names; nothing is made there"),
     _row(
         "filename_format",

@@ -66,7 +66,7 @@ def core_job(clone: Clone, parts: Sequence[Part], layout: Layout, *, replays: bo
         ramp_s=job["ramp_time"] / 1e6,
         read_percent=_reads(job),
         compress_percent=_compress(job),
-        sync=job["sync"] != "none",
+        sync=job["sync"] != "none" or bool(job["writefua"]),
         seed=_seed(clone),
         fio=_fio(clone, parts, layout, total, synchronous),
     )
@@ -95,7 +95,7 @@ def _fio(clone: Clone, parts: Sequence[Part], layout: Layout, total: int, synchr
         blocks_by_order=job["bs_is_seq_rand"],
         random_percent=job.by_direction("percentage_random"),
         distribution=_distribution(job),
-        random_map=not job["norandommap"] and uniform and job["ba"] is None,
+        random_map=not job["norandommap"] and uniform and not _aligned(job),
         sequence=Order(
             every=pattern.every,
             add_bytes=pattern.skip,
@@ -182,9 +182,10 @@ def _reads(job: FioJob) -> int:
 
 
 def _compress(job: FioJob) -> int:
-    if job["zero_buffers"] or job["buffer_pattern"]:
-        return 100
-    return int(job["buffer_compress_percentage"])
+    """A pattern is what the compressible part is made of, and all of it where there is no part."""
+    if job["buffer_compress_percentage"]:
+        return int(job["buffer_compress_percentage"])
+    return 100 if job["zero_buffers"] or job["buffer_pattern"] else 0
 
 
 def _seed(clone: Clone) -> int:
@@ -210,6 +211,11 @@ def _distribution(job: FioJob) -> Distribution:
         center=asked.center,
         zones=(asked.zones,) * 3 if asked.zones else (),
     )
+
+
+def _aligned(job: FioJob) -> bool:
+    """Whether a grain is not the block's own, which leaves fio without a random map."""
+    return any(one.align not in (None, one.least) for one in blocks(job))
 
 
 def _triple(value: Any, factor: int = 1) -> Triple:

@@ -13,13 +13,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flashtwin.fiojob.language.kinds import Percent
+from flashtwin.fiojob.language.table_engines import PLUGINS, engine_of
 from flashtwin.fiojob.language.where import JobFileError
 from flashtwin.fiojob.plan.clones import Clone
 
 GRAIN_BYTES = 4096
 SECTOR_BYTES = 512
 # What these engines reach is a drive of its own; a file name only says where.
-_REMOTE = frozenset({"rbd", "nbd", "libiscsi", "libblkio"})
+_REMOTE = frozenset({"rbd", "nbd", "libiscsi", "libblkio"}) | PLUGINS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +51,7 @@ def parts(clone: Clone, target: Target) -> list[Part]:
 def names(clone: Clone) -> list[str]:
     """The names of a process's files."""
     job = clone.job
-    if str(job["ioengine"]) in _REMOTE:
+    if engine_of(str(job["ioengine"])) in _REMOTE:
         return ["/dev/storage"]
     directory = _one_of(str(job["directory"] or ""), clone.number)
     if job["filename"]:
