@@ -15,6 +15,7 @@ const LOADS: [Load; 3] = [Load::Fold, Load::Collect, Load::Map];
 
 /// How often folding at a rate gets its share: short beside a second, long beside a program.
 const SHARE_EVERY: Nanos = Nanos::from_ms(10);
+const SHARES_A_SECOND: u64 = 1_000_000_000 / SHARE_EVERY.0;
 
 /// Timers and what they watch.
 pub(crate) struct Background {
@@ -36,7 +37,7 @@ pub(crate) struct Background {
     /// Bytes a second that may be folded in the background.
     pub(crate) fold_rate: Option<u64>,
     fold_pending: bool,
-    /// Bytes that were less than a unit.
+    /// Hundredths of a byte that were less than a unit.
     fold_rest: u64,
 }
 
@@ -79,6 +80,7 @@ impl Background {
         self.purging = false;
         self.idle_pending = false;
         self.gather_pending = false;
+        (self.fold_pending, self.fold_rest) = (false, 0);
     }
 }
 
@@ -86,11 +88,16 @@ impl Drive {
     /// The last outstanding command has been answered.
     #[inline(never)]
     pub(crate) fn fell_idle(&mut self) {
-        self.background.idle_since = self.now;
         self.served();
+        self.falls_quiet(self.now);
+    }
+
+    /// Nothing is asked of the drive from a moment on, which may be to come.
+    pub(crate) fn falls_quiet(&mut self, from: Nanos) {
+        self.background.idle_since = from;
         if let (Some(after), false) = (self.background.first_after, self.background.idle_pending) {
             self.background.idle_pending = true;
-            self.events.push(self.now + after, Event::IdleTimer);
+            self.events.push(from + after, Event::IdleTimer);
         }
     }
 
@@ -122,9 +129,7 @@ impl Drive {
             self.background.idle_pending = true;
             self.events.push(next, Event::IdleTimer);
         }
-        if self.background.fold_rate.is_some() {
-            self.await_share();
-        }
+        self.await_share();
     }
 
     /// The host is back: every offer is withdrawn, and what has begun ends.
@@ -139,8 +144,10 @@ impl Drive {
     }
 
     /// Folding in the background waits for its share, where it has a rate.
+    #[inline]
     pub(crate) fn await_share(&mut self) {
-        if !self.background.fold_pending && self.ftl.wants_allowance() {
+        let limited = self.background.fold_rate.is_some() && !self.background.fold_pending;
+        if limited && self.ftl.wants_allowance() {
             self.background.fold_pending = true;
             self.events.push(self.now + SHARE_EVERY, Event::FoldTimer);
         }
@@ -152,11 +159,11 @@ impl Drive {
         if self.background.purging {
             return;
         }
-        let rate = self.background.fold_rate.unwrap_or(0);
-        let unit = u64::from(self.ftl.layout.unit_bytes);
-        let bytes = rate / 1000 * SHARE_EVERY.0 / 1_000_000 + self.background.fold_rest;
-        self.background.fold_rest = bytes % unit;
-        self.ftl.allow((bytes / unit) as u32, &mut self.ops);
+        // The rate in bytes a second is that in hundredths of a byte a share.
+        let share = self.background.fold_rate.unwrap_or(0) + self.background.fold_rest;
+        let unit = SHARES_A_SECOND * u64::from(self.ftl.layout.unit_bytes);
+        self.background.fold_rest = share % unit;
+        self.ftl.allow((share / unit) as u32, &mut self.ops);
         self.issue();
         self.await_share();
     }
@@ -194,11 +201,12 @@ impl Drive {
 impl Background {
     /// See [`crate::snapshot`].
     pub(crate) fn audit(&self, now: Nanos) -> Checked {
-        let past = self.idle_since <= now && self.wrote_at <= now;
-        ensure!(past && !self.purging, "idle since {}", self.idle_since.0);
+        // A start after a power cut takes its time, and idle time begins behind it.
+        let known = self.idle_since.0 < LIFETIME && self.wrote_at <= now;
+        ensure!(known && !self.purging, "idle since {}", self.idle_since.0);
         ensure!(
             self.fold_rest < LIFETIME,
-            "{} bytes to be folded",
+            "{} hundredths of a byte to be folded",
             self.fold_rest
         );
         Ok(())

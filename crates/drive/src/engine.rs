@@ -305,9 +305,7 @@ impl Drive {
                 }
                 self.ftl.finish(token, &mut self.ops);
                 self.issue();
-                if self.background.fold_rate.is_some() {
-                    self.await_share();
-                }
+                self.await_share();
                 match token {
                     Token::Program(_) | Token::FirstPass(_) | Token::Journal(_) => {
                         self.programmed();

@@ -17,6 +17,7 @@
 use std::collections::BTreeSet;
 
 use flashtwin_base::Nanos;
+use flashtwin_ftl::blocks::State;
 use flashtwin_ftl::layout::Mode;
 use flashtwin_ftl::{Ftl, NandOp, Token};
 
@@ -103,6 +104,12 @@ impl BitErrors {
     pub(crate) fn forget(&mut self) {
         self.data.fill(EMPTY);
         self.lost.clear();
+        self.timer = Nanos::NEVER;
+    }
+
+    /// The timer is gone; data grows old without power too.
+    pub(crate) fn power_lost(&mut self) {
+        self.timer = Nanos::NEVER;
     }
 
     /// Data that the host replaces or gives up is lost no more.
@@ -284,6 +291,27 @@ impl Drive {
         }
     }
 
+    /// After a start from the flash: what it has `erased` is new, what it has written back there is
+    /// of now, and what was to be refreshed is looked for again.
+    pub(crate) fn age_after_start(&mut self, erased: &[u32]) {
+        if !self.errors.on {
+            return;
+        }
+        for &superblock in erased {
+            self.errors.data[superblock as usize] = EMPTY;
+        }
+        for superblock in 0..self.errors.data.len() as u32 {
+            let holds = self.ftl.superblocks()[superblock as usize].valid > 0;
+            let data = &mut self.errors.data[superblock as usize];
+            if holds && data.since == Nanos::NEVER {
+                data.since = self.now;
+            }
+            if data.since < Nanos::NEVER {
+                self.look_at_due(superblock);
+            }
+        }
+    }
+
     fn look_at_due(&mut self, superblock: u32) {
         let errors = &self.errors;
         let due = errors.reaches(&self.ftl, superblock, errors.spec.refresh_at, LATER);
@@ -309,11 +337,16 @@ impl Drive {
             return;
         }
         self.errors.timer = Nanos::NEVER;
+        if self.background.purging {
+            // Nothing will be left to refresh.
+            return;
+        }
         let mut next = Nanos::NEVER;
         for superblock in 0..self.errors.data.len() {
             if self.errors.data[superblock].due <= self.now {
                 let begun = self.ftl.refresh(superblock as u32, &mut self.ops);
-                let later = if begun {
+                let retired = self.ftl.superblocks()[superblock].state == State::Retired;
+                let later = if begun || retired {
                     Nanos::NEVER
                 } else {
                     self.now + LATER

@@ -53,8 +53,12 @@ impl Drive {
     /// a logical one, and the wait of erases for what replaced their data. Not under commands.
     pub fn enable_power_cuts(&mut self) {
         assert_eq!(self.commands.outstanding(), 0, "commands are outstanding");
+        let offered = self.background.idle;
         self.come_to_rest();
         self.ftl.enable_power_cuts();
+        if offered {
+            self.falls_quiet(self.now);
+        }
     }
 
     /// How often the power came and went.
@@ -111,9 +115,12 @@ impl Drive {
             self.flash.book(class as u8, count);
         }
         self.cores.take_all(now, time);
+        self.age_after_start(&recovery.erased);
         // Pages of the map that the cut left behind are written anew.
         self.ftl.pump(&mut self.ops);
         self.issue();
+        self.await_share();
+        self.falls_quiet(now + time);
         time
     }
 
@@ -145,6 +152,7 @@ impl Drive {
             self.ftl.layout.unit_bytes,
         );
         self.background.power_lost();
+        self.errors.power_lost();
         let unit = self.ftl.layout.unit_bytes;
         self.read_ahead = ReadAhead::new(c.read_ahead_streams, c.read_ahead_bytes, unit);
         self.lookups = Lookups::new(self.ftl.map_slots(), c.host_memory_latency);

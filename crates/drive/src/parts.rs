@@ -12,6 +12,21 @@ use crate::command::{Command, SECTOR_BYTES};
 use crate::engine::Drive;
 
 impl Drive {
+    /// The units that a command covers whole: the first, and how many. Of the drive's last unit
+    /// the host has what the capacity says.
+    pub(crate) fn whole_units(&self, command: &Command) -> (u32, u32) {
+        let unit = u64::from(self.ftl.layout.unit_bytes);
+        let begins = command.lba * SECTOR_BYTES;
+        let ends = begins + command.bytes;
+        let first = begins.div_ceil(unit);
+        let end = if ends == self.capacity_bytes {
+            u64::from(self.ftl.logical_units())
+        } else {
+            ends / unit
+        };
+        (first as u32, end.saturating_sub(first) as u32)
+    }
+
     /// Bytes of a codeword; none where units are moved whole.
     fn codeword(&self) -> Option<u64> {
         let bytes = u64::from(self.controller.codeword_bytes);

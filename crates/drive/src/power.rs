@@ -80,12 +80,12 @@ pub(crate) struct Power {
     /// Rests shorter than this go through no low-power state.
     shallow: Nanos,
     /// Femtojoules of the array, by class of operation.
-    op_fj: [u64; class::COUNT],
+    op_fj: [u128; class::COUNT],
     /// Bytes that have crossed the host link, and what it can do in a second.
     pub(crate) link_bytes: u64,
     link_bytes_per_s: u64,
     /// The same of one plane's share of a read.
-    plane_fj: [u64; class::COUNT],
+    plane_fj: [u128; class::COUNT],
     dies: u32,
     bus_bytes_per_s: u64,
 }
@@ -196,9 +196,9 @@ impl Power {
         let standby =
             product(now.0 - times.off, self.draw.flash.standby_uw) * u128::from(self.dies);
         let ended = flash.ended().iter().zip(&self.op_fj);
-        let arrays: u128 = ended.map(|(&count, &fj)| product(count, fj)).sum();
+        let arrays: u128 = ended.map(|(&count, &fj)| u128::from(count) * fj).sum();
         let spared = flash.spared().iter().zip(&self.plane_fj);
-        let spared: u128 = spared.map(|(&count, &fj)| product(count, fj)).sum();
+        let spared: u128 = spared.map(|(&count, &fj)| u128::from(count) * fj).sum();
         let arrays = arrays - spared;
         let moved = flash.bytes_moved();
         let channels = self.draw.flash.transfer_fj(moved, self.bus_bytes_per_s);
@@ -223,7 +223,7 @@ fn add_rest(times: &mut StateTimes, draw: &PowerDraw, rest: Nanos) {
 }
 
 /// Femtojoules of the array for an operation of each class on so many planes.
-fn operations(draw: &PowerDraw, part: &Part, flash: &Flash, planes: u32) -> [u64; class::COUNT] {
+fn operations(draw: &PowerDraw, part: &Part, flash: &Flash, planes: u32) -> [u128; class::COUNT] {
     let array = |work, time| draw.flash.array_fj(work, planes, time);
     std::array::from_fn(|index| {
         let class = index as u8;

@@ -12,7 +12,7 @@ use flashtwin_ftl::Token;
 use crate::engine::{Drive, READ_AHEAD};
 use crate::snapshot::{Checked, LIFETIME, ensure};
 
-/// Bytes of a chunk.
+/// Bytes of a chunk, where a stream is read ahead by that much.
 const CHUNK_BYTES: u32 = 128 << 10;
 /// Consecutive reads after which a stream is recognised.
 const RECOGNISED: u32 = 2;
@@ -80,9 +80,11 @@ impl ReadAhead {
             ahead: 0,
             chunks: VecDeque::new(),
         };
+        let units = depth_bytes / u64::from(unit_bytes);
+        let depth_units = u32::try_from(units).unwrap_or(u32::MAX);
         ReadAhead {
-            depth_units: (depth_bytes / u64::from(unit_bytes)) as u32,
-            chunk_units: CHUNK_BYTES / unit_bytes,
+            depth_units,
+            chunk_units: (CHUNK_BYTES / unit_bytes).min(depth_units),
             streams: (0..streams).map(idle).collect(),
             chunks: Vec::new(),
             vacant: Vec::new(),

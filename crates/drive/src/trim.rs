@@ -97,12 +97,9 @@ impl Drive {
     /// The firmware begins a TRIM: of the units that it covers whole.
     pub(crate) fn begin_trim(&mut self, slot: u32) {
         let command = self.commands.slots[slot as usize];
-        let unit_sectors = u64::from(self.ftl.layout.unit_bytes) / SECTOR_BYTES;
-        let first = command.lba.div_ceil(unit_sectors);
-        let end = (command.lba + command.bytes / SECTOR_BYTES) / unit_sectors;
+        let (first, units) = self.whole_units(&command);
         let inner = &mut self.commands.slots[slot as usize];
-        inner.lpn = first as u32;
-        inner.units = end.saturating_sub(first) as u32;
+        (inner.lpn, inner.units) = (first, units);
         self.trim_on(slot, self.known_from_the_start());
     }
 

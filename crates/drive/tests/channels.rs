@@ -1,19 +1,14 @@
 //! Dies that share a channel, against times that can be reckoned by hand.
 
+#[path = "common/asks.rs"]
+mod asks;
 mod common;
 
-use common::load_with;
-use flashtwin_base::{Completion, Device, Nanos, Op, Request};
-use flashtwin_drive::Drive;
+use asks::{Host, UNCACHED, bus, link};
+use flashtwin_base::Op;
 
 /// Two dies; every write is programmed before it is answered.
-const DRIVE: [&str; 12] = [
-    "slc_cache.mode=none",
-    "slc_cache.size=0",
-    "slc_cache.when_full=direct",
-    "fold.idle_after=never",
-    "fold.reserve=0",
-    "fold.pace=0",
+const DRIVE: [&str; 6] = [
     "controller.acknowledge=write-through",
     "controller.gather=false",
     "controller.read_ahead_streams=0",
@@ -33,67 +28,14 @@ const SENSE: u64 = 45_000;
 const GRANULE: u64 = 24;
 const BYTES: u64 = GRANULE * 4096;
 
-fn link(bytes: u64) -> u64 {
-    bytes * 1_000_000_000 / 545_000_000
-}
-
-fn bus(bytes: u64) -> u64 {
-    bytes * 1_000_000_000 / 400_000_000
-}
-
-struct Host {
-    drive: Drive,
-    done: Vec<Completion>,
-}
-
-impl Host {
-    fn new(channels: &[&str], sets: &[&str]) -> Host {
-        let sets = [&DRIVE[..], channels, sets].concat();
-        Host {
-            drive: Drive::new(&load_with(common::BASE, &[], &sets).config, 1),
-            done: Vec::new(),
-        }
-    }
-
-    fn send(&mut self, at: u64, tag: u32, op: Op, unit: u64, units: u64) {
-        self.drive.advance(Nanos(at), &mut self.done);
-        let request = Request::new(tag, op, unit * 8, (units * 8) as u32);
-        self.drive.submit(Nanos(at), request);
-    }
-
-    fn answered(&mut self, tag: u32) -> u64 {
-        loop {
-            if let Some(done) = self.done.iter().find(|d| d.tag == tag) {
-                return done.at.0;
-            }
-            let due = self.drive.next_due().expect("a command is under way");
-            self.drive.advance(due, &mut self.done);
-        }
-    }
-
-    /// Writes so many granules, one after another, and rests; the answer is now.
-    fn filled(&mut self, granules: u64) -> u64 {
-        for granule in 0..granules {
-            let now = self.drive.now().0;
-            self.send(
-                now,
-                1000 + granule as u32,
-                Op::Write,
-                granule * GRANULE,
-                GRANULE,
-            );
-            self.answered(1000 + granule as u32);
-        }
-        let now = self.drive.now().0 + 1_000_000;
-        self.drive.advance(Nanos(now), &mut self.done);
-        now
-    }
+fn host(channels: &[&str], sets: &[&str]) -> Host {
+    Host::new(&[&UNCACHED, &DRIVE, channels, sets])
 }
 
 #[test]
 fn programs_take_their_data_one_after_another_and_program_together() {
     for (channels, wait) in [(&SHARED, true), (&APART, false)] {
-        let mut host = Host::new(channels, &[]);
+        let mut host = host(channels, &[]);
         host.send(0, 1, Op::Write, 0, GRANULE);
         host.send(0, 2, Op::Write, GRANULE, GRANULE);
         let first = COMMAND + link(BYTES) + bus(BYTES);
@@ -111,8 +53,8 @@ fn programs_take_their_data_one_after_another_and_program_together() {
 fn reads_of_two_dies_sense_together_and_send_one_after_another() {
     let pages = GRANULE / 3;
     for (channels, wait) in [(&SHARED, true), (&APART, false)] {
-        let mut host = Host::new(channels, &[]);
-        let start = host.filled(2);
+        let mut host = host(channels, &[]);
+        let start = host.filled(2, GRANULE);
         host.send(start, 1, Op::Read, 0, pages);
         host.send(start, 2, Op::Read, GRANULE, pages);
         let (bytes, seen) = (pages * 4096, start + COMMAND);
@@ -127,8 +69,8 @@ fn reads_of_two_dies_sense_together_and_send_one_after_another() {
 #[test]
 fn a_read_waits_for_the_transfer_that_is_crossing_its_channel() {
     for (channels, wait) in [(&SHARED, true), (&APART, false)] {
-        let mut host = Host::new(channels, &[]);
-        let start = host.filled(2);
+        let mut host = host(channels, &[]);
+        let start = host.filled(2, GRANULE);
         // A third granule for die 0; a read from die 1 senses while its data crosses.
         host.send(start, 1, Op::Write, 2 * GRANULE, GRANULE);
         let begins = start + COMMAND + link(BYTES);
@@ -145,7 +87,7 @@ fn a_read_waits_for_the_transfer_that_is_crossing_its_channel() {
 #[test]
 fn each_page_type_of_qlc_takes_its_time() {
     let times = "nand.native.tr=50 us, 70 us, 110 us, 190 us";
-    let mut host = Host::new(&APART, &["nand.cell=qlc", times]);
+    let mut host = host(&APART, &["nand.cell=qlc", times]);
     let row = GRANULE / 3;
     host.send(0, 1, Op::Write, 0, 4 * row);
     host.answered(1);

@@ -1,23 +1,17 @@
 //! A drive that compresses, against times and rates that can be reckoned by hand.
 
+#[path = "common/asks.rs"]
+mod asks;
 mod common;
 #[path = "common/loops.rs"]
 mod loops;
 
-use common::{BASE, load_with};
-use flashtwin_base::{Completion, Device, Op, Request};
+use asks::{UNCACHED, bus, link};
+use flashtwin_base::{Device, Nanos, Op, Request};
 use flashtwin_drive::Drive;
 use flashtwin_workload::{RawJob, ReadWrite};
 use loops::{go, job, rate};
 
-const NO_CACHE: [&str; 6] = [
-    "slc_cache.mode=none",
-    "slc_cache.size=0",
-    "slc_cache.when_full=direct",
-    "fold.idle_after=never",
-    "fold.reserve=0",
-    "fold.pace=0",
-];
 /// 44 superblocks and 9 GB.
 const SMALL: [&str; 5] = [
     "nand.blocks_per_plane=44",
@@ -29,33 +23,17 @@ const SMALL: [&str; 5] = [
 const COMMAND: u64 = 6_000;
 
 fn drive(sets: &[&str]) -> Drive {
-    let sets = [&NO_CACHE[..], sets].concat();
-    Drive::new(&load_with(BASE, &[], &sets).config, 1)
+    asks::drive(&[&UNCACHED, sets])
 }
 
 fn two() -> Drive {
     drive(&["compression.best_ratio=2"])
 }
 
-fn link(bytes: u64) -> u64 {
-    bytes * 1_000_000_000 / 545_000_000
-}
-
-fn bus(bytes: u64) -> u64 {
-    bytes * 1_000_000_000 / 400_000_000
-}
-
 fn single(drive: &mut Drive, op: Op, lba: u64, sectors: u32, percent: u8) -> u64 {
-    let start = drive.now();
     let mut request = Request::new(9, op, lba, sectors);
     request.compressible_percent = percent;
-    drive.submit(start, request);
-    let mut done: Vec<Completion> = Vec::new();
-    while done.is_empty() {
-        let due = drive.next_due().expect("a command is under way");
-        drive.advance(due, &mut done);
-    }
-    (done[0].at - start).0
+    asks::ask(drive, request).0
 }
 
 fn writes(percent: u32) -> RawJob {
@@ -142,8 +120,7 @@ fn the_engine_takes_no_more_than_its_rate() {
 #[test]
 fn incompressible_data_takes_its_time() {
     let life = |sets: &[&str]| {
-        let sets = [&SMALL[..], &["slc_cache.size=400 MB"], sets].concat();
-        let mut d = Drive::new(&load_with(BASE, &[], &sets).config, 1);
+        let mut d = asks::drive(&[&SMALL, &["slc_cache.size=400 MB"], sets]);
         let mut fill = job(ReadWrite::Write, 1 << 20, 8);
         fill.size = Some(8 << 30);
         let first = go(&mut d, fill);
@@ -199,9 +176,31 @@ fn drives_that_cannot_pack_are_refused() {
     ];
     for (sets, key, message) in table {
         let owned: Vec<String> = sets.iter().map(|s| (*s).to_owned()).collect();
-        let base = common::write("base", BASE);
+        let base = common::write("base", common::BASE);
         let told = flashtwin_drive::spec::load(&base, &[], &[], &owned).unwrap_err();
         let found = told.iter().find(|error| error.message.contains(message));
         assert_eq!(found.map(|error| error.key.as_str()), Some(key), "{told:?}");
+    }
+}
+
+#[test]
+fn the_map_in_a_checkpoint_is_not_compressed() {
+    for (ratio, percent) in [(1, 0), (2, 0), (2, 50)] {
+        let ratio = format!("compression.best_ratio={ratio}");
+        let mut d = drive(&[&ratio, "ftl.checkpoint=400 MB", "drive.capacity=9 GB"]);
+        for at in 0..450 {
+            single(&mut d, Op::Write, at * 2048, 2048, percent);
+        }
+        let to = d.now() + Nanos::from_secs(1);
+        d.advance(to, &mut Vec::new());
+        // 9 GB are 2,197,266 entries of 4 bytes, and a row is 64 KiB: 135 of them.
+        let units = 135 * 16;
+        assert_eq!(d.counters().journal_units, units, "{ratio}");
+        assert_eq!(
+            d.counters().slc_mode_units,
+            units,
+            "they are all in SLC mode"
+        );
+        d.ftl().check();
     }
 }

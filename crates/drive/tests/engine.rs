@@ -328,6 +328,9 @@ fn read_ahead_hides_the_sense_of_a_sequential_stream_at_depth_one() {
         (without / alone - 1.0).abs() < 0.05,
         "{without} against {alone}"
     );
+    // Less than the usual chunk: only what the link is slower by than the die is hidden.
+    let little = read(&["controller.read_ahead=64 KiB"]);
+    assert!(little > 1.8 * without && little < with, "{little}");
     let hidden = 65536.0 / (COMMAND as f64 + link(65536) as f64) * 1e9;
     assert!(
         (with / hidden - 1.0).abs() < 0.05,

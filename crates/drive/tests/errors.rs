@@ -1,20 +1,16 @@
 //! Bit errors against times that can be reckoned by hand, over years of virtual rest.
 
+#[path = "common/asks.rs"]
+mod asks;
 mod common;
 
-use common::load_with;
-use flashtwin_base::{Completion, Device, Nanos, Op, Request, Status};
+use asks::{UNCACHED, single};
+use flashtwin_base::{Device, Nanos, Op, Status};
 use flashtwin_drive::Drive;
 use flashtwin_nand::error::YEAR;
 
 /// No cache, a rated life of one cycle so that wear is 1, and 40 wrong bits a KiB a year.
-const WORN: [&str; 15] = [
-    "slc_cache.mode=none",
-    "slc_cache.size=0",
-    "slc_cache.when_full=direct",
-    "fold.idle_after=never",
-    "fold.reserve=0",
-    "fold.pace=0",
+const WORN: [&str; 9] = [
     "nand.native.endurance=1",
     "errors.native.fresh=0",
     "errors.native.wear=0",
@@ -27,19 +23,7 @@ const WORN: [&str; 15] = [
 ];
 
 fn drive(sets: &[&str]) -> Drive {
-    let sets = [&WORN[..], sets].concat();
-    Drive::new(&load_with(common::BASE, &[], &sets).config, 1)
-}
-
-fn single(drive: &mut Drive, op: Op, lba: u64, sectors: u32) -> (u64, Status) {
-    let start = drive.now();
-    drive.submit(start, Request::new(9, op, lba, sectors));
-    let mut done: Vec<Completion> = Vec::new();
-    while done.is_empty() {
-        let due = drive.next_due().expect("a command is under way");
-        drive.advance(due, &mut done);
-    }
-    (done[0].at.0 - start.0, done[0].status)
+    asks::drive(&[&UNCACHED, &WORN, sets])
 }
 
 /// Latency and status of a read of data that rested for so many quarters of a year.
@@ -93,9 +77,9 @@ fn a_soft_decode_comes_last_and_then_the_data_is_lost() {
 fn refresh_keeps_resting_data_readable() {
     let sets = ["errors.correctable=10", "errors.retry_steps=2"];
     let run = |refresh: &str| {
-        // A longer life, so that refreshing does not wear the drive out: 40 bits a year at wear 1.
+        // A longer life, so that refreshing does not wear the drive out: 10 bits a year in its first cycle.
         let rate = [
-            "nand.native.endurance=1000",
+            "nand.native.endurance=100",
             "errors.native.retention=1000",
             refresh,
             "nand.wordlines_per_block=64",
@@ -108,7 +92,7 @@ fn refresh_keeps_resting_data_readable() {
             single(&mut d, Op::Write, lba, 2048);
         }
         single(&mut d, Op::Flush, 0, 0);
-        let to = d.now() + Nanos(YEAR.0 * 60);
+        let to = d.now() + Nanos(YEAR.0 * 6);
         d.advance(to, &mut Vec::new());
         let bad = (0..sectors)
             .step_by(2048)
@@ -207,10 +191,7 @@ fn steps_after_fold(sets: &[&str], quarters: u64) -> (u64, u64, Drive) {
         "errors.retry_gain=1.5",
         "errors.correctable=10",
     ];
-    let mut d = Drive::new(
-        &load_with(common::BASE, &[], &[&base[..], sets].concat()).config,
-        1,
-    );
+    let mut d = asks::drive(&[&base, sets]);
     let write = |d: &mut Drive, range: std::ops::Range<u64>| {
         for lba in range.step_by(2048) {
             single(d, Op::Write, lba, 2048);
@@ -257,4 +238,67 @@ fn a_copy_inside_the_die_keeps_the_errors_of_its_source() {
     assert_eq!(folds(&far, 1), 0);
     assert_eq!(folds(&["errors.correctable=20"], 4), 2);
     assert_eq!(folds(&far, 4), 0);
+}
+
+#[test]
+fn what_a_small_write_leaves_of_a_lost_unit_stays_lost() {
+    let sets = ["errors.correctable=10", "errors.retry_steps=2"];
+    // A soft decode corrects 20 bits, and 50 are wrong.
+    let (_, status, mut d) = read_after(&sets, 5);
+    assert_eq!(status, Status::Unreadable);
+    for lba in [0, 8] {
+        assert_eq!(single(&mut d, Op::Write, lba, 1).1, Status::Ok);
+        let (_, status) = single(&mut d, Op::Read, lba, 8);
+        assert_eq!(
+            status,
+            Status::Unreadable,
+            "sectors that nobody has written"
+        );
+        single(&mut d, Op::Write, lba, 8);
+        assert_eq!(single(&mut d, Op::Read, lba, 8).1, Status::Ok);
+    }
+}
+
+#[test]
+fn the_rest_of_a_unit_is_read_with_the_steps_of_its_errors() {
+    let write_after = |sets: &[&str]| {
+        let (_, _, mut d) = read_after(sets, 4);
+        let before = d.error_counts().retries;
+        let time = single(&mut d, Op::Write, 8, 1).0;
+        (time, d.error_counts().retries - before)
+    };
+    // 40 bits a year, of which 10 are corrected: four steps.
+    let (plain, none) = write_after(&["errors.correctable=0"]);
+    let (worn, steps) = write_after(&["errors.correctable=10"]);
+    assert_eq!((none, steps), (0, 4));
+    assert_eq!(worn, plain + 4 * 80_000);
+}
+
+#[test]
+fn half_filled_superblocks_are_refreshed_too() {
+    let lower = [
+        "slc_cache.mode=lower-pages",
+        "nand.native.tprog=[\"1 ms\", \"2 ms\", \"3 ms\"]",
+        "nand.native.endurance=100",
+        "errors.native.retention=1000",
+        "errors.correctable=10",
+        "errors.retry_steps=2",
+        "errors.refresh_at=0.9",
+        "nand.wordlines_per_block=64",
+        "drive.capacity=3 GB",
+        "ftl.system=0",
+    ];
+    let mut d = drive(&lower);
+    let sectors = 1 << 17;
+    for lba in (0..sectors).step_by(2048) {
+        single(&mut d, Op::Write, lba, 2048);
+    }
+    single(&mut d, Op::Flush, 0, 0);
+    let to = d.now() + Nanos(YEAR.0 * 6);
+    d.advance(to, &mut Vec::new());
+    assert!(d.counters().refresh_units > 0);
+    for lba in (0..sectors).step_by(2048) {
+        assert_eq!(single(&mut d, Op::Read, lba, 2048).1, Status::Ok, "{lba}");
+    }
+    d.ftl().check();
 }

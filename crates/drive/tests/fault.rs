@@ -125,6 +125,16 @@ fn a_checkpoint_makes_the_start_short() {
 }
 
 #[test]
+fn checkpoints_are_no_rarer_than_units() {
+    // A hundred bytes are less than a unit: each write begins one where none is under way.
+    let mut d = drive(&["ftl.checkpoint=100 B"]);
+    ask(&mut d, Op::Write, 0, 8, true);
+    let to = d.now() + Nanos::from_secs(1);
+    d.advance(to, &mut Vec::new());
+    assert_eq!(d.counters().journal_units, 597 * 16, "9,765,625 entries");
+}
+
+#[test]
 fn cycles_and_unsafe_shutdowns_are_counted() {
     let mut d = drive(&[]);
     ask(&mut d, Op::Write, 0, 8, false);

@@ -1,24 +1,17 @@
 //! Drives that hold only a part of their map in RAM: what a command waits for, reckoned by hand,
 //! and what a host sees of the cache's reach.
 
+#[path = "common/asks.rs"]
+mod asks;
 mod common;
 #[path = "common/loops.rs"]
 mod loops;
 
-use common::load_with;
-use flashtwin_base::{Completion, Device, Nanos, Op, Request};
+use asks::{UNCACHED, drive};
+use flashtwin_base::{Device, Nanos, Op};
 use flashtwin_drive::Drive;
 use flashtwin_workload::ReadWrite;
 use loops::{go, job, rate, rest};
-
-const NO_CACHE: [&str; 6] = [
-    "slc_cache.mode=none",
-    "slc_cache.size=0",
-    "slc_cache.when_full=direct",
-    "fold.idle_after=never",
-    "fold.reserve=0",
-    "fold.pace=0",
-];
 
 /// Sixteen pages of 4 KiB, each the map of 4 MiB: a reach of 64 MiB.
 const SMALL: [&str; 2] = ["map.residency=demand", "map.cache=64 KiB"];
@@ -29,19 +22,8 @@ const PAGE_READ: u64 = 35_000 + 10_240;
 /// Units that a page of the map reaches.
 const REACH: u64 = 1024;
 
-fn drive(sets: &[&[&str]]) -> Drive {
-    Drive::new(&load_with(common::BASE, &[], &sets.concat()).config, 1)
-}
-
 fn single(drive: &mut Drive, op: Op, lba: u64, sectors: u32) -> u64 {
-    let start = drive.now();
-    drive.submit(start, Request::new(9, op, lba, sectors));
-    let mut done: Vec<Completion> = Vec::new();
-    while done.is_empty() {
-        let due = drive.next_due().expect("a command is under way");
-        drive.advance(due, &mut done);
-    }
-    (done[0].at - start).0
+    asks::single(drive, op, lba, sectors).0
 }
 
 /// Reads the first unit that a map page reaches.
@@ -76,7 +58,7 @@ fn filled(mut d: Drive, bytes: u64) -> Drive {
 
 #[test]
 fn a_read_of_a_page_at_hand_costs_nothing_more_and_of_another_a_flash_read() {
-    let mut d = filled(drive(&[&NO_CACHE, &SMALL]), 1 << 30);
+    let mut d = filled(drive(&[&UNCACHED, &SMALL]), 1 << 30);
     assert_eq!(bus(4096), 10_240);
     for page in [0, 100, 37] {
         let unit = page * REACH;
@@ -93,7 +75,7 @@ fn a_read_of_a_page_at_hand_costs_nothing_more_and_of_another_a_flash_read() {
 
 #[test]
 fn a_command_across_two_pages_waits_for_both() {
-    let mut d = filled(drive(&[&NO_CACHE, &SMALL]), 1 << 30);
+    let mut d = filled(drive(&[&UNCACHED, &SMALL]), 1 << 30);
     // Units 11263 and 11264 lie 31 and 32 units into a granule: on die 0, in two rows. The pages of
     // their entries lie on die 0 too; the second is asked for before the first one's data is.
     let found = single(&mut d, Op::Read, (11 * REACH - 1) * 8, 16);
@@ -104,7 +86,7 @@ fn a_command_across_two_pages_waits_for_both() {
 
 #[test]
 fn a_write_waits_for_its_page_and_one_of_a_fresh_page_does_not() {
-    let mut d = filled(drive(&[&NO_CACHE, &SMALL]), 1 << 30);
+    let mut d = filled(drive(&[&UNCACHED, &SMALL]), 1 << 30);
     let waits = single(&mut d, Op::Write, 7 * REACH * 8, 8);
     assert_eq!(waits, COMMAND + PAGE_READ + link(4096));
     assert_eq!(
@@ -119,7 +101,7 @@ fn a_write_waits_for_its_page_and_one_of_a_fresh_page_does_not() {
 /// next one, on die 1, and its own page lies on die 1 too.
 #[test]
 fn the_eviction_that_fills_a_program_is_what_a_miss_behind_it_waits_for() {
-    let mut d = filled(drive(&[&NO_CACHE, &SMALL, &[NO_PRIORITY]]), 1 << 30);
+    let mut d = filled(drive(&[&UNCACHED, &SMALL, &[NO_PRIORITY]]), 1 << 30);
     assert_eq!(d.counters().map_units, 240);
     for page in 0..15 {
         assert_eq!(read_page(&mut d, page), PAGE_READ + data_read(page * REACH));
@@ -146,7 +128,7 @@ fn the_hosts_memory_costs_a_round_trip_instead_of_a_flash_read() {
         "map.cache=64 KiB",
         "map.hmb=4 MiB",
     ];
-    let mut d = filled(drive(&[&NO_CACHE, &sets]), 1 << 30);
+    let mut d = filled(drive(&[&UNCACHED, &sets]), 1 << 30);
     assert_eq!(read_page(&mut d, 3), PAGE_READ + data_read(3 * REACH));
     for page in 20..40 {
         read_page(&mut d, page);
@@ -179,7 +161,7 @@ fn a_flush_may_write_the_map_too() {
 #[test]
 fn random_reads_over_a_span_have_their_knee_at_the_reach_of_the_cache() {
     let sets = ["map.residency=demand", "map.cache=256 KiB"];
-    let mut d = filled(drive(&[&NO_CACHE, &sets]), 2 << 30);
+    let mut d = filled(drive(&[&UNCACHED, &sets]), 2 << 30);
     let data = (COMMAND + 60_000 + bus(4096) + link(4096)) as f64;
     for span_mib in [64u64, 128, 224, 512, 1024, 2048] {
         let mut read = job(ReadWrite::RandRead, 4096, 1);
@@ -201,7 +183,7 @@ fn random_reads_over_a_span_have_their_knee_at_the_reach_of_the_cache() {
 #[test]
 fn random_reads_over_the_whole_drive_halve_without_dram() {
     let reads = |sets: &[&str]| {
-        let mut d = filled(drive(&[&NO_CACHE, sets]), 8 << 30);
+        let mut d = filled(drive(&[&UNCACHED, sets]), 8 << 30);
         let mut read = job(ReadWrite::RandRead, 4096, 32);
         read.size = Some(8 << 30);
         read.io_bytes = Some(64 << 20);
@@ -218,7 +200,7 @@ fn random_reads_over_the_whole_drive_halve_without_dram() {
 #[test]
 fn sequential_work_does_not_notice_the_map() {
     let rates = |sets: &[&str]| {
-        let mut d = drive(&[&NO_CACHE, sets]);
+        let mut d = drive(&[&UNCACHED, sets]);
         let mut write = job(ReadWrite::Write, 128 << 10, 32);
         write.size = Some(2 << 30);
         let written = rate(&go(&mut d, write));
@@ -238,7 +220,7 @@ fn sequential_work_does_not_notice_the_map() {
 #[test]
 fn small_writes_over_a_large_span_write_the_map_as_often_as_data() {
     let waf = |span: u64| {
-        let mut d = filled(drive(&[&NO_CACHE, &SMALL]), 8 << 30);
+        let mut d = filled(drive(&[&UNCACHED, &SMALL]), 8 << 30);
         let before = *d.counters();
         let mut write = job(ReadWrite::RandWrite, 4096, 8);
         write.size = Some(span);
@@ -271,7 +253,7 @@ fn folding_changes_the_map_too() {
 
 #[test]
 fn a_trim_reads_the_pages_whose_entries_it_drops() {
-    let mut d = filled(drive(&[&NO_CACHE, &SMALL]), 1 << 30);
+    let mut d = filled(drive(&[&UNCACHED, &SMALL]), 1 << 30);
     let before = *d.counters();
     let long = single(&mut d, Op::Trim, 0, (200 * REACH * 8) as u32);
     let reads = d.counters().map_reads - before.map_reads;
@@ -322,7 +304,7 @@ fn twelve_bytes_a_unit_are_enough() {
 
 #[test]
 fn a_shutdown_writes_the_map_back() {
-    let mut d = filled(drive(&[&NO_CACHE, &SMALL]), 1 << 30);
+    let mut d = filled(drive(&[&UNCACHED, &SMALL]), 1 << 30);
     d.enable_power_cuts();
     let mut write = job(ReadWrite::RandWrite, 4096, 8);
     write.size = Some(1 << 30);
@@ -343,7 +325,7 @@ fn a_shutdown_writes_the_map_back() {
 /// Writes a unit in the reach of each of twelve pages and rests; the answer is how many pages flash
 /// lacks afterwards, how many were written, and the drive.
 fn rested(sets: &[&str]) -> (usize, u64, Drive) {
-    let mut d = drive(&[&NO_CACHE, &SMALL, sets]);
+    let mut d = drive(&[&UNCACHED, &SMALL, sets]);
     d.enable_power_cuts();
     for page in 0..12 {
         single(&mut d, Op::Write, page * REACH * 8, 8);

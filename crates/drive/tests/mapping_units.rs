@@ -170,3 +170,25 @@ fn a_unit_may_span_planes() {
     d.advance(d.now() + Nanos::from_secs(1), &mut Vec::new());
     d.ftl().check();
 }
+
+#[test]
+fn a_trim_of_the_whole_drive_takes_its_last_unit_too() {
+    // 40 GB are 610,351 units of 64 KiB and more than half of another.
+    let mut d = drive(64, &[]);
+    let sectors = d.capacity_bytes() / 512;
+    assert_ne!(sectors % 128, 0);
+    single(
+        &mut d,
+        Op::Write,
+        sectors - sectors % 128,
+        (sectors % 128) as u32,
+    );
+    let last = d.ftl().logical_units() - 1;
+    assert!(d.ftl().locate(last).is_some());
+    // Of a unit before the end a part is not enough.
+    single(&mut d, Op::Write, 0, 128);
+    single(&mut d, Op::Trim, 0, 127);
+    assert!(d.ftl().locate(0).is_some());
+    single(&mut d, Op::Trim, sectors - 128, 128);
+    assert!(d.ftl().locate(last).is_none());
+}

@@ -1,20 +1,16 @@
 //! Rows rebuilt from their stripes, against shares and times that can be reckoned by hand.
 
+#[path = "common/asks.rs"]
+mod asks;
 mod common;
 
-use common::load_with;
-use flashtwin_base::{Completion, Device, Nanos, Op, Request, Status};
+use asks::{UNCACHED, single};
+use flashtwin_base::{Device, Nanos, Op, Request, Status};
 use flashtwin_drive::Drive;
 
 /// Three data granules a stripe on four dies; 9.5 wrong bits a KiB for ever, pages differ by up to
 /// 30 %, and 10 are corrected in one decode or never.
-const SETS: [&str; 24] = [
-    "slc_cache.mode=none",
-    "slc_cache.size=0",
-    "slc_cache.when_full=direct",
-    "fold.idle_after=never",
-    "fold.reserve=0",
-    "fold.pace=0",
+const SETS: [&str; 18] = [
     "nand.channels=4",
     "nand.wordlines_per_block=64",
     "drive.capacity=3 GB",
@@ -41,19 +37,7 @@ const UNREADABLE: f64 = (1.0 - 0.5 / 9.5 / 0.3) / 2.0;
 const ROW: u32 = 128;
 
 fn drive(sets: &[&str]) -> Drive {
-    let sets = [&SETS[..], sets].concat();
-    Drive::new(&load_with(common::BASE, &[], &sets).config, 1)
-}
-
-fn single(drive: &mut Drive, op: Op, lba: u64, sectors: u32) -> (u64, Status) {
-    let start = drive.now();
-    drive.submit(start, Request::new(9, op, lba, sectors));
-    let mut done: Vec<Completion> = Vec::new();
-    while done.is_empty() {
-        let due = drive.next_due().expect("a command is under way");
-        drive.advance(due, &mut done);
-    }
-    (done[0].at.0 - start.0, done[0].status)
+    asks::drive(&[&UNCACHED, &SETS, sets])
 }
 
 fn fill(drive: &mut Drive, rows: u32) {

@@ -1,20 +1,15 @@
 //! Program and erase suspend against times that can be reckoned by hand.
 
+#[path = "common/asks.rs"]
+mod asks;
 mod common;
 
-use common::load_with;
-use flashtwin_base::{Completion, Device, Nanos, Op, Request};
-use flashtwin_drive::Drive;
+use asks::{Host, UNCACHED, bus, link};
+use flashtwin_base::{Device, Nanos, Op};
 
 /// Two dies, each on its own channel; superblocks of 64 granules a die; every write is programmed
 /// before it is answered.
-const DRIVE: [&str; 14] = [
-    "slc_cache.mode=none",
-    "slc_cache.size=0",
-    "slc_cache.when_full=direct",
-    "fold.idle_after=never",
-    "fold.reserve=0",
-    "fold.pace=0",
+const DRIVE: [&str; 8] = [
     "controller.acknowledge=write-through",
     "controller.gather=false",
     "controller.read_ahead_streams=0",
@@ -34,94 +29,44 @@ const ERASE: u64 = 10_000_000;
 const GRANULE: u64 = 48;
 const BYTES: u64 = GRANULE * 4096;
 
-fn link(bytes: u64) -> u64 {
-    bytes * 1_000_000_000 / 545_000_000
-}
-
-fn bus(bytes: u64) -> u64 {
-    bytes * 1_000_000_000 / 400_000_000
-}
-
 /// What a read of one unit keeps its die for: sense and transfer.
 fn read() -> u64 {
     45_000 + bus(4096)
 }
 
-struct Host {
-    drive: Drive,
-    done: Vec<Completion>,
+fn host(sets: &[&str]) -> Host {
+    Host::new(&[&UNCACHED, &DRIVE, sets])
 }
 
-impl Host {
-    fn new(sets: &[&str]) -> Host {
-        let sets = [&DRIVE[..], sets].concat();
-        Host {
-            drive: Drive::new(&load_with(common::BASE, &[], &sets).config, 1),
-            done: Vec::new(),
-        }
-    }
-
-    /// Submits a command at a time; addresses and lengths in units.
-    fn send(&mut self, at: u64, tag: u32, op: Op, unit: u64, units: u64) {
-        self.drive.advance(Nanos(at), &mut self.done);
-        let request = Request::new(tag, op, unit * 8, (units * 8) as u32);
-        self.drive.submit(Nanos(at), request);
-    }
-
-    /// When a command was answered.
-    fn answered(&mut self, tag: u32) -> u64 {
-        loop {
-            if let Some(done) = self.done.iter().find(|d| d.tag == tag) {
-                return done.at.0;
-            }
-            let due = self.drive.next_due().expect("a command is under way");
-            self.drive.advance(due, &mut self.done);
-        }
-    }
-
-    /// Writes the first granules, so many, and lets the drive come to rest; the answer is now.
-    fn filled(&mut self, granules: u64) -> u64 {
-        for granule in 0..granules {
-            let now = self.drive.now().0;
-            let tag = 1000 + granule as u32;
-            self.send(now, tag, Op::Write, granule * GRANULE, GRANULE);
-            self.answered(tag);
-        }
-        let now = self.drive.now().0 + 1_000_000;
-        self.drive.advance(Nanos(now), &mut self.done);
-        now
-    }
-
-    fn suspensions(&mut self) -> i64 {
-        self.drive.restart_xray(Nanos(1));
-        let now = self.drive.now();
-        self.drive.advance(now + Nanos(1), &mut self.done);
-        let columns = flashtwin_drive::xray::COLUMNS;
-        let at = columns
-            .iter()
-            .position(|c| *c == "suspends")
-            .expect("a column");
-        self.drive.close_xray().columns()[at][0]
-    }
+fn suspensions(host: &mut Host) -> i64 {
+    host.drive.restart_xray(Nanos(1));
+    let now = host.drive.now();
+    host.drive.advance(now + Nanos(1), &mut host.done);
+    let columns = flashtwin_drive::xray::COLUMNS;
+    let at = columns
+        .iter()
+        .position(|c| *c == "suspends")
+        .expect("a column");
+    host.drive.close_xray().columns()[at][0]
 }
 
 /// A program on die 0 begins at the answer of this, without its transfers: data of the third
 /// granule is taken from the host and then by the die.
 fn third_granule(host: &mut Host) -> (u64, u64) {
-    let start = host.filled(2);
+    let start = host.filled(2, GRANULE);
     host.send(start, 1, Op::Write, 2 * GRANULE, GRANULE);
     (start, start + COMMAND + link(BYTES) + bus(BYTES))
 }
 
 #[test]
 fn a_read_waits_for_the_program_without_suspend() {
-    let mut host = Host::new(&[]);
+    let mut host = host(&[]);
     let (_, array) = third_granule(&mut host);
     let asked = array + 2_000_000;
     host.send(asked, 2, Op::Read, 0, 1);
     assert_eq!(host.answered(2), array + PROGRAM + read() + link(4096));
     assert_eq!(host.answered(1), array + PROGRAM);
-    assert_eq!(host.suspensions(), 0);
+    assert_eq!(suspensions(&mut host), 0);
 }
 
 #[test]
@@ -131,7 +76,7 @@ fn a_read_suspends_the_program_which_takes_that_much_longer() {
         &["nand.channels=2"][..],
         &["nand.channels=1", "nand.dies_per_channel=2"],
     ] {
-        let mut host = Host::new(&[channels, &["nand.suspend.program=true"]].concat());
+        let mut host = host(&[channels, &["nand.suspend.program=true"]].concat());
         let (_, array) = third_granule(&mut host);
         let asked = array + 2_000_000;
         host.send(asked, 2, Op::Read, 0, 1);
@@ -140,13 +85,13 @@ fn a_read_suspends_the_program_which_takes_that_much_longer() {
             asked + COMMAND + ENTRY + read() + link(4096)
         );
         assert_eq!(host.answered(1), array + PROGRAM + ENTRY + read() + PENALTY);
-        assert_eq!(host.suspensions(), 1);
+        assert_eq!(suspensions(&mut host), 1);
     }
 }
 
 #[test]
 fn each_suspension_costs_again_up_to_the_most_and_then_reads_wait() {
-    let mut host = Host::new(&["nand.suspend.program=true", "nand.suspend.most=2"]);
+    let mut host = host(&["nand.suspend.program=true", "nand.suspend.most=2"]);
     let (_, array) = third_granule(&mut host);
     for turn in 0..3 {
         host.send(
@@ -165,14 +110,14 @@ fn each_suspension_costs_again_up_to_the_most_and_then_reads_wait() {
     }
     assert_eq!(host.answered(1), ends);
     assert_eq!(host.answered(12), ends + read() + link(4096));
-    assert_eq!(host.suspensions(), 2);
+    assert_eq!(suspensions(&mut host), 2);
 }
 
 #[test]
 fn one_suspension_serves_so_many_reads() {
     let asked = |array: u64| array + 1_000_000;
     for (most, served) in [("nand.suspend.reads=32", 3), ("nand.suspend.reads=2", 2)] {
-        let mut host = Host::new(&["nand.suspend.program=true", most]);
+        let mut host = host(&["nand.suspend.program=true", most]);
         let (_, array) = third_granule(&mut host);
         for turn in 0..3 {
             host.send(asked(array), turn + 10, Op::Read, turn.into(), 1);
@@ -192,23 +137,23 @@ fn one_suspension_serves_so_many_reads() {
             );
         }
         assert_eq!(host.answered(1), ends, "{most}");
-        assert_eq!(host.suspensions(), 1);
+        assert_eq!(suspensions(&mut host), 1);
     }
 }
 
 #[test]
 fn a_program_that_ends_within_the_entry_time_is_let_be() {
-    let mut host = Host::new(&["nand.suspend.program=true"]);
+    let mut host = host(&["nand.suspend.program=true"]);
     let (_, array) = third_granule(&mut host);
     let asked = array + PROGRAM - ENTRY - COMMAND;
     host.send(asked, 2, Op::Read, 0, 1);
     assert_eq!(host.answered(2), array + PROGRAM + read() + link(4096));
-    assert_eq!(host.suspensions(), 0);
+    assert_eq!(suspensions(&mut host), 0);
 }
 
 #[test]
 fn a_program_whose_data_is_on_its_way_is_suspended_when_it_begins() {
-    let mut host = Host::new(&["nand.suspend.program=true"]);
+    let mut host = host(&["nand.suspend.program=true"]);
     let (_, array) = third_granule(&mut host);
     let asked = array - bus(BYTES) / 2 - COMMAND;
     host.send(asked, 2, Op::Read, 0, 1);
@@ -218,13 +163,13 @@ fn a_program_whose_data_is_on_its_way_is_suspended_when_it_begins() {
 
 #[test]
 fn the_other_die_works_on() {
-    let mut host = Host::new(&["nand.suspend.program=true"]);
+    let mut host = host(&["nand.suspend.program=true"]);
     let (_, array) = third_granule(&mut host);
     host.send(array + 1_000_000, 2, Op::Read, GRANULE, 1);
     let asked = array + 1_000_000;
     assert_eq!(host.answered(2), asked + COMMAND + read() + link(4096));
     assert_eq!(host.answered(1), array + PROGRAM);
-    assert_eq!(host.suspensions(), 0);
+    assert_eq!(suspensions(&mut host), 0);
 }
 
 #[test]
@@ -233,8 +178,8 @@ fn an_erase_is_suspended_by_its_own_switch() {
         ("nand.suspend.erase=true", 1),
         ("nand.suspend.program=true", 0),
     ] {
-        let mut host = Host::new(&[switch]);
-        let start = host.filled(130);
+        let mut host = host(&[switch]);
+        let start = host.filled(130, GRANULE);
         let fresh = host.drive.ftl().free_superblocks();
         host.send(start, 1, Op::Trim, 0, 128 * GRANULE);
         let begun = host.answered(1);
@@ -257,6 +202,6 @@ fn an_erase_is_suspended_by_its_own_switch() {
         host.drive
             .advance(Nanos(ends.max(sent + link(4096))), &mut host.done);
         assert!(erased(&host), "{switch}: not erased in time");
-        assert_eq!(host.suspensions(), suspends);
+        assert_eq!(suspensions(&mut host), suspends);
     }
 }

@@ -163,11 +163,13 @@ impl Ftl {
                     || matches!(block.state, State::Free | State::Retired),
                 "superblock {index} of the static cache is used natively"
             );
+            self.victims.check_pool(index as u32, block.state)?;
             let candidate = block.state == State::Closed && block.pool == Pool::Data;
             self.victims
                 .check(index as u32, candidate.then_some(block.valid))?;
             in_flight += block.in_flight as usize;
         }
+        self.victims.check_used()?;
         ensure_eq!(in_flight, self.buffer.in_flight(), "granules in flight");
         let erasing = self
             .blocks

@@ -271,6 +271,9 @@ impl Ftl {
         }
         self.wear.spare(superblock);
         self.wear.moved(superblock);
+        self.victims.freed(superblock);
+        // Nobody will write it.
+        self.collection.opened(superblock);
         if let Some(spare) = &mut self.spare {
             spare.opened[superblock as usize] = 0;
             spare.wipe(self.layout.base(superblock), self.layout.native_units);
@@ -520,12 +523,14 @@ impl Ftl {
         }
     }
 
-    /// Closes a superblock that a stream is filling, where there is another for it to go on in.
+    /// Closes a superblock that a stream is filling, or would fill on, where there is another for it
+    /// to go on in.
     pub(crate) fn close_early(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
         let block = &self.blocks.all[superblock as usize];
         let coming = self.buffer.coming.iter().any(|&units| units > 0);
         let may = !coming && self.available_to_movers() >= FALL_BACK;
-        if block.state != State::Open || block.map || !may {
+        let filling = matches!(block.state, State::Open | State::Half);
+        if !filling || block.map || !may {
             return;
         }
         let open = self.streams.iter().find(|s| s.superblock == superblock);

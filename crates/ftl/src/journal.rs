@@ -65,7 +65,7 @@ flashtwin_base::state! { Journal {
 impl Journal {
     pub(crate) fn new(policy: &Durability, units: u64, unit_bytes: u64, row_units: u32) -> Journal {
         let row_bytes = u64::from(row_units) * unit_bytes;
-        let interval_units = policy.checkpoint_bytes / unit_bytes;
+        let interval_units = policy.checkpoint_bytes.div_ceil(unit_bytes);
         Journal {
             due: if interval_units > 0 {
                 interval_units
@@ -125,13 +125,17 @@ impl Ftl {
             }));
         }
         self.journal.rows += 1;
-        self.counters.journal_units += u64::from(self.layout.row_units);
-        ops.push(NandOp::new(
-            die,
-            class::SLC_PROGRAM,
-            self.layout.row_units as u16,
-            token,
-        ));
+        self.count_journal(1);
+        // The map and its journal are not compressed.
+        let sent = self.layout.granule_grains(Mode::Slc) as u16;
+        ops.push(NandOp::new(die, class::SLC_PROGRAM, sent, token));
+    }
+
+    /// Rows of the system area have been programmed.
+    pub(crate) fn count_journal(&mut self, rows: u64) {
+        let units = rows * u64::from(self.layout.row_units / self.layout.ratio);
+        self.counters.journal_units += units;
+        self.counters.slc_mode_units += units;
     }
 
     /// The host has written so much that a checkpoint is due; one that is under way goes on.

@@ -192,7 +192,7 @@ impl MapCache {
             queued: vec![false; pages as usize],
             owing: VecDeque::new(),
             deferred_total: 0,
-            journal_limit: (policy.journal_bytes / JOURNAL_ENTRY_BYTES) as u32,
+            journal_limit: (policy.journal_bytes / JOURNAL_ENTRY_BYTES).min(u32::MAX.into()) as u32,
             updating: 0,
             checkpoint: Checkpoint::Off,
             swept: 0,

@@ -293,7 +293,7 @@ impl Ftl {
         let whole = valid.max(row_units / self.layout.ratio);
         let dealt = if work == Work::Fold { whole } else { valid };
         if work == Work::Fold {
-            self.spend_allowance(whole);
+            self.spend_allowance(valid);
         }
         let mover = self.mover(work);
         mover.debt_milli -= i64::from(dealt) * 1000;

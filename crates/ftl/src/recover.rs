@@ -26,8 +26,8 @@ pub struct Recovery {
     pub operations: [u64; class::COUNT],
     /// Superblocks whose every row was read.
     pub scanned: u32,
-    /// Superblocks erased.
-    pub erased: u32,
+    /// Superblocks erased, those among them that were rewritten.
+    pub erased: Vec<u32>,
     /// Superblocks that were open at the cut and rewritten.
     pub rewritten: u32,
 }
@@ -37,7 +37,7 @@ impl Recovery {
         Recovery {
             operations: [0; class::COUNT],
             scanned: 0,
-            erased: 0,
+            erased: Vec::new(),
             rewritten: 0,
         }
     }
@@ -235,12 +235,11 @@ impl Ftl {
                 (State::Free, false) => self.blocks.free.push_back(index),
                 _ => used.push(index),
             }
-            let pool = before.pool_of(index);
-            self.victims.opened(index, pool, before.written(index));
         }
         let spare = self.spare.as_ref().map(|s| &s.opened);
         used.sort_by_key(|&s| spare.map(|opened| opened[s as usize]));
         for index in used {
+            self.victims.keep(index, &before);
             let open = opened.iter().any(|o| o.superblock == index);
             let block = &mut self.blocks.all[index as usize];
             let half = block.state == State::Half && block.valid > 0;
@@ -264,7 +263,7 @@ impl Ftl {
         let block = &mut self.blocks.all[superblock as usize];
         block.erases_left = 1;
         self.blocks.erasing += u32::from(!block.map);
-        told.erased += 1;
+        told.erased.push(superblock);
         told.operations[class::erase(block.mode) as usize] += u64::from(self.layout.group_dies);
         self.die_erased(superblock);
     }
@@ -315,7 +314,7 @@ impl Ftl {
             told.operations[class::read(mode, 0) as usize] += rows;
             told.operations[class::SLC_PROGRAM as usize] += rows;
             told.operations[class::SLC_READ as usize] += rows;
-            self.counters.journal_units += rows * u64::from(row);
+            self.count_journal(rows);
             told.rewritten += 1;
             self.erase_at_start(superblock, told);
         }

@@ -22,7 +22,7 @@ use std::cmp::Ordering;
 use flashtwin_base::rng::Rng;
 
 use crate::audit::{Bounds, LIFETIME};
-use crate::blocks::Superblock;
+use crate::blocks::{State, Superblock};
 use crate::check::{Checked, ensure, ensure_eq, ensure_ne};
 use crate::heaps::Heaps;
 use crate::layout::NONE;
@@ -32,6 +32,8 @@ use crate::lists::Lists;
 const STEPS: u32 = 1024;
 /// Pools that are collected by themselves.
 pub(crate) const POOLS: usize = 2;
+/// In place of a pool: the superblock is free, given up, or left behind by a crypto erase.
+const NOBODYS: u8 = POOLS as u8;
 /// Draws before a random choice gives up: closed superblocks whose last programs still run are few.
 const DRAWS: u32 = 16;
 
@@ -63,7 +65,7 @@ pub(crate) struct Victims {
     shift: u32,
     /// Place of a candidate among its pool's members.
     seats: Vec<u32>,
-    /// Pool that a superblock belongs to while it is not free.
+    /// Pool that a superblock belongs to while it is not free, or else [`NOBODYS`].
     pool: Vec<u8>,
     /// Superblocks of each pool that are not free.
     used: [u32; POOLS],
@@ -178,7 +180,7 @@ impl Victims {
             pools: [pool.clone(), pool],
             shift,
             seats: vec![NONE; superblocks as usize],
-            pool: vec![0; superblocks as usize],
+            pool: vec![NOBODYS; superblocks as usize],
             used: [0; POOLS],
             written: vec![0; superblocks as usize],
         }
@@ -189,7 +191,7 @@ impl Victims {
         self.seats[superblock as usize] != NONE
     }
 
-    /// The pool that a superblock belongs to.
+    /// The pool that a superblock belongs to, which is not free.
     pub(crate) fn pool_of(&self, superblock: u32) -> usize {
         usize::from(self.pool[superblock as usize])
     }
@@ -201,11 +203,20 @@ impl Victims {
         self.written[superblock as usize] = written;
     }
 
-    /// A superblock has been erased.
+    /// A superblock is in use as it was `before` a power cut.
+    pub(crate) fn keep(&mut self, superblock: u32, before: &Victims) {
+        if before.pool[superblock as usize] != NOBODYS {
+            let pool = before.pool_of(superblock);
+            self.opened(superblock, pool, before.written(superblock));
+        }
+    }
+
+    /// A superblock has been erased, or is given up.
     pub(crate) fn freed(&mut self, superblock: u32) {
-        // After a crypto erase what is erased belongs to no pool any more.
-        let used = &mut self.used[usize::from(self.pool[superblock as usize])];
-        *used = used.saturating_sub(1);
+        let pool = std::mem::replace(&mut self.pool[superblock as usize], NOBODYS);
+        if pool != NOBODYS {
+            self.used[usize::from(pool)] -= 1;
+        }
     }
 
     /// Superblocks of a pool that are not free.
@@ -355,6 +366,27 @@ impl Victims {
         (best != NONE).then_some(best)
     }
 
+    /// A superblock belongs to a pool while it is in use.
+    pub(crate) fn check_pool(&self, superblock: u32, state: State) -> Checked {
+        let nobodys = self.pool[superblock as usize] == NOBODYS;
+        let known = match state {
+            State::Free | State::Retired => nobodys,
+            State::Open | State::Half | State::Closed | State::Source => !nobodys,
+            State::Emptied | State::Erasing => true,
+        };
+        ensure!(known, "superblock {superblock} is {state:?} in a pool");
+        Ok(())
+    }
+
+    /// Each pool has as many superblocks as say so.
+    pub(crate) fn check_used(&self) -> Checked {
+        for (pool, &used) in self.used.iter().enumerate() {
+            let own = self.pool.iter().filter(|&&p| usize::from(p) == pool);
+            ensure_eq!(own.count(), used as usize, "superblocks of pool {pool}");
+        }
+        Ok(())
+    }
+
     /// Panics unless a superblock stands where it belongs; `valid` is none where it must not be a
     /// candidate.
     pub(crate) fn check(&self, superblock: u32, valid: Option<u32>) -> Checked {
@@ -401,15 +433,15 @@ impl Candidates {
 impl Victims {
     /// See [`crate::audit`].
     pub(crate) fn audit(&self, b: &Bounds) -> Checked {
-        ensure!(self.pool.iter().all(|&p| usize::from(p) < POOLS), "pools");
-        Bounds::below("in use", b.superblocks + 1, &self.used)?;
+        ensure!(self.pool.iter().all(|&p| p <= NOBODYS), "pools");
+        self.check_used()?;
         ensure!(self.written.iter().all(|&w| w < LIFETIME), "ages");
         for pool in &self.pools {
             pool.audit(b, &self.seats)?;
         }
         for (superblock, &seat) in self.seats.iter().enumerate().filter(|s| *s.1 != NONE) {
-            let pool = &self.pools[usize::from(self.pool[superblock])];
-            let member = pool.members.get(seat as usize).copied();
+            let pool = self.pools.get(usize::from(self.pool[superblock]));
+            let member = pool.and_then(|pool| pool.members.get(seat as usize).copied());
             ensure_eq!(member, Some(superblock as u32), "seat {seat}");
         }
         Ok(())

@@ -41,13 +41,13 @@ pub enum Work {
 impl DiePower {
     /// Femtojoules of array work on all `planes` of a die for `time`.
     #[must_use]
-    pub fn array_fj(&self, work: Work, planes: u32, time: Nanos) -> u64 {
+    pub fn array_fj(&self, work: Work, planes: u32, time: Nanos) -> u128 {
         let power = match work {
             Work::Read => self.read_uw,
             Work::Program => self.program_uw,
             Work::Erase => self.erase_uw,
         };
-        power * u64::from(planes) * time.0
+        u128::from(power) * u128::from(planes) * u128::from(time.0)
     }
 
     /// Femtojoules of moving `bytes` over a channel of `bytes_per_s`, rounded down.
@@ -79,10 +79,21 @@ mod tests {
         ];
         for (work, us, expected_uj) in table {
             let found = USUAL.array_fj(work, 1, Nanos::from_us(us));
-            assert_eq!(found, (expected_uj * 1e9) as u64, "{work:?} of {us} us");
+            assert_eq!(found, (expected_uj * 1e9) as u128, "{work:?} of {us} us");
             let four = USUAL.array_fj(work, 4, Nanos::from_us(us));
             assert_eq!(four, 4 * found);
         }
+    }
+
+    #[test]
+    fn no_power_and_no_time_of_a_spec_overflow() {
+        let kilowatt = DiePower {
+            erase_uw: 1_000_000_000,
+            ..USUAL
+        };
+        let days = Nanos(1_000_000_000_000_000);
+        let found = kilowatt.array_fj(Work::Erase, 16, days);
+        assert_eq!(found, 16 * 10u128.pow(24));
     }
 
     #[test]

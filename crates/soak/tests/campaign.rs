@@ -76,9 +76,14 @@ struct Host {
     answers: u64,
 }
 
-/// Units that a request leaves changed: all that a write touches, those that a trim covers.
-fn reach(request: &Request, unit: u64) -> std::ops::Range<u64> {
-    let (begin, end) = (request.lba, request.lba + u64::from(request.sectors));
+/// Units that a request leaves changed: all that a write touches, those that a trim covers. The
+/// drive may end within its last unit, and so may what covers that.
+fn reach(request: &Request, traffic: &Traffic) -> std::ops::Range<u64> {
+    let unit = traffic.unit_sectors;
+    let (begin, mut end) = (request.lba, request.lba + u64::from(request.sectors));
+    if end == traffic.sectors {
+        end = end.next_multiple_of(unit);
+    }
     match request.op {
         Op::Write if end > begin => begin / unit..end.div_ceil(unit),
         Op::Trim if end > begin => begin.div_ceil(unit)..(end / unit).max(begin.div_ceil(unit)),
@@ -115,7 +120,7 @@ impl Host {
         let end = lba.checked_add(u64::from(sectors));
         let in_range = end.is_some_and(|end| end <= self.traffic.sectors);
         if in_range {
-            let reach = reach(&request, self.traffic.unit_sectors);
+            let reach = reach(&request, &self.traffic);
             if op == Op::Write {
                 self.written += reach.end - reach.start;
             }
@@ -123,7 +128,7 @@ impl Host {
                 let crossed = self.sent.iter().any(|other| {
                     other.in_range
                         && other.request.op != op
-                        && reach_of(other, self.traffic.unit_sectors).contains(&unit)
+                        && reach_of(other, &self.traffic).contains(&unit)
                 });
                 self.units[unit as usize] = match op {
                     _ if crossed => Unit::Either,
@@ -172,7 +177,7 @@ impl Host {
             if answer.status == Status::ReadOnly {
                 assert!(self.drive.ftl().is_read_only() && changes && sent.in_range);
                 // It may have been done in part.
-                for unit in reach_of(&sent, self.traffic.unit_sectors) {
+                for unit in reach_of(&sent, &self.traffic) {
                     self.units[unit as usize] = Unit::Either;
                 }
                 self.refused = true;
@@ -298,8 +303,8 @@ impl Host {
     }
 }
 
-fn reach_of(sent: &Sent, unit: u64) -> std::ops::Range<u64> {
-    reach(&sent.request, unit)
+fn reach_of(sent: &Sent, traffic: &Traffic) -> std::ops::Range<u64> {
+    reach(&sent.request, traffic)
 }
 
 /// One drive's life; the answer stands for all that it answered.

@@ -57,8 +57,12 @@ impl Drive {
 
     #[inline]
     pub(super) fn begin_write(&mut self, slot: u32) {
+        if self.errors.on {
+            // A write of a part of a unit that is lost leaves the rest of it lost.
+            let (first, units) = self.whole_units(&self.commands.slots[slot as usize]);
+            self.errors.replaced(first, units);
+        }
         let command = &mut self.commands.slots[slot as usize];
-        self.errors.replaced(command.lpn, command.units);
         if !self.read_ahead.is_empty() {
             self.read_ahead.invalidate(command.lpn, command.units);
         }
@@ -137,6 +141,9 @@ impl Drive {
             let mut op = NandOp::new(die, class, self.grains(lpn, 1), Token::Host(slot));
             op.skipped = self.replaced_codewords(slot, lpn);
             self.narrow(&mut op, ppn, lpn, 1);
+            if self.errors.on {
+                self.grade_units(&mut op, ppn, lpn, 1);
+            }
             self.ops.push(op);
             self.commands.slots[slot as usize].pending += 1;
             self.issue();
