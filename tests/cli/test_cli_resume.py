@@ -226,8 +226,8 @@ def test_a_run_of_an_older_schema_says_what_to_do(
     done = run("test", "--resume", "r")
     assert done.exit_code == 2 and done.stdout == ""
     first, hint = done.stderr.splitlines()
-    assert "was begun by an older flashtwin (schema 1, now 2), and cannot be gone on with" in first
-    assert "begin it anew in another directory: flashtwin test paper; what it measured is kept" in hint
+    assert "begun by an older flashtwin (schema 1, now 2), and cannot be gone on with" in first
+    assert "begin it anew in another directory: flashtwin test paper; what it measured" in hint
     assert "flashtwin report, compare and export read it" in hint
     assert contents(place) == before
 
