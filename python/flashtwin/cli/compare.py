@@ -107,7 +107,10 @@ def _setup(done: Comparison) -> list[RenderableType]:
         return [terminal.cell(f"set-up: the same in all of its {setups.same} values")]
     table = terminal.table(["set-up", *done.names])
     for row in setups.rows:
-        texts = [f"{row.section} {row.key}", *("-" if v is None else v for v in row.values)]
+        values = ["-" if v is None else v for v in row.values]
+        spoken = [terminal.readable(value) for value in values]
+        apart = len(set(spoken)) == len(set(values))
+        texts = [f"{row.section} {row.key}", *(spoken if apart else values)]
         table.add_row(*(terminal.cell(_short(text)) for text in texts))
     said = f"{setups.same} values of the set-ups are the same"
     return [table, terminal.cell(said)]

@@ -61,6 +61,28 @@ def throughput(drives: Sequence[Drive], phases: Sequence[str], axis: str) -> dic
     return _top(_layer(band, ranges, *_places(drives, x), lines, marks), 300)
 
 
+def deltas(drives: Sequence[Drive], phases: Sequence[str], said: str) -> dict[str, Any]:
+    """How much faster a drive is than another at each place, in %, over data; 0 is a rule."""
+    x = _x("gb")
+    y = _y("y:Q", title="%", low="y0")
+    even = alt.Chart(alt.NamedData(name="even")).mark_rule(color="var(--quiet)", clip=True)
+    lines = (
+        alt.Chart(alt.NamedData(name="curves"))
+        .mark_line(clip=True, strokeWidth=1.7, strokeJoin="round", interpolate="step-after")
+        .encode(
+            x=x,
+            y=y,
+            color=_colour(drives),
+            strokeDash=_dash(phases),
+            detail="line:N",
+            order=alt.Order("n:Q"),
+        )
+    )
+    spec = _top(_layer(even.encode(y=y), lines), 140, said)
+    spec["params"].append({"name": "y0", "value": 0.0})
+    return spec
+
+
 def _places(drives: Sequence[Drive], x: alt.X) -> list[alt.Chart]:
     """Rules where a finding puts an edge, each with its name above the plot."""
     data = alt.NamedData(name="places")

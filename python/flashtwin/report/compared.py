@@ -1,23 +1,26 @@
 """The section of a page that sets runs against the first of them: findings, curves, latencies.
 
-The numbers are those of `comparison`; here they become text and small pictures. The pictures are
-drawn as paths and not by the scripts, so that they are on paper too: both curves over data on one
-scale, the first run's in its colour and the other's in its own. Invariant: what differs
-significantly is on the page, whatever else is left out.
+The numbers are those of `comparison`; here they become text, charts and small pictures. The charts
+are those of the report, over the same axis, so they zoom with it: the curves of both runs over one
+another, and under them by how many % the other one is faster at each place. The pictures are drawn
+as paths and not by the scripts: each curve in outline, and each finding with its interval on a
+scale of its own. Invariant: what differs significantly is on the page, whatever else is left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flashtwin.report import numbers
+from flashtwin.report import charts, numbers
 from flashtwin.report.findings import Shown
+from flashtwin.report.numbers import compact
 from flashtwin.report.sparkline import HEIGHT, WIDTH
-from flashtwin.report.view import Drive
+from flashtwin.report.view import Drive, Phase
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
     from flashtwin.comparison.measures import Measure
     from flashtwin.results.finding import Finding
 
+# Of the box in which intervals are drawn, and of a value of a set-up.
+BARS, MARGIN, LONGEST = 90, 5, 80
 QUIET = ("same", "no value", "not measured")
 VERDICTS = {
     "better": "better",
@@ -36,6 +41,25 @@ VERDICTS = {
     "appeared": "found here only",
     "vanished": "not found here",
 }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bar:
+    """A value and its interval, in pixels of a box that holds those of both runs."""
+
+    y: int
+    at: float
+    low: float
+    high: float
+    drive: Drive
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setup:
+    """A value in which the set-ups differ, as each run has it."""
+
+    key: str
+    values: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +75,7 @@ class Change:
     beyond: str
     verdict: str
     failed: bool
+    bars: tuple[Bar, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,8 +102,10 @@ class LatencyRow:
 class Section:
     """The first drive against another one."""
 
+    number: int
     base: Drive
     other: Drive
+    phases: tuple[str, ...]
     changes: tuple[Change, ...]
     same: int
     curves: tuple[CurveRow, ...]
@@ -89,18 +116,92 @@ class Section:
 def sections_of(comparison: Comparison, drives: Sequence[Drive]) -> list[Section]:
     """A section for each pair; the drives are those of the page, in the order of the runs."""
     return [
-        _section(pair, drives[0], drive)
-        for pair, drive in zip(comparison.pairs, drives[1:], strict=True)
+        _section(number, pair, drives[0], drive)
+        for number, (pair, drive) in enumerate(zip(comparison.pairs, drives[1:], strict=True), 1)
     ]
 
 
-def _section(pair: Pair, base: Drive, other: Drive) -> Section:
+def setups_of(comparison: Comparison) -> list[Setup]:
+    """The values in which the set-ups differ; a hash only where nothing else says why."""
+    rows = comparison.setups.rows
+    spelled = any(row.section == "spec" for row in rows)
+    return [
+        Setup(
+            key=f"{row.section} {row.key}",
+            values=_readable(row.values),
+        )
+        for row in rows
+        if not (spelled and (row.section, row.key) == ("target", "hash"))
+    ]
+
+
+def _readable(values: Sequence[str | None]) -> tuple[str, ...]:
+    """Long counts of bytes as people say them, where that leaves them apart; nothing too long."""
+    texts = [numbers.MISSING if one is None else one for one in values]
+    sizes = [
+        numbers.size(int(one.removesuffix(" B"))) if re.fullmatch(r"\d{7,} B", one) else one
+        for one in texts
+    ]
+    if len(set(sizes)) == len(set(texts)):
+        texts = sizes
+    return tuple(one if len(one) <= LONGEST else f"{one[: LONGEST - 1]}\u2026" for one in texts)
+
+
+def payload(comparison: Comparison, drives: Sequence[Drive]) -> list[dict[str, Any]]:
+    """The differences of the curves in columns, for the page: `percent` up to each of `gb`."""
+    return [
+        {
+            "pair": number,
+            "drive": drive.index,
+            "group": phase.group,
+            "phase": phase.name,
+            "direction": one.direction,
+            "gb": compact(np.append(0.0, one.gb), 8),
+            "percent": compact((one.other / one.base - 1) * 100, 4),
+        }
+        for number, pair, drive in _pairs(comparison, drives)
+        for one, phase in _drawn(pair, drives[0])
+    ]
+
+
+def panels(
+    comparison: Comparison, drives: Sequence[Drive], phases: Sequence[str]
+) -> dict[str, Any]:
+    """The two charts of each pair that has curves, by the ids of their places."""
+    found: dict[str, Any] = {}
+    for number, pair, drive in _pairs(comparison, drives):
+        if not _drawn(pair, drives[0]):
+            continue
+        both = [drives[0], drive]
+        spec = charts.throughput(both, phases, "gb")
+        mine = {"drives": [one.index for one in both], "pair": number}
+        found[f"both-{number}"] = {"kind": "throughput", "axis": "gb", "spec": spec, **mine}
+        said = f"{drive.name} against {drives[0].name} in % over data written"
+        spec = charts.deltas(both, phases, said)
+        found[f"delta-{number}"] = {"kind": "delta", "axis": "gb", "spec": spec, **mine}
+    return found
+
+
+def _pairs(comparison: Comparison, drives: Sequence[Drive]) -> Iterator[tuple[int, Pair, Drive]]:
+    pairs = zip(comparison.pairs, drives[1:], strict=True)
+    return ((number, pair, drive) for number, (pair, drive) in enumerate(pairs, 1))
+
+
+def _drawn(pair: Pair, base: Drive) -> list[tuple[CurvePair, Phase]]:
+    """The curves that the page draws as such; cells of a grid have bars."""
+    phases = {phase.step.label: phase for phase in base.phases}
+    return [(one, phases[one.label]) for one in pair.curves if one.label in phases]
+
+
+def _section(number: int, pair: Pair, base: Drive, other: Drive) -> Section:
     failed = {one.measure.id for one in pair.failures}
     changes = [one for one in pair.measures if one.verdict not in QUIET]
     return Section(
+        number=number,
         base=base,
         other=other,
-        changes=tuple(_change(one, one.id in failed) for one in changes),
+        phases=tuple(sorted({phase.name for _, phase in _drawn(pair, base)})),
+        changes=tuple(_change(one, one.id in failed, base, other) for one in changes),
         same=sum(one.verdict == "same" for one in pair.measures),
         curves=tuple(map(_curve, pair.curves)),
         latencies=tuple(map(_latency, pair.latencies)),
@@ -108,7 +209,7 @@ def _section(pair: Pair, base: Drive, other: Drive) -> Section:
     )
 
 
-def _change(one: Measure, failed: bool) -> Change:
+def _change(one: Measure, failed: bool, base: Drive, other: Drive) -> Change:
     return Change(
         id=one.id,
         title=one.title.partition(" [")[0],
@@ -119,7 +220,33 @@ def _change(one: Measure, failed: bool) -> Change:
         beyond=numbers.MISSING if one.beyond is None else f"{numbers.significant(one.beyond, 2)} %",
         verdict=VERDICTS.get(one.verdict, one.verdict),
         failed=failed,
+        bars=tuple(_bars([(one.base, base), (one.other, other)])),
     )
+
+
+def _bars(sides: Sequence[tuple[Finding | None, Drive]]) -> list[Bar]:
+    """Both values with their intervals, from the least to the largest of their ends."""
+    there = [(one, drive) for one, drive in sides if one is not None and one.value is not None]
+    ends = [
+        value for one, _ in there for value in (one.value, one.low, one.high) if value is not None
+    ]
+    if not ends or min(ends) == max(ends):
+        return []
+    scale = (BARS - 2 * MARGIN) / (max(ends) - min(ends))
+
+    def place(value: float | None, otherwise: float) -> float:
+        return round(MARGIN + ((otherwise if value is None else value) - min(ends)) * scale, 1)
+
+    return [
+        Bar(
+            y=7 + 10 * row,
+            at=place(one.value, 0.0),
+            low=place(one.low, one.value or 0.0),
+            high=place(one.high, one.value or 0.0),
+            drive=drive,
+        )
+        for row, (one, drive) in enumerate(there)
+    ]
 
 
 def _value(finding: Finding | None) -> str:

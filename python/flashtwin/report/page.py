@@ -76,6 +76,8 @@ def render(runs: Sequence[Run], comparison: Comparison | None = None) -> str:
         summary=words.summary(drives),
         drives=drives,
         compared=[] if comparison is None else compared.sections_of(comparison, drives),
+        setups=[] if comparison is None else compared.setups_of(comparison),
+        same_setups=0 if comparison is None else comparison.setups.same,
         sparks=sparkline.sparks(drives, lines),
         shapes=sparkline.SHAPES,
         groups=findings.groups_of(drives),
@@ -107,15 +109,23 @@ def render(runs: Sequence[Run], comparison: Comparison | None = None) -> str:
         style=inline.styles(),
         script=inline.script(SCRIPTS),
         vega=inline.vega(),
-        data=inline.json_text(_data(drives, lines, insides, grid)),
+        data=inline.json_text(_data(drives, lines, insides, grid, comparison)),
     )
     return text
 
 
 def _data(
-    drives: Sequence[Drive], lines: Sequence[Curve], insides: Sequence[Inside], grid: Grid | None
+    drives: Sequence[Drive],
+    lines: Sequence[Curve],
+    insides: Sequence[Inside],
+    grid: Grid | None,
+    comparison: Comparison | None,
 ) -> dict[str, Any]:
     """What the scripts work on."""
+    panels, deltas = _panels(drives, lines, insides, grid), []
+    if comparison is not None:
+        panels |= compared.panels(comparison, drives, _phases(lines))
+        deltas = compared.payload(comparison, drives)
     return {
         "drives": [
             {"name": drive.name, "colour": drive.index % charts.COLOURS, "shape": _shape(drive)}
@@ -133,7 +143,8 @@ def _data(
         "findings": findings.payload(drives),
         "meanings": {one.id: one.to_json() for one in findings.meanings_of(drives)},
         "places": _places(drives),
-        "panels": _panels(drives, lines, insides, grid),
+        "deltas": deltas,
+        "panels": panels,
     }
 
 

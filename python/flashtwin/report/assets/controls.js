@@ -24,7 +24,7 @@ function chooseGroup(group) {
   choosePhaseThatIs();
   showChoices();
   remount((panel) => panel.specs);
-  refreshAll((panel) => panel.kind === "throughput");
+  refreshAll(ofChoice);
 }
 
 function showChoices() {
@@ -58,7 +58,7 @@ function startControls() {
       else toggle(state.drives, Number(button.dataset.toggleDrive));
       press("[data-toggle-drive]", (one) => state.drives.has(Number(one.dataset.toggleDrive)));
       press("[data-toggle-phase]", (one) => state.phases.has(one.dataset.togglePhase));
-      refreshAll((panel) => panel.kind === "throughput");
+      refreshAll(ofChoice);
     });
   }
   for (const button of $$("[data-copy]")) {

@@ -38,7 +38,7 @@ function hideCursor() {
 // The columns of the curves that are drawn at x.
 function valuesAt(panel, x) {
   const { axis } = panel;
-  return shownCurves().filter((curve) => x <= last(curve[axis])).map((curve) => {
+  return curvesOf(panel).filter((curve) => x <= last(curve[axis])).map((curve) => {
     const all = columns(curve, axis, axis, plotWidth(panel.id), 3);
     const column = all.findLast((one) => one.from <= x) ?? all[0];
     return { curve, column, y: column.mean, colour: DATA.drives[curve.drive].colour };
@@ -67,6 +67,14 @@ function fillTip(panel, x) {
     names.className = "names";
     return rows.length ? [head(place(x, panel.axis)), element("table", {}, element("tbody", {}, names, ...rows))] : [];
   }
+  if (panel.kind === "delta") {
+    const there = deltasOf(panel).filter((one) => x <= last(one.gb)), several = there.length > 1;
+    const rows = there.map((one) => line(
+      who(one.drive, several ? `, ${phaseTitle(one.phase)}` : ""),
+      percent(one.percent[Math.min(indexBelow(one.gb, x), one.percent.length - 1)])));
+    const against = `${place(x, "gb")} · against ${name(panel.drives[0])}`;
+    return rows.length ? [head(against), element("table", {}, element("tbody", {}, ...rows))] : [];
+  }
   const axis = axisOfXray(), mine = insides().filter((one) => x <= last(one[axis]));
   if (panel.kind === "gauge") {
     const rows = mine.filter((one) => one[panel.gauge])
@@ -85,6 +93,8 @@ function fillTip(panel, x) {
 }
 
 const head = (text) => element("div", { class: "head" }, text);
+
+const percent = (value) => `${value > 0 ? "+" : ""}${significant(value, 3)} %`;
 
 function showTip(clientX, clientY, children) {
   if (!children.length) { hideTip(); return; }

@@ -84,6 +84,13 @@ function across(one, x, from, to) {
 const curvesOfGroup = () => DATA.curves.filter((curve) => curve.group === state.group);
 const shownCurves = () => curvesOfGroup()
   .filter((curve) => state.drives.has(curve.drive) && state.phases.has(curve.phase));
+// A chart of two runs has only theirs.
+const curvesOf = (panel) => shownCurves()
+  .filter((curve) => !panel.drives || panel.drives.includes(curve.drive));
+const deltasOf = (panel) => DATA.deltas.filter((one) => one.pair === panel.pair && one.group === state.group
+  && state.phases.has(one.phase) && state.drives.has(one.drive));
+// Charts whose curves follow the choice of pattern, drives and passes.
+const ofChoice = (panel) => panel.kind === "throughput" || panel.kind === "delta";
 const insides = () => DATA.xray
   .filter((inside) => inside.group === state.group && inside.phase === state.phase);
 

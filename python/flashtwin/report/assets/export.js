@@ -7,7 +7,7 @@ function save(name_, blob) {
   setTimeout(() => URL.revokeObjectURL(link.href), 4000);
 }
 
-const ofGroup = (card) => card.startsWith("throughput") || card === "xray";
+const ofGroup = (card) => card.startsWith("throughput") || card.startsWith("differences") || card === "xray";
 
 function fileName(card, ending) {
   const where = ofGroup(card) ? `-${state.group}${card === "xray" ? `-${state.phase}` : ""}` : "";
@@ -27,7 +27,17 @@ function csvText(rows) {
 
 const mib = (mbs) => (Number.isFinite(mbs) ? Number((mbs * MIB).toPrecision(5)) : null);
 
+// The pair of a card of the differences, as its charts have it.
+const pairOf = (card) => panels.get(`both-${card.split("-")[1]}`);
+
 function csvRows(card) {
+  if (card.startsWith("differences")) {
+    const panel = pairOf(card);
+    return deltasOf(panel).flatMap((one) => one.percent.map((value, n) => ({
+      drive: name(one.drive), against: name(panel.drives[0]), pattern: one.group, phase: one.phase,
+      direction: one.direction, gb_from: one.gb[n], gb_to: one.gb[n + 1], percent: value,
+    })));
+  }
   if (card.startsWith("throughput")) {
     return shownCurves().flatMap((curve) => curve.low.map((low, n) => {
       const seconds = curve.s[n + 1] - curve.s[n], mean = seconds > 0 ? ((curve.gb[n + 1] - curve.gb[n]) * 1000) / seconds : 0;
@@ -55,6 +65,8 @@ function csvRows(card) {
     iops: row.iops,
   }));
 }
+
+const drivesOf = (card) => (card.startsWith("differences") ? pairOf(card).drives.map((n) => DATA.drives[n]) : DATA.drives);
 
 const GAP = 24, HEAD = 66, CAPTION = 22;
 
@@ -90,7 +102,7 @@ async function sheet(card) {
   }
   const section = $("h2", home.closest("section")).textContent, title = $("figcaption h3", home).textContent.toLowerCase();
   const pattern = ofGroup(card) ? DATA.groups.find((group) => group.id === state.group)?.title : null;
-  const about = [pattern, card === "xray" ? phaseTitle(state.phase) : null, DATA.drives.map((drive) => drive.name).join(", ")];
+  const about = [pattern, card === "xray" ? phaseTitle(state.phase) : null, drivesOf(card).map((drive) => drive.name).join(", ")];
   return svg("svg", {
     xmlns: "http://www.w3.org/2000/svg", width, height: y + 8, viewBox: `0 0 ${width} ${y + 8}`, "font-family": colour("font"),
   }, svg("rect", { width, height: y + 8, fill: "var(--card)" }),
@@ -101,10 +113,10 @@ async function sheet(card) {
 
 // Drives by colour and shape; then passes by dash, or causes by colour.
 function keysOf(card, width) {
-  const keys = DATA.drives.map((drive) => ({
+  const keys = drivesOf(card).map((drive) => ({
     mark: (x, y) => words(x, y, GLYPHS[drive.shape], 12, { fill: `var(--drive-${drive.colour})` }), space: 17, text: drive.name,
   }));
-  if (card.startsWith("throughput") && DATA.phases.length > 1) {
+  if ((card.startsWith("throughput") || card.startsWith("differences")) && DATA.phases.length > 1) {
     for (const button of $$("[data-toggle-phase]")) {
       keys.push({ mark: (x, y) => dash(x, y, $("path", button).getAttribute("stroke-dasharray")), space: 32, text: button.textContent.trim() });
     }

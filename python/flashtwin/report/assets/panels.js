@@ -93,5 +93,5 @@ function frame(panel) {
   };
 }
 
-const zoomOf = (panel) => (panel.kind === "throughput" ? panel.axis
+const zoomOf = (panel) => (ofChoice(panel) ? panel.axis
   : panel.kind === "areas" || panel.kind === "gauge" ? zoomOfXray() : null);

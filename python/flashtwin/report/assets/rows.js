@@ -24,9 +24,9 @@ function columns(one, axis, zoom, pixels, wide) {
   return found;
 }
 
-function throughputRows(axis) {
-  const curves = [], ranges = [], dots = [], pixels = plotWidth(`throughput-${axis}`);
-  const shown = shownCurves();
+function throughputRows(panel) {
+  const { axis } = panel, curves = [], ranges = [], dots = [], pixels = plotWidth(panel.id);
+  const shown = curvesOf(panel);
   shown.forEach((curve, line) => {
     const who_ = { drive: name(curve.drive), phase: curve.phase, line };
     // In steps, so that a cliff is one; the last column is said twice to reach its end.
@@ -40,7 +40,7 @@ function throughputRows(axis) {
     const places = means.map((one) => [(one.from + one.to) / 2, one.mean]);
     dots.push(...spread(places, axis, line, shown.length, 7).map((dot) => ({ ...who_, ...dot })));
   });
-  return { curves, ranges, dots, places: placeRows(axis), band: bandRows(axis) };
+  return { curves, ranges, dots, places: placeRows(panel), band: bandRows(axis) };
 }
 
 // A few of a line's places, apart from those of the other lines.
@@ -56,11 +56,11 @@ function spread(places, zoom, line, lines, count) {
   return found;
 }
 
-function placeRows(axis) {
-  const [low, high] = domain(axis), width = plotWidth(`throughput-${axis}`);
+function placeRows(panel) {
+  const { axis } = panel, [low, high] = domain(axis), width = plotWidth(panel.id);
   const rows = [];
   for (const one of DATA.places) {
-    const curve = shownCurves().find((c) => c.drive === one.drive && c.label === one.label && c.direction === "write");
+    const curve = curvesOf(panel).find((c) => c.drive === one.drive && c.label === one.label && c.direction === "write");
     if (!curve) continue;
     const x = across(curve, one.gb, "gb", axis);
     if (x < low || x > high) continue;
@@ -99,6 +99,24 @@ function bandRows(axis) {
   const from = evidence.axis === "bytes" ? "gb" : "s", scale = from === "gb" ? 1e9 : 1;
   const [x, x2] = [evidence.start, evidence.end].map((v) => across(curve, v / scale, from, axis));
   return [{ x, x2, drive: name(chosen.drive) }];
+}
+
+// By how many % the other drive is faster, up to each place; cut where the axis is.
+function deltaRows(panel) {
+  const curves = [], mine = deltasOf(panel);
+  mine.forEach((one, line) => {
+    const who_ = { drive: name(one.drive), phase: one.phase, line };
+    one.percent.forEach((y, n) => curves.push({ ...who_, n, x: one.gb[n], y }));
+    curves.push({ ...who_, n: one.percent.length, x: last(one.gb), y: last(one.percent) });
+  });
+  return { curves, even: [{ y: 0 }] };
+}
+
+// Round ends around what is reached, and around 0, which is the rule.
+function percents(panel) {
+  const all = deltasOf(panel).flatMap((one) => one.percent);
+  const high = most(all), low = most(all.map((value) => -value)), least = 0.02 * Math.max(high, low, 1);
+  return { y0: low > least ? -roundTop(low) : -roundTop(least), y1: roundTop(Math.max(high, least)) };
 }
 
 function areaRows(drive) {
@@ -146,7 +164,8 @@ function cellRows(panel) {
 const micro = (us) => (us >= 1000 ? `${significant(us / 1000, 3)} ms` : `${significant(us, 3)} µs`);
 
 function rowsOf(panel) {
-  if (panel.kind === "throughput") return throughputRows(panel.axis);
+  if (panel.kind === "throughput") return throughputRows(panel);
+  if (panel.kind === "delta") return deltaRows(panel);
   if (panel.kind === "areas") return areaRows(panel.drive);
   if (panel.kind === "gauge") return gaugeRows(panel.gauge);
   return cellRows(panel);
@@ -157,6 +176,10 @@ function scalesOf(panel) {
   if (panel.kind === "throughput") {
     const [x0, x1] = domain(panel.axis);
     return { x0, x1, y1: roundTop(most(curvesOfGroup().map((curve) => most(curve.high)))) };
+  }
+  if (panel.kind === "delta") {
+    const [x0, x1] = domain(panel.axis);
+    return { x0, x1, ...percents(panel) };
   }
   if (panel.kind === "areas") {
     const [x0, x1] = domain(zoomOfXray());

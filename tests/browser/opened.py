@@ -1,0 +1,63 @@
+"""A page of ours in Chromium without a network, and what a hand does on it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+DESK = {"width": 1280, "height": 900}
+PHONE = {"width": 360, "height": 740}
+
+
+class Opened:
+    """A page and what went wrong on it."""
+
+    def __init__(self, browser: Any, **context: Any) -> None:
+        self.context = browser.new_context(accept_downloads=True, **context)
+        self.context.set_offline(True)
+        self.page = self.context.new_page()
+        self.wrong: list[str] = []
+        self.page.on("console", lambda one: self.wrong.append(f"{one.type}: {one.text}"))
+        self.page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
+        self.page.route("**/*", self._route)
+
+    def _route(self, route: Any) -> None:
+        if not route.request.url.startswith(("file:", "data:", "blob:")):
+            self.wrong.append(f"request: {route.request.url}")
+            route.abort()
+        else:
+            route.continue_()
+
+    def open(self, path: Path) -> Opened:
+        self.page.goto(path.as_uri())
+        self.page.wait_for_selector("html[data-ready=true]", timeout=120_000)
+        return self
+
+
+def box(page: Any, selector: str) -> dict[str, float]:
+    found: dict[str, float] = page.locator(selector).bounding_box()
+    return found
+
+
+def hover(page: Any, selector: str, share: float = 0.5) -> None:
+    page.locator(selector).scroll_into_view_if_needed()
+    at = box(page, selector)
+    page.mouse.move(at["x"] + at["width"] * share, at["y"] + at["height"] * 0.5)
+
+
+def saved(page: Any, card: str, kind: str, to: Path) -> Path:
+    with page.expect_download() as download:
+        page.locator(f"[data-card='{card}'][data-export='{kind}']").click()
+    target = to / str(download.value.suggested_filename)
+    download.value.save_as(target)
+    return target
+
+
+def labels(page: Any, plot: str) -> set[str]:
+    """What the axes say; Vega draws labels again in another order."""
+    return set(page.locator(f"#plot-{plot} .role-axis-label text").all_text_contents())
+
+
+def overflow(page: Any) -> int:
+    found: int = page.locator("html").evaluate("(one) => one.scrollWidth - one.clientWidth")
+    return found

@@ -1,0 +1,70 @@
+"""The page of a sweep: a chart a finding that varies, its intervals, and the points that failed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from opened import DESK, PHONE, Opened, overflow
+from stored_runs import store, usual
+
+from flashtwin.report import sweep as page_of
+from flashtwin.runner.sweep.grid import axes
+from flashtwin.runner.sweep.plan import Failure, Plan
+from flashtwin.runner.sweep.run import Sweep
+from flashtwin.runner.sweep.table import Row
+
+
+def swept(place: Path) -> Sweep:
+    """Two caches, three seeds; the last point failed."""
+    plan = Plan(
+        drive="paper",
+        batteries="fill",
+        axes=tuple(axes(["slc_cache.size=12GB,24GB", "op=7%,14%,28%"])),
+    )
+    rows, failures = [], []
+    for point in plan.points():
+        cache = 12.0 if point.number < 3 else 24.0
+        failure = run = None
+        if point.number == 5:
+            failure = Failure(number=5, name=point.name, message="<b>no drive</b>", hint="less")
+            failures.append(failure)
+        else:
+            found = usual(cache=cache + point.number % 3, speed=461.0)
+            run = store(place / f"{point.number}", findings=found)
+        rows.append(
+            Row(
+                number=point.number,
+                settings=point.settings,
+                run=run,
+                failure=failure,
+                findings={one.id: one for one in run.findings} if run else {},
+            )
+        )
+    return Sweep(out=place, plan=plan, rows=tuple(rows), failures=tuple(failures), repeated=0)
+
+
+def test_charts_intervals_and_failures(browser: Any, tmp_path: Path) -> None:
+    out = page_of.build(swept(tmp_path), tmp_path / "report.html")
+    opened = Opened(browser, viewport=DESK, color_scheme="light").open(out)
+    page = opened.page
+    charts = page.locator("[data-panel]")
+    assert charts.count() == 2, "the cache of each pattern varies, the rest is the same"
+    chart = charts.first
+    assert chart.locator(".mark-symbol path").count() == 5
+    assert chart.locator(".mark-line path").count() == 2
+    assert chart.locator(".mark-rule line[stroke^='var(--drive']").count() == 5
+    assert page.locator("ul.keys li").all_inner_texts() == [
+        "slc_cache.size 12GB",
+        "slc_cache.size 24GB",
+    ]
+    rows = page.locator("#points tbody").first.locator("tr")
+    assert rows.count() == 6 and "failed" in rows.nth(5).inner_text()
+    assert "<b>no drive</b>" in page.locator("#failures").inner_text()
+    page.locator("#theme").click()
+    assert page.locator("html").get_attribute("data-theme") == "dark"
+    page.set_viewport_size(PHONE)
+    page.wait_for_timeout(300)
+    assert overflow(page) == 0
+    opened.context.close()
+    assert opened.wrong == []
