@@ -188,3 +188,29 @@ def _wait_for_group_to_end(group: int) -> None:
     for _ in range(500):
         os.killpg(group, 0)
         time.sleep(0.02)
+
+
+def test_a_parent_that_is_killed_takes_its_runs_with_it(tmp_path: Path) -> None:
+    """kill -9: the children hear it as they tell, close what they write, and say nothing."""
+    script = tmp_path / "slow.py"
+    telling = SLOW.replace("bytes=0, drive_s=0.0", "bytes=1, drive_s=1.0")
+    script.write_text(textwrap.dedent(telling))
+    paths = [str(Path(__file__).parent.parent), *sys.path]
+    process = subprocess.Popen(
+        [sys.executable, str(script), str(tmp_path / "out")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+    )
+    assert process.stdout is not None
+    assert [process.stdout.readline().strip() for _ in "ab"] == ["slow", "slow"]
+    process.kill()
+    _, err = process.communicate(timeout=60)
+    with pytest.raises(ProcessLookupError):
+        _wait_for_group_to_end(process.pid)
+    assert "Traceback" not in err, err
+    for name in "ab":
+        manifest = json.loads((tmp_path / "out" / name / "manifest.json").read_text())
+        assert manifest["state"] == "interrupted"

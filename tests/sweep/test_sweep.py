@@ -20,9 +20,11 @@ from flashtwin.drives.twin import Twin
 from flashtwin.errors import FlashtwinError
 from flashtwin.report import sweep as page
 from flashtwin.results.rundir import Run
+from flashtwin.results.writer import Writer
 from flashtwin.runner.run import run_batteries
 from flashtwin.runner.sweep.executors import Local
-from flashtwin.runner.sweep.plan import Failure, Order, Plan
+from flashtwin.runner.sweep.plan import Failure, Order, Plan, resolve
+from flashtwin.runner.sweep.point import run_point
 from flashtwin.runner.sweep.run import Silent, sweep
 
 Making = Callable[..., Plan]
@@ -156,7 +158,6 @@ def test_another_plan_does_not_go_into_the_same_directory(
 
 def test_an_order_holds_the_whole_drive(make_plan: Making, tmp_path: Path) -> None:
     """A user's spec file may be gone, or on another machine, when its point runs."""
-    from flashtwin.runner.sweep.plan import resolve
     from flashtwin.runner.sweep.point import run_apart, unpack
 
     file = tmp_path / "mine.toml"
@@ -213,3 +214,52 @@ def _wait_until_gone(group: int) -> None:
             return
         time.sleep(0.05)
     raise AssertionError(f"processes of group {group} are left")
+
+
+def test_two_processes_on_one_sweep(make_plan: Making, tmp_path: Path) -> None:
+    """The second would take the points of the first for leftovers and remove them."""
+
+    class Second(Local):
+        def run(self, orders, place, stop):  # type: ignore[no-untyped-def]
+            with pytest.raises(FlashtwinError, match="another process is writing") as refused:
+                sweep(make_plan("op=0.28"), tmp_path / "s", executor=Local(1))
+            assert refused.value.exit_code == 2 and "--out" in (refused.value.hint or "")
+            return super().run(orders, place, stop)
+
+    done = sweep(make_plan("op=0.28"), tmp_path / "s", executor=Second(1))
+    assert done.failures == () and len(done.runs) == 1
+    assert sweep(make_plan("op=0.28"), tmp_path / "s").repeated == 1
+
+
+def test_a_point_that_is_being_written_is_left_alone(make_plan: Making, tmp_path: Path) -> None:
+    (order,), _ = resolve(make_plan("op=0.28"))
+    place = tmp_path / "points" / "0000"
+    with Writer(place, {"target": {"name": "x", "kind": "twin"}}, {}) as writer:
+        before = sorted(path.name for path in place.iterdir())
+        failure = run_point(order, place)
+        assert failure is not None and "another process is writing" in failure.message
+        assert sorted(path.name for path in place.iterdir()) == before
+        writer.close([])
+    assert run_point(order, place) is None and Run(place).finished
+
+
+def test_workers_do_not_outlive_a_sweep_that_is_killed(tmp_path: Path) -> None:
+    words = [
+        sys.executable, "-m", "flashtwin.cli", "sweep", "bx500-240", "--out", str(tmp_path / "s"),
+        "--vary", "seed=1..40/40", "--battery", "fill:patterns=1m-q1,passes=1", "--jobs", "2",
+        "--scale", "1/16", "--quiet",
+    ]  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    process = subprocess.Popen(
+        words, stderr=subprocess.PIPE, env=environment, text=True, start_new_session=True
+    )
+    points = tmp_path / "s" / "points"
+    until = time.monotonic() + 120
+    while not any(points.glob("*/manifest.json")):
+        assert process.poll() is None and time.monotonic() < until, process.stderr
+        time.sleep(0.02)
+    process.kill()
+    _, said = process.communicate(timeout=60)
+    _wait_until_gone(process.pid)
+    assert "Traceback" not in said, said
+    assert not any(Run(place.parent).under_way for place in points.glob("*/manifest.json"))

@@ -14,6 +14,7 @@ import os
 import signal
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing import get_context
@@ -186,7 +187,8 @@ class _Crowd:
         task, process = self._going[connection]
         try:
             event, arguments = connection.recv()
-        except EOFError:
+        except (EOFError, OSError):
+            # The latter in the middle of a message.
             self._gone(connection, task, process)
             return
         if event == "closed":
@@ -236,16 +238,25 @@ def _child(task: Task, seed: int, command: Sequence[str], connection: Connection
     """Run one task and say how it ended."""
 
     def send(event: str, arguments: tuple[Any, ...]) -> None:
-        connection.send((event, arguments))
+        try:
+            connection.send((event, arguments))
+        except OSError as error:
+            # Nobody waits for the run any more: it is closed as one that was stopped.
+            raise Interrupted("the process that asked for the run is gone") from error
 
     try:
         with listening():
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
             _here(replace(task, observer=cast(Observer, _Sender(send))), seed, command)
     except (Interrupted, KeyboardInterrupt):
-        send("interrupted", ())
+        last: tuple[str, tuple[Any, ...]] = ("interrupted", ())
     except FlashtwinError as error:
-        send("error", (error.message, error.hint, error.exit_code))
+        last = ("error", (error.message, error.hint, error.exit_code))
     except Exception:
-        send("mistake", (traceback.format_exc(),))
+        last = ("mistake", (traceback.format_exc(),))
+    else:
+        connection.close()
+        return
+    with suppress(Interrupted):
+        send(*last)
     connection.close()

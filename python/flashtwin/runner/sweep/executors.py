@@ -56,7 +56,10 @@ class Local:
         context = get_context("spawn")
         leave = context.Event()
         pool = ProcessPoolExecutor(
-            min(self._most, len(orders)), context, initializer=_listen, initargs=(leave,)
+            min(self._most, len(orders)),
+            context,
+            initializer=_listen,
+            initargs=(leave, os.getpid()),
         )
         try:
             waiting = {pool.submit(_local, one, place(one)): one for one in orders}
@@ -114,17 +117,19 @@ def _local(order: Order, place: Path) -> Failure | None:
         _busy.clear()
 
 
-def _listen(leave: Event) -> None:
+def _listen(leave: Event, parent: int) -> None:
     """In a worker: Ctrl-C belongs to the parent, which says by an event that we are to go.
 
-    The run under way is told by SIGTERM until it has closed its directory. Then the process ends by
-    itself: what asks it to end from outside would be heard by the run as well and be used up.
+    A parent that was killed says nothing: then we have another one. The run under way is told by
+    SIGTERM until it has closed its directory. Then the process ends by itself: what asks it to end
+    from outside would be heard by the run as well and be used up.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def wait_to_leave() -> None:
         with suppress(EOFError, OSError):
-            leave.wait()
+            while os.getppid() == parent and not leave.wait(POLL_S):
+                pass
         while _busy.is_set():
             os.kill(os.getpid(), signal.SIGTERM)
             time.sleep(POLL_S)

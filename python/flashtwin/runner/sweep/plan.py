@@ -147,7 +147,7 @@ def claim(out: Path, plan: Plan, orders: Sequence[Order]) -> None:
                 hint="choose another directory with --out",
                 exit_code=USAGE,
             )
-        (out / POINTS).mkdir()
+    # Before the first point: a directory without it would be nobody's sweep.
     write_whole(file, json_bytes(told))
 
 

@@ -19,6 +19,8 @@ from flashtwin.catalogue.loader import load
 from flashtwin.drives.protocol import Interrupted
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import FlashtwinError
+from flashtwin.results import lock
+from flashtwin.results.storage import disk
 from flashtwin.runner.run import run_batteries
 from flashtwin.runner.sweep.plan import Failure, Order
 
@@ -27,10 +29,16 @@ _PARENT_GONE = "the sweep was stopped"
 
 def run_point(order: Order, place: Path) -> Failure | None:
     """Run a point into `place`; what was there of an earlier attempt goes."""
-    if place.exists():
-        shutil.rmtree(place)
-    place.parent.mkdir(parents=True, exist_ok=True)
+    if lock.held(place):
+        # A worker of a sweep that was killed, on its way out.
+        return failed(
+            order, f"another process is writing {place}", "the same command tries it again"
+        )
     try:
+        with disk(place, "replace"):
+            if place.exists():
+                shutil.rmtree(place)
+            place.parent.mkdir(parents=True, exist_ok=True)
         run_batteries(
             _twin(order),
             registry.parse(order.batteries),
@@ -57,11 +65,13 @@ def unpack(archive: bytes, place: Path) -> None:
     """Put the run directory of a worker where it belongs."""
     unfinished = place.with_name(place.name + ".new")
     shutil.rmtree(unfinished, ignore_errors=True)
-    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-        tar.extractall(unfinished, filter="data")
-    if place.exists():
-        shutil.rmtree(place)
-    os.replace(unfinished, place)
+    with disk(place, "write"):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+            tar.extractall(unfinished, filter="data")
+        if place.exists():
+            shutil.rmtree(place)
+        os.replace(unfinished, place)
 
 
 def failed(order: Order, message: str, hint: str | None = None) -> Failure:
