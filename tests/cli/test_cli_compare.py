@@ -104,3 +104,17 @@ def test_a_run_that_was_killed_is_compared_as_far_as_it_is(run: Run, tmp_path: P
     store(tmp_path / "killed", close=False)
     done = run("compare", "before", "killed")
     assert done.exit_code == 0 and "6 not measured" in done.stdout
+
+
+def test_a_run_that_broke_off_does_not_pass(run: Run, tmp_path: Path) -> None:
+    store(tmp_path / "killed", close=False)
+    store(tmp_path / "stopped", findings=usual()[:2], state="interrupted")
+    done = run("compare", "before", "stopped", "--fail-on", "5%")
+    assert done.exit_code == 1, done.stderr
+    assert "fill.cache_size[1m-q1], not measured in this run" in done.stdout
+    named = run("compare", "before", "stopped", "--fail-on", "speed_cache=5%")
+    assert named.exit_code == 0
+    assert run("compare", "before", "killed", "--fail-on", "5%").exit_code == 1
+    store(tmp_path / "other", findings=[])
+    empty = run("compare", "before", "other", "--fail-on", "5%")
+    assert empty.exit_code == 2 and "--fail-on tests nothing" in empty.stderr

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from stored_runs import finding
 
-from flashtwin.comparison.limits import Limits, check_names, failures, parse
+from flashtwin.comparison.limits import Limits, check_names, check_tested, failures, parse
 from flashtwin.comparison.measures import Measure, compare
 from flashtwin.errors import FlashtwinError
 from flashtwin.results.findings import Findings
@@ -76,3 +76,30 @@ def test_a_name_that_no_finding_has() -> None:
         check_names(parse(["zzzz=5%"]), measures())
     assert "there are cache_size" in str(other.value.hint)
     check_names(parse(["cache_size=5%", "fill.mean[a]=5%", "mean[b]=3%"]), measures())
+
+
+def half() -> list[Measure]:
+    """The other run has one finding of two, and one of its own."""
+    base = Findings([finding("fill.mean[a]", 100.0), finding("cdm.x", 5.0), finding("cdm.y", None)])
+    return compare(base, Findings([finding("fill.mean[a]", 100.0), finding("power.idle", 1.0)]))
+
+
+def test_what_was_not_measured_has_not_passed() -> None:
+    def ids(*texts: str, finished: bool = True) -> list[str]:
+        return [one.measure.id for one in failures(parse(texts), half(), finished=finished)]
+
+    # A run of fewer batteries is tested by what it has; one that broke off, by what it should have.
+    assert ids("5%") == []
+    assert ids("5%", finished=False) == ["cdm.x"]
+    assert ids("cdm.x=5%") == ids("x=5%") == ["cdm.x"]
+    assert ids("cdm.y=5%") == ids("power.idle=5%") == []
+
+
+def test_a_test_of_nothing_is_refused() -> None:
+    nothing = compare(Findings([finding("cdm.x", 5.0)]), Findings([finding("power.idle", 1.0)]))
+    with pytest.raises(FlashtwinError, match="tests nothing: a and b have no finding") as refused:
+        check_tested(parse(["5%"]), nothing, "a", "b")
+    assert refused.value.exit_code == 2 and refused.value.hint
+    check_tested(parse(["5%"]), half(), "a", "b")
+    with pytest.raises(FlashtwinError, match="tests nothing"):
+        check_tested(parse(["idle=5%"]), half(), "a", "b")

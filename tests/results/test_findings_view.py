@@ -74,3 +74,12 @@ def test_short_names() -> None:
     assert short("fill.second_pass.mean[1m-q1]") == "second_pass.mean"
     assert short("plain") == "plain"
     assert names_of("fill.mean[a]") == ("fill.mean", "mean[a]", "mean")
+
+
+def test_short_names_of_a_battery_with_one_finding() -> None:
+    """A pattern may have a point in it, which parts nothing."""
+    assert short("waf[25%]") == "waf" and short("waf[12.5%]") == "waf"
+    assert names_of("waf[12.5%]") == ("waf", "waf[12.5%]", "waf")
+    view = Findings([finding("waf[12.5%]", 2.0, "x"), finding("waf[90%]", 3.0, "x")])
+    assert view["waf"] is view[0] and len(view.all("waf")) == 2
+    assert view.get("5%]") is None

@@ -122,7 +122,8 @@ def _short(text: str) -> str:
 
 def _pair(base: str, pair: Pair, every: bool) -> list[RenderableType]:
     parts: list[RenderableType] = [terminal.cell(f"\n{pair.name} against {base}", "bold")]
-    shown = [one for one in pair.measures if every or one.verdict not in QUIET]
+    failed = {one.measure.id for one in pair.failures}
+    shown = [one for one in pair.measures if every or one.verdict not in QUIET or one.id in failed]
     if shown:
         parts.append(_measures(base, pair, shown))
     parts.append(terminal.cell(_counts(pair)))
@@ -130,10 +131,19 @@ def _pair(base: str, pair: Pair, every: bool) -> list[RenderableType]:
         parts += [_curves(pair.curves), *_sparks(base, pair)]
     parts += _latencies(pair, every)
     for one in pair.failures:
-        said = _percent(one.measure.beyond) if one.measure.beyond is not None else "no value"
-        text = f"beyond its limit of {one.limit:g} %: {one.measure.id}, {said} beyond its interval"
+        text = f"beyond its limit of {one.limit:g} %: {one.measure.id}, {_failed(one.measure)}"
         parts.append(terminal.cell(text, "bold red"))
     return parts
+
+
+def _failed(one: Measure) -> str:
+    if one.verdict == "vanished":
+        return "not found in this run"
+    if one.verdict == "not measured":
+        return "not measured in this run"
+    if one.beyond is None:
+        return "from nothing"
+    return f"{_percent(one.beyond)} beyond its interval"
 
 
 def _measures(base: str, pair: Pair, shown: Sequence[Measure]) -> RenderableType:

@@ -118,7 +118,7 @@ def compare(runs: Sequence[Run], allowed: Limits | None = None) -> Comparison:
     pairs = [_pair(runs[0], run, name) for run, name in zip(runs[1:], names[1:], strict=True)]
     if allowed is not None:
         limits.check_names(allowed, [one for pair in pairs for one in pair.measures])
-        pairs = [_tested(pair, allowed) for pair in pairs]
+        pairs = [_tested(names[0], pair, allowed) for pair in pairs]
     return Comparison(
         runs=tuple(runs), names=tuple(names), setups=setups.compare(runs), pairs=tuple(pairs)
     )
@@ -135,5 +135,8 @@ def _pair(base: Run, other: Run, name: str) -> Pair:
     )
 
 
-def _tested(pair: Pair, allowed: Limits) -> Pair:
-    return replace(pair, failures=tuple(limits.failures(allowed, pair.measures)))
+def _tested(base: str, pair: Pair, allowed: Limits) -> Pair:
+    failed = limits.failures(allowed, pair.measures, finished=pair.run.finished)
+    if not failed:
+        limits.check_tested(allowed, pair.measures, base, pair.name)
+    return replace(pair, failures=tuple(failed))

@@ -3,7 +3,9 @@
 `5%` is for every finding, `cache_size=3%` for those of a name (an id, or without battery or
 pattern); with names alone nothing else is tested. A finding fails when it differs by more than the
 limit beyond its interval, to the worse side where that is known and to either side where it is not,
-and when the first run has a value that the other looked for and did not find.
+and when the first run has a value that the other looked for and did not find. A value that the
+other never measured fails where its finding is named, and where the other run is not finished: what
+was not tested has not passed.
 """
 
 from __future__ import annotations
@@ -34,6 +36,10 @@ class Limits:
             if known in self.named:
                 return self.named[known]
         return self.every
+
+    def names(self, name: str) -> bool:
+        """Whether a finding has a limit of its own."""
+        return any(known in self.named for known in (name, *names_of(name)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,14 +75,26 @@ def parse(texts: Sequence[str]) -> Limits:
     return Limits(every=every, named=named)
 
 
-def failures(limits: Limits, measures: Sequence[Measure]) -> list[Failure]:
-    """What is beyond its limit."""
+def failures(
+    limits: Limits, measures: Sequence[Measure], *, finished: bool = True
+) -> list[Failure]:
+    """What is beyond its limit; `finished`: whether the other run is."""
     found = []
     for one in measures:
         limit = limits.of(one.id)
-        if limit is not None and _fails(one, limit):
+        if limit is not None and _fails(one, limit, limits.names(one.id) or not finished):
             found.append(Failure(measure=one, limit=limit))
     return found
+
+
+def check_tested(limits: Limits, measures: Sequence[Measure], base: str, other: str) -> None:
+    """Runs that measured nothing alike pass no test."""
+    if not any(one.verdict != "not measured" for one in measures if limits.of(one.id) is not None):
+        raise FlashtwinError(
+            f"--fail-on tests nothing: {base} and {other} have no finding of both",
+            hint="compare runs of the same batteries; flashtwin runs show RUN says what one has",
+            exit_code=USAGE,
+        )
 
 
 def check_names(limits: Limits, measures: Sequence[Measure]) -> None:
@@ -94,9 +112,11 @@ def check_names(limits: Limits, measures: Sequence[Measure]) -> None:
             )
 
 
-def _fails(one: Measure, limit: float) -> bool:
+def _fails(one: Measure, limit: float, wanted: bool) -> bool:
     if one.verdict == "vanished":
         return True
+    if one.verdict == "not measured":
+        return wanted and one.base is not None and one.base.value is not None
     if one.verdict not in ("worse", "differs"):
         return False
     # From nothing to something is more than any share of nothing.

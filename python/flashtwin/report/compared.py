@@ -40,6 +40,7 @@ VERDICTS = {
     "differs": "differs",
     "appeared": "found here only",
     "vanished": "not found here",
+    "not measured": "not measured here",
 }
 
 
@@ -195,7 +196,7 @@ def _drawn(pair: Pair, base: Drive) -> list[tuple[CurvePair, Phase]]:
 
 def _section(number: int, pair: Pair, base: Drive, other: Drive) -> Section:
     failed = {one.measure.id for one in pair.failures}
-    changes = [one for one in pair.measures if one.verdict not in QUIET]
+    changes = [one for one in pair.measures if one.verdict not in QUIET or one.id in failed]
     return Section(
         number=number,
         base=base,

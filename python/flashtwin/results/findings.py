@@ -104,13 +104,18 @@ class Findings(Sequence[Finding]):
 
 
 def short(name: str) -> str:
-    """An id without its battery and pattern: "cache_size" of "fill.cache_size[128k-q32]"."""
-    return name.partition("[")[0].partition(".")[2] or name
+    """An id without its battery and pattern: "cache_size" of "fill.cache_size[128k-q32]".
+
+    A battery with one finding has nothing between them: "waf" of "waf[25%]".
+    """
+    stem = name.partition("[")[0]
+    return stem.partition(".")[2] or stem
 
 
 def names_of(name: str) -> tuple[str, ...]:
     """What an id answers to, besides itself: without the pattern, the battery, or both."""
-    return (name.partition("[")[0], name.partition(".")[2] or name, short(name))
+    stem, bracket, pattern = name.partition("[")
+    return (stem, f"{stem.partition('.')[2] or stem}{bracket}{pattern}", short(name))
 
 
 def _text(finding: Finding) -> str:
