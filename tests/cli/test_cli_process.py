@@ -186,3 +186,33 @@ def test_no_tty_no_block(tmp_path: Path) -> None:
     assert set(json.loads(done.stdout)) == {"report", "runs"}
     assert "\x1b" not in done.stdout + done.stderr
     assert done.stderr.startswith("bx500-240: writes 480 GB")
+
+
+def test_a_path_that_no_system_takes_is_one_sentence(tmp_path: Path) -> None:
+    long = "x" * 5000
+    for words in (
+        ("runs", "show", long),
+        ("report", long),
+        ("compare", long, long),
+        ("check", f"{long}.toml"),
+        ("test", f"./{long}", "--size", "64MiB"),
+        ("test", "bx500-240", "--out", long),
+        ("test", "--resume", long),
+    ):
+        done = flashtwin(*words, cwd=tmp_path)
+        assert done.returncode in (2, 3) and done.stdout == "", words[0]
+        assert "Traceback" not in done.stderr and "error: " in done.stderr, words[0]
+        assert "too long" in done.stderr, done.stderr[:200]
+
+
+def test_without_a_stdout_nothing_breaks(tmp_path: Path) -> None:
+    """`>&-` of a shell."""
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", *PROGRAM, "batteries"],
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        env=environment(),
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr, done.stderr

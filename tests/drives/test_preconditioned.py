@@ -13,7 +13,7 @@ import pytest
 from flashtwin import _core
 from flashtwin.battery.step import Fill, Flush, Job, Mark, Purge, Rest, Result, Run, Step, Trim
 from flashtwin.catalogue.loader import load
-from flashtwin.drives.preconditioned import ABOUT, DRIVE, PLACE, Store
+from flashtwin.drives.preconditioned import ABOUT, ARRAYS, DRIVE, PLACE, Store
 from flashtwin.drives.protocol import Progress
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
@@ -154,7 +154,7 @@ def test_another_seed_step_or_spec_is_another_drive(spec: _core.Spec, tmp_path: 
     assert len(kept.entries()) == 4
 
 
-@pytest.mark.parametrize("damage", ["snapshot", "result", "gone"])
+@pytest.mark.parametrize("damage", ["snapshot", "result", "arrays", "empty", "cut", "gone"])
 def test_damaged_entries_are_made_again(spec: _core.Spec, tmp_path: Path, damage: str) -> None:
     kept = store(tmp_path)
     whole(Twin(spec, store=kept), STEPS[:3])
@@ -166,8 +166,10 @@ def test_damaged_entries_are_made_again(spec: _core.Spec, tmp_path: Path, damage
         assert told(twin.do(STEPS[3], go)) == whole(Twin(spec), STEPS[:4])[3]
         return
     for entry in kept.entries():
-        name = DRIVE if damage == "snapshot" else "result.json"
-        (entry.place / name).write_bytes(b"damaged")
+        name = {"snapshot": DRIVE, "result": "result.json"}.get(damage, ARRAYS)
+        before = (entry.place / name).read_bytes()
+        left = {"empty": b"", "cut": before[: len(before) // 2]}.get(damage, b"damaged")
+        (entry.place / name).write_bytes(left)
     assert whole(twin) == whole(Twin(spec))
 
 
@@ -210,6 +212,17 @@ def test_the_environment_says_where(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert found and found.place == tmp_path / "flashtwin"
     monkeypatch.setenv("FLASHTWIN_CACHE_SIZE", "1G")
     with pytest.raises(FlashtwinError, match="FLASHTWIN_CACHE_SIZE"):
+        Store.from_environment()
+
+
+def test_a_user_without_a_home_keeps_no_drives(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container that runs as a user that nobody knows."""
+    for name in (PLACE, "XDG_CACHE_HOME", "FLASHTWIN_CACHE_SIZE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    assert Store.from_environment() is None
+    monkeypatch.setenv(PLACE, "~nobody-here/x")
+    with pytest.raises(FlashtwinError, match="FLASHTWIN_CACHE=~nobody-here/x"):
         Store.from_environment()
 
 

@@ -48,6 +48,8 @@ Exit codes: 0 done, 1 a miss, 2 usage, 3 environment, 4 refused for safety, 130 
 
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
+# So much of a path is shown in a message.
+_LONGEST = 200
 
 
 class App(click.Group):
@@ -63,6 +65,9 @@ class App(click.Group):
         **extra: Any,
     ) -> NoReturn:
         """Run a command and leave with its exit code; the other arguments are click's."""
+        # There are none where the shell closed them (>&-).
+        sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 - until the end
+        sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115 - until the end
         code = _guarded(
             lambda: super(App, self).main(
                 args, prog_name, complete_var, standalone_mode=False, **extra
@@ -99,11 +104,7 @@ def _guarded(work: Callable[[], object]) -> int:
         _give_up_stdout()
         return DONE
     except OSError as error:
-        if error.filename is not None or error.errno not in _FULL:
-            raise
-        _give_up_stdout()
-        say_error(f"cannot write to stdout: {os.strerror(error.errno)}", None)
-        return ENVIRONMENT
+        return _outside(error)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         return USAGE
@@ -123,6 +124,22 @@ def _guarded(work: Callable[[], object]) -> int:
             raise
         say_error(f"interrupted: {error}", None)
         return INTERRUPTED
+
+
+def _outside(error: OSError) -> int:
+    """What the system refused and nobody turned into a sentence: a path too long, a stdout that is
+    full. One that names neither is a mistake of ours."""
+    if error.filename is not None:
+        path = error.filename if isinstance(error.filename, str) else repr(error.filename)
+        why = error.strerror or str(error)
+        shown = path if len(path) <= _LONGEST else f"{path[:_LONGEST]}…"
+        say_error(f"{shown}: {why}", "check the path and what may be done there")
+        return ENVIRONMENT
+    if error.errno not in _FULL:
+        raise error
+    _give_up_stdout()
+    say_error(f"cannot write to stdout: {os.strerror(error.errno)}", None)
+    return ENVIRONMENT
 
 
 def _give_up_stdout() -> None:

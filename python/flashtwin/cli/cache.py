@@ -46,7 +46,9 @@ def command(context: click.Context, as_json: bool) -> None:
         )
         return
     if store is None:
-        terminal.emit(terminal.cell("no drives are kept: FLASHTWIN_CACHE is off"))
+        terminal.emit(
+            terminal.cell("no drives are kept: FLASHTWIN_CACHE is off, or there is no home")
+        )
         return
     if entries:
         table = terminal.table(

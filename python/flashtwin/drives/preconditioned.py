@@ -15,6 +15,8 @@ import json
 import os
 import shutil
 import time
+import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -36,6 +38,9 @@ WORTH_S = 10.0
 # What another process was writing when it ended is in nobody's way; a day later it goes.
 STALE_S = 86_400.0
 ABOUT, DRIVE, RESULT, ARRAYS = "about.json", "drive.snap", "result.json", "result.npz"
+
+# What reading a file may raise that a power cut left half written: numpy's archives are zip files.
+_DAMAGED = (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error)
 
 Preparing = Purge | Fill | Rest | Trim | Flush
 
@@ -78,12 +83,19 @@ class Store:
 
     @classmethod
     def from_environment(cls) -> Store | None:
-        """Where FLASHTWIN_CACHE says, else in the user's cache directory; none if it is off."""
+        """Where FLASHTWIN_CACHE says, else in the user's cache directory; none if it is off or the
+        user has no home."""
         said = os.environ.get(PLACE, "")
         if said.strip().lower() == OFF:
             return None
         home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-        place = Path(said or f"{home}/flashtwin").expanduser()
+        try:
+            place = Path(said or f"{home}/flashtwin").expanduser()
+        except RuntimeError as error:
+            if not said:
+                # A user without a home, as in a container, has nowhere to keep drives.
+                return None
+            raise FlashtwinError(f"{PLACE}={said}: {error}", exit_code=USAGE) from error
         text = os.environ.get(SIZE, "")
         try:
             return cls(place, limit_bytes=parse_size(text) if text else LIMIT_BYTES)
@@ -103,10 +115,13 @@ class Store:
             os.utime(place / ABOUT)
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError):
+        except _DAMAGED:
             self.drop(key)
             return None
-        return result if (place / DRIVE).is_file() else None
+        if (place / DRIVE).is_file():
+            return result
+        self.drop(key)
+        return None
 
     def snapshot(self, key: str) -> Path:
         """The file that holds a drive."""
