@@ -41,6 +41,10 @@ def test_a_test(measured: ft.Run) -> None:
     assert series["bytes"].sum() == measured.steps["bytes"].sum() == measured.jobs["bytes"].sum()
     assert measured.xray["host_bytes"].max() == series["bytes"].sum()
     assert measured.per_gb.height == 15 and measured.hist.height > 3
+    meter = measured.meter
+    joules = (meter["power_w"] * meter["dt_ns"]).sum() / 1e9
+    told = measured.smart()["flashtwin"]["energy"]["energy_uj"] / 1e6
+    assert joules == pytest.approx(told, rel=1e-3) and meter["temperature_c"].min() > 0
     assert measured.smart()["flashtwin"]["waf"]["total"] > 1
     shares = measured.percentiles("fill/1m-q1/pass-1")
     assert list(shares) == [50, 99, 99.9] and shares[50] > 1000
@@ -74,6 +78,9 @@ def test_what_cannot_be_tested(tmp_path: Path) -> None:
         ("bx500-240", {"budget": "soon"}),
         ("bx500-240", {"budget": 0}),
         ("bx500-240", {"sets": {"no.key": 1}}),
+        ("bx500-240", {"seed": -1}),
+        ("bx500-240", {"seed": 1 << 63}),
+        ("bx500-240", {"battery": {"fill": {"idle_s": 1e9}}}),
     ]
     for target, arguments in wrong:
         with pytest.raises(ft.FlashtwinError):

@@ -21,6 +21,9 @@ from flashtwin.runner.sweep.grid import axes, axis, points
         ("nand.native.tprog=1ms..2ms/4", ["1 ms", "1.333 ms", "1.667 ms", "2 ms"]),
         ("firmware=none,slc-off", ["none", "slc-off"]),
         ("seed=1..3/3", ["1", "2", "3"]),
+        ("op=0.0725..0.1450/2", ["0.0725", "0.145"]),
+        ("op=0.07..0.0706/2", ["0.07", "0.0706"]),
+        ("gc.low=10..2/3", ["10", "6", "2"]),
     ],
 )
 def test_a_text_is_these_values(text: str, values: list[str]) -> None:
@@ -41,6 +44,13 @@ def test_a_text_is_these_values(text: str, values: list[str]) -> None:
         ("op=a..b/3", "has an end that is no number with a unit"),
         ("seed=1,x", "has a seed that is no whole number"),
         ("nand.planes=1..2/4", "names a value twice"),
+        ("op=1..0*3", "cannot fall in ratios to 0"),
+        ("op=-1..4*3", "cannot rise in ratios from 0"),
+        (f"op=1..{10**30}/2", "more digits than a number has"),
+        (f"op=0..0.{'0' * 12}1/2", "more digits than a number has"),
+        (f"seed={1 << 63}", "no whole number from 0 to"),
+        (f"seed=0..{1 << 64}/2", "more digits than a number has"),
+        ("seed=\u0663", "no whole number from 0 to"),
     ],
 )
 def test_what_is_no_axis_is_refused_with_the_form(text: str, why: str) -> None:

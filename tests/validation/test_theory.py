@@ -92,7 +92,16 @@ def test_a_row_is_judged_by_its_tolerance_or_its_bounds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("policy", "rho", "trims"), [("lru", 0.2, 0), ("fifo", 0.001, 0), ("fifo", 0.2, 0.5)]
+    ("policy", "rho", "trims"),
+    [
+        ("lru", 0.2, 0),
+        ("fifo", 0.001, 0),
+        ("fifo", math.nan, 0),
+        ("fifo", 0.2, 0.5),
+        # Requests are drawn in whole percent: the law would be asked at another point.
+        ("fifo", 0.2, 0.125),
+        ("fifo", 0.2, 0.001),
+    ],
 )
 def test_points_that_cannot_be_are_refused(policy: str, rho: float, trims: float) -> None:
     with pytest.raises(FlashtwinError) as refused:

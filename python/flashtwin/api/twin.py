@@ -177,10 +177,7 @@ class Twin:
 
         core = self._twin.simulation
         ops = np.asarray(op)
-        shape = np.broadcast_shapes(
-            ops.shape, np.shape(offset), np.shape(size), np.shape(0 if at_ns is None else at_ns)
-        )
-        count = shape[0] if shape else 1
+        count = _rows(ops, offset, size, 0 if at_ns is None else at_ns)
         names = np.broadcast_to(ops, (count,))
         codes = _codes(names)
         sizes = np.where(codes == _code("flush"), 0, _whole(size, count, "size"))
@@ -265,6 +262,18 @@ def _code(op: str) -> int:
 def _codes(names: np.ndarray) -> np.ndarray:
     found, back = np.unique(names, return_inverse=True)
     return np.array([_code(str(name)) for name in found], dtype=np.uint8)[back]
+
+
+def _rows(*columns: ArrayLike) -> int:
+    """How many requests columns make together: one value stands for any number."""
+    shapes = [np.shape(column) for column in columns]
+    if any(len(shape) > 1 for shape in shapes):
+        raise FlashtwinError("a column of requests has one dimension", exit_code=USAGE)
+    lengths = {shape[0] for shape in shapes if shape and shape[0] != 1}
+    if len(lengths) > 1:
+        told = " and ".join(map(str, sorted(lengths)))
+        raise FlashtwinError(f"columns of requests with {told} rows", exit_code=USAGE)
+    return lengths.pop() if lengths else 1
 
 
 def _whole(values: ArrayLike, count: int, name: str) -> np.ndarray:

@@ -17,7 +17,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from flashtwin.battery import quantity
-from flashtwin.battery.parameter import SECONDS, Kind, decimal, or_word, parameter, several, whole
+from flashtwin.battery.parameter import (
+    SAMPLE,
+    SECONDS,
+    Kind,
+    decimal,
+    or_word,
+    parameter,
+    several,
+    whole,
+)
 from flashtwin.battery.registry import Battery, Part
 from flashtwin.battery.step import Job, Mark, NotPossible, Purge, Rest, Result, Run
 from flashtwin.errors import USAGE, FlashtwinError
@@ -78,7 +87,7 @@ class Parameters:
     )
     sample_s: float | None = parameter(
         None,
-        or_word("auto", SECONDS),
+        or_word("auto", SAMPLE),
         "length of a sample; auto: 0.5 s, less on targets below 50 GB",
     )
     host_us: float = parameter(
@@ -170,7 +179,7 @@ def _pass(parameters: Parameters, info: DriveInfo, pattern: Pattern, number: int
 
 def _sample_s(parameters: Parameters, info: DriveInfo) -> float:
     if parameters.sample_s is not None:
-        return max(parameters.sample_s, 0.001)
+        return parameters.sample_s
     share = min(1.0, info.capacity_bytes / COARSE_BYTES)
     return max(SAMPLE_S_LEAST, round(SAMPLE_S * share, 3))
 

@@ -192,3 +192,17 @@ def several(kind: Kind, plural: str) -> Kind:
 
 SIZE = Kind(name="a size", parse=quantity.parse_size, show=quantity.show_size, accepts=_number)
 SECONDS = Kind(name="a time", parse=_seconds, show=quantity.show_seconds, accepts=_number)
+
+
+def _sample(text: str) -> float:
+    seconds = quantity.parse_seconds(text)
+    if not SAMPLE_LEAST_S <= seconds <= SAMPLE_MOST_S:
+        raise ValueError("write a time from 1ms to 1h")
+    return seconds
+
+
+# A sample is a row of a table: with shorter ones a run would not fit into memory.
+SAMPLE_LEAST_S, SAMPLE_MOST_S = 0.001, 3600.0
+SAMPLE = Kind(
+    name="a time from 1ms to 1h", parse=_sample, show=quantity.show_seconds, accepts=_number
+)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flashtwin.battery import quantity
-from flashtwin.battery.parameter import SECONDS, SIZE, decimal, parameter
+from flashtwin.battery.parameter import SAMPLE, SECONDS, SIZE, decimal, parameter
 from flashtwin.battery.registry import Battery
 from flashtwin.battery.step import Ask, Job, Mark, NotPossible, Purge, ReadWrite, Rest, Result, Run
 from flashtwin.errors import USAGE, FlashtwinError
@@ -42,7 +42,7 @@ class Parameters:
     )
     rest_s: float = parameter(600.0, SECONDS, "how long the rest after the write is watched")
     random_s: float = parameter(30.0, SECONDS, "how long each of the random workloads runs")
-    sample_s: float = parameter(1.0, SECONDS, "length of a sample of the meter")
+    sample_s: float = parameter(1.0, SAMPLE, "length of a sample of the meter")
     host_us: float = parameter(
         5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
     )

@@ -19,6 +19,8 @@ _SIZES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12} | 
     "tib": 1 << 40,
 }
 _TIMES = {"ms": 0.001, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
+# A drive's clock counts nanoseconds in 64 bits, and a battery may ask for several such times.
+MOST_S = 87_600 * 3600.0
 _BINARY = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 _DECIMAL = (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
 
@@ -56,7 +58,10 @@ def parse_seconds(text: str) -> float:
     unit = match[2].lower() if match else ""
     if not match or (unit and unit not in _TIMES):
         raise ValueError("write a time such as 30s, 10m, 1h or 500ms; a bare number is seconds")
-    return float(Decimal(match[1]) * Decimal(str(_TIMES[unit or "s"])))
+    seconds = float(Decimal(match[1]) * Decimal(str(_TIMES[unit or "s"])))
+    if seconds > MOST_S:
+        raise ValueError("a time is at most 10 years, 87600h")
+    return seconds
 
 
 def show_number(value: float) -> str:

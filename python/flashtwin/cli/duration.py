@@ -6,6 +6,8 @@ import re
 
 from flashtwin.errors import USAGE, FlashtwinError
 
+# A hundred years: dates do not go back for ever.
+_MOST_S = 100 * 365.25 * 86_400
 _SPAN = {"m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 
 
@@ -18,7 +20,12 @@ def seconds(option: str, text: str | None) -> float:
         raise FlashtwinError(
             f"{option} {text} is no time", hint="write 12h, 30d or 4w", exit_code=USAGE
         )
-    return float(match[1]) * _SPAN[match[2]]
+    span = float(match[1]) * _SPAN[match[2]]
+    if span > _MOST_S:
+        raise FlashtwinError(
+            f"{option} {text} is before there was anything", hint="write less", exit_code=USAGE
+        )
+    return span
 
 
 def ago(seconds: float) -> str:

@@ -49,6 +49,7 @@ from flashtwin.results.series import COLUMNS, Series
 # second: what goes on there is slow.
 SAMPLES = 1200
 SAMPLE_NS = 500_000_000
+MOST_SEED = (1 << 63) - 1
 # What is asked of a drive in a step; the answer is as the core gives it.
 Work = Callable[[_core.Twin], Mapping[str, Any]]
 
@@ -65,6 +66,10 @@ class Twin:
         store: Store | None = None,
     ) -> None:
         self._spec = spec
+        if not 0 <= seed <= MOST_SEED:
+            raise FlashtwinError(
+                f"a seed of {seed} is no whole number from 0 to {MOST_SEED}", exit_code=USAGE
+            )
         self._drive = _core.Twin(spec, seed)
         # The steps so far, while all of them only prepared; and the result of the last one, where
         # the drive after it is kept and was not loaded yet.

@@ -18,11 +18,14 @@ from flashtwin.errors import USAGE, FlashtwinError
 
 MOST_POINTS = 10_000
 FIRMWARE, SEED = "firmware", "seed"
+MOST_SEED = (1 << 63) - 1
+# Places after the point: what is between two ends has as many as they, and at least three.
+PLACES, MOST_PLACES, MOST_NUMBER = 3, 9, Decimal(10) ** 15
 NO_PROFILE = "none"
 _FORM = (
     "write --vary KEY=A,B,C or --vary KEY=FROM..TO/COUNT, for example slc_cache.size=6GB..48GB/8"
 )
-_RANGE = re.compile(r"(.+?)\.\.(.+)([/*])\s*(\d+)\s*")
+_RANGE = re.compile(r"(.+?)\.\.(.+)([/*])\s*(\d{1,9})\s*")
 _QUANTITY = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*([A-Za-z%/]*)\s*")
 
 
@@ -83,9 +86,13 @@ def axis(text: str) -> Axis:
         raise _wrong(text, "has an empty value")
     if len(set(values)) < len(values):
         raise _wrong(text, "names a value twice")
-    if key == SEED and not all(value.isdecimal() for value in values):
-        raise _wrong(text, "has a seed that is no whole number")
+    if key == SEED and not all(_is_seed(value) for value in values):
+        raise _wrong(text, f"has a seed that is no whole number from 0 to {MOST_SEED}")
     return Axis(key=key, values=tuple(values))
+
+
+def _is_seed(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 20 and int(text) <= MOST_SEED
 
 
 def points(axes: Sequence[Axis]) -> list[Point]:
@@ -113,27 +120,35 @@ def _spread(text: str, match: re.Match[str]) -> list[str]:
     if low is None or high is None:
         raise _wrong(text, "has an end that is no number with a unit")
     first, last, unit = Decimal(low[1]), Decimal(high[1]), high[2]
-    if low[2] not in ("", unit) or (first == 0 and ratio):
-        why = (
-            "has ends in two units" if low[2] not in ("", unit) else "cannot rise in ratios from 0"
-        )
-        raise _wrong(text, why)
+    if low[2] not in ("", unit):
+        raise _wrong(text, "has ends in two units")
+    if ratio and min(first, last) <= 0:
+        way = "rise in ratios from" if first <= 0 else "fall in ratios to"
+        raise _wrong(text, f"cannot {way} 0 or less")
+    places = max(PLACES, *(_places(end) for end in (first, last)))
+    if places > MOST_PLACES or max(abs(first), abs(last)) >= MOST_NUMBER:
+        raise _wrong(text, "has an end with more digits than a number has")
     if not 2 <= count <= MOST_POINTS:
         raise _wrong(text, f"asks for {count} values; 2 to {MOST_POINTS} are possible")
     whole = first == first.to_integral_value() and last == last.to_integral_value() and not unit
     made = [_between(first, last, Decimal(i) / (count - 1), ratio) for i in range(count)]
-    return [
-        _written(value, whole) + (f" {unit}" if unit not in ("", "%") else unit) for value in made
-    ]
+    texts = [_written(value, 0 if whole else places) for value in made]
+    return [one + (f" {unit}" if unit not in ("", "%") else unit) for one in texts]
+
+
+def _places(value: Decimal) -> int:
+    """Places after the point."""
+    exponent = value.as_tuple().exponent
+    return max(-exponent, 0) if isinstance(exponent, int) else 0
 
 
 def _between(first: Decimal, last: Decimal, share: Decimal, ratio: bool) -> Decimal:
     return first * (last / first) ** share if ratio else first + (last - first) * share
 
 
-def _written(value: Decimal, whole: bool) -> str:
-    """At most three decimals, which is what specs take; counts stay whole."""
-    rounded = value.quantize(Decimal(1) if whole else Decimal("0.001"))
+def _written(value: Decimal, places: int) -> str:
+    """So many places after the point at most; counts stay whole."""
+    rounded = value.quantize(Decimal(1).scaleb(-places))
     text = f"{rounded:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 

@@ -194,6 +194,12 @@ def of_user(policy: str, rho: float, pages: int, trims: float = 0.0) -> Point:
             hint="write a share from 0 to 0.49; half and more leaves nothing on the drive",
             exit_code=USAGE,
         )
+    if abs(100 * trims - round(100 * trims)) > 1e-9:
+        raise FlashtwinError(
+            f"a share of TRIMs of {trims:g} is no whole percent, which is how requests are drawn",
+            hint=f"write --trims {round(100 * trims) / 100:g}",
+            exit_code=USAGE,
+        )
     effective = formulas.trimmed(rho, trims)
     parameters: dict[str, float | int | str] = {"policy": policy, "op": rho, "pages": pages}
     law = f"{policy}, uniform random writes"
