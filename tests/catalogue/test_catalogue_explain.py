@@ -39,6 +39,11 @@ def test_findings_of_the_fill(name: str, pattern: str) -> None:
         ("cdm.RND4K-Q1T1.read.iops", "cdm.*.iops"),
         (" fill.mean ", "fill.mean[*]"),
         ("fill.third_pass.mean[1m-q1]", "fill.*_pass.mean[*]"),
+        ("cache_size", "fill.cache_size[*]"),
+        ("fold_begin[1m-q1]", "fill.fold_begin[*]"),
+        ("after-write", "power.after-write"),
+        ("waf", "waf[*]"),
+        ("waf[12.5%]", "waf[*]"),
     ],
 )
 def test_findings_with_parts_that_vary(name: str, entry: str) -> None:
@@ -49,8 +54,7 @@ def test_findings_with_parts_that_vary(name: str, entry: str) -> None:
     ("name", "meant"),
     [
         ("fill.cache-size", "fill.cache_size"),
-        ("cache_size", "fill.cache_size"),
-        ("fold_begin", "fill.fold_begin"),
+        ("cache_sizes", "fill.cache_size"),
         ("fill.second_pass.means", "fill.second_pass.mean"),
         ("fill.cache_size(1m-q1)", "fill.cache_size"),
     ],

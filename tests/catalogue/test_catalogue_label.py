@@ -42,3 +42,23 @@ def test_what_no_label_says_is_refused() -> None:
         spec_text(
             Label(id="x", name="X", capacity_bytes=GB, interface="sata", cell="tlc", dram="hmb")
         )
+
+
+@pytest.mark.parametrize(
+    "name", ['Foo "Pro" 1\\2', "a\nid = 'b'", "tab\there", "\u00e4\u2014\x7f", "''", "${HOME} #x"]
+)
+def test_whatever_a_drive_is_called_it_is_called_so(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(
+        spec_text(
+            Label(
+                id="x",
+                name=name,
+                capacity_bytes=240 * GB,
+                interface="sata",
+                cell="tlc",
+                dram="yes",
+            )
+        )
+    )
+    assert load(str(path)).name == name

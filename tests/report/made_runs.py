@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from flashtwin.analysis.wording import ORDINALS
 from flashtwin.battery.step import JobTotals, NotPossible, Result
 from flashtwin.results.finding import Evidence, Finding
 from flashtwin.results.rundir import Run, State
@@ -302,17 +303,25 @@ def _fill_findings(paper: Paper, pattern: str, label: str, number: int) -> list[
 
     mean = total / seconds / MB
     if number > 1:
+        which = ORDINALS[number - 1]
         return [
             finding(
-                "second_pass.cache_size",
-                "Second pass: where the first plateau ends",
+                f"{which}_pass.cache_size",
+                f"{which.capitalize()} pass: where the first plateau ends",
                 0.0,
                 "GB",
                 0,
                 total,
                 "none seen: no lasting drop",
             ),
-            finding("second_pass.mean", "Second pass: mean speed", mean, "MB/s", 0, total),
+            finding(
+                f"{which}_pass.mean",
+                f"{which.capitalize()} pass: mean speed",
+                mean,
+                "MB/s",
+                0,
+                total,
+            ),
         ]
     folds = paper.fold < paper.capacity
     cache, fold = paper.cache * GB, paper.fold * GB

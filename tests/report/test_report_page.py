@@ -16,7 +16,7 @@ from made_runs import HOST, Paper, make_run, two
 
 from flashtwin import report
 from flashtwin.errors import FlashtwinError
-from flashtwin.report import about, charts, endurance, page, xray
+from flashtwin.report import about, charts, endurance, findings, page, xray
 from flashtwin.report.view import drives_of
 from flashtwin.results import causes
 from flashtwin.results.rundir import Run
@@ -278,3 +278,13 @@ def test_causes_that_share_a_colour_are_added_and_absent_ones_are_not_named(
     assert "journal and recovery" not in Elements(text).words
     second = next(one for one in insides if one.phase.name == "pass-2")
     assert second.total("upkeep_bytes") == pytest.approx(second.total("host_bytes") * 3 / 4000)
+
+
+def test_every_pass_stands_under_its_own_heading(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", Paper(patterns=("1m-q1",), passes=3, cells=()))
+    (group,) = findings.groups_of(drives_of([run]))
+    assert {part.title: [row.title for row in part.rows][-1] for part in group.parts} == {
+        "First pass, from empty": "End of the first plateau as a share of the raw flash",
+        "Second pass, on the full drive": "Mean speed",
+        "Third pass, on the full drive": "Mean speed",
+    }

@@ -31,6 +31,11 @@ class Meaning:
         form = re.escape(stem).replace(r"\*", ".+") + (r"(\[.+\])?" if bracket else "")
         return name == self.id or re.fullmatch(form, name) is not None
 
+    @property
+    def short(self) -> str:
+        """Without battery and pattern, as a finding answers to it: cache_size."""
+        return self.id.partition("[")[0].partition(".")[2]
+
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -43,10 +48,14 @@ def meanings() -> tuple[Meaning, ...]:
 
 
 def explain(name: str) -> Meaning:
-    """The entry for a finding's id; raises with what may have been meant."""
+    """The entry for a finding's id, with or without its battery and pattern; raises with what may
+    have been meant."""
     name = name.strip()
     for meaning in meanings():
         if meaning.fits(name):
+            return meaning
+    for meaning in meanings():
+        if meaning.short == name.partition("[")[0]:
             return meaning
     known = [_usual(meaning.id) for meaning in meanings()]
     near = get_close_matches(name.partition("[")[0], known, n=3, cutoff=0.4)

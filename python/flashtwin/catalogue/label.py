@@ -11,6 +11,7 @@ Sources of the priors: data sheets and ISSCC papers of flash of each kind (page 
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass
 from typing import Literal
@@ -218,16 +219,22 @@ def _sold(count: int) -> str:
 
 
 def _head(label: Label) -> str:
-    return f"""# {label.name}: made by `flashtwin new` from what its label says. Values from the
+    said = "".join(sign for sign in " ".join(label.name.split()) if sign.isprintable())
+    return f"""# {said}: made by `flashtwin new` from what its label says. Values from the
 # label have the origin `datasheet`; all others are what drives of the kind usually have (`prior`).
 # Replace them by what is known, and say where it comes from.
 
 schema = 1
 id = "{label.id}"
-name = "{label.name}"
+name = {_quoted(label.name)}
 origin = "prior"
 source = "usual for {label.cell.upper()} drives with {label.interface} links"
 """
+
+
+def _quoted(text: str) -> str:
+    """A TOML string, with whatever stands in it."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _drive(label: Label) -> str:

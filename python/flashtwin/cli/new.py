@@ -12,7 +12,7 @@ import click
 from flashtwin.cli import options, terminal
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 
-_ID = re.compile(r"^[a-z0-9][a-z0-9._-]*$")
+_ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
 
 @click.command(
@@ -54,13 +54,13 @@ def command(
     from flashtwin.catalogue.label import Label, spec_text
     from flashtwin.catalogue.loader import BadSpecError, load
 
-    if not _ID.match(drive_id):
+    if not _ID.fullmatch(drive_id):
         raise click.BadParameter(
             "lower-case letters, digits, -, _ and . make an id", param_hint="ID"
         )
     label = Label(
         id=drive_id,
-        name=(name or drive_id).replace('"', "'"),
+        name=name or drive_id,
         capacity_bytes=_bytes(_asked("capacity", capacity, "240 GB"), "--capacity"),
         interface=_asked("interface", interface, "sata", ("sata", "pcie3", "pcie4", "pcie5")),
         cell=_asked("cell", cell, "tlc", ("slc", "mlc", "tlc", "qlc")),

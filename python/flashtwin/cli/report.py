@@ -21,12 +21,14 @@ from flashtwin.cli import options, terminal
 @options.out("The file to write; by default report.html in the directory of the runs.")
 @options.as_json
 def command(runs: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
-    """Make the report of one or more RUNs, directories that flashtwin test wrote."""
+    """Make the report of one or more RUNs: run directories, or names in ./flashtwin-runs."""
     from flashtwin import report
+    from flashtwin.results import listing
     from flashtwin.results.rundir import find_runs
 
-    found = [run for path in runs for run in find_runs(path)]
-    default = runs[0] / "report.html" if len(runs) == 1 else Path("report.html")
+    places = [listing.find(run) for run in runs]
+    found = [run for place in places for run in find_runs(place)]
+    default = places[0] / "report.html" if len(places) == 1 else Path("report.html")
     page = report.build(found, out or default)
     if as_json:
         terminal.print_json({"report": str(page), "runs": [str(run.path) for run in found]})

@@ -6,6 +6,7 @@ that explains a finding is the catalogue's, the same that `flashtwin explain` pr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,7 +17,9 @@ from flashtwin.report.view import Drive, pattern_title
 from flashtwin.results.finding import Finding
 
 SECOND = "second_pass."
-_SECOND_TITLE = "Second pass: "
+# Findings of the passes after the first: what their ids have, and what their titles begin with.
+LATER = re.compile(r"\.([a-z0-9]+)_pass\.")
+LATER_TITLE = re.compile(r"^\w+ pass: ")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +93,7 @@ def _group(group: str, ids: Sequence[str], drives: Sequence[Drive]) -> Group:
             for index, finding in enumerate(mine)
         )
         title = next(finding.title for finding in mine if finding is not None).partition(" [")[0]
-        row = Row(title=_capital(title.removeprefix(_SECOND_TITLE)), cells=made)
+        row = Row(title=_capital(LATER_TITLE.sub("", title)), cells=made)
         parts.setdefault(_part_of(name, ids), []).append(row)
     return Group(
         id=group,
@@ -103,9 +106,10 @@ def _group(group: str, ids: Sequence[str], drives: Sequence[Drive]) -> Group:
 
 def _part_of(name: str, ids: Sequence[str]) -> str:
     """The passes of a fill apart from each other, where there is more than one."""
-    if not any(SECOND in one for one in ids):
+    if not any(LATER.search(one) for one in ids):
         return ""
-    return "Second pass, on the full drive" if SECOND in name else "First pass, from empty"
+    later = LATER.search(name)
+    return f"{_capital(later[1])} pass, on the full drive" if later else "First pass, from empty"
 
 
 def _capital(text: str) -> str:

@@ -50,7 +50,6 @@ SCRIPTS = (
 PLACES = {
     "fill.cache_size": "cache ends",
     "fill.fold_begin": "folding begins",
-    "fill.second_pass.cache_size": "cache ends",
 }
 GAUGES = {
     "cache": "cache in use (GB)",
@@ -224,7 +223,7 @@ def _places(drives: Sequence[Drive]) -> list[dict[str, Any]]:
     found = []
     for drive in drives:
         for finding in drive.findings:
-            word = PLACES.get(finding.id.partition("[")[0])
+            word = PLACES.get(findings.LATER.sub(".", finding.id.partition("[")[0]))
             if word and finding.value and finding.unit == "GB" and finding.evidence:
                 shown = f"{word} {numbers.significant(finding.value)} GB"
                 where = {"drive": drive.index, "label": finding.evidence.label}
