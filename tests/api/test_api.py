@@ -42,9 +42,9 @@ def test_a_test(measured: ft.Run) -> None:
     assert measured.xray["host_bytes"].max() == series["bytes"].sum()
     assert measured.per_gb.height == 15 and measured.hist.height > 3
     meter = measured.meter
-    joules = (meter["power_w"] * meter["dt_ns"]).sum() / 1e9
+    joules = (meter["watts"] * meter["dt_ns"]).sum() / 1e9
     told = measured.smart()["flashtwin"]["energy"]["energy_uj"] / 1e6
-    assert joules == pytest.approx(told, rel=1e-3) and meter["temperature_c"].min() > 0
+    assert joules == pytest.approx(told, rel=1e-3) and meter["celsius"].min() > 0
     assert measured.smart()["flashtwin"]["waf"]["total"] > 1
     shares = measured.percentiles("fill/1m-q1/pass-1")
     assert list(shares) == [50, 99, 99.9] and shares[50] > 1000

@@ -2,5 +2,6 @@
 
 It works on numbers from anywhere and imports neither drives nor batteries. Nothing is imported
 here, so that the command line starts without numpy; ask the modules: `fill` for the findings of a
-fill, `changepoints` and `edges` for any series, `explain` for what a finding means.
+fill, `changepoints` and `edges` for any series, `power` and `amplification` for readings of a meter
+and of SMART data.
 """

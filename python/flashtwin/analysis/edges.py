@@ -16,7 +16,7 @@ Invariants: low <= value <= high, all within the window; no random draw.
 
 Source of the numbers: choices. The place depends on few samples near the cut, the window of 300 a
 side is far more; a side of few samples borrows from the series' own noise with the weight of
-`BORROWED` samples. The coverage is tested (tests/analysis/test_coverage.py).
+`BORROWED` samples. The coverage is tested (tests/analysis/test_analysis_coverage.py).
 """
 
 from __future__ import annotations

@@ -1,0 +1,162 @@
+"""docs/reference/json.md has every key that `--json` prints, and none that it does not."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+from stored_runs import store, usual
+from test_cli_cache import kept
+from test_cli_commands import validation
+
+from flashtwin.cli import sweep
+from flashtwin.runner.sweep.grid import axes
+from flashtwin.runner.sweep.plan import Failure, Plan
+from flashtwin.runner.sweep.run import Sweep
+from flashtwin.runner.sweep.table import Row
+from flashtwin.validation import validate as validate_module
+from flashtwin.validation.theory.points import of_user
+from flashtwin.validation.theory.run import LawRow
+
+Run = Callable[..., Result]
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json.md"
+FINDING = ["id", "title", "battery", "value", "low", "high", "unit", "note", "evidence"]
+
+
+def documented() -> dict[str, set[str]]:
+    """The keys by section."""
+    _, *sections = re.split(r"^## ", PAGE.read_text(), flags=re.M)
+    found = {}
+    for section in sections:
+        title, _, text = section.partition("\n")
+        names = re.findall(r"`([A-Za-z_\[\]{}.]+)`", text)
+        found[title.strip()] = {name for name in names if not name.endswith((".md", ".json"))}
+    return found
+
+
+def leaves(value: Any, path: str = "") -> Iterator[str]:
+    """Paths of everything that is no object or list; a finding counts as one thing."""
+    if isinstance(value, dict):
+        if list(value) and set(value) == set(FINDING):
+            yield path
+        elif not value:
+            yield f"{path}{{}}"
+        else:
+            for key, one in value.items():
+                yield from leaves(one, f"{path}.{key}" if path else key)
+    elif isinstance(value, list):
+        if not value:
+            yield f"{path}[]"
+        for one in value:
+            yield from leaves(one, f"{path}[]")
+    else:
+        yield path
+
+
+def covers(name: str, path: str) -> bool:
+    """Whether a documented name stands for a path: the same, or a map or list that holds it."""
+    if name.endswith("{}"):
+        return path == name[:-2] or path.startswith(f"{name[:-2]}.") or path == name
+    return name in (path, path.removesuffix("[]"), f"{path}[]") or (
+        name.endswith("[]") and path.startswith(f"{name}.")
+    )
+
+
+def check(section: str, value: Any, *, lacking: tuple[str, ...] = ()) -> None:
+    """Every key of a value is in its section; what `lacking` begins with may be of other runs."""
+    names = documented()[section]
+    paths = set(leaves(value))
+    untold = [path for path in paths if not any(covers(name, path) for name in names)]
+    assert untold == [], f"{section}: not documented"
+    gone = [
+        name
+        for name in names
+        if ("[]" in name or "." in name or "{}" in name)
+        and not name.startswith(lacking or ("\0",))
+        and not any(covers(name, path) or path.startswith(name) for path in paths)
+    ]
+    assert gone == [], f"{section}: documented, and not there"
+
+
+def told(done: Result) -> Any:
+    assert done.exit_code in (0, 1, 2) and not done.stderr, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("section", "words"),
+    [
+        ("drives", ["drives"]),
+        ("show", ["show", "bx500-240"]),
+        ("check", ["check", "bx500-240", "--set", "bad=1"]),
+        ("batteries", ["batteries"]),
+        ("explain", ["explain"]),
+        ("test", ["test", "bx500-240", "--battery", "fill:patterns=1m-q1", "-q"]),
+    ],
+)
+def test_commands_on_drives(run: Run, section: str, words: list[str]) -> None:
+    check(section, told(run(*words, "--json")), lacking=("parameters[]",))
+
+
+def test_what_has_a_name(run: Run) -> None:
+    lacking = ("batteries[]", "findings[]")
+    check("batteries", told(run("batteries", "fill", "--json")), lacking=lacking)
+    check("explain", told(run("explain", "fill.mean", "--json")), lacking=lacking)
+    differences = ["key", "first", "second", "first_origin", "second_origin"]
+    row = {name: "x" for name in differences}
+    side = {"spec": "a", "hash": "b"}
+    check("diff", {"first": side, "second": side, "differences": [row]})
+
+
+def test_commands_on_runs(run: Run, tmp_path: Path) -> None:
+    store(tmp_path / "a")
+    store(tmp_path / "b", findings=usual(cache=20.0), seed=2)
+    check("runs", told(run("runs", ".", "--json")))
+    shown = told(run("runs", "show", "a", "--json"))
+    base = told(run("runs", "a", "--json"))["runs"][0]
+    for one in shown["runs"]:
+        for key in base.keys() - {"target", "batteries", "steps"}:
+            assert one.pop(key) == base[key]
+    check("runs show", shown, lacking=("runs[].command",))
+    check("compare", told(run("compare", "a", "b", "--fail-on", "1%", "--json")))
+    check("report", told(run("report", "a", "--json")))
+    check("export", told(run("export", "a", "--format", "csv", "--json")))
+    check("runs prune", told(run("runs", "prune", ".", "--keep", "1", "--dry-run", "--json")))
+
+
+def test_the_cache(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("FLASHTWIN_CACHE", str(tmp_path / "kept"))
+    kept(tmp_path / "kept", "a", days=1)
+    check("cache", told(run("cache", "--json")))
+    check("cache clear", told(run("cache", "clear", "--json")), lacking=("drives[]",))
+
+
+def test_validations(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(validate_module, "validate", lambda *a, **b: validation(101.0))
+    theory = ("rows[].law", "rows[].point", "rows[].expected", "rows[].origin")
+    check("validate", told(run("validate", "bx500-240", "--json")), lacking=theory)
+    row = LawRow(point=of_user("fifo", 0.2, 64), expected=1.0, found=1.0, error=0.0, verdict="pass")
+    assert set(leaves({"rows": [row.to_json()]})) >= {"rows[].law", "rows[].point.op"}
+    names = documented()["validate"]
+    for path in leaves({"rows": [row.to_json()]}):
+        assert any(covers(name, path) for name in names), path
+
+
+def test_a_sweep(tmp_path: Path) -> None:
+    plan = Plan(drive="x", batteries="fill", axes=tuple(axes(["op=0.1,0.2"])), sets=("a=1",))
+    settings = (("op", "0.1"),)
+    failure = Failure(number=0, name="op=0.1", message="m", hint="h")
+    row = Row(
+        number=0,
+        settings=settings,
+        run=None,
+        failure=failure,
+        findings={one.id: one for one in usual()},
+    )
+    done = Sweep(out=tmp_path, plan=plan, rows=(row,), failures=(failure,), repeated=0)
+    check("sweep", json.loads(json.dumps(sweep._json(done, tmp_path / "report.html"))))
