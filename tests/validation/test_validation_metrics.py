@@ -14,7 +14,7 @@ from flashtwin.validation.metrics import (
     PLANS,
     POWER,
     REGISTRY,
-    RESTED,
+    STRAIGHT,
     WAF,
     Measured,
     measure_of,
@@ -152,12 +152,15 @@ def test_the_rise_of_write_amplification_is_of_the_first_drive() -> None:
     on = Measured(
         findings={
             WAF: {"waf[25%]": 2.0, "waf[90%]": 2.5},
-            RESTED: {"waf[25%]": 2.0, "waf[90%]": 2.0},
+            STRAIGHT: {"waf[25%]": 2.0, "waf[90%]": 3.0},
         },
         fill_waf={},
     )
     found = REGISTRY[fact.test, fact.metric].find((on, drive()))
-    assert (found.cells, found.also) == ({"": 1.25}, {"rested": 1.0})
+    assert (found.cells, found.also) == (
+        {"": 1.25},
+        {"straight after the fill": 1.5},
+    )
 
 
 def test_nothing_over_nothing_is_no_ratio() -> None:

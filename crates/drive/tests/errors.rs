@@ -77,7 +77,8 @@ fn a_soft_decode_comes_last_and_then_the_data_is_lost() {
 fn refresh_keeps_resting_data_readable() {
     let sets = ["errors.correctable=10", "errors.retry_steps=2"];
     let run = |refresh: &str| {
-        // A longer life, so that refreshing does not wear the drive out: 10 bits a year in its first cycle.
+        // A longer life, so that refreshing does not wear the drive out: 10 bits a year in its
+        // first cycle.
         let rate = [
             "nand.native.endurance=100",
             "errors.native.retention=1000",

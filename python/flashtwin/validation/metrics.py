@@ -7,8 +7,10 @@ see and which comes from the X-ray's counters; nothing here looks at how a twin 
 
 The article on the BX500 does not say in which blocks it filled the drives: 128 KiB at depth 32
 counts, 1 MiB at depth 1 is shown beside it. It says nothing of rests around the random writes whose
-write amplification it gives by fill: without any counts, as one goes through the fills; with ten
-minutes each, in which all is folded, is shown beside it. Nor does it say which of its tests ran on
+write amplification it gives by fill. With rests of ten minutes counts: by then the drive has folded
+what the fill had left behind, and afterwards what these writes have, so that the counters tell what
+they cost and nothing else. Straight after the fill, where its folding runs on beside the writes and
+is counted with them, is shown beside it. Nor does it say which of its tests ran on
 a half-full drive: the benchmark's cells count on an empty one, half full is shown beside it.
 """
 
@@ -26,7 +28,7 @@ PATTERNS = (COUNTS, BESIDE)
 
 FILL, EMPTY, HALF = "fill", "crystaldiskmark", "crystaldiskmark, half full"
 POWER, LONG = "power", "power, a long write"
-WAF, RESTED = "waf", "waf, rested"
+WAF, STRAIGHT = "waf", "waf, straight after the fill"
 # A plan is a battery with parameters, run on a fresh twin. No row asks for the mixed cells.
 PLANS: Mapping[str, tuple[str, Mapping[str, object]]] = {
     FILL: ("fill", {}),
@@ -34,8 +36,8 @@ PLANS: Mapping[str, tuple[str, Mapping[str, object]]] = {
     HALF: ("crystaldiskmark", {"mix": "off", "fill_percent": "50"}),
     POWER: ("power", {}),
     LONG: ("power", {"size": "100GB"}),
-    WAF: ("waf", {"settle_s": "0s"}),
-    RESTED: ("waf", {}),
+    WAF: ("waf", {}),
+    STRAIGHT: ("waf", {"settle_s": "0s"}),
 }
 
 
@@ -167,15 +169,17 @@ def _ratio(plan: str, name: str) -> Measure:
 
 
 def _waf_rise() -> Measure:
-    """Of the first drive, its cache on: 90 % full over 25 %."""
+    """Of the first drive, its cache on: 90 % full over 25 %, each with rests before the counters
+    are read."""
 
     def rise(measured: Measured, plan: str) -> float | None:
         return _divide(measured.value(plan, "waf[90%]"), measured.value(plan, "waf[25%]"))
 
     def find(drives: Drives) -> Found:
-        return Found(cells={"": rise(drives[0], WAF)}, also={"rested": rise(drives[0], RESTED)})
+        beside = {"straight after the fill": rise(drives[0], STRAIGHT)}
+        return Found(cells={"": rise(drives[0], WAF)}, also=beside)
 
-    return Measure(plans=(WAF, RESTED), find=find)
+    return Measure(plans=(WAF, STRAIGHT), find=find)
 
 
 _FILL = "fill, sequential, empty drive"
