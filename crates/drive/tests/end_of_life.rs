@@ -1,14 +1,17 @@
 //! Drives with a tiny endurance, written until they can only be read.
 
+#[path = "common/asks.rs"]
+mod asks;
 mod common;
 
+use asks::UNCACHED;
 use common::load_with;
-use flashtwin_base::{Completion, Device, Nanos, Op, Request, Status};
+use flashtwin_base::{Device, Nanos, Op, Status};
 use flashtwin_drive::Drive;
 use flashtwin_drive::xray::COLUMNS;
 
 /// A drive of 64 MiB that is rated for a few cycles, without a cache.
-const SMALL: [&str; 19] = [
+const SMALL: [&str; 13] = [
     "drive.capacity=40 MB",
     "nand.channels=2",
     "nand.planes=2",
@@ -16,12 +19,6 @@ const SMALL: [&str; 19] = [
     "nand.blocks_per_plane=44",
     "nand.native.endurance=20",
     "ftl.system=0",
-    "slc_cache.mode=none",
-    "slc_cache.size=0",
-    "slc_cache.when_full=direct",
-    "fold.idle_after=never",
-    "fold.reserve=0",
-    "fold.pace=0",
     "controller.write_buffer=384 KiB",
     "wear.dynamic=least-worn",
     "wear.static_threshold=5",
@@ -31,18 +28,12 @@ const SMALL: [&str; 19] = [
 ];
 
 fn drive(sets: &[&str], seed: u64) -> Drive {
-    let sets = [&SMALL[..], sets].concat();
+    let sets = [&SMALL[..], &UNCACHED, sets].concat();
     Drive::new(&load_with(common::BASE, &[], &sets).config, seed)
 }
 
 fn single(drive: &mut Drive, op: Op, lba: u64, sectors: u32) -> Status {
-    let mut done: Vec<Completion> = Vec::new();
-    drive.submit(drive.now(), Request::new(1, op, lba, sectors));
-    while done.is_empty() {
-        let due = drive.next_due().expect("a command is under way");
-        drive.advance(due, &mut done);
-    }
-    done[0].status
+    asks::single(drive, op, lba, sectors).1
 }
 
 /// Writes the drive over and over until it refuses; the answer is how many bytes it took.

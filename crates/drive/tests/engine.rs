@@ -1,28 +1,21 @@
 //! The engine against times that can be reckoned by hand.
 
+#[path = "common/asks.rs"]
+mod asks;
 mod common;
 #[path = "common/loops.rs"]
 mod loops;
 
-use common::load_with;
-use flashtwin_base::{Completion, Device, Nanos, Op, Request, Status};
+use asks::{UNCACHED, bus, link};
+use flashtwin_base::{Device, Nanos, Op, Status};
 use flashtwin_drive::Drive;
 use flashtwin_workload::ReadWrite;
 use loops::{go, job, rate, rest};
 
 /// The base without idle folding, and with no reads that overtake, unless a test says otherwise.
 fn drive(sets: &[&str]) -> Drive {
-    Drive::new(&load_with(common::BASE, &[], sets).config, 1)
+    asks::drive(&[sets])
 }
-
-const NO_CACHE: [&str; 6] = [
-    "slc_cache.mode=none",
-    "slc_cache.size=0",
-    "slc_cache.when_full=direct",
-    "fold.idle_after=never",
-    "fold.reserve=0",
-    "fold.pace=0",
-];
 
 const WRITE_THROUGH: [&str; 2] = [
     "controller.acknowledge=write-through",
@@ -31,23 +24,8 @@ const WRITE_THROUGH: [&str; 2] = [
 
 /// Sends one command and waits for its answer; the answer is how long it took.
 fn single(drive: &mut Drive, op: Op, lba: u64, sectors: u32) -> (Nanos, Status) {
-    let start = drive.now();
-    drive.submit(start, Request::new(9, op, lba, sectors));
-    let mut done: Vec<Completion> = Vec::new();
-    while done.is_empty() {
-        let due = drive.next_due().expect("a command is under way");
-        drive.advance(due, &mut done);
-    }
-    assert_eq!(done[0].tag, 9);
-    (done[0].at - start, done[0].status)
-}
-
-fn link(bytes: u64) -> u64 {
-    bytes * 1_000_000_000 / 545_000_000
-}
-
-fn bus(bytes: u64) -> u64 {
-    bytes * 1_000_000_000 / 400_000_000
+    let (time, status) = asks::single(drive, op, lba, sectors);
+    (Nanos(time), status)
 }
 
 const COMMAND: u64 = 6_000;
@@ -74,7 +52,7 @@ fn a_write_through_of_one_unit_programs_a_padded_wordline() {
 
 #[test]
 fn a_read_takes_sense_bus_and_link_and_in_slc_less_than_natively() {
-    for (sets, sense) in [(&[][..], 35_000), (&NO_CACHE[..], 45_000)] {
+    for (sets, sense) in [(&[][..], 35_000), (&UNCACHED[..], 45_000)] {
         let mut d = drive(sets);
         single(&mut d, Op::Write, 0, 48 * 8);
         single(&mut d, Op::Flush, 0, 0);
@@ -85,7 +63,7 @@ fn a_read_takes_sense_bus_and_link_and_in_slc_less_than_natively() {
 
 #[test]
 fn page_types_have_their_own_read_times() {
-    let mut d = drive(&NO_CACHE);
+    let mut d = drive(&UNCACHED);
     single(&mut d, Op::Write, 0, 48 * 8);
     single(&mut d, Op::Flush, 0, 0);
     for (page, sense) in [(0u64, 45_000), (1, 60_000), (2, 75_000)] {
@@ -202,8 +180,8 @@ fn rate_of_writes(sets: &[&str]) -> f64 {
 
 #[test]
 fn cache_program_hides_the_transfer() {
-    let serial = rate_of_writes(&NO_CACHE);
-    let hidden = rate_of_writes(&[&NO_CACHE[..], &["nand.cache_program=true"]].concat());
+    let serial = rate_of_writes(&UNCACHED);
+    let hidden = rate_of_writes(&[&UNCACHED[..], &["nand.cache_program=true"]].concat());
     let granule = 2.0 * 196_608.0;
     let expected = granule / (4.3e-3 + 196_608.0 / 400e6);
     assert!(
@@ -220,7 +198,7 @@ fn cache_program_hides_the_transfer() {
 #[test]
 fn page_by_page_programs_take_the_sum_of_their_pages() {
     let sets = [r#"nand.native.tprog=["0.8 ms", "2.2 ms", "5.7 ms"]"#];
-    let found = rate_of_writes(&[&NO_CACHE[..], &sets].concat());
+    let found = rate_of_writes(&[&UNCACHED[..], &sets].concat());
     let wordline = 0.8e-3 + 2.2e-3 + 5.7e-3 + 196_608.0 / 400e6;
     let expected = 2.0 * 196_608.0 / wordline;
     assert!(
@@ -236,7 +214,7 @@ fn dies_that_share_a_channel_share_its_time() {
         "nand.dies_per_channel=2",
         "nand.native.tprog=10 us",
     ];
-    let found = rate_of_writes(&[&NO_CACHE[..], &sets, &["nand.cache_program=true"]].concat());
+    let found = rate_of_writes(&[&UNCACHED[..], &sets, &["nand.cache_program=true"]].concat());
     assert!(
         (found / 400e6 - 1.0).abs() < 0.03,
         "{found} on a bus of 400 MB/s"
@@ -246,7 +224,7 @@ fn dies_that_share_a_channel_share_its_time() {
 #[test]
 fn parity_costs_a_program_a_stripe_and_waits_for_nobody() {
     let parity = ["ftl.parity=stripe", "drive.capacity=15 GB"];
-    let sets = [&NO_CACHE[..], &parity].concat();
+    let sets = [&UNCACHED[..], &parity].concat();
     let mut d = drive(&sets);
     single(&mut d, Op::Write, 0, 48 * 8);
     let (time, _) = single(&mut d, Op::Flush, 0, 0);
@@ -273,7 +251,7 @@ fn parity_costs_a_program_a_stripe_and_waits_for_nobody() {
 fn superblocks_of_fewer_dies_keep_all_dies_busy_and_are_smaller() {
     let sets = |dies| {
         let shape = ["nand.channels=4", "nand.dies_per_channel=1"];
-        [&NO_CACHE[..], &shape, &[dies]].concat()
+        [&UNCACHED[..], &shape, &[dies]].concat()
     };
     let whole = rate_of_writes(&sets("ftl.superblock_dies=0"));
     for (dies, superblocks) in [
@@ -396,7 +374,7 @@ fn copyback_folds_without_the_channel_and_so_faster() {
 #[test]
 fn reads_overtake_programs_where_the_controller_lets_them() {
     let slowest = |priority: &str| {
-        let mut d = drive(&[&NO_CACHE[..], &[priority]].concat());
+        let mut d = drive(&[&UNCACHED[..], &[priority]].concat());
         let mut write = job(ReadWrite::Write, 128 << 10, 32);
         write.size = Some(1 << 28);
         go(&mut d, write);

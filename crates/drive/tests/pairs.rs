@@ -1,20 +1,16 @@
 //! Pages that a power cut in the program of another page of their wordline tears, by cuts at known
 //! instants and times reckoned by hand.
 
+#[path = "common/asks.rs"]
+mod asks;
 mod common;
 
-use common::load_with;
-use flashtwin_base::{Completion, Device, Nanos, Op, Request};
+use asks::{UNCACHED, link, single};
+use flashtwin_base::{Device, Nanos, Op};
 use flashtwin_drive::Drive;
 
 /// Two dies of four planes, pages of 16 KiB: a granule is a row of 16 units; three page types.
-const DRIVE: [&str; 12] = [
-    "slc_cache.mode=none",
-    "slc_cache.size=0",
-    "slc_cache.when_full=direct",
-    "fold.idle_after=never",
-    "fold.reserve=0",
-    "fold.pace=0",
+const DRIVE: [&str; 6] = [
     "nand.native.tprog=[\"500 us\", \"1 ms\", \"2 ms\"]",
     "controller.gather_time=5 s",
     "nand.wordlines_per_block=64",
@@ -27,25 +23,14 @@ const COMMAND: u64 = 6_000;
 const ROW: u64 = 16;
 
 fn drive(sets: &[&str]) -> Drive {
-    let sets = [&DRIVE[..], sets].concat();
-    let mut d = Drive::new(&load_with(common::BASE, &[], &sets).config, 1);
+    let mut d = asks::drive(&[&UNCACHED, &DRIVE, sets]);
     d.enable_power_cuts();
     d
 }
 
 /// Sends a command and waits for its answer; the answer is the time it took.
 fn ask(d: &mut Drive, op: Op, unit: u64, units: u64) -> u64 {
-    let (begun, mut done) = (d.now(), Vec::<Completion>::new());
-    d.submit(begun, Request::new(1, op, unit * 8, (units * 8) as u32));
-    while done.is_empty() {
-        let due = d.next_due().expect("a command is outstanding");
-        d.advance(due, &mut done);
-    }
-    (done[0].at - begun).0
-}
-
-fn link(bytes: u64) -> u64 {
-    bytes * 1_000_000_000 / 545_000_000
+    single(d, op, unit * 8, (units * 8) as u32).0
 }
 
 fn rest(d: &mut Drive, span: Nanos) {

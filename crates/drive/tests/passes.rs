@@ -1,23 +1,19 @@
 //! Programming in two passes against times and counts that can be reckoned by hand.
 
+#[path = "common/asks.rs"]
+mod asks;
 mod common;
 #[path = "common/loops.rs"]
 mod loops;
 
-use common::load_with;
+use asks::{UNCACHED, link};
 use flashtwin_base::{Completion, Device, Nanos, Op, Request};
 use flashtwin_drive::Drive;
 use flashtwin_workload::ReadWrite;
 use loops::{go, job, rate, rest};
 
 /// Two dies, each on its own channel; superblocks of 64 wordlines.
-const DRIVE: [&str; 13] = [
-    "slc_cache.mode=none",
-    "slc_cache.size=0",
-    "slc_cache.when_full=direct",
-    "fold.idle_after=never",
-    "fold.reserve=0",
-    "fold.pace=0",
+const DRIVE: [&str; 7] = [
     "controller.read_ahead_streams=0",
     "controller.gather_time=5 s",
     "nand.wordlines_per_block=64",
@@ -33,19 +29,12 @@ const SECOND: u64 = 5_000_000;
 /// Units of a granule.
 const GRANULE: u64 = 48;
 
-fn link(bytes: u64) -> u64 {
-    bytes * 1_000_000_000 / 545_000_000
-}
-
 fn bus(granules: u64) -> u64 {
     granules * (196_608 * 1_000_000_000 / 400_000_000)
 }
 
 fn drive(sets: &[&str]) -> Drive {
-    Drive::new(
-        &load_with(common::BASE, &[], &[&DRIVE[..], sets].concat()).config,
-        1,
-    )
+    asks::drive(&[&UNCACHED, &DRIVE, sets])
 }
 
 fn send(drive: &mut Drive, op: Op, unit: u64, units: u64) {

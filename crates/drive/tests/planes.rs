@@ -1,23 +1,19 @@
 //! Planes that read for themselves, against rates and times that can be reckoned by hand.
 
+#[path = "common/asks.rs"]
+mod asks;
 mod common;
 #[path = "common/loops.rs"]
 mod loops;
 
-use common::load_with;
+use asks::UNCACHED;
 use flashtwin_base::{Completion, Device, Nanos, Op, Request};
 use flashtwin_drive::Drive;
 use flashtwin_workload::ReadWrite;
 use loops::{go, job, rate, rest};
 
 /// One die of four planes, SLC-like reads of one time, a fast link, a firmware that costs nothing.
-const DRIVE: [&str; 18] = [
-    "slc_cache.mode=none",
-    "slc_cache.size=0",
-    "slc_cache.when_full=direct",
-    "fold.idle_after=never",
-    "fold.reserve=0",
-    "fold.pace=0",
+const DRIVE: [&str; 12] = [
     "nand.channels=1",
     "nand.native.tr=60 us",
     "nand.bus_rate=1600 MT/s",
@@ -36,10 +32,7 @@ const SENSE: f64 = 60_000.0;
 const SEND: f64 = 2_560.0;
 
 fn drive(sets: &[&str]) -> Drive {
-    let mut d = Drive::new(
-        &load_with(common::BASE, &[], &[&DRIVE[..], sets].concat()).config,
-        1,
-    );
+    let mut d = asks::drive(&[&UNCACHED, &DRIVE, sets]);
     let mut fill = job(ReadWrite::Write, 1 << 20, 4);
     fill.size = Some(1 << 30);
     go(&mut d, fill);

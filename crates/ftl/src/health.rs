@@ -523,8 +523,8 @@ impl Ftl {
         }
     }
 
-    /// Closes a superblock that a stream fills, or has half filled, where there is another for it to
-    /// go on in.
+    /// Closes a superblock that a stream fills, or has half filled, where there is another for it
+    /// to go on in.
     pub(crate) fn close_early(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
         let block = &self.blocks.all[superblock as usize];
         let coming = self.buffer.coming.iter().any(|&units| units > 0);
