@@ -116,7 +116,8 @@ fn the_buffer_holds_the_data_of_all_passes() {
     let bytes = |granules: u64| format!("controller.write_buffer={} B", granules * GRANULE * 4096);
     let three = "nand.native.third_pass=7 ms";
     let load = |sets: &[&str]| {
-        let sets: Vec<String> = DRIVE.iter().chain(sets).map(|s| (*s).to_owned()).collect();
+        let sets = UNCACHED.iter().chain(&DRIVE).chain(sets);
+        let sets: Vec<String> = sets.map(|s| (*s).to_owned()).collect();
         let path = common::write("base", common::BASE);
         flashtwin_drive::spec::load(&path, &[], &[], &sets).is_ok()
     };
