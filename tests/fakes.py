@@ -125,8 +125,10 @@ class FakeDrive:
 
     def _run(self, step: Run, watch: Watch) -> Result:
         (job,) = step.jobs
-        if job.rw == "write" and job.runtime_s is None:
+        if job.rw == "write" and (job.runtime_s is None or job.io_bytes == job.size):
             moved, seconds = self._sequential(job)
+            if job.runtime_s is not None and job.runtime_s < seconds[-1]:
+                moved, seconds = _until(job.runtime_s, moved, seconds)
             self.written += int(moved[-1])
         else:
             moved, seconds = self._timed(job)
@@ -207,6 +209,13 @@ class FakeDrive:
         start = self.now_ns
         self.now_ns += duration_ns
         return Result(label=label, start_ns=start, duration_ns=duration_ns, series=series)
+
+
+def _until(end: float, moved: np.ndarray, seconds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The corners of a curve that ends sooner."""
+    there = seconds < end
+    last = np.interp(end, seconds, moved)
+    return np.append(moved[there], last), np.append(seconds[there], end)
 
 
 def labels(steps: list[Step]) -> Iterator[str]:

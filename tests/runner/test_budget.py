@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -10,9 +12,11 @@ from typing import Any
 import pytest
 from fakes import GB, MB, FakeDrive, Law
 
+from flashtwin import report
 from flashtwin.battery import registry
 from flashtwin.battery.registry import Request
 from flashtwin.battery.step import NotPossible, Result, Step
+from flashtwin.battery.step import Run as StepRun
 from flashtwin.drives.protocol import DriveInfo, Interrupted, Watch
 from flashtwin.errors import FlashtwinError
 from flashtwin.results.rundir import Run
@@ -155,6 +159,186 @@ def test_once_used_up_nothing_more_begins(tmp_path: Path) -> None:
     asked = [step.label for step in run.steps]
     assert "cdm/SEQ1M-Q1T1/read/1" in asked
     assert sum(step.duration_ns for step in run.steps) < 31e9
+
+
+def took(run: Run) -> float:
+    return sum(step.duration_ns for step in run.steps) / 1e9
+
+
+@pytest.mark.parametrize("budget_s", [11.0, 12.5, 17.0, 25.0, 33.0, 60.0, 100.0])
+@pytest.mark.parametrize("law", [QUICK, SLOW])
+def test_a_budget_is_kept_however_wrong_the_estimate(
+    tmp_path: Path, law: Law, budget_s: float
+) -> None:
+    """A write that takes four times what was expected ends with the budget."""
+    run = run_batteries(FakeDrive(law=law), [FILL], tmp_path / "run", budget_s=budget_s)
+    assert took(run) <= budget_s + 0.01
+    work = [step for step in run.steps if step.kind != "mark"]
+    cut = [step for step in work if step.cut]
+    first = run.steps[1]
+    assert (first.label, first.cut) == ("fill/128k-q32/pass-1", law is SLOW and budget_s < 40.9)
+    if cut:
+        assert took(run) == pytest.approx(budget_s, abs=0.01) and cut == [work[-1]]
+        assert f"cut short by the budget after {cut[0].duration_ns / 1e9:.4g} s" == cut[0].note
+
+
+def test_what_was_cut_is_told_everywhere(tmp_path: Path) -> None:
+    """20.5 s of 40, half a second of them for the erase: 2 of 4 GB at 100 MB/s."""
+    notes = Notes()
+    run = run_batteries(
+        FakeDrive(law=SLOW), [FILL], tmp_path / "run", budget_s=20.5, observer=notes
+    )
+    parts = [one["part"] for one in run.manifest["budget"]["left_out"] if one.get("cut")]
+    assert parts == ["128k-q32 pass 1"]
+    (left,) = [one for one in run.findings if one.id == "fill.left_out"]
+    assert left.note is not None and left.note.startswith("128k-q32 pass 1 (cut short), 1m-q1")
+    told = {one.id.partition("[")[0]: one for one in run.findings if one != left}
+    assert len(told) == 9
+    for one in told.values():
+        assert one.value is None and one.evidence is None
+        assert one.note == "not found: the budget ended the pass after 2 of 4 GB"
+    assert run.steps[1].jobs[0].bytes == pytest.approx(2 * GB, rel=1e-3)
+    assert "not cut" not in notes.notes[0]
+    page = report.build([run], tmp_path / "page.html").read_text()
+    assert "fill/128k-q32/pass-1: cut short by the budget after 20 s" in page
+    assert "128k-q32 pass 1 (cut short)" in page
+
+
+def test_of_a_pass_that_was_cut_past_its_cache_the_cache_is_known(tmp_path: Path) -> None:
+    law = Law(capacity_bytes=24 * GB, cache_bytes=4 * GB, fold_begin_bytes=20 * GB)
+    ask = [registry.request("fill", {"patterns": "1m-q1", "host_us": "0"})]
+    whole = run_batteries(FakeDrive(law=law), ask, tmp_path / "whole")
+    run = run_batteries(FakeDrive(law=law), ask, tmp_path / "run", budget_s=125.0)
+    assert run.steps[1].cut
+    mine, theirs = run.findings, whole.findings
+    for name in ("cache_size", "speed_cache", "speed_past_cache"):
+        assert mine[name].value == pytest.approx(theirs[name].value, rel=0.01)
+        assert "the budget ended the pass after" in str(mine[name].note)
+    for name in ("mean", "duration", "mean_past_cache", "fold_begin", "speed_folding"):
+        assert mine[name].value is None, name
+    assert theirs["mean"].value is not None
+
+
+@dataclass
+class Lags(FakeDrive):
+    """A second goes by before each run, as a program has to be started."""
+
+    def do(self, step: Step, watch: Watch) -> Result | NotPossible:
+        self.now_ns += 10**9 if isinstance(step, StepRun) else 0
+        return super().do(step, watch)
+
+
+@pytest.mark.parametrize(("loops", "runs"), [("1", ["1"]), ("2", ["1", "2"])])
+def test_a_timed_run_that_was_cut_counts_where_no_other_does(
+    tmp_path: Path, loops: str, runs: list[str]
+) -> None:
+    """Two or three runs of 5 s after half a second and 2.7 of file, and no time for their lags."""
+    ask = registry.request("crystaldiskmark", {"profile": "real", "loops": loops, "host_us": "0"})
+    law = Law(capacity_bytes=4 * GB, direct_rate=400 * MB)
+    seconds = 3.3 + 5 + 5 * len(runs)
+    run = run_batteries(Lags(law=law), [ask], tmp_path / "run", budget_s=seconds)
+    scored = [step for step in run.steps if step.kind == "run" and "warm" not in step.label]
+    assert [step.label.rpartition("/")[2] for step in scored] == runs
+    assert [step.cut for step in scored] == [False] * (len(runs) - 1) + [True]
+    assert sum(step.duration_ns for step in run.steps) / 1e9 < seconds
+    speed, counts = run.findings["SEQ1M-Q1T1.read"], scored[0]
+    rate = counts.jobs[0].bytes / counts.duration_ns * 1000
+    assert speed.value == pytest.approx(rate, rel=1e-3)
+    assert ("of one run, which the budget ended after" in str(speed.note)) == (loops == "1")
+
+
+def test_what_is_not_cut_is_named_in_advance(tmp_path: Path) -> None:
+    notes = Notes()
+    run_batteries(FakeDrive(law=QUICK), [CDM], tmp_path / "run", budget_s=30.0, observer=notes)
+    assert notes.notes[0].endswith("; may overrun by what is not cut: cdm/prepare")
+
+
+METERED = {"size": "4GB", "rest_s": "20s", "random_s": "5s"}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "titles"),
+    [
+        (61, ["idle"]),
+        (71, ["idle", "sequential write"]),
+        (91, ["idle", "sequential write", "idle after the write"]),
+        (127, ["idle", "sequential write", "idle after the write", "sequential read",
+               "random read", "copy on the drive"]),
+        (500, ["idle", "sequential write", "idle after the write", "sequential read",
+               "random read", "random write", "copy on the drive"]),
+    ],
+)  # fmt: skip
+def test_power_is_divided(seconds: float, titles: list[str]) -> None:
+    """60 s idle, 10 s a write or read of 4 GB and 10 for the copy, 20 a rest, 5 at random."""
+    assert chosen(seconds, registry.request("power", METERED)) == titles
+
+
+def test_power_on_a_file_costs_a_budget_nothing() -> None:
+    info = FakeDrive(law=QUICK, kind="file").info
+    ask = registry.request("power", {})
+    assert estimate([ask, FILL], info).drive_s == estimate([FILL], info).drive_s
+
+
+def test_of_power_on_a_twin_what_fits_is_measured(tmp_path: Path) -> None:
+    ask = [("power", {"size": "256MB", "rest_s": "20s", "random_s": "1s"})]
+    whole = run_batteries(twin(), ask, tmp_path / "whole")
+    run = run_batteries(twin(), ask, tmp_path / "run", budget_s=83.0)
+    left = run.findings["left_out"]
+    assert left.note == "random write; the budget was 83 s"
+    mine = [one for one in run.findings if one != left]
+    assert [one.id for one in mine][:2] == ["power.idle", "power.write"]
+    theirs = {one.id: one for one in whole.findings}
+    assert mine == [theirs[one.id] for one in mine] and len(mine) < len(theirs)
+
+
+def twin() -> Any:
+    from flashtwin.catalogue.loader import load
+    from flashtwin.drives.twin import Twin
+
+    return Twin(load("bx500-240", scale="1/16"), seed=3)
+
+
+ON_TWIN = [
+    ("fill", {"patterns": "1m-q1", "passes": "2", "idle_s": "5s"}),
+    ("crystaldiskmark", {"profile": "real", "loops": "1", "mix": "off", "size": "64MiB"}),
+]
+
+
+def test_a_twin_with_time_enough_gives_the_same_as_without_a_budget(tmp_path: Path) -> None:
+    whole = run_batteries(twin(), ON_TWIN, tmp_path / "whole")
+    run = run_batteries(twin(), ON_TWIN, tmp_path / "run", budget_s=3000.0)
+    for name in ("series", "hist", "xray", "meter", "per_gb"):
+        mine, theirs = (one.path / f"{name}.parquet" for one in (run, whole))
+        assert mine.read_bytes() == theirs.read_bytes(), name
+    assert run.findings == whole.findings
+    assert [step.jobs for step in run.steps] == [step.jobs for step in whole.steps]
+
+
+def test_a_twin_that_is_cut_ends_the_same_wherever_it_was_stopped(tmp_path: Path) -> None:
+    """The fill of 15 GB takes 136 s and not 38: cut after 60, with the budget."""
+
+    @dataclass
+    class Once(Silent):
+        at: int
+        begun: int = 0
+
+        def began(self, status: Any) -> None:
+            self.begun += 1
+            if self.begun == self.at:
+                os.kill(os.getpid(), signal.SIGINT)
+
+    whole = run_batteries(twin(), ON_TWIN, tmp_path / "whole", budget_s=60.0)
+    assert took(whole) == pytest.approx(60.0, abs=0.5)
+    (cut,) = [step for step in whole.steps if step.cut]
+    assert cut.label == "fill/1m-q1/pass-1"
+    for at in range(1, sum(step.kind != "mark" for step in whole.steps) + 1):
+        place = tmp_path / str(at)
+        with pytest.raises(Interrupted):
+            run_batteries(twin(), ON_TWIN, place, budget_s=60.0, observer=Once(at))
+        resume_batteries(twin, place)
+        for path in whole.path.iterdir():
+            if path.name not in ("host.json", "smart"):
+                assert path.read_bytes() == (place / path.name).read_bytes(), (at, path.name)
 
 
 @dataclass

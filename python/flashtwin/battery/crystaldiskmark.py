@@ -17,7 +17,7 @@ prior: 30 us for Windows and the tool together.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from flashtwin.battery import quantity
@@ -128,16 +128,31 @@ def steps(parameters: Parameters, info: DriveInfo) -> Steps:
         if number:
             yield Rest(label=f"cdm/rest-{number}", seconds=REST_S)
         scored: list[tuple[str, JobTotals]] = []
+        short = None
         for name in parameters.runs:
             step = _run(parameters, info, cell, direction, name, offset)
             answer = yield step
-            if isinstance(answer, Result) and answer.jobs and name != "warm":
+            if not isinstance(answer, Result) or not answer.jobs or name == "warm":
+                continue
+            if answer.cut:
+                short = (step.label, answer.jobs[0])
+            else:
                 scored.append((step.label, answer.jobs[0]))
         new = score(cell, direction, scored, parameters.scoring)
+        if short and not scored:
+            new = [
+                _cut(one, short[1]) for one in score(cell, direction, [short], parameters.scoring)
+            ]
         if new:
             yield Mark(label=f"cdm/{cell}/{direction}/found", found=tuple(new))
         found += new
     return found
+
+
+def _cut(finding: Finding, totals: JobTotals) -> Finding:
+    """A run that a budget cut counts where no other does, and says so."""
+    said = f"of one run, which the budget ended after {totals.duration_ns / 1e9:.3g} of {RUN_S:g} s"
+    return replace(finding, note=f"{finding.note}; {said}" if finding.note else said)
 
 
 def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:

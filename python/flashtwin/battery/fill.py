@@ -109,6 +109,8 @@ def steps(parameters: Parameters, info: DriveInfo) -> Steps:
             answer = yield step
             if isinstance(answer, Result):
                 new = _findings(info, pattern, number, step.label, answer)
+                if answer.cut:
+                    new = [_of_a_part(one, new, answer, info) for one in new]
                 found += [_noted(one, number, purged) for one in new]
                 yield Mark(label=f"{step.label}/found", found=tuple(found[-len(new) :]))
     return found
@@ -205,6 +207,27 @@ def _findings(
         raw_bytes=raw if isinstance(raw, int) else (0 if info.kind == "file" else None),
         pass_number=number,
     )
+
+
+# What only a whole pass tells, and what stands where a plateau was seen to end.
+WHOLE = ("mean", "duration", "mean_past_cache")
+
+
+def _of_a_part(finding: Finding, all_: list[Finding], result: Result, info: DriveInfo) -> Finding:
+    """A finding of a pass that a budget cut: what was seen stands, what was not is not told.
+
+    Without a first plateau that ends there may be a cache of any size beyond what was written.
+    """
+    written = sum(job.bytes for job in result.jobs) / 1e9
+    said = f"the budget ended the pass after {written:.4g} of {info.capacity_bytes / 1e9:.4g} GB"
+    name = finding.id.partition("[")[0].rpartition(".")[2]
+    edge = next((one for one in all_ if ".cache_size[" in one.id), None)
+    seen = edge is not None and bool(edge.value)
+    if finding.value is None or not seen or name in WHOLE:
+        return replace(
+            finding, value=None, low=None, high=None, evidence=None, note=f"not found: {said}"
+        )
+    return replace(finding, note=f"{finding.note}; {said}" if finding.note else said)
 
 
 def _noted(finding: Finding, number: int, purged: Result | NotPossible) -> Finding:

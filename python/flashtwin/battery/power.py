@@ -10,12 +10,12 @@ A target without a meter answers the first step with the reason, and that is the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from flashtwin.battery import quantity
 from flashtwin.battery.parameter import SAMPLE, SECONDS, SIZE, decimal, parameter
-from flashtwin.battery.registry import Battery
+from flashtwin.battery.registry import Battery, Part
 from flashtwin.battery.step import Ask, Job, Mark, NotPossible, Purge, ReadWrite, Rest, Result, Run
 from flashtwin.errors import USAGE, FlashtwinError
 
@@ -66,6 +66,9 @@ def steps(parameters: Parameters, info: DriveInfo) -> Steps:
         answer = yield step
         if isinstance(answer, Result) and answer.meter:
             new = _findings(step, answer)
+            if answer.cut:
+                said = f"the budget ended it after {answer.duration_ns / 1e9:.4g} s"
+                new = [replace(o, note=f"{o.note}; {said}" if o.note else said) for o in new]
             found += new
             if new:
                 yield Mark(label=f"{step.label}/found", found=tuple(new))
@@ -83,6 +86,35 @@ def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
     if parameters.size > info.capacity_bytes:
         said.append("writes the whole drive, which is smaller than size")
     return said
+
+
+def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+    """A part a finding's step, in the order of their worth; a rest is part of what it is for.
+
+    What is read has to be written first, and the drive to have cleared up after it, for it would
+    draw for both.
+    """
+    labels = {
+        "idle": ("idle",),
+        "write": ("write",),
+        "after-write": ("after-write",),
+        "read": ("read",),
+        "random-read": ("random-read",),
+        "random-write": ("rest", "random-write"),
+        "copy": ("copy",),
+    }
+    needs = {
+        "after-write": ("write",),
+        **dict.fromkeys(("read", "random-read", "random-write", "copy"), ("write", "after-write")),
+    }
+    return [
+        Part(
+            title=TITLES[name].removeprefix("Power, "),
+            labels=tuple(f"{NAME}/{label}" for label in labels[name]),
+            needs=tuple(TITLES[one].removeprefix("Power, ") for one in needs.get(name, ())),
+        )
+        for name in labels
+    ]
 
 
 def _work(parameters: Parameters, info: DriveInfo, size: int) -> Sequence[Run | Rest]:
@@ -207,4 +239,5 @@ BATTERY = Battery(
     parameters=Parameters,
     steps=steps,
     departs=departs,
+    parts=parts,
 )

@@ -188,6 +188,8 @@ class Result:
     of each sample since the step began, `dt_ns` its length, `power_uw` the mean over it,
     `temperature_mc` the drive's temperature at its end. `smart` is the answer to an `Ask` for it,
     as `smartctl --json` prints it.
+
+    `cut`: a budget ended the step before it was over; drives leave it alone, the runner sets it.
     """
 
     label: str
@@ -202,3 +204,4 @@ class Result:
     fio_status: tuple[tuple[Mapping[str, Any], ...], ...] = ()
     meter: Mapping[str, Any] = field(default_factory=dict)
     smart: Mapping[str, Any] = field(default_factory=dict)
+    cut: bool = False

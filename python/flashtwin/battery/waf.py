@@ -102,7 +102,9 @@ def _finding(
 
     value = note = None
     if isinstance(before, NotPossible) or isinstance(after, NotPossible):
-        note = before.reason if isinstance(before, NotPossible) else "the counters went away"
+        gone = before if isinstance(before, NotPossible) else after
+        assert isinstance(gone, NotPossible), "one of the readings is lacking"
+        note = gone.reason
     else:
         value = from_smart(before.smart, after.smart)
         if value is None:

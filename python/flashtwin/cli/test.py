@@ -42,7 +42,7 @@ DEFAULT = "fill,crystaldiskmark"
 @click.option(
     "--budget",
     metavar="TIME",
-    help="Choose what fits into so long on each drive's clock; e.g. 30m.",
+    help="Choose what fits into so long on each drive's clock, and end with it; e.g. 30m.",
 )
 @click.option(
     "--resume",

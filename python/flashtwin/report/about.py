@@ -199,12 +199,14 @@ def _battery(
 
 
 def _not_possible(drive: Drive, battery: str) -> list[str]:
-    """Steps that the target could not do, each reason once."""
+    """Steps that the target could not do, each reason once, and those that a budget cut."""
+    mine = [step for step in drive.run.steps if step.battery == battery]
     found = [
         f"{step.label.rpartition('/')[2]} was not possible: {step.not_possible}"
-        for step in drive.run.steps
-        if step.battery == battery and step.not_possible
+        for step in mine
+        if step.not_possible
     ]
+    found += [f"{step.label}: {step.note}" for step in mine if step.cut]
     return list(dict.fromkeys(found))
 
 

@@ -33,6 +33,7 @@ class StepRecord:
     not_possible: str | None = None
     detail: Mapping[str, Any] = field(default_factory=dict)
     smart: Mapping[str, Any] = field(default_factory=dict)
+    cut: bool = False
 
     def heading(self) -> dict[str, Any]:
         """What the manifest says of the step."""
@@ -70,6 +71,7 @@ def record_of(
         note=answer.note,
         detail=detail,
         smart=answer.smart,
+        cut=answer.cut,
     )
 
 
@@ -79,6 +81,8 @@ def append(descriptor: int, record: StepRecord) -> None:
     if not record.smart:
         # Nearly every step's, and older readers know no such field.
         del row["smart"]
+    if not record.cut:
+        del row["cut"]
     line = json_line(row)
     before = os.fstat(descriptor).st_size
     try:

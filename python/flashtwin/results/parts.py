@@ -44,6 +44,7 @@ def answer_of(record: StepRecord, table: Callable[[str], pl.DataFrame]) -> Resul
         meter=meter_of(table("meter"), record.step),
         smart=record.smart,
         note=record.note,
+        cut=record.cut,
     )
 
 

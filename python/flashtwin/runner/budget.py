@@ -6,7 +6,9 @@ are taken in the order of their worth, the first of every battery before the sec
 it still fits by the estimate, which is careful here: a drive past its cache is slow (priors: 16 GB
 of a write go at the estimate's rate, the rest at 100 MB/s). On the way estimates are corrected by
 what steps that move a given amount of data have taken, and parts that no longer fit are left out
-before they begin; once the budget is used up nothing more begins. A step that has begun is not cut.
+before they begin; once the budget is used up nothing more begins, and a step that is still going
+on is cut (`runner.cut`) where its kind allows it. What is not cut (a preparation) is named before
+the first byte, for it may overrun.
 
 Invariant: every decision follows from the batteries, the estimate and the journal so far, so a run
 that is taken up comes to the same ones.
@@ -24,11 +26,13 @@ from flashtwin.results.finding import Finding
 
 if TYPE_CHECKING:
     from flashtwin.battery.registry import Request
-    from flashtwin.battery.step import Step
+    from flashtwin.battery.step import Result, Step
     from flashtwin.drives.protocol import DriveInfo
     from flashtwin.runner.estimate import Estimate, StepEstimate
 
 
+# A step is not begun for less, nor for so small a share of a budget that is short itself.
+LEAST_S, LEAST_SHARE = 0.5, 0.02
 CACHED_BYTES = 16e9
 PAST_CACHE_BYTES_S = 100e6
 
@@ -85,6 +89,7 @@ class Budget:
         self._made_s = whole.making_s
         self._begun: set[str] = set()
         self._started: list[Piece] = []
+        self._cut: list[Piece] = []
         # Seconds that steps which move a given amount took, and should have taken.
         self._took_s, self._should_s = 0.0, 0.0
         self._chosen = self._choose(self._pieces, seconds - self._made_s)
@@ -95,14 +100,31 @@ class Budget:
     @property
     def left_out(self) -> list[Piece]:
         """The parts that are not done, or not to their end."""
-        return sorted(self._out, key=lambda piece: piece.rank)
+        return sorted([*self._out, *self._cut], key=lambda piece: piece.rank)
+
+    def left_s(self, clock_s: float) -> float:
+        """What is left when the drive's clock stands there."""
+        return max(self.seconds - self._made_s - clock_s, 0.0)
+
+    def to_json(self) -> dict[str, Any]:
+        """As the manifest has it: `cut` of a part that began and was not done to its end."""
+        rows = [
+            {**piece.to_json(), **({"cut": True} if piece in self._cut else {})}
+            for piece in self.left_out
+        ]
+        return {"seconds": self.seconds, "left_out": rows}
 
     def text(self, kept: Estimate) -> str:
         """What it comes to, for a line before the first byte."""
         takes = kept.making_s + sum(careful_s(step) for step in kept.steps)
         within = f"about {about(takes)} of a budget of {about(self.seconds)}"
         out = [f"{one.battery} {one.part.title}" for one in self.left_out]
-        return f"{within}; left out: {', '.join(out)}" if out else f"{within}; all fits"
+        fits = f"left out: {', '.join(out)}" if out else "all fits"
+        long = [step.label for step in kept.steps if not step.cuts and step.bytes]
+        if kept.making_s:
+            long = ["the making of the file", *long]
+        may = f"; may overrun by what is not cut: {', '.join(long)}" if long else ""
+        return f"{within}; {fits}{may}"
 
     def kept(self, whole: Estimate) -> Estimate:
         """The estimate without what is left out."""
@@ -115,11 +137,11 @@ class Budget:
         piece = self._piece(battery, step.label)
         if piece is None:
             wanted = any(one.battery == battery for one in self._chosen)
-            if wanted and used_s < self.seconds:
+            if wanted and not self._used_up(used_s):
                 self._begun.add(battery)
                 return False
             return True
-        if piece in self._chosen and used_s >= self.seconds:
+        if piece in self._chosen and self._used_up(used_s):
             self._drop([one for one in self._chosen if one not in self._over(battery, step)])
         elif piece in self._chosen and piece not in self._started:
             waiting = [one for one in self._chosen if one not in self._started]
@@ -132,11 +154,17 @@ class Budget:
             self._started.append(piece)
         return False
 
-    def ended(self, battery: str, label: str, duration_ns: int) -> None:
+    def ended(self, battery: str, label: str, answer: Result) -> None:
         """A step is over: what it took on the drive's clock corrects the estimate."""
+        piece = self._piece(battery, label)
+        if answer.cut and piece is not None:
+            self._cut.append(piece)
+            self._chosen = [one for one in self._chosen if one is not piece]
+        if answer.cut:
+            return
         expected = self._expected.get((battery, label))
         if expected is not None and not expected.timed and expected.bytes:
-            self._took_s += duration_ns / 1e9
+            self._took_s += answer.duration_ns / 1e9
             self._should_s += careful_s(expected)
 
     def findings(self) -> list[Finding]:
@@ -145,7 +173,11 @@ class Budget:
         return [self._finding(battery) for battery in batteries]
 
     def _finding(self, battery: str) -> Finding:
-        titles = [piece.part.title for piece in self.left_out if piece.battery == battery]
+        titles = [
+            f"{piece.part.title} (cut short)" if piece in self._cut else piece.part.title
+            for piece in self.left_out
+            if piece.battery == battery
+        ]
         named = ", ".join(titles) if self._done(battery) else "all of it"
         note = f"{named}; the budget was {about(self.seconds)}"
         return Finding(
@@ -158,8 +190,11 @@ class Budget:
         )
 
     def _done(self, battery: str) -> bool:
-        """Whether a part of it was done to its end."""
+        """Whether a part of it was begun and not dropped."""
         return any(one.battery == battery and one not in self._out for one in self._started)
+
+    def _used_up(self, used_s: float) -> bool:
+        return self.seconds - used_s < min(LEAST_S, LEAST_SHARE * self.seconds)
 
     def _over(self, battery: str, step: Step) -> list[Piece]:
         """Past the budget: what is done to its end counts as done."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flashtwin.battery.step import (
+    Ask,
     Chain,
     Fill,
     Job,
@@ -27,6 +28,7 @@ from flashtwin.battery.step import (
     Trim,
 )
 from flashtwin.results.series import Series
+from flashtwin.runner.cut import can_be_cut
 
 if TYPE_CHECKING:
     from flashtwin.battery.registry import Request, Steps
@@ -46,6 +48,7 @@ class StepEstimate:
     """One step: bytes moved, seconds on the drive's clock and on the wall's.
 
     `timed`: it ends with the drive's clock and not with its bytes, so time says how far it is.
+    `cuts`: a budget can end it early.
     """
 
     battery: str
@@ -56,6 +59,7 @@ class StepEstimate:
     drive_s: float
     wall_s: float
     timed: bool = False
+    cuts: bool = True
 
     @property
     def bytes(self) -> int:
@@ -121,7 +125,7 @@ def _next(going: Steps, answer: Result | NotPossible | None) -> Step | None:
 
 
 def _nothing(step: Step, info: DriveInfo) -> Result | NotPossible:
-    if info.kind == "file" and isinstance(step, Purge | Trim):
+    if info.kind == "file" and isinstance(step, Ask | Purge | Trim):
         return NotPossible(reason="a file cannot do that")
     return Result(label=step.label, start_ns=0, duration_ns=0, series=Series.empty())
 
@@ -140,6 +144,7 @@ def _of_step(battery: str, step: Step, info: DriveInfo, stream_bytes_s: float) -
         drive_s=drive_s,
         wall_s=max(wall_s, LEAST_S),
         timed=_timed(step),
+        cuts=can_be_cut(step),
     )
 
 

@@ -20,6 +20,7 @@ from flashtwin.drives.protocol import Drive, DriveInfo, Resumes, Watch
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.results.journal import StepRecord, record_of
 from flashtwin.results.writer import Writer
+from flashtwin.runner.cut import Given
 from flashtwin.runner.keep import Keeper
 
 # Another version of fio measures the same.
@@ -75,7 +76,7 @@ class Past:
     def __init__(self, writer: Writer, drive: Drive, keeper: Keeper) -> None:
         self._writer, self._drive, self._keeper = writer, drive, keeper
         self._records = tuple(writer.records)
-        self._steps: list[Step] = []
+        self._steps: list[Given] = []
         self._caught_up = not self._records
 
     def __len__(self) -> int:
@@ -91,9 +92,9 @@ class Past:
         """Whether the battery heard all of them."""
         return len(self._steps) == len(self._records)
 
-    def answer(self, battery: str, step: Step) -> Result | NotPossible:
+    def answer(self, battery: str, given: Given) -> Result | NotPossible:
         """What came of the next step."""
-        number = len(self._steps)
+        number, step = len(self._steps), given.step
         record = self._records[number]
         asked = (battery, step.label, _kind(step), _plain(detail_of(step)))
         if asked != (record.battery, record.label, record.kind, record.detail):
@@ -103,7 +104,7 @@ class Past:
                 hint=f"the battery {record.battery} has changed since; {_ANEW}",
                 exit_code=USAGE,
             )
-        self._steps.append(step)
+        self._steps.append(given)
         return self._writer.answer(number)
 
     def catch_up(self, watch: Watch, told: Callable[[str, Step, bool], None]) -> str | None:
@@ -124,9 +125,10 @@ class Past:
         return "taken up after an interruption"
 
     def _simulate(self, number: int, watch: Watch, told: Callable[[str, Step, bool], None]) -> None:
-        step, record = self._steps[number], self._records[number]
+        given, record = self._steps[number], self._records[number]
+        step = given.step
         told(record.battery, step, True)
-        answer = self._drive.do(step, watch)
+        answer = given.marked(self._drive.do(step, watch))
         now = record_of(number, record.battery, record.label, record.kind, answer, record.detail)
         if _plain(asdict(now)) != _plain(asdict(record)):
             raise CannotGoOnError(
@@ -144,9 +146,9 @@ class Past:
         step to come: what was measured in between is not measured again.
         """
         work = [
-            (step, record)
-            for step, record in zip(self._steps, self._records, strict=True)
-            if not isinstance(step, Mark) and record.not_possible is None
+            (given.step, record)
+            for given, record in zip(self._steps, self._records, strict=True)
+            if not isinstance(given.step, Mark) and record.not_possible is None
         ]
         battery = self._records[-1].battery
         mine = [step for step, record in work if record.battery == battery]

@@ -32,7 +32,9 @@ from flashtwin.errors import FlashtwinError
 from flashtwin.results.finding import Finding
 from flashtwin.results.rundir import Moment, Run, State
 from flashtwin.results.writer import Writer
+from flashtwin.runner import cut
 from flashtwin.runner.budget import Budget
+from flashtwin.runner.cut import Given
 from flashtwin.runner.estimate import Estimate, estimate
 from flashtwin.runner.host import Clock, describe
 from flashtwin.runner.keep import Keeper
@@ -237,23 +239,28 @@ def _battery(going: _Going, request: Request) -> None:
 def _step(going: _Going, battery: str, step: Step) -> Result | NotPossible:
     """Answer one step: from the journal, not at all, or by the drive and then into the journal."""
     work = not isinstance(step, Mark)
-    if work and going.budget and going.budget.leaves_out(battery, step, going.clock_s):
-        return NotPossible(reason=LEFT_OUT)
+    given = cut.whole(step)
+    if work and going.budget:
+        if going.budget.leaves_out(battery, step, going.clock_s):
+            return NotPossible(reason=LEFT_OUT)
+        left_s = going.budget.left_s(going.clock_s)
+        given = cut.within(step, left_s, going.drive.info.capacity_bytes)
     if going.past.over:
-        answer = _do(going, battery, step)
+        answer = _do(going, battery, given)
     else:
-        answer = going.past.answer(battery, step)
+        answer = going.past.answer(battery, given)
         if work:
             going.pace.skipped(battery, step.label)
     if isinstance(answer, Result):
         going.clock_s = max(going.clock_s, (answer.start_ns + answer.duration_ns) / 1e9)
         if going.budget:
-            going.budget.ended(battery, step.label, answer.duration_ns)
+            going.budget.ended(battery, step.label, answer)
     return answer
 
 
-def _do(going: _Going, battery: str, step: Step) -> Result | NotPossible:
+def _do(going: _Going, battery: str, given: Given) -> Result | NotPossible:
     """Carry out one step and put it into the journal."""
+    step = given.step
     _catch_up(going)
     if going.stop.asked:
         raise Interrupted(step.label)
@@ -261,7 +268,7 @@ def _do(going: _Going, battery: str, step: Step) -> Result | NotPossible:
     if work:
         going.pace.began(battery, step)
     began = time.monotonic()
-    answer = going.drive.do(step, going.watch)
+    answer = given.marked(going.drive.do(step, going.watch))
     took_s = time.monotonic() - began
     if work and going.note and isinstance(answer, Result):
         note = f"{answer.note}; {going.note}" if answer.note else going.note
@@ -318,7 +325,7 @@ def _close(going: _Going, state: State, host: Mapping[str, object]) -> None:
         _smart(going, "after")
         left, more = [], {}
         if going.budget:
-            left, more = going.budget.findings(), {"budget": _budget(going.budget)}
+            left, more = going.budget.findings(), {"budget": going.budget.to_json()}
         going.writer.host(host)
         run = going.writer.close([*going.found, *left], state=state, more=more)
         going.observer.closed(run)
@@ -333,11 +340,6 @@ def requests(batteries: Sequence[Asked]) -> list[Request]:
     return [
         one if isinstance(one, Request) else registry.request(one[0], one[1]) for one in batteries
     ]
-
-
-def _budget(budget: Budget) -> dict[str, Any]:
-    left_out = [piece.to_json() for piece in budget.left_out]
-    return {"seconds": budget.seconds, "left_out": left_out}
 
 
 def _manifest(info: DriveInfo, plan: _Plan, seed: int, command: Sequence[str]) -> dict[str, Any]:
@@ -357,4 +359,4 @@ def _manifest(info: DriveInfo, plan: _Plan, seed: int, command: Sequence[str]) -
         ],
         "command": list(command),
     }
-    return {**manifest, "budget": _budget(plan.budget)} if plan.budget else manifest
+    return {**manifest, "budget": plan.budget.to_json()} if plan.budget else manifest
