@@ -5,13 +5,13 @@ from __future__ import annotations
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from flashtwin.battery.step import Fill, Flush, Job, NotPossible, Purge, Rest, Result, Run, Step
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
+from flashtwin.results.series import Series
 from flashtwin.runner.cut import can_be_cut, whole, within
 
 MB = 10**6
@@ -78,7 +78,7 @@ def test_with_time_enough_a_bound_changes_nothing(job: Job) -> None:
 def test_what_is_bound(step: Step, cut: Step | None) -> None:
     given = within(step, 3.0, 10**9)
     assert given.step == (cut or step) and can_be_cut(step) == (cut is not None)
-    answer: Any = Result(label="", start_ns=0, duration_ns=3 * 10**9, series=None)  # type: ignore[arg-type]
+    answer = Result(label="", start_ns=0, duration_ns=3 * 10**9, series=Series.empty())
     marked = given.marked(answer)
     assert isinstance(marked, Result) and marked.cut == (given.step != step)
     refused = NotPossible(reason="no")
@@ -87,7 +87,8 @@ def test_what_is_bound(step: Step, cut: Step | None) -> None:
 
 def test_a_note_of_the_drive_is_kept() -> None:
     given = within(Rest(seconds=9.0), 3.0, 10**9)
-    answer: Any = Result(label="", start_ns=0, duration_ns=10**9, series=None, note="hot")  # type: ignore[arg-type]
+    empty = Series.empty()
+    answer = Result(label="", start_ns=0, duration_ns=10**9, series=empty, note="hot")
     marked = given.marked(answer)
     assert isinstance(marked, Result)
     assert marked.note == "hot; cut short by the budget after 1 s"
