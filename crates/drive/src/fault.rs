@@ -108,6 +108,7 @@ impl Drive {
         self.advance(now, &mut Vec::new());
         self.supply.off = false;
         self.power.turn(now, Phase::Resting);
+        self.heat_after_rest();
         self.supply.cycles.on += 1;
         let recovery = self.ftl.recover();
         let time = self.recovery_time(&recovery);
@@ -138,6 +139,7 @@ impl Drive {
     fn go_dark(&mut self, now: Nanos) {
         self.now = now;
         self.power.turn(now, Phase::Off);
+        self.heat_after_rest();
         self.supply.off = true;
         self.ftl.cut_power(self.controller.power_loss_protection);
         self.events.clear();

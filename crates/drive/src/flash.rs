@@ -69,6 +69,9 @@ pub(crate) struct Flash {
     codewords_skipped: u64,
     codeword_on_channel_bytes: u64,
     bus_bytes_per_s: u64,
+    /// Nanoseconds that planes have spent on steps of the read-retry ladder, of ended reads.
+    retry_plane_ns: u64,
+    planes: u32,
     /// Planes of a die that read for themselves; 0 where they do not.
     pub(crate) independent: u32,
     /// Planes that reads of each class, among those that have ended, left alone.
@@ -76,11 +79,11 @@ pub(crate) struct Flash {
 }
 
 flashtwin_base::state! { Flash {
-    kept: suspensions, busy, ended, units_moved, codewords_skipped, spared;
+    kept: suspensions, busy, ended, units_moved, codewords_skipped, retry_plane_ns, spared;
     sized: channel_free;
     part: dies;
     built: array_time, transfer_time, retry_time, cache_program, read_priority, suspend, lone,
-        unit_on_channel_bytes, codeword_on_channel_bytes, bus_bytes_per_s, independent;
+        unit_on_channel_bytes, codeword_on_channel_bytes, bus_bytes_per_s, planes, independent;
 } }
 
 fn fill_times(times: &mut [Nanos], mode: &ModeTiming, read: u8, program: u8, erase: u8) {
@@ -174,6 +177,8 @@ impl Flash {
             codewords_skipped: 0,
             codeword_on_channel_bytes: on_channel(part.codeword_bytes.into()),
             bus_bytes_per_s: part.bus_bytes_per_s,
+            retry_plane_ns: 0,
+            planes: g.planes,
             independent: if part.independent_planes { g.planes } else { 0 },
             spared: [0; class::COUNT],
         }
@@ -188,6 +193,11 @@ impl Flash {
     pub(crate) fn bytes_moved(&self) -> u64 {
         self.units_moved * self.unit_on_channel_bytes
             - self.codewords_skipped * self.codeword_on_channel_bytes
+    }
+
+    /// Nanoseconds that planes have spent on steps of the read-retry ladder, of ended reads.
+    pub(crate) fn retry_plane_ns(&self) -> u64 {
+        self.retry_plane_ns
     }
 
     /// Planes that reads of each class, among those that have ended, left alone.
@@ -418,6 +428,18 @@ impl Flash {
         self.ended[op.class as usize] += 1;
         self.units_moved += u64::from(op.units);
         self.codewords_skipped += u64::from(op.skipped);
+        if op.retries > 0 {
+            self.count_retries(op);
+        }
+    }
+
+    #[cold]
+    fn count_retries(&mut self, op: &NandOp) {
+        let planes = match self.independent {
+            0 => self.planes,
+            all => op.planes.mask(all).count_ones(),
+        };
+        self.retry_plane_ns += self.retry_time[op.retries as usize].0 * u64::from(planes);
     }
 
     /// Notes that a read left so many planes of its die alone.
@@ -499,6 +521,7 @@ impl Flash {
         let counted = most
             .max(self.units_moved)
             .max(self.suspensions)
+            .max(self.retry_plane_ns)
             .max(skipped)
             < LIFETIME;
         ensure!(counted, "{most} operations have ended");

@@ -199,7 +199,8 @@ impl Power {
         let arrays: u128 = ended.map(|(&count, &fj)| u128::from(count) * fj).sum();
         let spared = flash.spared().iter().zip(&self.plane_fj);
         let spared: u128 = spared.map(|(&count, &fj)| u128::from(count) * fj).sum();
-        let arrays = arrays - spared;
+        let retries = product(flash.retry_plane_ns(), self.draw.flash.read_uw);
+        let arrays = arrays - spared + retries;
         let moved = flash.bytes_moved();
         let channels = self.draw.flash.transfer_fj(moved, self.bus_bytes_per_s);
         let link = product(self.link_bytes, self.draw.link_uw) * 1_000_000_000

@@ -56,7 +56,7 @@ impl Drive {
                 erases[class as usize] += 1;
             }
         }
-        self.power.turn(self.now, Phase::Working);
+        self.wake_for_work();
         self.pass(Nanos(times.into_iter().max().unwrap_or(0)));
         let dies = u64::from(self.ftl.layout.group_dies);
         for (class, count) in (0..).zip(erases) {

@@ -303,3 +303,26 @@ fn half_filled_superblocks_are_refreshed_too() {
     }
     d.ftl().check();
 }
+
+#[test]
+fn every_step_of_the_ladder_draws_what_a_sense_does() {
+    let power = [
+        "power.flash_read=10 mW",
+        "power.flash_program=0",
+        "power.flash_transfer=0",
+        "power.flash_standby=0",
+        "power.link=0",
+        "power.active=100 mW",
+        "power.idle=100 mW",
+    ];
+    // Of four planes that sense together, and of one that reads for itself.
+    for (planes, sets) in [(4, &[][..]), (1, &["nand.independent_planes=true"])] {
+        let drawn = |correctable: &str| {
+            let sets = [&power[..], sets, &[correctable]].concat();
+            let (_, _, d) = read_after(&sets, 4);
+            d.energy_fj() - 100_000 * u128::from(d.now().0)
+        };
+        let more = drawn("errors.correctable=10") - drawn("errors.correctable=0");
+        assert_eq!(more, planes * 10_000 * 4 * 80_000, "{planes} planes");
+    }
+}

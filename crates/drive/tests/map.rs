@@ -380,3 +380,27 @@ fn a_burst_after_a_rest_finds_slots_that_need_no_write() {
         "{without} and {with} written in the burst"
     );
 }
+
+#[test]
+fn a_victim_that_waits_for_the_host_does_not_keep_the_map_from_flash() {
+    // A drive in its steady state: collection has begun a victim and goes on with the next write.
+    let small = [
+        "drive.capacity=1.6 GB",
+        "nand.wordlines_per_block=32",
+        "ftl.system=0",
+        "map.idle_after=1 s",
+    ];
+    let mut d = drive(&[&UNCACHED, &SMALL, &small]);
+    go(&mut d, job(ReadWrite::Write, 128 << 10, 8));
+    let mut write = job(ReadWrite::RandWrite, 4096, 8);
+    for seed in 0..8 {
+        write.seed = seed;
+        write.io_bytes = Some(if seed == 0 { 600 << 20 } else { 3 << 20 });
+        go(&mut d, write.clone());
+        assert!(d.ftl().dirty_map_pages().count() > 0);
+        rest(&mut d, Nanos::from_secs(10));
+        assert_eq!(d.ftl().dirty_map_pages().count(), 0, "after a rest {seed}");
+        d.ftl().check();
+    }
+    assert!(d.counters().gc_units > 0);
+}

@@ -210,6 +210,28 @@ fn constant_power_warms_by_the_step_response() {
 }
 
 #[test]
+fn a_drive_without_power_cools_from_the_moment_that_it_goes() {
+    let mut d = drive(&HEAT);
+    d.enable_power_cuts();
+    let second = Nanos::from_secs(1);
+    let still = |celsius: f64, goal: f64, seconds: f64| {
+        goal + (celsius - goal) * libm::exp(-seconds / 50.0)
+    };
+    // Long rests before and between, so that the ticks are long ones.
+    rest(&mut d, Nanos(1030 * second.0));
+    let warm = d.celsius();
+    d.power_cut(d.now(), &mut Vec::new());
+    rest(&mut d, Nanos(95 * second.0));
+    let cool = d.celsius();
+    assert!((cool - still(warm, 20.0, 95.0)).abs() < 1e-6, "{cool}");
+    d.power_on(d.now());
+    rest(&mut d, Nanos(20 * second.0));
+    let found = d.celsius();
+    // The start itself reads a little.
+    assert!((found - still(cool, 40.0, 20.0)).abs() < 0.01, "{found}");
+}
+
+#[test]
 fn a_rest_cools_whoever_looks() {
     let sets = [&HEAT[..], &["power.idle=100 mW"]].concat();
     let (mut seen, mut alone) = (drive(&sets), drive(&sets));

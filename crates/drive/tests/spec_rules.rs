@@ -323,6 +323,16 @@ fn wear_and_the_checks_of_folding() {
             ),
             (
                 &[
+                    ("wear.read_only_at", "\"spares-gone\""),
+                    ("wear.spares", "2"),
+                    ("wear.bad_percent", "1"),
+                ],
+                "wear.read_only_at",
+                "bad blocks may take all 2 spares of a plane: the drive would end before it begins",
+                "write at least 7 in `wear.spares`, or \"reserve-gone\"",
+            ),
+            (
+                &[
                     copyback,
                     ("fold.check_every", "4"),
                     ("fold.check_errors", "0.3"),

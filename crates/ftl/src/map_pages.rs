@@ -13,7 +13,7 @@
 //! Which data is valid, and the logical unit of a physical one, the movers know without the map:
 //! from counters and bits in RAM and from the spare areas that they read.
 
-use crate::allocate::MAP;
+use crate::allocate::{FOLD, GC, GC_COLD, MAP};
 use crate::blocks::State;
 use crate::ftl::{Found, Ftl};
 use crate::layout::{Layout, Mode, NONE};
@@ -396,11 +396,22 @@ impl Ftl {
         }
     }
 
+    /// Folding and collection move nothing now and will not by themselves: a source that they have
+    /// begun may wait for the host.
+    fn movers_rest(&self) -> bool {
+        let reading = self.fold.outstanding + self.fold.copying + self.collect.outstanding;
+        // What only waits for later passes of its wordline rests too.
+        let (flying, waiting) = (&self.buffer.by_stream, &self.passes.by_stream);
+        let programming = |stream: usize| flying[stream] - waiting[stream];
+        let programming: u32 = [FOLD, GC, GC_COLD].map(programming).iter().sum();
+        reading + programming + self.buffer.moved == 0 && !self.wants_allowance()
+    }
+
     /// Writes changed pages back in idle time, once data has come to rest: what folding and
     /// collection are still moving would change them again. The last granule is padded, so that
     /// all of them are on flash.
     fn write_in_idle(&mut self, ops: &mut Vec<NandOp>) {
-        if self.fold.source != NONE || self.collect.source != NONE {
+        if !self.movers_rest() {
             return;
         }
         self.apply_journal(true, ops);

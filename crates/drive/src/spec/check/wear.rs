@@ -35,6 +35,23 @@ fn end(found: &mut Findings<'_>) -> Option<()> {
         let message = "the drive ends when a plane has no spare block, and there are none";
         let hint = "write how many there are in `wear.spares`, or \"reserve-gone\"";
         found.add("wear.read_only_at", message, hint);
+        return None;
+    }
+    let blocks = u128::from(found.values.number("nand.blocks_per_plane")?);
+    let bad = share(found.values, "wear.bad_percent")?;
+    let ends = |spares: u128| lost(bad, blocks + spares, 0) >= spares;
+    let spares = u128::from(found.values.number("wear.spares")?);
+    if early && ends(spares) {
+        let message = format!(
+            "bad blocks may take all {spares} spares of a plane: the drive would end before it \
+             begins"
+        );
+        let enough = (spares..blocks).find(|&spares| !ends(spares));
+        let hint = match enough {
+            Some(least) => format!("write at least {least} in `wear.spares`, or \"reserve-gone\""),
+            None => "write \"reserve-gone\", or fewer bad blocks".to_owned(),
+        };
+        found.add("wear.read_only_at", message, hint);
     }
     Some(())
 }
