@@ -39,6 +39,7 @@ LEAVES = {
     "battery.quantity",
     "results.series",
     "results.finding",
+    "results.buckets",
     "results.hist",
 }
 # Numbers from anywhere have to do for the analysis: not even the shared words of a battery.

@@ -61,7 +61,7 @@ class Moments(TypedDict):
     stddev: float
 
 # What fio counts of one direction. Latencies are in nanoseconds, `bw` in KiB/s and `iops` over
-# windows; histograms are in fio's buckets.
+# windows; histograms have the counts of fio's buckets that hold anything.
 @type_check_only
 class FioSide(TypedDict):
     ios: int
@@ -74,15 +74,15 @@ class FioSide(TypedDict):
     lat: Moments
     bw: Moments
     iops: Moments
-    slat_hist: NDArray[np.uint64]
-    clat_hist: NDArray[np.uint64]
-    lat_hist: NDArray[np.uint64]
+    slat_hist: dict[int, int]
+    clat_hist: dict[int, int]
+    lat_hist: dict[int, int]
 
 @type_check_only
 class FioSync(TypedDict):
     issued: int
     lat: Moments
-    lat_hist: NDArray[np.uint64]
+    lat_hist: dict[int, int]
 
 @type_check_only
 class FioSteady(TypedDict):
@@ -131,8 +131,15 @@ class Outcome(TypedDict):
     jobs: list[JobRow]
     hist: dict[str, NDArray[np.uint64]]
     fio: list[FioRow]
-    fio_status: list[list[FioRow]]
     xray: dict[str, NDArray[np.int64]]
+
+@type_check_only
+class FioCounts(TypedDict):
+    start_ns: int
+    duration_ns: int
+    stopped: bool
+    rows: list[FioRow]
+    status: list[list[FioRow]]
 
 @type_check_only
 class Done(TypedDict):
@@ -229,6 +236,7 @@ class Twin:
         compressible_percent: int,
     ) -> Played: ...
     def run(self, jobs_json: str, sample_ns: int, watch: Callable[[int, int], bool]) -> Outcome: ...
+    def fio(self, jobs_json: str, watch: Callable[[int, int], bool]) -> FioCounts: ...
     def rest(self, ns: int, sample_ns: int, watch: Callable[[int, int], bool]) -> Outcome: ...
     def trim(self, offset: int, size: int) -> Outcome: ...
     def flush(self) -> Outcome: ...

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 DONE, MISS, USAGE, ENVIRONMENT, REFUSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
+# fio's own after a signal, whichever it was: what starts fio looks for it, and its answer is there.
+TERMINATED = 128
 
 
 class FlashtwinError(Exception):

@@ -23,7 +23,7 @@ import pytest
 from scipy import stats
 
 from flashtwin.catalogue.loader import load
-from flashtwin.drives.twin import Twin
+from flashtwin.drives.fio_twin import FioTwin
 from flashtwin.fiojob.language.words import script
 from flashtwin.fiojob.plan.files import Target
 from flashtwin.fiojob.plan.plan import Plan, plan
@@ -98,9 +98,9 @@ def simulated(name: str, monkeypatch: pytest.MonkeyPatch) -> tuple[dict[str, Any
     read = script([str(JOBS / f"{name}.fio")])
     spec = load("bx500-240", scale="1/16")
     made = logged(plan(read.jobs, Target(name="bx500-240", bytes=spec.capacity_bytes)))
-    phases = run_plan(Twin(spec, seed=1), made, lambda progress: True)
-    rows = [pair for one in phases for pair in zip(one.processes, one.result.fio, strict=True)]
-    told = all_of((one.processes, one.result.fio, one.begun_ns) for one in phases)
+    phases = run_plan(FioTwin(spec, seed=1), made, lambda progress: True)
+    rows = [pair for one in phases for pair in zip(one.processes, one.counts.rows, strict=True)]
+    told = all_of((one.processes, one.counts.rows, one.begun_ns) for one in phases)
     answer: dict[str, Any] = json.loads(shown(told, Shape(formats=("json",))))
     rows.sort(key=lambda pair: pair[0].clone.thread)
     return answer, [stream_of(row["requests"]) for _, row in rows]

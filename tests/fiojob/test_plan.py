@@ -215,9 +215,8 @@ def test_what_fio_changes_by_itself_is_told() -> None:
     assert [note.where.line for note in notes] == [3, 4, 5]
 
 
-@pytest.mark.parametrize("option", ["percentile_list=50:99", "unified_rw_reporting=1"])
-def test_what_the_answer_does_not_follow_is_said(option: str) -> None:
-    read = script(["--name=a", "--size=1m", f"--{option}"])
-    name = option.partition("=")[0]
-    said = [str(note) for note in told(read.jobs[0])]
-    assert len(said) == 1 and f"{name}: the answer of a twin does not follow it" in said[0]
+def test_a_clock_of_the_machine_s_is_told_to_be_the_twin_s() -> None:
+    for option in ("log_unix_epoch", "log_alternate_epoch"):
+        (note,) = told(script(["--name=a", "--size=1m", f"--{option}=1"]).jobs[0])
+        assert str(note).startswith(f"--{option}=1: {option}: a twin's clock begins with the run")
+        assert told(script(["--name=a", "--size=1m", f"--{option}=0"]).jobs[0]) == []

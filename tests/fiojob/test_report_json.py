@@ -16,7 +16,7 @@ from flashtwin.fiojob.report.classes import classes_of
 from flashtwin.fiojob.report.document import document
 from flashtwin.fiojob.report.job import Direction, JobReport, Spread, Windows, level_of
 from flashtwin.fiojob.report.samples import spread_of, windows_of
-from flashtwin.results.hist import BUCKETS
+from flashtwin.results.hist import BUCKETS, bins_of
 
 needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
 
@@ -72,7 +72,7 @@ def as_read(row: dict[str, Any]) -> Direction:
         ios=row["total_ios"],
         bytes=row["io_bytes"],
         runtime_ms=row["runtime"],
-        counts=counts_of_bins(bins) if bins else None,
+        clats=bins_of(counts_of_bins(bins)) if bins else {},
         **spreads,
         **windows,
     )
@@ -123,7 +123,7 @@ def test_fio_said_again_from_its_own_values() -> None:
 def test_what_we_write_our_reader_reads() -> None:
     counts = counts_of(np.array([90_000, 100_000, 110_000, 8_000_000]))
     direction = Direction(
-        ios=4, bytes=16384, runtime_ms=20, lat=spread_of(counts, mean=2e6), counts=counts
+        ios=4, bytes=16384, runtime_ms=20, lat=spread_of(counts, mean=2e6), clats=bins_of(counts)
     )
     text = json.dumps(
         document(
@@ -161,7 +161,7 @@ def test_windows_by_hand() -> None:
 
 def test_classes_of_latency_by_hand() -> None:
     values = np.array([1, 3, 999, 1_000, 249_000, 999_000, 1_500_000, 3 * 10**9])
-    found = classes_of(counts_of(values))
+    found = classes_of(bins_of(counts_of(values)))
     assert found["ns"] == {
         **dict.fromkeys(("10", "20", "50", "100", "250", "500", "750"), 0.0),
         "2": 12.5,
@@ -182,7 +182,7 @@ def test_depth_levels(depth: int, name: str) -> None:
 
 def test_the_share_of_the_group() -> None:
     def job(group: int, size: int) -> JobReport:
-        rate = Windows(mean=size / 1024)
+        rate = Windows(mean=size / 1024, count=1)
         one = Direction(ios=1, bytes=size, runtime_ms=1000, bw=rate)
         return JobReport(name="j", options={}, directions={"read": one}, group=group)
 

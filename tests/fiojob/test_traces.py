@@ -15,7 +15,7 @@ import pytest
 
 from flashtwin.battery.fio import Reading, Skip
 from flashtwin.catalogue.loader import load
-from flashtwin.drives.twin import Twin
+from flashtwin.drives.fio_twin import FioTwin
 from flashtwin.errors import FlashtwinError
 from flashtwin.fiojob.language.lines import read_text
 from flashtwin.fiojob.language.sections import typed
@@ -65,8 +65,8 @@ def made(options: str, **replaying: Any) -> Plan:
 
 
 def rows(made: Plan) -> list[tuple[Any, Any]]:
-    found = run_plan(Twin(load("bx500-240", scale=SCALE)), made, lambda progress: True)
-    return [pair for one in found for pair in zip(one.processes, one.result.fio, strict=True)]
+    found = run_plan(FioTwin(load("bx500-240", scale=SCALE)), made, lambda progress: True)
+    return [pair for one in found for pair in zip(one.processes, one.counts.rows, strict=True)]
 
 
 def counts(row: Any) -> tuple[list[int], list[int], int]:
@@ -195,7 +195,7 @@ def test_a_trace_beyond_the_drive_fits_when_it_wraps_or_is_scaled(folder: Path) 
 
 
 def test_an_iolog_of_a_replay_says_what_was_replayed(folder: Path) -> None:
-    (log,) = files_of(rows(made("read_iolog=m.csv write_iolog=again")))
+    (log,) = files_of([(*one, 0) for one in rows(made("read_iolog=m.csv write_iolog=again"))])
     (folder / "again").write_text(log.text)
     lines = [line for line in log.text.splitlines() if " write " in line]
     assert lines == [
@@ -256,7 +256,7 @@ def test_an_iolog_of_real_fio_is_replayed(folder: Path) -> None:
 def test_our_iolog_replays_on_real_fio_and_on_a_twin(folder: Path) -> None:
     job = "[w]\nioengine=libaio\niodepth=4\nrw=randrw\nsize=2m\nfsync=8\nwrite_iolog=ours\n"
     found = rows(plan(typed(read_text(job), environment={}).jobs, DRIVE))
-    (log,) = files_of(found)
+    (log,) = files_of([(*one, 0) for one in found])
     (folder / log.name).write_text(log.text)
     ((_, row),) = rows(made("read_iolog=ours"))
     assert counts(row) == counts(found[0][1])

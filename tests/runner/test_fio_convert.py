@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from flashtwin.catalogue.loader import load
+from flashtwin.drives.fio_twin import FioTwin
 from flashtwin.drives.twin import Twin
 from flashtwin.fiojob.language.lines import read_text
 from flashtwin.fiojob.language.sections import typed
@@ -67,8 +68,8 @@ def test_a_twin_does_the_same_requests(run: Run) -> None:
         )
         if before.kind not in ("run", "fill") or not bounded:
             continue
-        (phase,) = run_plan(Twin(spec), made, lambda progress: True)
-        sides = [row[way] for row in phase.result.fio for way in ("read", "write", "trim")]
+        (phase,) = run_plan(FioTwin(spec), made, lambda progress: True)
+        sides = [row[way] for row in phase.counts.rows for way in ("read", "write", "trim")]
         assert sum(side["ios"] for side in sides) == sum(job.ios for job in before.jobs)
         assert sum(side["bytes"] for side in sides) == sum(job.bytes for job in before.jobs)
         compared += 1

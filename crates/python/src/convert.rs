@@ -30,15 +30,6 @@ pub fn answer<'py>(
     result.set_item("hist", histograms(py, answer.outcome.as_ref())?)?;
     let counted = answer.outcome.as_mut().map(|o| std::mem::take(&mut o.fio));
     result.set_item("fio", fio::rows(py, counted.unwrap_or_default())?)?;
-    let told = answer
-        .outcome
-        .as_mut()
-        .map(|o| std::mem::take(&mut o.fio_status));
-    let status = PyList::empty(py);
-    for rows in told.unwrap_or_default() {
-        status.append(fio::rows(py, rows)?)?;
-    }
-    result.set_item("fio_status", status)?;
     result.set_item("series", series(py, answer.outcome)?)?;
     let columns = PyDict::new(py);
     for (name, column) in COLUMNS.iter().zip(xray.columns()) {

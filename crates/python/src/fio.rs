@@ -1,11 +1,26 @@
-//! What fio counts of a job, for Python.
+//! What fio counts of a job, for Python: plain numbers, lists and dictionaries.
+//!
+//! Arrays are made of logs alone, so that who asks for none does not wait for numpy.
 
 use flashtwin_base::Histogram;
+use flashtwin_host::Outcome;
 use flashtwin_host::fio::{Averages, FioTotals, Moments, Requests, Side, Stats, SteadyTotals};
 use flashtwin_workload::Direction;
-use numpy::{IntoPyArray, PyArray1};
+use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyList};
+
+/// All that a phase of fio's comes to.
+pub fn answer(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
+    let answer = PyDict::new(py);
+    answer.set_item("start_ns", outcome.start.0)?;
+    answer.set_item("duration_ns", (outcome.end - outcome.start).0)?;
+    answer.set_item("stopped", outcome.stopped)?;
+    answer.set_item("rows", rows(py, outcome.fio)?)?;
+    let told = outcome.fio_status.into_iter().map(|jobs| rows(py, jobs));
+    answer.set_item("status", told.collect::<PyResult<Vec<_>>>()?)?;
+    Ok(answer)
+}
 
 /// A dictionary for each job, in order.
 pub fn rows<'py>(py: Python<'py>, jobs: Vec<FioTotals>) -> PyResult<Bound<'py, PyList>> {
@@ -43,7 +58,7 @@ fn counted(row: &Bound<'_, PyDict>, stats: &Stats) -> PyResult<()> {
     let sync = PyDict::new(py);
     sync.set_item("issued", stats.syncs_issued)?;
     sync.set_item("lat", moments(py, &stats.syncs)?)?;
-    sync.set_item("lat_hist", histogram(py, &stats.sync_hist))?;
+    sync.set_item("lat_hist", histogram(py, &stats.sync_hist)?)?;
     row.set_item("sync", sync)?;
     row.set_item("depths", stats.depths.to_vec())?;
     row.set_item("submits", stats.submits.to_vec())?;
@@ -69,9 +84,9 @@ fn side<'py>(py: Python<'py>, side: &Side) -> PyResult<Bound<'py, PyDict>> {
     ] {
         row.set_item(name, moments(py, of)?)?;
     }
-    row.set_item("slat_hist", histogram(py, &side.slat_hist))?;
-    row.set_item("clat_hist", histogram(py, &side.clat_hist))?;
-    row.set_item("lat_hist", histogram(py, &side.lat_hist))?;
+    row.set_item("slat_hist", histogram(py, &side.slat_hist)?)?;
+    row.set_item("clat_hist", histogram(py, &side.clat_hist)?)?;
+    row.set_item("lat_hist", histogram(py, &side.lat_hist)?)?;
     Ok(row)
 }
 
@@ -85,8 +100,11 @@ fn moments<'py>(py: Python<'py>, moments: &Moments) -> PyResult<Bound<'py, PyDic
     Ok(row)
 }
 
-fn histogram<'py>(py: Python<'py>, hist: &Histogram) -> Bound<'py, PyArray1<u64>> {
-    PyArray1::from_slice(py, hist.counts())
+/// The buckets that hold anything, with their counts.
+fn histogram<'py>(py: Python<'py>, hist: &Histogram) -> PyResult<Bound<'py, PyDict>> {
+    let used = hist.counts().iter().enumerate();
+    let used: Vec<_> = used.filter(|(_, count)| **count > 0).collect();
+    used.into_py_dict(py)
 }
 
 fn steady(py: Python<'_>, totals: SteadyTotals) -> PyResult<Bound<'_, PyDict>> {

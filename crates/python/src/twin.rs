@@ -16,6 +16,7 @@ use pyo3::types::PyDict;
 
 use crate::convert::{self, Answer};
 use crate::direct::{self, Asked};
+use crate::fio;
 use crate::snapshot;
 use crate::spec::Spec;
 
@@ -219,6 +220,42 @@ impl Twin {
             outcome: Some(outcome),
         };
         convert::answer(py, answer, self.drive.close_xray())
+    }
+
+    /// Runs fio's jobs; what they have counted is there too where the watch ended them.
+    fn fio<'py>(
+        &mut self,
+        py: Python<'py>,
+        jobs_json: &str,
+        watch: Py<PyAny>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        self.quiet()?;
+        let jobs = parse(jobs_json, self.drive.capacity_bytes(), self.identity.seed)?;
+        // Nobody sees a series or an X-ray of it: one sample each.
+        let sample = Nanos(u64::MAX / 2);
+        let phase = Phase::new(jobs, sample).map_err(|e| PyValueError::new_err(e.to_string()))?;
+        let drive = &mut self.drive;
+        let (outcome, verdict) = py.detach(|| {
+            let start = drive.now();
+            drive.restart_xray(sample);
+            let mut verdict = Verdict::Go;
+            let outcome = flashtwin_host::run(drive, start, &phase, &mut |progress| {
+                let first = matches!(verdict, Verdict::Go);
+                if first {
+                    verdict = ask(&watch, progress.bytes, progress.elapsed);
+                }
+                match verdict {
+                    Verdict::Go => Flow::Continue,
+                    _ => Flow::Stop,
+                }
+            });
+            (outcome, verdict)
+        });
+        if let Verdict::Raised(raised) = verdict {
+            return Err(raised);
+        }
+        self.drive.close_xray();
+        fio::answer(py, outcome)
     }
 
     fn rest<'py>(

@@ -181,8 +181,7 @@ class Result:
     `hist` maps a direction to latency counts in fio's buckets; `xray` maps a column name to an
     array sampled on the same clock as the series (empty for a real drive); `start_ns` is the
     drive's clock when the step began, `duration_ns` how long it took on that clock; `fio` has what
-    fio counts of each job, where the jobs are fio's (`_core.FioRow`), and `fio_status` the same at
-    each moment at which it was to be told, without logs.
+    fio counts of each job, where the jobs are fio's (`_core.FioRow`).
 
     `meter` is what a meter between host and drive read, empty where there is none: `t_ns` the end
     of each sample since the step began, `dt_ns` its length, `power_uw` the mean over it,
@@ -201,7 +200,6 @@ class Result:
     xray: Mapping[str, object] = field(default_factory=dict)
     note: str | None = None
     fio: tuple[Mapping[str, Any], ...] = ()
-    fio_status: tuple[tuple[Mapping[str, Any], ...], ...] = ()
     meter: Mapping[str, Any] = field(default_factory=dict)
     smart: Mapping[str, Any] = field(default_factory=dict)
     cut: bool = False

@@ -17,6 +17,7 @@ def run(read: Script, on: str, wishes: Wishes, asked: Asked) -> int:
     """Let fio run them; its exit code as ours."""
     from flashtwin.drives import real_jobs
     from flashtwin.runner.resolve import path_of
+    from flashtwin.runner.stop import listening
 
     path = path_of(on, wishes)
     terminal.notes(read.notes, wishes.quiet)
@@ -33,4 +34,5 @@ def run(read: Script, on: str, wishes: Wishes, asked: Asked) -> int:
         if not wishes.quiet:
             terminal.note(text)
 
-    return real_jobs.run(prepared, path, arguments, say)
+    with listening() as stop:
+        return real_jobs.run(prepared, path, arguments, say, lambda: stop.number)

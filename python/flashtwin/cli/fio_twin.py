@@ -1,4 +1,10 @@
-"""`flashtwin fio` on a simulated drive: plan, run, answer, logs."""
+"""`flashtwin fio` on a simulated drive: plan, run, answer, logs.
+
+A signal ends the jobs and not the answer, as in fio: what was counted so far is told in every
+format, the logs are written, and the exit code is fio's 128. What cannot be written is said at the
+end, with exit code 3, when all that can be written is: the answer goes to stdout where its file
+takes it no more.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +14,17 @@ from typing import TYPE_CHECKING
 import click
 
 from flashtwin.cli import terminal
-from flashtwin.errors import DONE, ENVIRONMENT, MISS, FlashtwinError
+from flashtwin.errors import DONE, ENVIRONMENT, MISS, TERMINATED, FlashtwinError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from flashtwin.cli.fio_shape import Asked
     from flashtwin.drives.protocol import Progress
     from flashtwin.fiojob.language.sections import Script
+    from flashtwin.fiojob.plan.plan import Plan
     from flashtwin.fiojob.plan.traces import Replaying
+    from flashtwin.runner.fio_jobs import PhaseResult
     from flashtwin.runner.resolve import Wishes
 
 
@@ -23,12 +33,9 @@ def run(read: Script, on: str, wishes: Wishes, asked: Asked, replaying: Replayin
     from flashtwin.catalogue.loader import load
     from flashtwin.cli import fio_progress
     from flashtwin.cli.fio_readonly import check_traces
-    from flashtwin.drives.twin import Twin
+    from flashtwin.drives.fio_twin import FioTwin
     from flashtwin.fiojob.plan.files import Target
     from flashtwin.fiojob.plan.plan import plan
-    from flashtwin.fiojob.report.files import files_of
-    from flashtwin.fiojob.report.formats import PROGRAM, shown
-    from flashtwin.fiojob.report.ran import all_of, preamble, statuses
     from flashtwin.runner.fio_jobs import run_plan
     from flashtwin.runner.stop import listening
 
@@ -45,38 +52,79 @@ def run(read: Script, on: str, wishes: Wishes, asked: Asked, replaying: Replayin
             progress.moved(at)
             return not stop.asked
 
-        twin = Twin(spec, seed=wishes.seed)
+        twin = FioTwin(spec, seed=wishes.seed)
         found = run_plan(twin, made, watch, status_ns=asked.shape.status_ns, done=progress.over)
-    rows = [pair for one in found for pair in zip(one.processes, one.result.fio, strict=True)]
-    phases = [(one.processes, one.result.fio, one.begun_ns) for one in found]
-    moments = [one.result.fio_status for one in found]
+    ended = _ended(found, stop.number)
+    _write(_answer(made, found, asked, ended), _logs(found), asked)
+    if ended and "normal" not in asked.shape.formats:
+        # There it is told within the answer, where it would spoil the other formats.
+        terminal.note(ended)
+    failed = [
+        (process.job.name, row["failure"][1])
+        for one in found
+        for process, row in zip(one.processes, one.counts.rows, strict=False)
+        if row["failure"]
+    ]
+    for name, reason in failed if not wishes.quiet else ():
+        terminal.note(f"job {name} ended early: {reason}")
+    if ended:
+        return TERMINATED
+    return MISS if failed else DONE
+
+
+def _ended(found: Sequence[PhaseResult], number: int | None) -> str | None:
+    """What fio says of a signal that ended its jobs; one that came too late ended nothing."""
+    stopped = any(one.counts.stopped for one in found)
+    return f"fio: terminating on signal {number}" if stopped else None
+
+
+def _answer(made: Plan, found: Sequence[PhaseResult], asked: Asked, ended: str | None) -> str:
+    from flashtwin.fiojob.report.formats import PROGRAM, shown
+    from flashtwin.fiojob.report.ran import all_of, preamble, statuses
+
+    phases = [(one.processes, one.counts.rows, one.begun_ns) for one in found]
+    moments = [one.counts.status for one in found]
     told = [*statuses(zip(phases, moments, strict=True)), all_of(phases)]
-    begin = preamble(made.processes, PROGRAM)
-    _write(
-        "".join(shown(one, asked.shape, "" if n else begin) for n, one in enumerate(told)),
-        asked.output,
-    )
-    for log in files_of(rows):
-        _save(Path(log.name), log.text)
-    for process, row in rows:
-        if row["failure"] and not wishes.quiet:
-            terminal.note(f"job {process.job.name} ended early: {row['failure'][1]}")
-    return MISS if any(row["failure"] for _, row in rows) else DONE
+    begins = [""] * len(told)
+    if ended:
+        begins[-1] = f"{ended}\n\n"
+    begins[0] = preamble(made.processes, PROGRAM) + begins[0]
+    return "".join(shown(one, asked.shape, begin) for one, begin in zip(told, begins, strict=True))
 
 
-def _write(text: str, output: Path | None) -> None:
-    if output is None:
-        click.echo(text, nl=False)
-    else:
-        _save(output, text)
+def _logs(found: Sequence[PhaseResult]) -> dict[Path, str]:
+    from flashtwin.fiojob.report.files import files_of
+
+    rows = [
+        (process, row, one.begun_ns)
+        for one in found
+        for process, row in zip(one.processes, one.counts.rows, strict=False)
+    ]
+    return {Path(log.name): log.text for log in files_of(rows)}
 
 
-def _save(path: Path, text: str) -> None:
+def _write(answer: str, logs: dict[Path, str], asked: Asked) -> None:
+    """All of it, each as far as it can be; one error at the end for what could not."""
+    output = asked.output
+    failed = [one for path, text in logs.items() if (one := _save(path, text))]
+    refused = _save(output, answer) if output is not None else None
+    if output is None or refused:
+        # An answer that its file does not take is not lost.
+        click.echo(answer, nl=False)
+    failed += [refused] if refused else []
+    if failed:
+        names = ", ".join(str(path) for path, _ in failed)
+        raise FlashtwinError(
+            f"{names} cannot be written: {failed[0][1].strerror}",
+            hint="the jobs ran, and the rest is written: make room, or give another name",
+            exit_code=ENVIRONMENT,
+        ) from failed[0][1]
+
+
+def _save(path: Path, text: str) -> tuple[Path, OSError] | None:
+    """Write a file; what is there of one that could not be written whole stays."""
     try:
         path.write_text(text)
     except OSError as error:
-        raise FlashtwinError(
-            f"{path} cannot be written: {error.strerror}",
-            hint="the jobs ran; make room or give another name, and run them again",
-            exit_code=ENVIRONMENT,
-        ) from error
+        return path, error
+    return None

@@ -11,6 +11,7 @@ file is executed, and no fio is left running.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
@@ -18,7 +19,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from flashtwin.drives import real_file, real_fio
-from flashtwin.errors import DONE, MISS
+from flashtwin.drives.protocol import Interrupted
+from flashtwin.errors import DONE, MISS, TERMINATED
 from flashtwin.fiojob.language.job import FioJob, Setting
 from flashtwin.fiojob.language.kinds import Percent
 from flashtwin.fiojob.language.text import text_of
@@ -42,6 +44,7 @@ _DROPPED = (
     "gid",
 )
 _WRITTEN = ("write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log", "write_iolog")
+_POLL_S = 0.1
 _NO_LIMIT = 1 << 60
 _GRAIN = 1 << 20
 
@@ -129,9 +132,18 @@ def _alone(job: FioJob) -> FioJob:
 
 
 def run(
-    prepared: Prepared, path: Path, arguments: Sequence[str], say: Callable[[str], None]
+    prepared: Prepared,
+    path: Path,
+    arguments: Sequence[str],
+    say: Callable[[str], None],
+    stopped: Callable[[], int | None],
 ) -> int:
-    """Make and fill the files, let fio run, remove them; fio's exit code as ours."""
+    """Make and fill the files, let fio run, remove them; fio's exit code, or 1 for any of its own.
+
+    `stopped` tells the signal that somebody sent, if so. fio gets it too, and ends by telling what
+    it has counted (exit code 128); while the files are filled there is nothing to be told, and
+    `Interrupted` is raised.
+    """
     where = real_file.place(path)
     fio = real_fio.find()
     total = sum(prepared.files.values())
@@ -145,8 +157,11 @@ def run(
                 (Path(work) / name).symlink_to(own.absolute())
             say(f"{len(made)} file(s) at {where}, {total} bytes; removed at the end")
             say("filling with random data first: a sparse file answers from nothing")
-            _fio(fio, _filling(prepared.files), work, ["--output=fill.txt"])
-            return _fio(fio, prepared.text, work, arguments)
+            _fio(fio, _filling(prepared.files), work, ["--output=fill.txt"], stopped)
+            if stopped():
+                raise Interrupted("the files were being filled, and nothing was measured")
+            code = _fio(fio, prepared.text, work, arguments, stopped)
+            return code if code in (DONE, TERMINATED) else MISS
         finally:
             for file in made:
                 real_file.remove(file)
@@ -159,7 +174,13 @@ def _filling(files: dict[str, int]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _fio(fio: real_fio.Fio, text: str, work: str, arguments: Sequence[str]) -> int:
+def _fio(
+    fio: real_fio.Fio,
+    text: str,
+    work: str,
+    arguments: Sequence[str],
+    stopped: Callable[[], int | None],
+) -> int:
     (Path(work) / "job.fio").write_text(text)
     process = subprocess.Popen(
         [fio.program, *arguments, "job.fio"],
@@ -169,6 +190,21 @@ def _fio(fio: real_fio.Fio, text: str, work: str, arguments: Sequence[str]) -> i
         start_new_session=True,
     )
     try:
-        return DONE if process.wait() == 0 else MISS
+        return _ended(process, stopped)
     finally:
         real_fio.end(process)
+
+
+def _ended(process: subprocess.Popen[bytes], stopped: Callable[[], int | None]) -> int:
+    """Wait for fio, which hears once of a signal; it takes its time to tell what it has."""
+    told = False
+    while True:
+        try:
+            return process.wait(_POLL_S)
+        except subprocess.TimeoutExpired:
+            number = stopped()
+        if number is not None and not told:
+            # fio has no handler for a terminal that hangs up.
+            sent = signal.SIGINT if number == signal.SIGHUP else number
+            os.killpg(process.pid, sent)
+            told = True

@@ -12,11 +12,10 @@ into its own file; a store changes no result.
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -40,6 +39,7 @@ from flashtwin.battery.step import (
     Trim,
 )
 from flashtwin.catalogue.shorthand import raw_bytes
+from flashtwin.drives.handed import jobs_json
 from flashtwin.drives.preconditioned import Preparation, Preparing, Store
 from flashtwin.drives.protocol import DriveInfo, Interrupted, Progress, Watch
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
@@ -188,7 +188,7 @@ class Twin:
             case Run():
                 sample_ns = max(round(step.sample_s * 1e9), 1)
                 return self._result(
-                    step.label, lambda core: core.run(_jobs(step.jobs), sample_ns, watch)
+                    step.label, lambda core: core.run(jobs_json(step.jobs), sample_ns, watch)
                 )
             case Rest():
                 ns = round(step.seconds * 1e9)
@@ -230,7 +230,7 @@ class Twin:
                     offset=offset,
                     size=length // block * block,
                 )
-                run = partial(_prepare, jobs=_jobs([job]), watch=watch)
+                run = partial(_prepare, jobs=jobs_json([job]), watch=watch)
                 done.append(self._result(step.label, run))
         if not done:
             return self._marked(step)
@@ -260,7 +260,6 @@ class Twin:
             hist=answer["hist"],
             xray=xray,
             fio=tuple(answer["fio"]),
-            fio_status=tuple(tuple(rows) for rows in answer["fio_status"]),
             meter=_readings(xray, before_uj, duration_ns, core),
         )
 
@@ -366,18 +365,3 @@ def _coarse(ns: int) -> int:
 
 def _heard(watch: Watch) -> Callable[[int, int], bool]:
     return lambda done, ns: watch(Progress(bytes=done, drive_s=ns / 1e9))
-
-
-def _jobs(jobs: Sequence[Job]) -> str:
-    """Jobs as the core reads them: the same fields, times in integer nanoseconds."""
-    return json.dumps([_job(job) for job in jobs])
-
-
-def _job(job: Job) -> dict[str, Any]:
-    fields = asdict(job)
-    runtime_s, ramp_s = fields.pop("runtime_s"), fields.pop("ramp_s")
-    fields["runtime_ns"] = None if runtime_s is None else round(runtime_s * 1e9)
-    fields["ramp_ns"] = round(ramp_s * 1e9)
-    if job.fio is None:
-        del fields["fio"]
-    return fields

@@ -24,6 +24,7 @@ from flashtwin.battery.step import JobTotals
 from flashtwin.fiojob.report.document import document
 from flashtwin.fiojob.report.job import DIRECTIONS, Direction, JobReport, Spread, level_of
 from flashtwin.fiojob.report.samples import spread_of, windows_of
+from flashtwin.results.hist import bins_of
 from flashtwin.results.journal import StepRecord
 from flashtwin.results.rundir import Run
 from flashtwin.results.series import Series
@@ -141,7 +142,7 @@ def _direction(series: Series, counts: Any, runtime_ns: int, alone: JobTotals | 
         slat=Spread(count=spread.count),
         clat=spread,
         lat=spread,
-        counts=counts if counted else None,
+        clats=bins_of(counts) if counted else {},
         bw=windows_of(bytes_s / 1024),
         iops=windows_of(ios_s),
     )

@@ -1,8 +1,9 @@
-"""Runs the phases of a fio plan on a drive, one after another without a gap.
+"""Runs the phases of a fio plan on a simulated drive, one after another without a gap.
 
 `startdelay` counts from the beginning of the first phase, as fio counts it from its own start: what
 of it is over when a later phase begins does not count again. Invariant: a phase that a job of
-`exit_what=all` ended is the last.
+`exit_what=all` ended, or the watch, is the last that runs; those behind it have counted nothing,
+and are told like that, as fio tells of jobs that it never began.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from flashtwin.battery.step import Job, Result, Run
-from flashtwin.drives.protocol import Drive, Watch
+from flashtwin.battery.step import Job
+from flashtwin.drives.fio_twin import Counts, FioTwin
+from flashtwin.drives.protocol import Watch
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.fiojob.language.where import JobFileError
 from flashtwin.fiojob.plan.plan import Plan, Process
@@ -19,18 +21,18 @@ from flashtwin.fiojob.plan.plan import Plan, Process
 
 @dataclass(frozen=True, kw_only=True)
 class PhaseResult:
-    """What a phase gave: its processes in order, and the drive's answer, rows in the same order.
+    """What a phase gave: its processes in order, and a row for each in the same order.
 
-    `begun_ns`: when it began, since the first phase did.
+    `begun_ns`: when it began, since the first phase did. A phase that did not run has no rows.
     """
 
     processes: tuple[Process, ...]
-    result: Result
+    counts: Counts
     begun_ns: int
 
 
 def run_plan(
-    drive: Drive,
+    drive: FioTwin,
     plan: Plan,
     watch: Watch,
     *,
@@ -43,20 +45,26 @@ def run_plan(
     """
     found: list[PhaseResult] = []
     began_ns: int | None = None
-    now_ns = 0
+    now_ns, over = 0, False
     for phase in plan.phases:
         elapsed_ns = now_ns - began_ns if began_ns is not None else 0
+        if over:
+            nothing = Counts(start_ns=now_ns, duration_ns=0, rows=())
+            found.append(PhaseResult(processes=phase, counts=nothing, begun_ns=elapsed_ns))
+            continue
         jobs = tuple(_delayed(process.job, elapsed_ns, status_ns) for process in phase)
-        answer = _answer(drive, phase, jobs, watch)
-        began_ns = answer.start_ns if began_ns is None else began_ns
-        now_ns = answer.start_ns + answer.duration_ns
-        begun_ns = answer.start_ns - began_ns
-        found.append(PhaseResult(processes=phase, result=answer, begun_ns=begun_ns))
+        counts = _counts(drive, phase, jobs, watch)
+        began_ns = counts.start_ns if began_ns is None else began_ns
+        now_ns = counts.start_ns + counts.duration_ns
+        found.append(
+            PhaseResult(processes=phase, counts=counts, begun_ns=counts.start_ns - began_ns)
+        )
         if done:
             done(found[-1])
-        ended = zip(phase, answer.fio, strict=True)
-        if any(row["ended_all"] and one.clone.job["exit_what"] == "all" for one, row in ended):
-            break
+        ended = zip(phase, counts.rows, strict=True)
+        over = counts.stopped or any(
+            row["ended_all"] and one.clone.job["exit_what"] == "all" for one, row in ended
+        )
     return found
 
 
@@ -67,16 +75,13 @@ def _delayed(job: Job, elapsed_ns: int, status_ns: int) -> Job:
     return replace(job, fio=replace(job.fio, start_ns=left_ns, logs=logs))
 
 
-def _answer(
-    drive: Drive, phase: tuple[Process, ...], jobs: tuple[Job, ...], watch: Watch
-) -> Result:
+def _counts(
+    drive: FioTwin, phase: tuple[Process, ...], jobs: tuple[Job, ...], watch: Watch
+) -> Counts:
     try:
-        answer = drive.do(Run(label="fio", jobs=jobs), watch)
+        return drive.run(jobs, watch)
     except ValueError as error:
         raise _refused(phase, str(error)) from error
-    if not isinstance(answer, Result):
-        raise FlashtwinError(answer.reason, exit_code=USAGE)
-    return answer
 
 
 def _refused(phase: tuple[Process, ...], said: str) -> FlashtwinError:

@@ -19,9 +19,10 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @dataclass
 class Stop:
-    """Whether somebody asked the run to end."""
+    """Whether somebody asked the run to end, and by which signal."""
 
     asked: bool = False
+    number: int | None = None
 
 
 @contextmanager
@@ -36,6 +37,7 @@ def listening() -> Iterator[Stop]:
         if stop.asked and number == signal.SIGINT:
             raise KeyboardInterrupt
         stop.asked = True
+        stop.number = stop.number or number
 
     before = {number: signal.signal(number, heard) for number in _SIGNALS}
     try:

@@ -41,8 +41,14 @@ ROWS = (
     _row("disable_lat", Flag(), "leaves out total latency", False),
     _row("disable_clat", Flag(), "leaves out completion latency", False),
     _row("disable_slat", Flag(), "leaves out submission latency", False),
-    _row("disable_bw_measurement", Flag(), "leaves out bandwidth samples", False, "disable_bw"),
-    _row("gtod_reduce", Flag(), "leaves out latencies and bandwidth samples, as fio does", False),
+    _row(
+        "disable_bw_measurement",
+        Flag(),
+        "leaves out bandwidth samples of single requests",
+        False,
+        "disable_bw",
+    ),
+    _row("gtod_reduce", Flag(), "leaves out latencies, as fio does", False),
     _row(
         "unified_rw_reporting",
         Choice(
@@ -65,9 +71,19 @@ ROWS = (
     _row("log_max_value", Flag(), "rows hold the greatest value and not the mean", False),
     _row("log_offset", Flag(), "rows hold offsets", False),
     _row("log_prio", Flag(), "rows hold the priority, which is 0", False),
-    _row("log_unix_epoch", Flag(), "times count from 1970", False),
-    _row("log_alternate_epoch", Flag(), "times count from a clock's zero", False),
-    _row("log_alternate_epoch_clock_id", Whole(most=_UINT), "which clock's", 0),
+    _row(
+        "log_unix_epoch",
+        Flag(),
+        "times count from the beginning of the run, which is a twin's 1970",
+        False,
+    ),
+    _row("log_alternate_epoch", Flag(), "times count from the beginning of the run", False),
+    _row(
+        "log_alternate_epoch_clock_id",
+        Whole(most=_UINT),
+        "every clock of a twin begins with the run",
+        0,
+    ),
     _row(
         "kb_base",
         Choice(words=("1024", "1000")),

@@ -41,6 +41,8 @@ from flashtwin.fiojob.plan.files import Layout, Part
 # The grain of every address and size of a drive.
 SECTOR_BYTES = 512
 
+# Times of a log that are those of a clock.
+EPOCHS = ("log_unix_epoch", "log_alternate_epoch")
 _LOGS = ("write_bw_log", "write_lat_log", "write_iops_log")
 
 
@@ -352,21 +354,6 @@ def _window(job: FioJob, name: str, log: str) -> int:
     return max(int(job[name]), 1)
 
 
-# What fio prints otherwise and we do not: said where it was written, never in silence.
-NOT_FOLLOWED = (
-    "clat_percentiles",
-    "disable_bw_measurement",
-    "lat_percentiles",
-    "log_alternate_epoch",
-    "log_unix_epoch",
-    "percentile_list",
-    "significant_figures",
-    "slat_percentiles",
-    "unified_rw_reporting",
-    "unit_base",
-)
-
-
 def told(job: FioJob) -> list[Note]:
     """What fio changes by itself in a job."""
     found = []
@@ -390,8 +377,12 @@ def told(job: FioJob) -> list[Note]:
             )
         )
     found += [
-        Note(where=job.line(name), text=f"{name}: the answer of a twin does not follow it")
-        for name in NOT_FOLLOWED
-        if job.has(name)
+        Note(
+            where=job.line(name),
+            text=f"{name}: a twin's clock begins with the run, so that it is the same each time:"
+            " the times of logs count from there",
+        )
+        for name in EPOCHS
+        if job[name]
     ]
     return found

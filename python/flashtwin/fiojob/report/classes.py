@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from flashtwin.fiojob.report.job import JobReport, six
-from flashtwin.results.hist import Counts, middle_of
+from flashtwin.results.buckets import Bins, middle_of, summed
 
 # Upper ends of the classes of fio's latency tables, the same for ns and us; ms has two more.
 CLASSES = (2, 4, 10, 20, 50, 100, 250, 500, 750, 1000)
@@ -15,16 +13,13 @@ CLASSES = (2, 4, 10, 20, 50, 100, 250, 500, 750, 1000)
 LEAST_LATENCY, LEAST_DEPTH = 0.01, 0.1
 
 
-def classes_of(counts: Counts) -> dict[str, dict[str, float]]:
+def classes_of(bins: Bins) -> dict[str, dict[str, float]]:
     """fio's three tables of latency: percent by class in ns (below 1 us), us and ms."""
-    used = np.flatnonzero(counts)
-    total = float(counts.sum())
-    shares = {"ns": dict.fromkeys(class_names("ns"), 0.0), "us": {}, "ms": {}}
-    shares["us"] = dict.fromkeys(class_names("us"), 0.0)
-    shares["ms"] = dict.fromkeys(class_names("ms"), 0.0)
-    for bucket in used:
-        unit, name = _class(middle_of(int(bucket)))
-        shares[unit][name] += float(counts[bucket]) / total * 100
+    total = sum(bins.values())
+    shares = {unit: dict.fromkeys(class_names(unit), 0.0) for unit in ("ns", "us", "ms")}
+    for bucket, count in bins.items():
+        unit, name = _class(middle_of(bucket))
+        shares[unit][name] += count / total * 100
     return {unit: shown(row, LEAST_LATENCY) for unit, row in shares.items()}
 
 
@@ -32,8 +27,7 @@ def latency_classes(job: JobReport) -> dict[str, dict[str, float]]:
     """The tables of a job in percent, all directions together."""
     if job.classes is not None:
         return {unit: shown(row, LEAST_LATENCY) for unit, row in job.classes.items()}
-    counted = [one.counts for one in job.directions.values() if one.counts is not None]
-    return classes_of(np.sum(counted, axis=0) if counted else np.zeros(0, dtype=np.uint64))
+    return classes_of(summed(one.clats for one in job.directions.values()))
 
 
 def class_names(unit: str) -> list[str]:

@@ -3,30 +3,32 @@
 fio's rules for a group (`group_reporting`), seen in its output: counts and histograms add up,
 runtimes are the longest, and the windows of bandwidth and rate add up too, as if all processes had
 had theirs at the same moments: minimum, maximum, mean and number of samples are sums, and the
-deviation comes from the summed squares. A process of its own is a group of one.
+deviation comes from the summed squares. A process of its own is a group of one. What a job does not
+want to be measured (`disable_lat` and its like) is as if nobody had counted it.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from flashtwin.fiojob.report.classes import class_names
 from flashtwin.fiojob.report.job import (
     BATCHES,
     DEPTHS,
     DIRECTIONS,
+    LATENCIES,
     Direction,
     JobReport,
     Spread,
+    Style,
     Sync,
     Windows,
+    joined,
+    together,
 )
+from flashtwin.results.buckets import summed
 
 if TYPE_CHECKING:
     from flashtwin._core import FioRow, FioSide, FioSteady, Moments
@@ -39,15 +41,18 @@ class Counted:
     """One of fio's processes that ran: a clone of a section.
 
     `number` counts from 1 over all processes; `group` is the reporting group; `options` are those
-    of its own section as text; `together`: the group is told as one. `begun_ns`: when the phase in
-    which it ran began, since the whole run did. `fsyncs`: its syncs count as requests, which those
-    of fdatasync do not in fio.
+    of its own section as text; `together`: the group is told as one. `begun`: its phase was
+    reached, at `begun_ns` since the whole run began. `fsyncs`: its syncs count as requests, which
+    those of fdatasync do not in fio. `without`: latencies and rates that are not measured (`slat`,
+    `clat`, `lat`, `bw`, `iops`); without `clat` there are no classes of latency and no times of
+    syncs.
     """
 
     name: str
     number: int
     group: int
     row: FioRow
+    begun: bool = True
     options: Mapping[str, str] = field(default_factory=dict)
     description: str | None = None
     depth: int = 1
@@ -58,18 +63,23 @@ class Counted:
     latency_percentile: float = 100.0
     steady: str | None = None
     fsyncs: bool = True
+    without: frozenset[str] = frozenset()
+    style: Style = field(default_factory=Style)
 
 
 def reports(processes: Sequence[Counted]) -> list[JobReport]:
-    """A report for each process, or for each group that is told as one, in their order."""
-    made = []
-    for _, some in groupby(processes, key=lambda one: (one.group, one.together)):
-        members = list(some)
-        if members[0].together:
-            made.append(report(members))
+    """A report for each process, or for each group that is told as one, in their order.
+
+    As in fio, a process that is told with its group joins the one before it in that group, whether
+    that one says so or not.
+    """
+    groups: list[list[Counted]] = []
+    for one in processes:
+        if groups and one.together and groups[-1][-1].group == one.group:
+            groups[-1].append(one)
         else:
-            made += [report([one]) for one in members]
-    return made
+            groups.append([one])
+    return [report(members) for members in groups]
 
 
 def report(members: Sequence[Counted]) -> JobReport:
@@ -84,26 +94,30 @@ def report(members: Sequence[Counted]) -> JobReport:
     return JobReport(
         name=first.name,
         options=first.options,
-        directions={name: _direction([side(row, name) for row in rows]) for name in DIRECTIONS},
+        directions={
+            name: together([_direction(side(one.row, name), one.without) for one in members])
+            for name in DIRECTIONS
+        },
         sync=_sync(members),
         group=first.group,
         error=failure[0] if failure else 0,
         total_err=sum(side(row, name)["errors"] for row in rows for name in DIRECTIONS),
         elapsed_s=_elapsed(members),
         runtime_ms=sum(_ms(ns) for ns in spent),
-        latency_depth=first.row["depth_found"] or first.depth,
+        latency_depth=(first.row["depth_found"] or first.depth) if first.begun else 0,
         levels=_shares(DEPTHS, [row["depths"] for row in rows], moved),
         submits=_shares(BATCHES, [row["submits"] for row in rows]),
         completes=_shares(BATCHES, [row["completes"] for row in rows]),
-        classes=_classes(rows),
+        classes=_classes(members),
         # fio prints the target in thousandths of what it says; its readers expect that.
         latency_target=first.latency_target_ns * 1000,
         latency_window=first.latency_window_ns // 1000,
         latency_percentile=first.latency_percentile,
         jobs=len(members),
         description=first.description,
-        issued=(issued[0], issued[1], issued[2], syncs),
+        issued=_issued(issued, syncs, first.style),
         more=_steady(first, rows),
+        style=first.style,
     )
 
 
@@ -123,17 +137,28 @@ def _ms(ns: int) -> int:
     return ns // MS
 
 
-def _direction(sides: Sequence[FioSide]) -> Direction:
+def _issued(moved: Sequence[int], syncs: int, style: Style) -> tuple[int, int, int, int]:
+    if style.unified == "mixed":
+        return (sum(moved), 0, 0, 0)
+    return (moved[0], moved[1], moved[2], syncs)
+
+
+def _direction(one: FioSide, without: frozenset[str]) -> Direction:
+    slat, clat, lat = (
+        Spread() if name in without else _spread(_moments(one, name)) for name in LATENCIES
+    )
     return Direction(
-        ios=sum(one["ios"] for one in sides),
-        bytes=sum(one["bytes"] for one in sides),
-        runtime_ms=max(_runtime(one) for one in sides),
-        slat=_spread([one["slat"] for one in sides]),
-        clat=_spread([one["clat"] for one in sides]),
-        lat=_spread([one["lat"] for one in sides]),
-        counts=_summed([one["clat_hist"] for one in sides]),
-        bw=_stacked([one["bw"] for one in sides]),
-        iops=_stacked([one["iops"] for one in sides]),
+        ios=one["ios"],
+        bytes=one["bytes"],
+        runtime_ms=_runtime(one),
+        slat=slat,
+        clat=clat,
+        lat=lat,
+        slats=one["slat_hist"] if slat.count else {},
+        clats=one["clat_hist"] if clat.count else {},
+        lats=one["lat_hist"] if lat.count else {},
+        bw=Windows() if "bw" in without else _windows(one["bw"]),
+        iops=Windows() if "iops" in without else _windows(one["iops"]),
     )
 
 
@@ -143,52 +168,37 @@ def _runtime(one: FioSide) -> int:
 
 
 def _sync(members: Sequence[Counted]) -> Sync:
-    rows = [one.row for one in members]
+    timed = [one.row["sync"] for one in members if "clat" not in one.without]
     return Sync(
         ios=sum(one.row["sync"]["issued"] for one in members if one.fsyncs),
-        lat=_spread([row["sync"]["lat"] for row in rows]),
-        counts=_summed([row["sync"]["lat_hist"] for row in rows]),
+        lat=joined([_spread(row["lat"]) for row in timed]),
+        bins=summed(row["lat_hist"] for row in timed),
     )
 
 
-def _summed(hists: Sequence[Any]) -> Any:
-    return np.sum(hists, axis=0, dtype=np.uint64)
+def _moments(one: FioSide, name: str) -> Moments:
+    found: Moments = one[name]  # type: ignore[literal-required]
+    return found
 
 
-def _spread(parts: Sequence[Moments]) -> Spread:
-    """Samples put together: the deviation is that of all of them."""
-    some = [one for one in parts if one["count"]]
-    if not some:
-        return Spread()
-    count = sum(one["count"] for one in some)
-    mean = sum(one["mean"] * one["count"] for one in some) / count
-    squares = sum(_squares(one) + one["count"] * (one["mean"] - mean) ** 2 for one in some)
+def _spread(one: Moments) -> Spread:
     return Spread(
-        minimum=min(one["min"] for one in some),
-        maximum=max(one["max"] for one in some),
-        mean=mean,
-        stddev=math.sqrt(squares / (count - 1)) if count > 1 else 0.0,
-        count=count,
+        minimum=one["min"],
+        maximum=one["max"],
+        mean=one["mean"],
+        stddev=one["stddev"],
+        count=one["count"],
     )
 
 
-def _stacked(parts: Sequence[Moments]) -> Windows:
-    """Rates put on top of each other."""
-    some = [one for one in parts if one["count"]]
-    count = sum(one["count"] for one in some)
-    squares = sum(_squares(one) for one in some)
+def _windows(one: Moments) -> Windows:
     return Windows(
-        minimum=sum(one["min"] for one in some),
-        maximum=sum(one["max"] for one in some),
-        mean=sum(one["mean"] for one in some),
-        stddev=math.sqrt(squares / (count - 1)) if count > 1 else 0.0,
-        count=count,
+        minimum=one["min"],
+        maximum=one["max"],
+        mean=one["mean"],
+        stddev=one["stddev"],
+        count=one["count"],
     )
-
-
-def _squares(one: Moments) -> float:
-    """Summed squares of the differences from the mean."""
-    return one["stddev"] ** 2 * max(one["count"] - 1, 0)
 
 
 def _shares(
@@ -202,11 +212,12 @@ def _shares(
     return {name: count / whole * 100 for name, count in zip(names, summed, strict=True)}
 
 
-def _classes(rows: Sequence[FioRow]) -> dict[str, dict[str, float]]:
-    total = sum(side(row, name)["ios"] for row in rows for name in DIRECTIONS)
+def _classes(members: Sequence[Counted]) -> dict[str, dict[str, float]]:
+    total = sum(side(one.row, name)["ios"] for one in members for name in DIRECTIONS)
+    timed = [one.row for one in members if "clat" not in one.without]
     found = {}
     for unit in ("ns", "us", "ms"):
-        counts = [row[f"latency_{unit}"] for row in rows]  # type: ignore[literal-required]
+        counts = [row[f"latency_{unit}"] for row in timed]  # type: ignore[literal-required]
         names = class_names(unit)
         found[unit] = dict.fromkeys(names, 0.0) | _shares(names, counts, max(total, 1))
     return found

@@ -11,24 +11,22 @@ a job that did nothing of the kind, and never left out.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
-
-import numpy as np
 
 from flashtwin.fiojob.report.classes import LEAST_DEPTH, latency_classes, shown
 from flashtwin.fiojob.report.job import (
     BATCHES,
     DEPTHS,
-    DIRECTIONS,
-    PERCENTILES,
+    LATENCIES,
     Direction,
     JobReport,
-    Sync,
+    Style,
     aggregate,
+    share_of,
     six,
+    when,
 )
-from flashtwin.results.hist import Counts, middle_of, percentiles
+from flashtwin.results.buckets import Bins, middle_of, percentiles_of
 
 # What fio says of the time left when there is nothing to estimate.
 NO_ETA = 2147483647
@@ -43,20 +41,25 @@ def document(
     plus: bool = False,
 ) -> dict[str, Any]:
     """The whole answer; `version` as fio writes it ("fio-3.33"), `plus` for json+ with its bins."""
-    when = datetime.fromtimestamp(unix_ms / 1000, UTC)
     shares = aggregate(jobs)
     return {
         "fio version": version,
         "timestamp": unix_ms // 1000,
         "timestamp_ms": unix_ms,
-        "time": when.strftime("%a %b %e %H:%M:%S %Y"),
+        "time": when(unix_ms),
         "global options": dict(global_options or {}),
         "jobs": [_job(job, shares, plus) for job in jobs],
     }
 
 
-def _job(job: JobReport, shares: Mapping[tuple[int, str], float], plus: bool) -> dict[str, Any]:
-    used = {name: job.directions.get(name, Direction()) for name in DIRECTIONS}
+def _job(job: JobReport, whole: Mapping[tuple[int, str], int], plus: bool) -> dict[str, Any]:
+    told = {
+        name: _direction(one, whole.get((job.group, name), 0), job.style, plus)
+        for name, one in job.told.items()
+    }
+    # Where all directions are one, fio leaves the syncs out.
+    sync = {} if job.style.unified == "mixed" else {"sync": _sync(job, plus)}
+    mixed = {"mixed": told.pop("mixed")} if job.style.unified != "none" else {}
     latency = latency_classes(job)
     return {
         "jobname": job.name,
@@ -66,11 +69,9 @@ def _job(job: JobReport, shares: Mapping[tuple[int, str], float], plus: bool) ->
         "eta": NO_ETA,
         "elapsed": job.elapsed_s,
         "job options": dict(job.options),
-        **{
-            name: _direction(one, shares.get((job.group, name), 0.0), plus)
-            for name, one in used.items()
-        },
-        "sync": _sync(job.sync, plus),
+        **told,
+        **sync,
+        **mixed,
         "job_runtime": job.runtime_ms,
         "usr_cpu": 0.0,
         "sys_cpu": 0.0,
@@ -81,17 +82,24 @@ def _job(job: JobReport, shares: Mapping[tuple[int, str], float], plus: bool) ->
         "iodepth_submit": _named(BATCHES, job.submits),
         "iodepth_complete": _named(BATCHES, job.completes),
         **{f"latency_{unit}": row for unit, row in latency.items()},
-        "latency_depth": job.latency_depth,
-        "latency_target": job.latency_target,
-        "latency_percentile": six(job.latency_percentile),
-        "latency_window": job.latency_window,
+        **(_target(job) if job.latency_depth else {}),
         **job.more,
     }
 
 
-def _direction(one: Direction, aggregate: float, plus: bool) -> dict[str, Any]:
+def _target(job: JobReport) -> dict[str, Any]:
+    return {
+        "latency_depth": job.latency_depth,
+        "latency_target": job.latency_target,
+        "latency_percentile": six(job.latency_percentile),
+        "latency_window": job.latency_window,
+    }
+
+
+def _direction(one: Direction, whole: int, style: Style, plus: bool) -> dict[str, Any]:
     seconds = one.runtime_ms / 1000
-    rate = int(one.bytes / seconds) if seconds else 0
+    rate = one.bytes * 1000 // one.runtime_ms if one.runtime_ms else 0
+    share = share_of(int(one.bw.mean), whole / 1024) if one.bw.count else 0.0
     return {
         "io_bytes": one.bytes,
         "io_kbytes": one.bytes >> 10,
@@ -102,12 +110,10 @@ def _direction(one: Direction, aggregate: float, plus: bool) -> dict[str, Any]:
         "total_ios": one.ios,
         "short_ios": 0,
         "drop_ios": 0,
-        "slat_ns": one.slat.to_json(),
-        "clat_ns": {**one.clat.to_json(), **_distribution(one.counts, plus)},
-        "lat_ns": one.lat.to_json(),
+        **{f"{name}_ns": _latency(one, name, style, plus) for name in LATENCIES},
         "bw_min": one.bw.minimum,
         "bw_max": one.bw.maximum,
-        "bw_agg": six(min(one.bw.mean / aggregate * 100, 100.0) if aggregate else 0.0),
+        "bw_agg": six(share),
         "bw_mean": six(one.bw.mean),
         "bw_dev": six(one.bw.stddev),
         "bw_samples": one.bw.count,
@@ -119,20 +125,29 @@ def _direction(one: Direction, aggregate: float, plus: bool) -> dict[str, Any]:
     }
 
 
-def _sync(sync: Sync, plus: bool) -> dict[str, Any]:
-    lat = {**sync.lat.to_json(), **_distribution(sync.counts, plus)}
-    return {"total_ios": sync.ios, "lat_ns": lat}
+def _latency(one: Direction, name: str, style: Style, plus: bool) -> dict[str, Any]:
+    row = one.spread(name).to_json()
+    if name in style.latencies:
+        row |= _distribution(one.bins(name), style, plus)
+    return row
 
 
-def _distribution(counts: Counts | None, plus: bool) -> dict[str, Any]:
+def _sync(job: JobReport, plus: bool) -> dict[str, Any]:
+    lat = job.sync.lat.to_json()
+    if {"clat", "lat"} & set(job.style.latencies):
+        lat |= _distribution(job.sync.bins, job.style, plus)
+    return {"total_ios": job.sync.ios, "lat_ns": lat}
+
+
+def _distribution(bins: Bins, style: Style, plus: bool) -> dict[str, Any]:
     """Percentiles, and in json+ the bins under the middles of their buckets."""
-    if counts is None or not counts.any():
+    if not bins:
         return {}
-    found = {f"{share:.6f}": value for share, value in percentiles(counts, PERCENTILES).items()}
-    if not plus:
-        return {"percentile": found}
-    bins = {str(middle_of(int(at))): int(counts[at]) for at in np.flatnonzero(counts)}
-    return {"percentile": found, "bins": bins}
+    found = percentiles_of(bins, style.percentiles)
+    row: dict[str, Any] = {"percentile": {f"{share:.6f}": at for share, at in found.items()}}
+    if plus:
+        row["bins"] = {str(middle_of(bucket)): count for bucket, count in sorted(bins.items())}
+    return row
 
 
 def _named(names: Sequence[str], shares: Mapping[str, float]) -> dict[str, float]:

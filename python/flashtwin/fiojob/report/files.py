@@ -5,18 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from flashtwin.fiojob.plan.convert import EPOCHS
 from flashtwin.fiojob.plan.plan import Process
-from flashtwin.fiojob.report.iolog import iolog
-from flashtwin.fiojob.report.logs import HIST, KINDS, Log, Wish, joined, logs_of
+from flashtwin.fiojob.report.style import without
+from flashtwin.fiojob.report.wish import HIST, KINDS, Log, Wish
 
 MS = 1_000_000
 
+# A process, its row, and when its phase began.
+Ran = tuple[Process, Mapping[str, Any], int]
 
-def files_of(rows: Sequence[tuple[Process, Mapping[str, Any]]]) -> list[Log]:
-    """All logs and iologs of processes with their rows."""
-    logs = [log for process, row in rows for log in logs_of(row, wish_of(process))]
+
+def files_of(rows: Sequence[Ran]) -> list[Log]:
+    """All logs and iologs of processes."""
+    wanting = [one for one in rows if _wants(one[0])]
+    if not wanting:
+        return []
+    from flashtwin.fiojob.report.iolog import iolog
+    from flashtwin.fiojob.report.logs import joined, logs_of
+
+    logs = [
+        log
+        for process, row, begun_ns in wanting
+        for log in logs_of(row, wish_of(process, begun_ns + int(row["measured_ns"])))
+    ]
     iologs: dict[str, list[tuple[Mapping[str, Any], list[str]]]] = {}
-    for process, row in rows:
+    for process, row, _ in wanting:
         name = process.clone.job["write_iolog"]
         if name and row["requests"] is not None:
             files = [part.name for part in process.parts]
@@ -24,20 +38,32 @@ def files_of(rows: Sequence[tuple[Process, Mapping[str, Any]]]) -> list[Log]:
     return joined(logs) + [Log(name=name, text=iolog(some)) for name, some in iologs.items()]
 
 
-def wish_of(process: Process) -> Wish:
-    """What a process wants logged; an option without a value takes the job's name."""
+def _wants(process: Process) -> bool:
+    return any(process.clone.job.has(option) for option in (*KINDS, HIST, "write_iolog"))
+
+
+def wish_of(process: Process, epoch_ns: int) -> Wish:
+    """What a process wants logged; an option without a value takes the job's name.
+
+    A twin's clock begins with the run, whichever clock fio would have read: times of a clock count
+    from there, so that the log is the same in every run. `epoch_ns` is when the process's own times
+    begin.
+    """
     job = process.clone.job
     asked = {option: str(job[option] or job.name) for option in (*KINDS, HIST) if job.has(option)}
-    reduced = bool(job["gtod_reduce"])
+    unmeasured = without(job)
     return Wish(
         logs=asked,
         number=process.clone.thread if job["per_job_logs"] else None,
         offsets=bool(job["log_offset"]),
         hist_ns=int(job["log_hist_msec"]) * MS,
         coarse=int(job["log_hist_coarseness"]),
-        slat=not (job["disable_slat"] or reduced),
-        clat=not (job["disable_clat"] or reduced),
-        lat=not (job["disable_lat"] or reduced),
+        slat="slat" not in unmeasured,
+        clat="clat" not in unmeasured,
+        lat="lat" not in unmeasured,
+        bw="bw" not in unmeasured,
+        iops="iops" not in unmeasured,
+        epoch_ms=epoch_ns // MS if any(job[option] for option in EPOCHS) else 0,
     )
 
 

@@ -25,17 +25,21 @@ class Shape:
 
 
 def shown(processes: Sequence[Counted], shape: Shape, begin: str = "") -> str:
-    """All of it as text; times on the run's own clock. `begin` stands before the normal output."""
+    """All of it as text; times on the run's own clock. `begin` stands before the normal output.
+
+    As fio does, whatever the order in which formats were asked for: terse, JSON, normal. json+ is
+    JSON with more in it, not a second one.
+    """
     jobs = reports(processes)
-    ended_ms = max(one.begun_ns + one.row["ended_ns"] for one in processes) // 1_000_000
-    parts = []
-    for one in shape.formats:
-        if one == "normal":
-            parts.append(begin + normal(jobs, unix_ms=ended_ms))
-        elif one == "terse":
-            parts.append(lines(jobs, program=PROGRAM, version=shape.terse))
-        else:
-            plus = one == "json+"
-            answer = document(jobs, version=PROGRAM, unix_ms=ended_ms, plus=plus)
-            parts.append(json.dumps(answer, indent=2) + "\n")
+    ends = [one.begun_ns + one.row["ended_ns"] for one in processes]
+    ended_ms = max(ends, default=0) // 1_000_000
+    parts = [begin] if "normal" in shape.formats else []
+    if "terse" in shape.formats:
+        parts.append(lines(jobs, program=PROGRAM, version=shape.terse))
+    if {"json", "json+"} & set(shape.formats):
+        plus = "json+" in shape.formats
+        answer = document(jobs, version=PROGRAM, unix_ms=ended_ms, plus=plus)
+        parts.append(json.dumps(answer, indent=2) + "\n")
+    if "normal" in shape.formats:
+        parts.append(normal(jobs, unix_ms=ended_ms))
     return "".join(parts)

@@ -2,55 +2,25 @@
 
 A line is `ms, value, direction, block size, [offset,] priority`. By request the bandwidth is that
 request's own in kB/s, its rate is 1, and latencies are nanoseconds; by window (`log_avg_msec`)
-bandwidth is KiB/s and the block size 0. Times count from the start of the process's measured time;
-directions are 0 read, 1 write, 2 trim. Seen in the logs of fio 3.33.
+bandwidth is KiB/s and the block size 0. Times count from the start of the process's measured time,
+or from that of the run (`Wish.epoch_ms`); directions are 0 read, 1 write, 2 trim. Seen in the logs
+of fio 3.33.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from flashtwin.results.hist import BITS, BUCKETS, bucket_of
+from flashtwin.fiojob.report.wish import HIST, KINDS, Log, Wish
+from flashtwin.results.buckets import BITS, BUCKETS, bucket_of
 
 MS = 1_000_000
-KINDS = {
-    "write_bw_log": ("bw",),
-    "write_iops_log": ("iops",),
-    "write_lat_log": ("slat", "clat", "lat"),
-}
-HIST = "write_hist_log"
 MOVES = 3
-
-
-@dataclass(frozen=True, kw_only=True)
-class Log:
-    """A file to write: its name, and its lines."""
-
-    name: str
-    text: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Wish:
-    """What a process wants logged.
-
-    `logs` has the file-name prefix of each option that was written; `number` goes into names where
-    each process has logs of its own. `hist_ns` is the interval of histograms, `coarse` halves their
-    bins so many times.
-    """
-
-    logs: Mapping[str, str]
-    number: int | None
-    offsets: bool = False
-    hist_ns: int = 0
-    coarse: int = 0
-    slat: bool = True
-    clat: bool = True
-    lat: bool = True
+# fio makes the file of a rate also where nothing is measured for it.
+EMPTY = ("bw", "iops")
 
 
 def logs_of(row: Mapping[str, Any], wish: Wish) -> list[Log]:
@@ -60,8 +30,9 @@ def logs_of(row: Mapping[str, Any], wish: Wish) -> list[Log]:
         if option not in wish.logs:
             continue
         for kind in kinds:
-            if getattr(wish, kind, True):
-                text = "".join(_lines(row, kind, wish))
+            measured = getattr(wish, kind)
+            if measured or kind in EMPTY:
+                text = "".join(_lines(row, kind, wish)) if measured else ""
                 made.append(Log(name=_name(wish, option, kind), text=text))
     if HIST in wish.logs and wish.hist_ns:
         text = "".join(_histograms(row, wish))
@@ -89,7 +60,7 @@ def _lines(row: Mapping[str, Any], kind: str, wish: Wish) -> Iterator[str]:
     for at, value, direction, block, place in zip(*(one.tolist() for one in table), strict=True):
         if wish.offsets and averages is None:
             offset = f"{place}, "
-        yield f"{at}, {value}, {direction}, {block}, {offset}0\n"
+        yield f"{at + wish.epoch_ms}, {value}, {direction}, {block}, {offset}0\n"
 
 
 def _by_window(rows: Mapping[str, Any], kind: str) -> tuple[Any, ...]:
@@ -122,6 +93,21 @@ def _by_request(row: Mapping[str, Any], kind: str) -> tuple[Any, ...]:
     return at, values, rows["direction"], rows["bytes"], rows["offset"]
 
 
+def samples_of(row: Mapping[str, Any], kind: str) -> Iterator[dict[str, Any]]:
+    """The log's values by direction, as the core gives moments."""
+    _, values, direction, _, _ = _by_request(row, kind)
+    for way in range(MOVES):
+        mine = values[direction == way]
+        some = len(mine)
+        yield {
+            "count": some,
+            "min": int(mine.min()) if some else 0,
+            "max": int(mine.max()) if some else 0,
+            "mean": float(mine.mean()) if some else 0.0,
+            "stddev": float(mine.std(ddof=1)) if some > 1 else 0.0,
+        }
+
+
 def _measured(row: Mapping[str, Any]) -> dict[str, Any]:
     """Data requests since the ramp, as signed numbers."""
     rows = row["requests"]
@@ -143,7 +129,7 @@ def _histograms(row: Mapping[str, Any], wish: Wish) -> Iterator[str]:
             here = (interval == at) & (rows["direction"] == direction)
             if here.any():
                 counts = np.bincount(buckets[here], minlength=BUCKETS)
-                ms = int(at) * wish.hist_ns // MS
+                ms = int(at) * wish.hist_ns // MS + wish.epoch_ms
                 block = int(rows["bytes"][here].max())
                 bins = ", ".join(map(str, coarsened(counts, wish.coarse).tolist()))
                 yield f"{ms}, {direction}, {block}, {bins}\n"

@@ -12,16 +12,19 @@ from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.fiojob.report.classes import LEAST_DEPTH, latency_classes
 from flashtwin.fiojob.report.job import (
     DEPTHS,
-    PERCENTILES,
     Direction,
     JobReport,
     Spread,
+    Style,
     Windows,
     aggregate,
+    share_of,
 )
-from flashtwin.results.hist import percentiles
+from flashtwin.results.buckets import percentiles_of
 
 VERSIONS = (3, 4, 5)
+# The version that has trims, and samples of the windows.
+TRIMS = 5
 # fio keeps room for twenty percentiles.
 ROOM = 20
 
@@ -39,12 +42,12 @@ def lines(jobs: Sequence[JobReport], *, program: str, version: int = 3) -> str:
 
 
 def _job(
-    job: JobReport, whole: Mapping[tuple[int, str], float], program: str, version: int
+    job: JobReport, whole: Mapping[tuple[int, str], int], program: str, version: int
 ) -> Iterator[str]:
     yield from (str(version), program, job.name, str(job.group), str(job.error))
-    for name in ("read", "write", "trim") if version == 5 else ("read", "write"):
-        one = job.directions.get(name, Direction())
-        yield from _direction(one, whole.get((job.group, name), 0.0), version)
+    for name, one in job.told.items():
+        if name != "trim" or version == TRIMS:
+            yield from _direction(one, whole.get((job.group, name), 0), job.style, version)
     # usr, sys, context switches, major and minor faults: nothing of this happens on a twin.
     yield from ("0.000000%", "0.000000%", "0", "0", "0")
     for name in DEPTHS:
@@ -64,24 +67,30 @@ def _from_microseconds(classes: Mapping[str, Mapping[str, float]], unit: str) ->
         yield share + (below if place == 0 else 0.0)
 
 
-def _direction(one: Direction, whole: float, version: int) -> Iterator[str]:
+def _direction(one: Direction, whole: int, style: Style, version: int) -> Iterator[str]:
     seconds = one.runtime_ms / 1000
     bytes_s = int(one.bytes / seconds) if seconds else 0
     iops = int(one.ios / seconds) if seconds else 0
     yield from map(str, (one.bytes >> 10, bytes_s >> 10, iops, one.runtime_ms))
     yield from _spread(one.slat)
     yield from _spread(one.clat)
-    counted = one.counts is not None and one.counts.any()
-    found = percentiles(one.counts, PERCENTILES) if one.counts is not None and counted else {}
-    yield from (f"{share:.6f}%={found.get(share, 0) // 1000}" for share in PERCENTILES)
-    yield from ["0%=0"] * (ROOM - len(PERCENTILES))
+    yield from _percentiles(one, style)
     yield from _spread(one.lat)
-    share = min(one.bw.mean / whole * 100, 100.0) if whole and one.bw.count else 0.0
+    share = share_of(one.bw.mean, whole // 1024) if one.bw.count else 0.0
     yield from _rates(one.bw, share)
-    if version == 5:
+    if version == TRIMS:
         yield str(one.bw.count)
         yield from (str(one.iops.minimum), str(one.iops.maximum))
         yield from (f"{one.iops.mean:.6f}", f"{one.iops.stddev:.6f}", str(one.iops.count))
+
+
+def _percentiles(one: Direction, style: Style) -> Iterator[str]:
+    """Of whole latencies where they are asked for, else of completion: there is room for one."""
+    latency = next((name for name in ("lat", "clat") if name in style.latencies), None)
+    wanted = style.percentiles if latency else ()
+    found = percentiles_of(one.bins(latency), wanted) if latency else {}
+    yield from (f"{share:.6f}%={found.get(share, 0) // 1000}" for share in wanted)
+    yield from ["0%=0"] * (ROOM - len(wanted))
 
 
 def _spread(one: Spread) -> Iterator[str]:

@@ -8,7 +8,6 @@ reads this.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from flashtwin.fiojob.report.classes import LEAST_DEPTH, latency_classes
@@ -16,14 +15,18 @@ from flashtwin.fiojob.report.job import (
     BATCHES,
     DEPTHS,
     DIRECTIONS,
-    PERCENTILES,
+    LATENCIES,
     Direction,
     JobReport,
     Spread,
+    Style,
+    Windows,
     aggregate,
+    share_of,
+    when,
 )
-from flashtwin.fiojob.report.words import rate, short, size, size_decimal
-from flashtwin.results.hist import Counts, percentiles
+from flashtwin.fiojob.report.words import Units, short, size, size_decimal
+from flashtwin.results.buckets import Bins, percentiles_of
 
 UNITS = {"nsec": 1, "usec": 1_000, "msec": 1_000_000}
 CLASS_UNITS = {"ns": "nsec", "us": "usec", "ms": "msec"}
@@ -44,20 +47,24 @@ def normal(
     return "\n".join(blocks) + "\n"
 
 
-def _job(job: JobReport, whole: Mapping[tuple[int, str], float], unix_ms: int) -> Iterator[str]:
-    when = datetime.fromtimestamp(unix_ms / 1000, UTC).strftime("%a %b %e %H:%M:%S %Y")
-    yield (f"{job.name}: (groupid={job.group}, jobs={job.jobs}): err={job.error:2}: pid=0: {when}")
+def _job(job: JobReport, whole: Mapping[tuple[int, str], int], unix_ms: int) -> Iterator[str]:
+    if not any(one.ios for one in job.directions.values()):
+        # As in fio: who asked for nothing is not told of.
+        return
+    yield (
+        f"{job.name}: (groupid={job.group}, jobs={job.jobs}): err={job.error:2}: pid=0: "
+        f"{when(unix_ms)}"
+    )
     if job.description:
         yield f"  Description  : [{job.description}]"
-    for name in DIRECTIONS:
-        one = job.directions.get(name, Direction())
+    for name, one in job.told.items():
         if one.ios:
-            yield from _direction(name, one, whole.get((job.group, name), 0.0))
+            yield from _direction(name, one, whole.get((job.group, name), 0), job.style)
     yield from _classes(job)
     if job.sync.lat.count:
         yield "  fsync/fdatasync/sync_file_range:"
-        yield _spread("sync", job.sync.lat, indent=4)
-        yield from _percentiles("sync", job.sync.counts)
+        yield _spread("sync", job.sync.lat)
+        yield from _percentiles("sync", job.sync.bins, job.style)
     yield "  cpu          : usr=0.00%, sys=0.00%, ctx=0, majf=0, minf=0"
     yield f"  IO depths    : {_shares(DEPTHS, job.levels)}"
     yield f"     submit    : {_shares(BATCHES, job.submits)}"
@@ -72,26 +79,28 @@ def _job(job: JobReport, whole: Mapping[tuple[int, str], float], unix_ms: int) -
         yield _steady(job.more["steadystate"])
 
 
-def _direction(name: str, one: Direction, whole: float) -> Iterator[str]:
+def _direction(name: str, one: Direction, whole: int, style: Style) -> Iterator[str]:
+    """The lines of a direction.
+
+    fio 3.33 forgets the totals where `unified_rw_reporting=both` tells all directions beside each
+    (`IOPS=0, BW=0`); they are told here, as in its JSON.
+    """
     seconds = one.runtime_ms / 1000
     bytes_s, iops = (one.bytes / seconds, one.ios / seconds) if seconds else (0.0, 0.0)
     resets = "; 0 zone resets" if name == "write" else ""
+    units = _units(style)
     yield (
-        f"  {name}: IOPS={short(iops)}, BW={rate(bytes_s)}"
-        f"({size(one.bytes)}/{one.runtime_ms}msec){resets}"
+        f"  {name}: IOPS={short(iops, room=units.room)}, BW={units.both(bytes_s)}"
+        f"({units.size(one.bytes)}/{one.runtime_ms}msec){resets}"
     )
-    for label, spread in (("slat", one.slat), ("clat", one.clat), (" lat", one.lat)):
-        if spread.count:
-            yield _spread(label, spread, indent=4)
-    yield from _percentiles("clat", one.counts)
+    for label in LATENCIES:
+        if one.spread(label).count:
+            yield _spread(f"{label:>4}", one.spread(label))
+    for label in LATENCIES:
+        if label in style.latencies:
+            yield from _percentiles(label, one.bins(label), style)
     if one.bw.count:
-        # Samples of a window each; what a group did together is the whole.
-        per = min(one.bw.mean / whole * 100, 100.0) if whole else 0.0
-        yield (
-            f"   bw (  KiB/s): min={one.bw.minimum:5}, max={one.bw.maximum:5}, "
-            f"per={per:3.2f}%, avg={one.bw.mean:5.2f}, stdev={one.bw.stddev:5.2f}, "
-            f"samples={one.bw.count}"
-        )
+        yield _bandwidth(one.bw, whole, style)
     if one.iops.count:
         yield (
             f"   iops        : min={one.iops.minimum:5}, max={one.iops.maximum:5}, "
@@ -99,12 +108,31 @@ def _direction(name: str, one: Direction, whole: float) -> Iterator[str]:
         )
 
 
-def _spread(label: str, one: Spread, *, indent: int) -> str:
+def _units(style: Style) -> Units:
+    return Units(room=style.significant, binary=style.kb_base == 1024, bits=style.bits)
+
+
+def _bandwidth(bw: Windows, whole: int, style: Style) -> str:
+    """Samples of a window each. What a group did together is the whole."""
+    unit = "KiB" if style.kb_base == 1024 else "kB"
+    low, high, mean, deviation = bw.minimum, bw.maximum, bw.mean, bw.stddev
+    base = style.kb_base
+    if mean > base * base:
+        low, high, unit = low // base, high // base, "MiB"
+        mean, deviation = mean / base, deviation / base
+    share = share_of(int(bw.mean), whole / 1024)
+    return (
+        f"   bw ({unit:>5}/s): min={low:5}, max={high:5}, per={share:3.2f}%, "
+        f"avg={mean:5.2f}, stdev={deviation:5.2f}, samples={bw.count}"
+    )
+
+
+def _spread(label: str, one: Spread) -> str:
     unit = unit_of(one.minimum, one.maximum, one.stddev)
     scale = UNITS[unit]
     low, high = (short(value / scale, room=6) for value in (one.minimum, one.maximum))
     return (
-        f"{' ' * indent}{label} ({unit}): min={low}, max={high}, "
+        f"    {label} ({unit}): min={low}, max={high}, "
         f"avg={one.mean / scale:5.2f}, stdev={one.stddev / scale:5.2f}"
     )
 
@@ -119,17 +147,19 @@ def unit_of(low: float, high: float, deviation: float = 1e18) -> str:
     return unit
 
 
-def _percentiles(label: str, counts: Counts | None) -> Iterator[str]:
-    if counts is None or not counts.any():
+def _percentiles(label: str, bins: Bins, style: Style) -> Iterator[str]:
+    if not bins:
         return
-    found = percentiles(counts, PERCENTILES)
+    found = percentiles_of(bins, style.percentiles)
     unit = unit_of(min(found.values()), max(found.values()))
     scale = UNITS[unit]
     yield f"    {label} percentiles ({unit}):"
-    shown = {share: (value + scale // 2) // scale for share, value in found.items()}
-    width = max(5, len(str(max(shown.values()))))
-    items = [f"{share:5.2f}th=[{value:{width}}]" for share, value in shown.items()]
-    line = LINE_COLUMNS // (width + 12)
+    # A list may name one twice, and fio tells it twice.
+    values = [(share, -(-found[share] // scale)) for share in style.percentiles]
+    width = max(5, len(str(max(found.values()) // scale)))
+    digits = style.precision
+    items = [f"{share:{digits + 3}.{digits}f}th=[{value:{width}}]" for share, value in values]
+    line = LINE_COLUMNS // (width + digits + 10)
     for begin in range(0, len(items), line):
         end = "," if begin + line < len(items) else ""
         yield f"     | {', '.join(items[begin : begin + line])}{end}"
@@ -167,16 +197,23 @@ def _steady(state: Mapping[str, Any]) -> str:
 
 def _group(group: int, jobs: Sequence[JobReport]) -> Iterator[str]:
     yield f"Run status group {group} (all jobs):"
-    for name in DIRECTIONS:
-        some = [job.directions[name] for job in jobs if job.directions[name].ios]
+    names = [*DIRECTIONS, "mixed"]
+    told = [(name, job.told[name]) for job in jobs for name in names if name in job.told]
+    units = _units(jobs[0].style)
+    for name in names:
+        some = [one for its, one in told if its == name and one.ios]
         if not some:
             continue
         moved, longest = sum(one.bytes for one in some), max(one.runtime_ms for one in some)
-        rates = [one.bytes / (one.runtime_ms / 1000) for one in some]
+        # What is told beside each direction has the rates of those.
+        beside = name == "mixed" and len({its for its, _ in told}) > 1
+        each = [one for its, one in told if one.ios and (its == name) != beside]
+        rates = [one.bytes / (one.runtime_ms / 1000) for one in each]
         low, high = min(rates), max(rates)
         yield (
-            f"{name.upper():>7}: bw={rate(moved / (longest / 1000))}, "
-            f"{size(low)}/s-{size(high)}/s ({size_decimal(low)}/s-{size_decimal(high)}/s), "
-            f"io={size(moved)} ({size_decimal(moved)}), "
+            f"{name.upper():>7}: bw={units.both(moved / (longest / 1000))}, "
+            f"{units.rate(low)}-{units.rate(high)} "
+            f"({units.rate(low, other=True)}-{units.rate(high, other=True)}), "
+            f"io={units.size(moved)} ({units.size(moved, other=True)}), "
             f"run={min(one.runtime_ms for one in some)}-{longest}msec"
         )

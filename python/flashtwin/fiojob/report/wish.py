@@ -1,0 +1,43 @@
+"""Which logs a process wants, under fio's names, and what a log is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+KINDS = {
+    "write_bw_log": ("bw",),
+    "write_iops_log": ("iops",),
+    "write_lat_log": ("slat", "clat", "lat"),
+}
+HIST = "write_hist_log"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Log:
+    """A file to write: its name, and its lines."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """What a process wants logged.
+
+    `logs` has the file-name prefix of each option that was written; `number` goes into names where
+    each process has logs of its own. `hist_ns` is the interval of histograms, `coarse` halves their
+    bins so many times. `epoch_ms` is added to all times.
+    """
+
+    logs: Mapping[str, str]
+    number: int | None
+    offsets: bool = False
+    hist_ns: int = 0
+    coarse: int = 0
+    slat: bool = True
+    clat: bool = True
+    lat: bool = True
+    bw: bool = True
+    iops: bool = True
+    epoch_ms: int = 0

@@ -1,0 +1,67 @@
+"""fio's buckets of latency: which one a latency falls into, and which latency stands for it.
+
+Layout (fio's stat.h, `FIO_IO_U_PLAT_*`): 29 groups of 64 buckets, 1,856 in all. The first two
+groups count single nanoseconds up to 127; each later group doubles the width. A value is put back
+at the middle of its bucket. Invariant: a bucket is never wider than 1/64 of its values, so a
+percentile is right within 0.8 %.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+BITS = 6
+WITHIN = 1 << BITS
+GROUPS = 29
+BUCKETS = GROUPS * WITHIN
+
+# Counts of the buckets that hold anything.
+Bins = Mapping[int, int]
+
+
+def bucket_of(nanoseconds: int) -> int:
+    """The bucket that a latency falls into; beyond the last one everything is in the last."""
+    top = max(nanoseconds.bit_length() - 1, 0)
+    if top <= BITS:
+        return nanoseconds
+    shift = top - BITS
+    return min((shift + 1) * WITHIN + ((nanoseconds >> shift) & (WITHIN - 1)), BUCKETS - 1)
+
+
+def middle_of(bucket: int) -> int:
+    """The latency that stands for a bucket."""
+    if bucket < 2 * WITHIN:
+        return bucket
+    shift = (bucket >> BITS) - 1
+    base = 1 << (shift + BITS)
+    inside = bucket % WITHIN
+    return base + (inside << shift) + (1 << (shift - 1))
+
+
+def summed(several: Iterable[Bins]) -> dict[int, int]:
+    """Counts put together."""
+    total: dict[int, int] = {}
+    for bins in several:
+        for bucket, count in bins.items():
+            total[bucket] = total.get(bucket, 0) + count
+    return dict(sorted(total.items()))
+
+
+def percentiles_of(bins: Bins, wanted: Iterable[float]) -> dict[float, int]:
+    """Nanoseconds below or at which so many percent of the requests lie; empty without requests.
+
+    As fio does: the first bucket at which the running count reaches the share of the whole.
+    """
+    total = sum(bins.values())
+    rows = iter(sorted(bins.items()))
+    found: dict[float, int] = {}
+    bucket, running = 0, 0
+    for share in sorted(wanted) if total else ():
+        # Exactly, as fio's longer floats have it: 99.95 is a little more than it looks.
+        parts, whole = share.as_integer_ratio()
+        reached = max(-(-parts * total // (100 * whole)), 1)
+        while running < reached:
+            bucket, count = next(rows)
+            running += count
+        found[share] = middle_of(bucket)
+    return found
