@@ -137,7 +137,7 @@ def test_explain(run: Run) -> None:
     done = run("explain", "fill.cache_size[1m-q1]")
     assert done.exit_code == 0
     assert "How it is found:" in done.stdout
-    assert run("explain", "nothing.like.it").exit_code == 2
+    assert run("explain", "nothing.like.it").exit_code == run("explain", "").exit_code == 2
     assert "fill.cache_size[*]" in run("explain").stdout
     assert json.loads(run("explain", "cdm.RND4K-Q1T1.read", "--json").stdout)["id"] == "cdm.*"
 
@@ -199,6 +199,10 @@ def test_twice_the_same_drive_has_a_column_each(run: Run) -> None:
         (["bx500-240", "--nothing"], 2, "hint: flashtwin test --help"),
         ([], 2, "TARGET"),
         (["/dev/loop-none/x", "--size", "1GB"], 2, "is not a directory"),
+        # A device that is not there: a file of its name would lie in memory, and be measured.
+        (["/dev/sd-none", "--size", "1GB"], 4, "there is no device /dev/sd-none"),
+        (["/dev", "--size", "1GB"], 4, "there is no device /dev/flashtwin-target.bin"),
+        (["bx500-240", "--battery", ""], 2, "there is no battery ''"),
     ],
 )
 def test_what_is_refused_before_anything_runs(
@@ -337,3 +341,20 @@ def test_no_command_is_a_usage_error_with_the_help(run: Run) -> None:
     assert done.exit_code == 2
     assert "Commands:" in done.stderr
     assert app_module.app.name == "flashtwin"
+
+
+def test_findings_are_told_also_where_the_page_cannot_be_made(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import flashtwin.report
+    from flashtwin.errors import FlashtwinError
+
+    def full(*arguments: object) -> None:
+        raise FlashtwinError("cannot write here/report.html: No space left", exit_code=3)
+
+    monkeypatch.setattr(flashtwin.report, "build", full)
+    done = run("test", "bx500-240", "--battery", "fill:patterns=1m-q1", "--out", "here")
+    assert done.exit_code == 3 and "No space left" in done.stderr
+    assert "fill 1m-q1" in done.stdout and "report:" not in done.stdout
+    told = run("test", "--resume", "here", "--json")
+    assert told.exit_code == 3 and json.loads(told.stdout)["report"] is None

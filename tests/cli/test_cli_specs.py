@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
-from program import flashtwin
+from program import PROGRAM, environment, flashtwin
 
 from flashtwin import _core
 
@@ -82,6 +83,24 @@ def test_new_never_writes_over_a_file_unasked(tmp_path: Path) -> None:
     assert flashtwin("new", "mine", *LABEL, "--force", cwd=tmp_path).returncode == 0
 
 
+def test_a_full_disk_leaves_no_half_of_a_spec(tmp_path: Path) -> None:
+    """With --force what was there stays; without, nothing is in the way of the next try."""
+    (tmp_path / "mine.toml").write_text("precious")
+    for name in ("mine", "other"):
+        done = subprocess.run(
+            ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh", *PROGRAM, "new", name, *LABEL, "--force"],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env=environment(PYTHONDONTWRITEBYTECODE="1"),
+            check=False,
+        )
+        assert (done.returncode, done.stdout) == (3, ""), done.stderr
+        assert f"cannot write {name}.toml: File too large" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.toml"]
+    assert (tmp_path / "mine.toml").read_text() == "precious"
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -90,6 +109,7 @@ def test_new_never_writes_over_a_file_unasked(tmp_path: Path) -> None:
         (["mine", *LABEL, "--interface", "sata"], "no host memory buffer"),
         (["mine", *LABEL, "--dies", "0"], "0 dies"),
         (["mine", *LABEL, "--capacity", "12"], "12 bytes are no drive's capacity"),
+        (["mine", *LABEL, "--capacity", "900000 TB"], "bytes are no drive's capacity"),
         (["mine", *LABEL, "--out", "mine.txt"], "does not end in .toml"),
         (["mine", *LABEL, "--out", "no/where.toml"], "cannot write"),
     ],

@@ -55,7 +55,7 @@ def explain(name: str) -> Meaning:
         if meaning.fits(name):
             return meaning
     for meaning in meanings():
-        if meaning.short == name.partition("[")[0]:
+        if meaning.short and meaning.short == name.partition("[")[0]:
             return meaning
     known = [_usual(meaning.id) for meaning in meanings()]
     near = get_close_matches(name.partition("[")[0], known, n=3, cutoff=0.4)

@@ -152,7 +152,7 @@ def spec_text(label: Label) -> str:
 
 
 def _check(label: Label) -> None:
-    if label.capacity_bytes < 1_000_000_000:
+    if not 10**9 <= label.capacity_bytes <= 10**15:
         raise FlashtwinError(
             f"{label.capacity_bytes} bytes are no drive's capacity",
             hint='write it as the label does, for example --capacity "1 TB"',

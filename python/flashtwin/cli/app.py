@@ -109,7 +109,7 @@ def _guarded(work: Callable[[], object]) -> int:
         click.echo(error.format_message(), err=True)
         return USAGE
     except click.ClickException as error:
-        say_error(error.format_message().rstrip("."), _usage_hint(error))
+        say_error(" ".join(error.format_message().split()).rstrip("."), _usage_hint(error))
         return USAGE
     except FlashtwinError as error:
         _say_all(error)

@@ -76,14 +76,16 @@ def _text(
     if finding is None:
         return ""
     own = [one for one in column.values() if _belongs(one.id, column) == name]
-    text = ", ".join([value(finding), *(_bare(one) for one in own)])
+    text = ", ".join([value(finding), *(_beside(one, finding) for one in own)])
     if finding.note and finding.note != shared:
         text += f" [{_number(finding.note, notes)}]"
     return text
 
 
-def _bare(finding: Finding) -> str:
-    return f"{terminal.number(finding.value)} {finding.unit}".rstrip()
+def _beside(one: Finding, of: Finding) -> str:
+    """What belongs to a finding; of its own unit it needs its name: the most, beside the mean."""
+    text = f"{terminal.number(one.value)} {one.unit}".rstrip()
+    return text if one.unit != of.unit else f"{one.id.rpartition('.')[2]} {text}"
 
 
 def _belongs(name: str, column: Mapping[str, Finding]) -> str | None:

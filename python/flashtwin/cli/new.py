@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from flashtwin.cli import options, terminal
-from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+from flashtwin.errors import USAGE, FlashtwinError
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
@@ -53,6 +53,7 @@ def command(
     """
     from flashtwin.catalogue.label import Label, spec_text
     from flashtwin.catalogue.loader import BadSpecError, load
+    from flashtwin.results.storage import write_whole
 
     if not _ID.fullmatch(drive_id):
         raise click.BadParameter(
@@ -78,7 +79,7 @@ def command(
         raise FlashtwinError(
             f"{path} is there already", hint="another --out, or --force", exit_code=USAGE
         )
-    _write(path, text)
+    write_whole(path, text.encode())
     try:
         spec = load(str(path))
     except BadSpecError:
@@ -107,14 +108,3 @@ def _bytes(text: str, option: str) -> int:
         return parse_size(text)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint=option) from None
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text)
-    except OSError as error:
-        raise FlashtwinError(
-            f"cannot write {path}: {error.strerror}",
-            hint="another place with --out",
-            exit_code=ENVIRONMENT,
-        ) from error

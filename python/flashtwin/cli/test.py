@@ -87,7 +87,6 @@ def command(
         return
     if not targets:
         raise click.UsageError("Missing argument 'TARGET...'.", context)
-    from flashtwin import report
     from flashtwin.battery import registry
     from flashtwin.cli import progress
     from flashtwin.runner.again import planned
@@ -95,7 +94,7 @@ def command(
     from flashtwin.runner.targets import default_out
     from flashtwin.runner.together import Task, places, run_tasks
 
-    text = ",".join(batteries) or DEFAULT
+    text = ",".join(batteries) if batteries else DEFAULT
     requests = registry.parse(text)
     wishes = Wishes(
         size=_bytes(size), firmware=firmware, sets=sets, scale=scale, seed=seed, quiet=quiet
@@ -120,13 +119,11 @@ def command(
         ]
         with planned(where, tasks, seed, again):
             runs = run_tasks(tasks, seed=seed, command=again)
-    page = report.build(runs, where / "report.html")
-    _print(runs, page, as_json)
+    _tell(runs, where, as_json)
 
 
 def _resume(where: Path, quiet: bool, as_json: bool) -> None:
     """Go on with what is not finished in a run directory, or in the folder of several."""
-    from flashtwin import report
     from flashtwin.cli import progress
     from flashtwin.results import listing
     from flashtwin.results.rundir import Run
@@ -143,7 +140,7 @@ def _resume(where: Path, quiet: bool, as_json: bool) -> None:
     if not tasks and not quiet:
         terminal.note(f"{where} is finished: nothing was left to do")
     runs = [Run(place) for place in kept.places]
-    _print(runs, report.build(runs, where / "report.html"), as_json)
+    _tell(runs, where, as_json)
 
 
 def _only_resume(context: click.Context) -> None:
@@ -183,14 +180,27 @@ def _seconds(budget: str | None) -> float | None:
     return seconds
 
 
-def _print(runs: Sequence[Run], page: Path, as_json: bool) -> None:
+def _tell(runs: Sequence[Run], where: Path, as_json: bool) -> None:
+    """Make the page and print the findings, which are there also where the page cannot be made."""
+    from flashtwin import report
+    from flashtwin.errors import FlashtwinError
+
+    try:
+        page = report.build(runs, where / "report.html")
+    except FlashtwinError:
+        _print(runs, None, as_json)
+        raise
+    _print(runs, page, as_json)
+
+
+def _print(runs: Sequence[Run], page: Path | None, as_json: bool) -> None:
     from flashtwin.cli import findings
 
     names = _columns(runs)
     if as_json:
         terminal.print_json(
             {
-                "report": str(page),
+                "report": None if page is None else str(page),
                 "runs": [_json(name, run) for name, run in zip(names, runs, strict=True)],
             }
         )
@@ -200,7 +210,8 @@ def _print(runs: Sequence[Run], page: Path, as_json: bool) -> None:
     first = next((one.id for column in found.values() for one in column), None)
     if first:
         click.echo(f"\nwhat a finding means: flashtwin explain {first.partition('[')[0]}")
-    click.echo(f"report: {page}")
+    if page is not None:
+        click.echo(f"report: {page}")
 
 
 def _columns(runs: Sequence[Run]) -> list[str]:

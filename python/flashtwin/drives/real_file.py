@@ -30,6 +30,8 @@ NAME = "flashtwin-target.bin"
 # Room that the file system keeps for itself beside the file: its own blocks, and the logs.
 MARGIN_BYTES = 16 << 20
 
+DEVICES = Path("/dev")
+
 _ATTRIBUTE = "user.flashtwin"
 
 _KINDS: tuple[tuple[Callable[[int], bool], str, str], ...] = (
@@ -106,7 +108,19 @@ def _in_directory(path: Path) -> Path:
             hint="make it, or name a directory on the drive to test",
             exit_code=USAGE,
         )
+    if _among_devices(path.parent):
+        raise FlashtwinError(
+            f"there is no device {path}, and a file there would lie in memory",
+            hint="name a directory on the drive to test",
+            exit_code=REFUSED,
+        )
     return path
+
+
+def _among_devices(directory: Path) -> bool:
+    """Whether it is where devices are, which hold no files; /dev/shm is made for them."""
+    place = directory.resolve()
+    return place.is_relative_to(DEVICES) and not place.is_relative_to(DEVICES / "shm")
 
 
 def check_space(path: Path, size_bytes: int) -> None:

@@ -41,7 +41,9 @@ def disk(path: Path, doing: str) -> Iterator[None]:
 
 def _hint(error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return "make room and go on with --resume, or use --out DIR; finished steps are kept"
+        return (
+            "make room, or use --out DIR; a run goes on with --resume, its finished steps are kept"
+        )
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return "give --out DIR a directory that you may write to"
     return "check the directory, or use another one with --out DIR"
@@ -120,7 +122,8 @@ def read_parquet(path: Path, schema: dict[str, Any]) -> pl.DataFrame:
         frame = pl.read_parquet(io.BytesIO(path.read_bytes()))
     except FileNotFoundError:
         raise damaged(path, "the file is missing") from None
-    except (OSError, pl.exceptions.PolarsError) as error:
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        # polars panics, and says so on stderr, where it trusts a length in a damaged file.
         raise damaged(path, _first_line(error)) from error
     for name, kind in schema.items():
         if frame.schema.get(name) != kind:
