@@ -120,3 +120,12 @@ def test_what_new_refuses(tmp_path: Path, words: list[str], message: str) -> Non
     assert done.stdout == ""
     assert message in done.stderr
     assert list(tmp_path.glob("*.toml")) == []
+
+
+@pytest.mark.parametrize("dram", ["hmb", "none", "yes"])
+def test_the_drive_of_the_readme_can_be_had_smaller(tmp_path: Path, dram: str) -> None:
+    """README: `flashtwin new mine …`, then `flashtwin test mine.toml --scale 1/16`."""
+    label = ("--capacity", "1 TB", "--interface", "pcie3", "--cell", "qlc", "--dram", dram)
+    assert flashtwin("new", "mine", *label, cwd=tmp_path).returncode == 0
+    done = flashtwin("check", "mine.toml", "--scale", "1/16", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")

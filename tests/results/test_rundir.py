@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import resource
 import shutil
 import subprocess
@@ -17,9 +18,11 @@ import pytest
 from flashtwin.battery.step import JobTotals, NotPossible, Result
 from flashtwin.errors import FlashtwinError
 from flashtwin.results.finding import Evidence, Finding
+from flashtwin.results.frames import required
 from flashtwin.results.hist import BUCKETS
 from flashtwin.results.rundir import Run, find_runs
 from flashtwin.results.series import COLUMNS, READ, WRITE, Series
+from flashtwin.results.storage import read_parquet
 from flashtwin.results.writer import Writer
 
 TARGET = {"name": "paper", "kind": "twin", "capacity_bytes": 10**9, "identity": {}}
@@ -315,3 +318,20 @@ def test_smart_data_is_kept_before_and_after(tmp_path: Path) -> None:
     run = writer.close([])
     assert [run.smart(when)["power_on_time"]["hours"] for when in ("before", "after")] == [0, 7]
     assert write(tmp_path / "mute").close([]).smart("after") == {}
+
+
+def test_whatever_is_wrong_with_a_table_is_one_sentence(tmp_path: Path) -> None:
+    """polars trusts the lengths in a file: it panics on some, which is no `Exception`."""
+    path = write(tmp_path / "run").close([FINDING]).path / "series.parquet"
+    whole, rng, refused = path.read_bytes(), random.Random(1), 0
+    for _ in range(300):
+        data = bytearray(whole)
+        for _ in range(3):
+            data[rng.randrange(len(data))] = rng.randrange(256)
+        path.write_bytes(data)
+        try:
+            read_parquet(path, required("series"))
+        except FlashtwinError as error:
+            assert error.exit_code == 2 and "series.parquet cannot be read" in error.message
+            refused += 1
+    assert refused > 100

@@ -15,17 +15,18 @@ from pathlib import Path
 import pytest
 
 from flashtwin.catalogue.loader import load
+from flashtwin.cli import sweep as command
 from flashtwin.drives.protocol import Interrupted
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import FlashtwinError
 from flashtwin.report import sweep as page
-from flashtwin.results.rundir import Run
+from flashtwin.results.rundir import Run, find_runs
 from flashtwin.results.writer import Writer
 from flashtwin.runner.run import run_batteries
 from flashtwin.runner.sweep.executors import Local
 from flashtwin.runner.sweep.plan import Failure, Order, Plan, resolve
 from flashtwin.runner.sweep.point import run_point
-from flashtwin.runner.sweep.run import Silent, sweep
+from flashtwin.runner.sweep.run import Silent, Sweep, sweep
 
 Making = Callable[..., Plan]
 
@@ -51,8 +52,19 @@ def told(run: Path) -> dict[str, bytes]:
     return files
 
 
+def shown_on_the_terminal(done: Sweep, capsys: pytest.CaptureFixture[str]) -> None:
+    """--show takes names as findings answer to them; a wrong one costs nobody the table."""
+    command._print(done, done.out / "report.html", ("cache_size", "fill.mean[1m-q1]"))
+    told = capsys.readouterr().out
+    assert "Cache: where the first plateau ends" in told and "Mean speed of the fill" in told
+    assert "Duration" not in told
+    with pytest.raises(FlashtwinError, match="no point has a finding cash"):
+        command._print(done, done.out / "report.html", ("cash",))
+    assert "report: " in capsys.readouterr().out
+
+
 def test_a_point_is_what_the_battery_finds_on_that_drive_alone(
-    make_plan: Making, tmp_path: Path
+    make_plan: Making, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     done = sweep(make_plan(), tmp_path / "sweep", executor=Local(2))
     assert [row.state for row in done.rows] == ["finished"] * 4
@@ -79,6 +91,11 @@ def test_a_point_is_what_the_battery_finds_on_that_drive_alone(
         ["3", "finished", "24 GB", "0.28"],
     ]
     assert float(rows[3][4]) == sizes[2]
+    with pytest.raises(FlashtwinError, match="holds a sweep") as refused:
+        find_runs(done.out)
+    assert str(done.out / "points") in (refused.value.hint or "")
+    assert len(find_runs(done.out / "points")) == 4
+    shown_on_the_terminal(done, capsys)
     text = page.render(done)
     assert text == page.render(done)
     assert "4 points" in text and 'data-panel="fill.cache_size[1m-q1]"' in text

@@ -343,7 +343,7 @@ read_ahead = "1 MiB"
     residency = "hmb" if label.dram == "hmb" else "demand"
     residency_line = _value("residency", f'"{residency}"', "datasheet", "the label")
     hmb = 'hmb = "64 MiB"\n' if residency == "hmb" else ""
-    return f'{text}\n[map]\n{residency_line}\ncache = "512 KiB"\n{hmb}'
+    return f'{text}\n[map]\n{residency_line}\ncache = "1 MiB"\n{hmb}'
 
 
 def _link(label: Label) -> str:

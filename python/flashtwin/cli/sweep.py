@@ -13,7 +13,7 @@ from flashtwin.cli import options, progress, terminal
 from flashtwin.errors import MISS, USAGE, FlashtwinError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from flashtwin.runner.sweep.executors import Executor
     from flashtwin.runner.sweep.plan import Failure
@@ -162,15 +162,10 @@ def _print(done: Sweep, report: Path, shown: tuple[str, ...]) -> None:
     from flashtwin.runner.sweep.table import columns, varying
 
     found = columns(done.rows)
-    unknown = [one for one in shown if one not in found]
-    if unknown:
-        raise FlashtwinError(
-            f"no point has a finding {unknown[0]}",
-            hint=f"there are: {', '.join(found)}",
-            exit_code=USAGE,
-        )
+    asked = {one: _named(one, found) for one in shown}
     most = varying(done.rows)[:SHOWN]
-    names = list(shown) or [name for name in found if name in most]
+    names = list(dict.fromkeys(name for known in asked.values() for name in known))
+    names = names or [name for name in found if name in most]
     heads = [axis.key for axis in done.plan.axes]
     table = terminal.table(
         ["point", *heads, *(_title(found[name].title) for name in names)],
@@ -187,6 +182,22 @@ def _print(done: Sweep, report: Path, shown: tuple[str, ...]) -> None:
     if hidden > 0 and not shown:
         click.echo(f"{hidden} more findings vary: see the page, table.csv, or --show FINDING")
     click.echo(f"report: {report}")
+    unknown = [one for one, known in asked.items() if not known]
+    if unknown and found:
+        # Said at the end: what was measured is worth more than a name.
+        raise FlashtwinError(
+            f"no point has a finding {unknown[0]}",
+            hint=f"there are: {', '.join(found)}",
+            exit_code=USAGE,
+        )
+
+
+def _named(word: str, found: Iterable[str]) -> list[str]:
+    """The findings that a word of --show means: of every pattern, where it says none."""
+    from flashtwin.results.findings import names_of
+
+    ids = list(found)
+    return [one for one in ids if one == word] or [one for one in ids if word in names_of(one)]
 
 
 def _reasons(failures: Sequence[Failure]) -> dict[tuple[str, str | None], list[int]]:

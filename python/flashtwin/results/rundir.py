@@ -186,6 +186,12 @@ def find_runs(path: Path) -> list[Run]:
     runs = []
     if path.is_dir():
         runs = [Run(at) for at in sorted(path.iterdir()) if (at / "manifest.json").exists()]
+    if not runs and (path / "sweep.json").exists():
+        raise FlashtwinError(
+            f"{path} holds a sweep",
+            hint=f"its runs are in {path / 'points'}, and its page is its report.html",
+            exit_code=USAGE,
+        )
     if not runs:
         raise FlashtwinError(f"no run in {path}", hint=_LOOK, exit_code=USAGE)
     return runs
