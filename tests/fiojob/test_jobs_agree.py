@@ -45,7 +45,7 @@ BY_RANK = ("zipf", "zipf-flat", "pareto")
 # Real time decides how many requests there are.
 TIMED = ("rate-directions",)
 # What the copies of a job write into one iolog cannot be told apart.
-SHARED_LOG = ("clones-seq", "clones-rand-grouped", "wait-for")
+SHARED_LOG = ("clones-seq", "clones-rand-grouped", "wait-for", "wait-for-one")
 
 
 @dataclass

@@ -45,7 +45,8 @@ create_serialize=0|unlink=1|overwrite=1|disk_util=0|ioscheduler=noop|continue_on
 ignore_error=EIO|exec_prerun=true|write_hint=long|description=two words; and a comment
   bs=4k  |iodepth= 32|name=other|ioengine=null|ioengine=sync|hugepage-size=4m|lockfile=none
 write_bw_log|write_lat_log|write_iops_log|write_hist_log|size=50%%|threads=2|dir=/x|block=4k
-zonemode=none|trim_percentage=10|replay_no_stall=1|replay_time_scale=50|pre_read=1|atomic=0"""
+zonemode=strided|zonesize=1m|zoneskip=2m|zonerange=512k|file_service_type=zipf:1.2:0.5
+file_service_type=gauss:10|zonemode=none|trim_percentage=10|replay_no_stall=1|replay_time_scale=50|pre_read=1|atomic=0"""
 
 # What both refuse.
 DROPPED = """bs=0|bs=|bs|bsx=4k|BS=4k|bs:4k|rw=READ|rw=randred|rw = randread|rw=|bsrange=4k|size=k
@@ -60,7 +61,7 @@ kb_base=1001|unified_rw_reporting=3"""
 # What fio takes and reads as something else, or what a twin cannot do: refused by name.
 STRICTER = """size=1.5m|size=0x10k|size=1,2|runtime=1min|runtime=1.5s|runtime=1:30|bs=4k-8k|bs=1e3
 size = 4k|rw=randread:x|rw=randread:4k|bs=4k,8k,16k,32k|direct=1x|bssplit=4k/60:8k/60
-rate_cycle=1s|bw=4k;|opendir=/tmp|file_append=1|verify_only=1|zonemode=strided|zonesize=1m
+rate_cycle=1s|bw=4k;|opendir=/tmp|file_append=1|verify_only=1|zonemode=zbd
 merge_blktrace_file=x|trim_backlog=5|ioengine=cpuio|ioengine=filecreate|profile=act
 latency_percentile=50:60"""
 

@@ -90,8 +90,10 @@ PHASES = [
     ("[a]\n[b]\nstonewall\n[c]\n", [0, 1, 1], [0, 1, 1]),
     ("[a]\nstonewall\n[b]\nnew_group\n[c]\nwait_for_previous\n", [0, 0, 1], [0, 1, 2]),
     ("[global]\nstonewall\n[a]\nnumjobs=2\n[b]\n", [0, 0, 1], [0, 0, 1]),
-    ("[a]\n[b]\nwait_for=a\n[c]\n", [0, 1, 1], [0, 0, 0]),
-    ("[a]\n[b]\nstonewall\n[c]\nwait_for=a\n", [0, 1, 1], [0, 1, 1]),
+    # Where more decides than who stands before a stonewall, the core opens the gates.
+    ("[a]\n[b]\nwait_for=a\n[c]\n", [0, 0, 0], [0, 0, 0]),
+    ("[a]\n[b]\nstonewall\n[c]\nwait_for=a\n", [0, 0, 0], [0, 1, 1]),
+    ("[a]\n[b]\nstartdelay=1\n[c]\nstonewall\n", [0, 0, 0], [0, 0, 1]),
 ]
 
 
@@ -190,14 +192,23 @@ BAD = [
     ("filename=/dev/sda offset=300g", 3, "begins at 322122547200", "offset"),
     ("filename=/dev/sda offset=200g size=100g", 4, "behind offset", "lower size"),
     ("size=4k bs=8k", 2, "blocks are 8192", "bs"),
-    ("size=1g bs=1000", 3, "sectors of 512", "bs"),
+    ("size=1g bs=1000 rw=trim", 3, "sectors of 512", "bs"),
+    ("size=1g zonemode=strided", 3, "zonesize", "zonesize="),
+    ("size=1g zonesize=1m zonemode=none", 3, "without zones", "strided"),
+    ("size=1g zonesize=1m", 3, "without zones", "strided"),
+    ("size=1g zonemode=strided zonesize=1m rw=trimwrite", 3, "zones", "trim"),
+    (
+        "size=1g nrfiles=2 random_distribution=zipf:1.2 file_service_type=zipf:1.3",
+        5,
+        "one zipf",
+        "same",
+    ),
     ("size=1g rate=1m rate_iops=5", 4, "exclude", "leave one"),
     ("size=1g rate_iops=5 rate_iops_min=6", 4, "above the rate", "lower"),
     ("size=1g wait_for=a", 3, "itself", "another"),
     ("size=1g wait_for=b", 3, "does not exist", "before"),
     ("size=1g numjobs=5000", 3, "4096", "numjobs"),
     ("size=1g read_iolog=x", 3, "the trace x cannot be read", "exists"),
-    ("size=1g nrfiles=2 file_service_type=zipf", 4, "zipf", "random"),
 ]
 
 

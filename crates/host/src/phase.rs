@@ -25,6 +25,9 @@ pub enum PhaseError {
     /// One loop runs fio's processes, another one a battery's jobs.
     #[error("jobs of fio's and others do not run side by side")]
     Mixed,
+    /// A job can wait for those before it only.
+    #[error("job {0} of the phase waits for one that does not stand before it")]
+    WaitsAhead(usize),
     /// Beyond the named limit.
     #[error("the jobs keep {0} requests outstanding, above the limit of {MAX_OUTSTANDING}")]
     TooManyOutstanding(u64),
@@ -38,7 +41,13 @@ impl Phase {
             .map(|job| u64::from(job.depth) * u64::from(job.threads))
             .sum();
         let of_fio = jobs.iter().filter(|job| job.fio.is_some()).count();
-        if jobs.is_empty() {
+        let ahead = jobs.iter().enumerate().position(|(place, job)| {
+            let gate = job.fio.as_ref().map(|fio| &fio.gate);
+            gate.is_some_and(|gate| gate.waits_for.iter().any(|one| *one as usize >= place))
+        });
+        if let Some(place) = ahead {
+            Err(PhaseError::WaitsAhead(place))
+        } else if jobs.is_empty() {
             Err(PhaseError::NoJobs)
         } else if of_fio > 0 && of_fio < jobs.len() {
             Err(PhaseError::Mixed)

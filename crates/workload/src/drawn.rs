@@ -44,7 +44,13 @@ fn order() -> Vec<(&'static str, Vec<Value>)> {
         json!({"add_bytes": 8192}),
         json!({"add_bytes": -4096}),
     ];
+    let strides = vec![
+        json!({"size": 16_384, "range": 16_384, "skip": 16_384}),
+        json!({"size": 40_960, "range": 16_384}),
+        json!({"size": 8192, "range": 32_768, "skip": 512}),
+    ];
     vec![
+        ("strides", strides),
         ("random_percent", vec![json!([50, 20, 70])]),
         ("random_map", vec![json!(false)]),
         ("distribution", distributions()),

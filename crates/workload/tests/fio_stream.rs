@@ -174,6 +174,89 @@ fn zones_have_their_shares() {
 }
 
 #[test]
+fn zones_have_gaps_and_are_gone_through_again() {
+    let at = |rw: &str, strides: &str, most: usize| -> Vec<u64> {
+        let fields = r#""size": 65536,"#;
+        let asks = requests(rw, fields, &format!(r#""strides": {{{strides}}}"#), most);
+        asks.iter().map(|ask| ask.offset / 4096).collect()
+    };
+    // Two blocks, two left out; behind the end from the beginning.
+    let gaps = at("read", r#""size": 8192, "range": 8192, "skip": 8192"#, 12);
+    assert_eq!(gaps, [0, 1, 4, 5, 8, 9, 12, 13, 0, 1, 4, 5]);
+    // A zone of two blocks, of which four are asked for.
+    let again = at("read", r#""size": 16384, "range": 8192"#, 8);
+    assert_eq!(again, [0, 1, 0, 1, 2, 3, 2, 3]);
+    // The first block of each four.
+    let first = at("read", r#""size": 4096, "range": 16384"#, 5);
+    assert_eq!(first, [0, 4, 8, 12, 0]);
+    // At random each round of a zone has no block twice.
+    let any = at(
+        "randread",
+        r#""size": 32768, "range": 16384, "skip": 16384"#,
+        16,
+    );
+    for (round, blocks) in any.chunks(4).enumerate() {
+        let mut blocks = blocks.to_vec();
+        blocks.sort_unstable();
+        let first = round as u64 / 2 * 8;
+        assert_eq!(blocks, (first..first + 4).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn files_have_the_shares_of_their_law() {
+    let spans: Vec<String> = (0..4)
+        .map(|i| format!(r#"{{"start": {}, "bytes": 65536}}"#, i << 20))
+        .collect();
+    let fio = |law: &str| {
+        let spans = spans.join(",");
+        format!(r#""file_service": "law", "file_law": {{{law}}}, "spans": [{spans}]"#)
+    };
+    // Pareto: a rank is n u^p, so that the first k of four files have (k / 4)^(1 / p).
+    let law = r#""kind": "pareto", "value": 0.3, "center": 0.0"#;
+    let asks = requests("randread", "", &fio(law), 6_000);
+    let counts: Vec<usize> = (0..4).map(|i| share(&asks, |ask| ask.file == i)).collect();
+    let power = (0.3_f64).ln() / (0.7_f64).ln();
+    let below = |k: f64| (k / 4.0).powf(1.0 / power);
+    let shares: Vec<f64> = (0..4)
+        .map(|i| below(f64::from(i) + 1.0) - below(f64::from(i)))
+        .collect();
+    fits(&counts, &shares);
+    // A file that is over is begun anew, each of its blocks once a round.
+    let first: Vec<u64> = asks
+        .iter()
+        .filter(|a| a.file == 0)
+        .map(|a| a.offset)
+        .collect();
+    assert!(first.len() > 32, "{} requests", first.len());
+    for round in first.chunks_exact(16) {
+        let mut round = round.to_vec();
+        round.sort_unstable();
+        round.dedup();
+        assert_eq!(round.len(), 16);
+    }
+    // Files that have no room for a request end, and are no circle.
+    let short = fio(law).replace("65536", "2048");
+    assert!(requests("read", "", &short, 10).is_empty());
+}
+
+#[test]
+fn odd_requests_touch_whole_sectors() {
+    let asks = requests("write", r#""size": 10000,"#, "", 0);
+    assert!(asks.is_empty());
+    let block = r#"{"least": 700, "most": 700}"#;
+    let fio = format!(r#""blocks": [{block}, {block}, {block}]"#);
+    let asks = requests("write", r#""size": 4096,"#, &fio, 10);
+    let did: Vec<_> = asks
+        .iter()
+        .map(|a| (a.offset, a.bytes, a.lba, a.sectors()))
+        .collect();
+    let sectors = [(0, 2), (1, 2), (2, 3), (4, 2), (5, 2)];
+    let wanted = (0..5).map(|i| (i * 700, 700, sectors[i as usize].0, sectors[i as usize].1));
+    assert_eq!(did, wanted.collect::<Vec<_>>());
+}
+
+#[test]
 fn ranks_are_spread_and_go_on_from_pass_to_pass() {
     let fio = r#""distribution": {"kind": "zipf", "value": 1.1}"#;
     let asks = requests("randread", r#""size": 40960000,"#, fio, 10_000);
@@ -242,6 +325,17 @@ fn what_excludes_each_other_is_refused_in_words() {
             "",
             r#""time_based": true"#,
             "fio.time_based is true, which is out of its range: it needs a runtime",
+        ),
+        (
+            "",
+            r#""strides": {"size": 0, "range": 4096}"#,
+            "fio.strides is zero",
+        ),
+        (
+            "",
+            r#""file_service": "law""#,
+            "fio.file_law is Random, which is out of its range: files have a \
+             law: zipf, pareto, normal",
         ),
         (
             r#""depth": 4,"#,

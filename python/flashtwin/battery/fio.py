@@ -197,6 +197,31 @@ class Logs:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Strides:
+    """zonemode=strided: zones of `range` bytes with gaps of `skip` between them.
+
+    In each, `size` bytes are asked for: a shorter zone is gone through again. Behind the end of the
+    file it goes on where the job began.
+    """
+
+    size: int
+    range: int
+    skip: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gate:
+    """stonewall and wait_for among jobs that run together: when one may begin, beside `start_ns`.
+
+    `waits_for` are places of jobs before it, that have to have ended. With `stonewall` nothing may
+    run, and no job behind it begins before; a job whose `start_ns` has not come is passed over.
+    """
+
+    stonewall: bool = False
+    waits_for: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Reading:
     """How a trace is read. Without a format the first line tells it.
 
@@ -251,13 +276,18 @@ class Fio:
     `size` is fio's option where it is not the sum of the spans' sizes. `synchronous`: an engine
     that waits for each request (sync, psync): depth 1, and no submission latencies.
     `blocks_by_order` (bs_is_seq_rand): the sizes of reads for sequential requests, those of writes
-    for random ones.
+    for random ones. `file_law` spreads requests over the files where their service is `law`
+    (file_service_type=zipf, pareto, normal). Sizes and offsets may be any number of bytes: the
+    drive gets the whole sectors that a request touches; trims have to be whole sectors.
     """
 
     spans: tuple[Span, ...] = ()
     size: int | None = None
-    file_service: Literal["roundrobin", "sequential", "random"] = "roundrobin"
+    file_service: Literal["roundrobin", "sequential", "random", "law"] = "roundrobin"
     file_service_count: int = 1
+    file_law: Distribution = Distribution()
+    strides: Strides | None = None
+    gate: Gate = Gate()
     synchronous: bool = False
     blocks: tuple[Blocks, Blocks, Blocks] | None = None
     blocks_unaligned: bool = False

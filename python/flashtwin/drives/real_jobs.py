@@ -61,7 +61,7 @@ def prepare(jobs: Sequence[FioJob], target: str) -> Prepared:
     """The job file for files of our own; jobs whose files have no size of their own are refused."""
     whole = Target(name=target, bytes=_NO_LIMIT)
     lengths: dict[str, int] = {}
-    for clone in clones(jobs)[0]:
+    for clone in clones(jobs):
         _check(clone.job, [is_whole(name, whole) for name in names(clone)])
         for part in parts(clone, whole):
             name = _link(part.name, whole)
@@ -107,12 +107,12 @@ def _ours(job: FioJob, target: Target) -> FioJob:
         settings[name] = Setting(value=value, where=job.where, text="")
 
     # Copies of a job have files of their own, which fio names itself where no name is given.
-    shared = {tuple(names(clone)) for clone in clones([_alone(job)])[0]}
+    shared = {tuple(names(clone)) for clone in clones([_alone(job)])}
     if len(shared) == 1:
         (own,) = shared
         put("filename", ":".join(_link(name, target) for name in own))
     else:
-        for clone in clones([_alone(job)])[0]:
+        for clone in clones([_alone(job)]):
             for name in names(clone):
                 if _link(name, target) != name.rpartition("/")[2]:
                     raise JobFileError(

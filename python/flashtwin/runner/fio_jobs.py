@@ -52,7 +52,7 @@ def run_plan(
             nothing = Counts(start_ns=now_ns, duration_ns=0, rows=())
             found.append(PhaseResult(processes=phase, counts=nothing, begun_ns=elapsed_ns))
             continue
-        jobs = tuple(_delayed(process.job, elapsed_ns, status_ns) for process in phase)
+        jobs = tuple(_telling(process.job, status_ns) for process in phase)
         counts = _counts(drive, phase, jobs, watch)
         began_ns = counts.start_ns if began_ns is None else began_ns
         now_ns = counts.start_ns + counts.duration_ns
@@ -68,11 +68,10 @@ def run_plan(
     return found
 
 
-def _delayed(job: Job, elapsed_ns: int, status_ns: int) -> Job:
+def _telling(job: Job, status_ns: int) -> Job:
     assert job.fio is not None, "a plan has fio's jobs only"
-    left_ns = max(job.fio.start_ns - elapsed_ns, 0)
     logs = replace(job.fio.logs, status_ns=status_ns)
-    return replace(job, fio=replace(job.fio, start_ns=left_ns, logs=logs))
+    return replace(job, fio=replace(job.fio, logs=logs))
 
 
 def _counts(

@@ -38,6 +38,8 @@ pub(crate) struct Core {
     pub flows: Flows,
     /// Jobs that take others with them: whom, their group, and who they are.
     pub ends: Vec<(Whom, u32, u32)>,
+    /// A process has ended since somebody looked.
+    pub ended: bool,
     kept: u64,
 }
 
@@ -56,6 +58,7 @@ impl Core {
             hist: [Histogram::new(), Histogram::new(), Histogram::new()],
             flows: Flows::default(),
             ends: Vec::new(),
+            ended: false,
             kept: 0,
         }
     }

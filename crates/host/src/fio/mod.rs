@@ -34,6 +34,8 @@ pub use steady::SteadyTotals;
 const LOOK: u32 = u32::MAX;
 /// The event of a status that is due.
 const STATUS: u32 = u32::MAX - 1;
+/// The event of a time before which a process behind a gate may not begin.
+const GATE: u32 = u32::MAX - 2;
 
 /// What fio says of a job.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,6 +81,8 @@ struct Host<'a> {
     every: Option<Nanos>,
     ended_all: Vec<u32>,
     stopped: bool,
+    /// Some process waits for others before it begins.
+    gated: bool,
 }
 
 /// Runs a phase of fio's jobs; see [`crate::run`].
@@ -91,6 +95,7 @@ pub(crate) fn run<D: Device>(
     let mut host = Host::new(phase, start, device.queue_depth());
     let mut done = Vec::with_capacity(host.owners.len());
     let mut now = start;
+    host.open_gates(now);
     host.run_due(device, now);
     while !host.processes.iter().all(Process::has_ended) {
         let limit = host.core.events.peek_at().unwrap_or(Nanos::NEVER);
@@ -122,11 +127,23 @@ impl<'a> Host<'a> {
         let sampler = Sampler::new(start, phase.sample(), used);
         let mut core = Core::new(start, room, slots, sampler);
         let mut owners = Vec::with_capacity(slots);
+        let gated = phase.jobs().iter().any(|job| {
+            let fio = job.fio.as_ref();
+            fio.is_some_and(|fio| fio.gate.holds())
+        });
         let mut processes = Vec::new();
         for (number, job) in phase.jobs().iter().enumerate() {
             let base = owners.len() as u32;
             owners.resize(owners.len() + job.depth as usize, number as u32);
-            processes.push(Process::new(job, number as u32, base, &mut core));
+            let process = Process::new(job, number as u32, base, &mut core);
+            let fio = job.fio.as_ref().expect("a phase of fio's jobs");
+            if gated {
+                core.events.push(start + Nanos(fio.start_ns), (GATE, 0));
+                processes.push(process.behind_a_gate());
+            } else {
+                process.begins_at(&mut core);
+                processes.push(process);
+            }
         }
         let looked = looked(phase);
         if !looked.is_empty() {
@@ -144,6 +161,7 @@ impl<'a> Host<'a> {
             every: phase.status(),
             ended_all: Vec::new(),
             stopped: false,
+            gated,
         }
     }
 
@@ -156,6 +174,10 @@ impl<'a> Host<'a> {
             }
             if number == STATUS {
                 self.tell(at);
+                continue;
+            }
+            if number == GATE {
+                self.open_gates(now);
                 continue;
             }
             let process = &mut self.processes[number as usize];
@@ -209,13 +231,46 @@ impl<'a> Host<'a> {
             }
             for process in &mut self.processes {
                 let its_group = process.job.fio.as_ref().map(|fio| fio.ends.group);
-                if whom != Whom::Group || its_group == Some(group) {
+                let meant = match whom {
+                    Whom::Group => its_group == Some(group),
+                    Whom::Stonewall => !process.is_behind_a_gate(),
+                    Whom::All => true,
+                };
+                if meant {
                     process.terminate(&mut self.core, now);
                 }
             }
         }
+        if std::mem::take(&mut self.core.ended) {
+            self.open_gates(now);
+        }
         if self.core.kept_too_many() {
             self.end_all(now);
+        }
+    }
+
+    /// Lets begin whom nothing holds any more, as fio looks at its processes: in their order, those
+    /// passed over whose time has not come or who wait for a job, up to the first that waits for
+    /// all and something runs.
+    fn open_gates(&mut self, now: Nanos) {
+        if !self.gated {
+            return;
+        }
+        let mut runs = self.processes.iter().any(Process::runs);
+        for number in 0..self.processes.len() {
+            let process = &self.processes[number];
+            if !process.is_behind_a_gate() || now < process.may_begin(self.core.start) {
+                continue;
+            }
+            let gate = process.gate();
+            if gate.stonewall && runs {
+                break;
+            }
+            let ended = |one: &u32| self.processes[*one as usize].has_ended();
+            if gate.waits_for.iter().all(ended) {
+                self.processes[number].pass_the_gate(&mut self.core, now);
+                runs = true;
+            }
         }
     }
 

@@ -1,15 +1,16 @@
 //! Whether a fio job can be run on a drive: its options against each other and against the drive.
 //!
 //! What depends on the job is filled in here (spans, sizes, blocks), so that a checked [`Fio`] has
-//! them all. Sizes are whole sectors, for a drive knows nothing smaller; lengths of files need not
-//! be, as fio drops what is left below a block.
+//! them all. Files begin at whole sectors. Requests need not: the drive gets the sectors that they
+//! touch, but for trims, which would take neighbours with them.
 
 use super::{
-    Blocks, Fio, Kinds, MAX_BYTES, MAX_IOPS, MAX_IOS, MAX_LOOPS, MAX_MAP_BLOCKS, MAX_SPANS,
-    MAX_STEADY_S, Span,
+    Blocks, Distribution, FileService, Fio, Kinds, MAX_BYTES, MAX_IOPS, MAX_IOS, MAX_LOOPS,
+    MAX_MAP_BLOCKS, MAX_SPANS, MAX_STEADY_S, Span,
 };
 use crate::job::{
-    MAX_BLOCK_BYTES, MAX_TIME_NS, Order, Problem, RawJob, above_zero, at_most, whole_sectors,
+    Direction, MAX_BLOCK_BYTES, MAX_TIME_NS, Mix, Order, Problem, RawJob, above_zero, at_most,
+    whole_sectors,
 };
 
 type Found = Result<(), (&'static str, Problem)>;
@@ -42,6 +43,9 @@ impl Fio {
         for blocks in self.blocks.get_or_insert(one) {
             check_blocks(blocks)?;
         }
+        if job.rw.mix(job.read_percent, 0).uses(Direction::Trim) {
+            self.check_trims()?;
+        }
         let blocks = self.blocks.iter().flatten();
         // fio: any use of blockalign turns off the random map.
         if blocks.clone().any(|blocks| blocks.grain() != blocks.least) {
@@ -49,6 +53,8 @@ impl Fio {
         }
         self.check_map(job)?;
         self.check_distribution(job)?;
+        self.check_law()?;
+        self.check_strides(job)?;
         self.check_counts()?;
         self.check_times()?;
         self.check_ends(job)?;
@@ -63,7 +69,6 @@ impl Fio {
         at_most("fio.spans", self.spans.len() as u64, MAX_SPANS as u64)?;
         for span in &self.spans {
             whole_sectors("fio.spans", span.start)?;
-            whole_sectors("fio.spans", span.offset)?;
             above_zero("fio.spans", span.used())?;
             let end = span.start.saturating_add(span.bytes);
             let used = span.offset.saturating_add(span.used());
@@ -79,8 +84,57 @@ impl Fio {
         Ok(())
     }
 
+    fn check_trims(&self) -> Found {
+        let blocks = &self.blocks.as_ref().expect("they are filled in")[Direction::Trim as usize];
+        let split = blocks.split.iter().map(|(bytes, _)| *bytes);
+        let offsets = self.spans.iter().map(|span| span.offset);
+        let grain = u64::from(self.blocks_unaligned);
+        let all = [
+            blocks.least,
+            blocks.most,
+            blocks.grain(),
+            grain * blocks.most,
+        ];
+        let step = self.sequence.add_bytes.unsigned_abs();
+        for bytes in split.chain(offsets).chain(all).chain([step]) {
+            whole_sectors("fio.blocks", bytes)?;
+        }
+        Ok(())
+    }
+
+    fn check_law(&self) -> Found {
+        let by_law = self.file_service == FileService::Law;
+        let law = self.file_law.kind;
+        if by_law != matches!(law, Kinds::Zipf | Kinds::Pareto | Kinds::Normal) {
+            let range = "files have a law: zipf, pareto, normal";
+            return Err((
+                "fio.file_law",
+                Problem::OutOfRange(format!("{law:?}"), range),
+            ));
+        }
+        check_law("fio.file_law", &self.file_law)
+    }
+
+    fn check_strides(&self, job: &RawJob) -> Found {
+        let Some(strides) = self.strides else {
+            return Ok(());
+        };
+        let field = "fio.strides";
+        for bytes in [strides.size, strides.range] {
+            above_zero(field, bytes)?;
+        }
+        for bytes in [strides.size, strides.range, strides.skip] {
+            at_most(field, bytes, MAX_BYTES)?;
+        }
+        at_most(field, strides.range / self.least_block(), MAX_MAP_BLOCKS)?;
+        if job.rw.mix(job.read_percent, 0) == Mix::Pairs {
+            return Err((field, Problem::Excludes("pairs of trim and write")));
+        }
+        Ok(())
+    }
+
     fn check_map(&self, job: &RawJob) -> Found {
-        if self.random_map && job.rw.order() == Order::Random {
+        if self.random_map && job.rw.order() == Order::Random && self.strides.is_none() {
             let least = self.least_block();
             let blocks = self.spans.iter().map(|span| span.used() / least).max();
             at_most("fio.spans", blocks.unwrap_or(0), MAX_MAP_BLOCKS)?;
@@ -95,29 +149,11 @@ impl Fio {
     }
 
     fn check_distribution(&self, job: &RawJob) -> Found {
-        let Self { distribution, .. } = self;
-        let wrong = |value: f64, range| {
-            let field = "fio.distribution";
-            Err((field, Problem::OutOfRange(value.to_string(), range)))
-        };
-        let value = distribution.value;
-        let center = distribution.center.unwrap_or(0.0);
-        if !(0.0..=1.0).contains(&center) {
-            return wrong(center, "a center is 0 to 1 of the span");
-        }
-        match distribution.kind {
-            Kinds::Random => Ok(()),
-            Kinds::Zipf if !(value > 0.0 && value != 1.0 && value < 1_000.0) => {
-                wrong(value, "theta is above 0 and not 1")
-            }
-            Kinds::Pareto if !(value > 0.0 && value < 1.0) => wrong(value, "h is between 0 and 1"),
-            Kinds::Normal if !(0.0..=100.0).contains(&value) => {
-                wrong(value, "a deviation is 0 to 100 %")
-            }
-            Kinds::Zipf | Kinds::Pareto | Kinds::Normal => Ok(()),
+        check_law("fio.distribution", &self.distribution)?;
+        match self.distribution.kind {
             // In a sequential job fio looks at no zone.
-            Kinds::Zoned | Kinds::ZonedAbs if job.rw.order() != Order::Random => Ok(()),
-            Kinds::Zoned | Kinds::ZonedAbs => self.check_zones(),
+            Kinds::Zoned | Kinds::ZonedAbs if job.rw.order() == Order::Random => self.check_zones(),
+            _ => Ok(()),
         }
     }
 
@@ -170,8 +206,7 @@ impl Fio {
             at_most("fio.batch", self.batch.complete_min.into(), most.into())?;
         }
         let steps = self.sequence.add_bytes.unsigned_abs();
-        at_most("fio.sequence", steps, MAX_BYTES)?;
-        whole_sectors("fio.sequence", steps)
+        at_most("fio.sequence", steps, MAX_BYTES)
     }
 
     fn check_times(&self) -> Found {
@@ -268,6 +303,26 @@ impl Fio {
     }
 }
 
+/// The numbers of a distribution.
+fn check_law(field: &'static str, distribution: &Distribution) -> Found {
+    let wrong = |value: f64, range| Err((field, Problem::OutOfRange(value.to_string(), range)));
+    let value = distribution.value;
+    let center = distribution.center.unwrap_or(0.0);
+    if !(0.0..=1.0).contains(&center) {
+        return wrong(center, "a center is 0 to 1 of the span");
+    }
+    match distribution.kind {
+        Kinds::Zipf if !(value > 0.0 && value != 1.0 && value < 1_000.0) => {
+            wrong(value, "theta is above 0 and not 1")
+        }
+        Kinds::Pareto if !(value > 0.0 && value < 1.0) => wrong(value, "h is between 0 and 1"),
+        Kinds::Normal if !(0.0..=100.0).contains(&value) => {
+            wrong(value, "a deviation is 0 to 100 %")
+        }
+        _ => Ok(()),
+    }
+}
+
 /// What a battery's job has and fio has another option for.
 fn job_alone(job: &RawJob) -> Found {
     let used = [
@@ -289,7 +344,6 @@ fn check_blocks(blocks: &Blocks) -> Found {
     let sizes = blocks.split.iter().map(|(bytes, _)| *bytes);
     for bytes in sizes.chain([blocks.least, blocks.most, blocks.grain()]) {
         above_zero(field, bytes)?;
-        whole_sectors(field, bytes)?;
         at_most(field, bytes, MAX_BLOCK_BYTES)?;
     }
     if blocks.most < blocks.least {

@@ -26,6 +26,8 @@ pub(crate) struct Ranks {
     law: Law,
     blocks: u64,
     rotation: u64,
+    /// Neighbours in rank lie apart.
+    spreads: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -71,13 +73,27 @@ impl Ranks {
             law,
             blocks,
             rotation,
+            spreads: true,
         })
+    }
+
+    /// The same with neighbours in rank beside one another.
+    pub fn in_order(self) -> Ranks {
+        Ranks {
+            spreads: false,
+            ..self
+        }
     }
 
     /// A block.
     pub fn draw(&self, rng: &mut Rng) -> u64 {
         let rank = self.rank(rng);
-        let spread = rank.wrapping_mul(SPREAD) % self.blocks;
+        let place = if self.spreads {
+            rank.wrapping_mul(SPREAD)
+        } else {
+            rank
+        };
+        let spread = place % self.blocks;
         ((u128::from(spread) + u128::from(self.rotation)) % u128::from(self.blocks)) as u64
     }
 

@@ -3,7 +3,7 @@
 use flashtwin_base::rng::Rng;
 
 use super::distribution::{Ranks, Zones};
-use super::{BlockMap, Fio, Kinds, Span};
+use super::{BlockMap, Fio, Kinds, Span, Strides};
 
 /// No request yet.
 pub(crate) const NOWHERE: u64 = u64::MAX;
@@ -11,7 +11,12 @@ pub(crate) const NOWHERE: u64 = u64::MAX;
 /// A file; positions are bytes from its beginning.
 #[derive(Clone, Debug)]
 pub(crate) struct File {
+    /// With zones, its offset is that of the zone in work.
     pub span: Span,
+    /// Where the job begins in it.
+    home: u64,
+    /// Bytes that random offsets are drawn from.
+    reach: u64,
     /// Where the last request of each direction began, and where it ended.
     pub last_start: [u64; 3],
     pub last_end: [u64; 3],
@@ -40,12 +45,15 @@ impl File {
             let grain = blocks[direction].grain();
             Zones::new(distribution, direction, (used / grain).max(1), grain)
         });
-        let map = random && uniform && fio.random_map && used >= least;
+        let reach = fio.strides.map_or(used, |strides| strides.range);
+        let map = random && uniform && fio.random_map && reach >= least;
         File {
             span,
+            home: span.offset,
+            reach,
             last_start: [NOWHERE; 3],
             last_end: [span.offset; 3],
-            map: map.then(|| BlockMap::new(used / least)),
+            map: map.then(|| BlockMap::new(reach / least)),
             done: false,
             ranks,
             zones,
@@ -54,12 +62,43 @@ impl File {
 
     /// As it was before the first request.
     pub fn reset(&mut self) {
+        self.span.offset = self.home;
+        self.reset_here();
+    }
+
+    /// As it was before the first request of this zone.
+    pub fn reset_here(&mut self) {
         self.last_start = [NOWHERE; 3];
         self.last_end = [self.span.offset; 3];
         self.done = false;
         if let Some(map) = &mut self.map {
             map.clear();
         }
+    }
+
+    /// The zone of the next request, after `asked` bytes in this one; says whether it is a new one.
+    pub fn stride(&mut self, strides: &Strides, direction: usize, asked: u64) -> bool {
+        let ends = asked >= strides.size;
+        if ends {
+            self.span.offset += strides.range + strides.skip;
+            if self.span.offset >= self.span.bytes {
+                self.span.offset = self.home;
+            }
+            self.last_end[direction] = self.span.offset;
+        }
+        // A zone that is shorter than what is asked of it is gone through again.
+        if self.last_end[direction] >= self.span.offset + strides.range {
+            self.last_end[direction] = self.span.offset;
+        }
+        if ends || asked.is_multiple_of(strides.range) {
+            self.reset_here();
+        }
+        ends
+    }
+
+    /// Bytes from a place up to the end of what the job works on.
+    pub fn room(&self, at: u64) -> u64 {
+        (self.home + self.span.used()).saturating_sub(at)
     }
 
     /// Whether ranks decide, and not a plain draw.
@@ -80,7 +119,7 @@ impl File {
             return Some(ranks.draw(rng));
         }
         // The last block that can be asked for leaves room for the smallest request.
-        let room = self.span.used().saturating_sub(least.saturating_sub(grain));
+        let room = self.reach.saturating_sub(least.saturating_sub(grain));
         let blocks = room / grain;
         if blocks == 0 {
             return None;
@@ -102,7 +141,7 @@ impl File {
         let Span { bytes, offset, .. } = self.span;
         let used = self.span.used();
         let last = &mut self.last_end[direction];
-        if wraps && *last >= used + offset {
+        if wraps && *last >= used + self.home {
             *last = offset;
         }
         if *last >= bytes {

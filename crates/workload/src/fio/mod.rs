@@ -422,6 +422,39 @@ pub enum FileService {
     Sequential,
     /// Any.
     Random,
+    /// By the distribution of the files.
+    Law,
+}
+
+/// Zones that a job goes through with gaps between them (`zonemode=strided`), in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Strides {
+    /// Asked for in a zone before the next one.
+    pub size: u64,
+    /// How long a zone is: with less than `size` it is gone through again.
+    pub range: u64,
+    /// The gap behind a zone.
+    #[serde(default)]
+    pub skip: u64,
+}
+
+/// When a process may begin, beside its `start_ns`. Others are named by their places in the phase.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Gate {
+    /// Not while anything runs; nor does any process behind it begin before.
+    pub stonewall: bool,
+    /// Not before these have ended.
+    pub waits_for: Vec<u32>,
+}
+
+impl Gate {
+    /// Whether it holds anybody.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.stonewall || !self.waits_for.is_empty()
+    }
 }
 
 /// All that makes a job fio's. Once checked, spans, sizes and blocks are complete.
@@ -433,6 +466,9 @@ pub struct Fio {
     pub size: Option<u64>,
     pub file_service: FileService,
     pub file_service_count: u32,
+    pub file_law: Distribution,
+    pub strides: Option<Strides>,
+    pub gate: Gate,
     pub synchronous: bool,
     pub blocks: Option<Triple<Blocks>>,
     pub blocks_unaligned: bool,
@@ -465,6 +501,9 @@ impl Default for Fio {
             size: None,
             file_service: FileService::RoundRobin,
             file_service_count: 1,
+            file_law: Distribution::default(),
+            strides: None,
+            gate: Gate::default(),
             synchronous: false,
             blocks: None,
             blocks_unaligned: false,

@@ -6,7 +6,6 @@
 use flashtwin_base::rng::Rng;
 
 use super::{Blocks, Fio, Triple};
-use crate::job::SECTOR_BYTES;
 
 /// Draws the sizes of a job's requests.
 #[derive(Clone, Debug)]
@@ -51,11 +50,7 @@ impl Sizes {
         if self.drawn[which] > room {
             return 0;
         }
-        let grain = if self.unaligned {
-            SECTOR_BYTES
-        } else {
-            blocks.least
-        };
+        let grain = if self.unaligned { 1 } else { blocks.least };
         loop {
             // fio adds a share of the largest to the smallest and cuts off what is above the
             // largest, which therefore is the most frequent.

@@ -10,6 +10,7 @@
 
 use flashtwin_base::rng::Rng;
 
+use super::distribution::Ranks;
 use super::file::{File, NOWHERE};
 use super::sizes::Sizes;
 use super::{FileService, Fio};
@@ -42,11 +43,11 @@ pub struct FioAsk {
 }
 
 impl FioAsk {
-    /// Sectors of it.
+    /// Sectors that it touches: a file begins at one, a request may begin and end within one.
     #[inline]
     #[must_use]
     pub fn sectors(&self) -> u32 {
-        (self.bytes / SECTOR_BYTES) as u32
+        (self.offset % SECTOR_BYTES + self.bytes).div_ceil(SECTOR_BYTES) as u32
     }
 }
 
@@ -73,6 +74,11 @@ impl Draws {
     }
 }
 
+/// Ranks of a distribution of files that are one file, as fio has them.
+const FILE_RANKS: u64 = 1 << 10;
+/// Draws of a file by its rank in a row that come to nothing, before it is seen that none will.
+const FILE_DRAWS: u32 = 10_000;
+
 /// Generates the requests of one process.
 #[derive(Clone, Debug)]
 pub struct Stream {
@@ -94,6 +100,12 @@ pub struct Stream {
     mixed_until: u64,
     /// Requests until the next one with an offset of its own.
     sequence_left: u32,
+    /// The ranks of the files, in steps of [`FILE_RANKS`] each.
+    file_ranks: Option<Ranks>,
+    /// Bytes asked for in the zone in work.
+    zone_bytes: u64,
+    /// Files that were begun anew since the last request.
+    begun_anew: u32,
 }
 
 impl Stream {
@@ -104,8 +116,16 @@ impl Stream {
         let fio = job.fio.clone().expect("only fio's jobs have such a stream");
         let random = job.order == Order::Random;
         let mut ranks = Rng::new(job.seed, u64::from(index) << 32 | 5);
+        let mut ranks_rng = Rng::new(job.seed, u64::from(index) << 32 | 6);
         let file = |span: &_| File::new(&fio, *span, random, &mut ranks);
         let files: Vec<File> = fio.spans.iter().map(file).collect();
+        let file_ranks = match fio.file_service {
+            FileService::Law => {
+                let ranks = files.len() as u64 * FILE_RANKS;
+                Ranks::new(&fio.file_law, ranks, &mut ranks_rng).map(Ranks::in_order)
+            }
+            _ => None,
+        };
         Stream {
             mix: job.mix,
             random,
@@ -120,6 +140,9 @@ impl Stream {
             mixing: Direction::Read,
             mixed_until: 0,
             sequence_left: fio.sequence.every,
+            file_ranks,
+            zone_bytes: 0,
+            begun_anew: 0,
             fio,
         }
     }
@@ -131,6 +154,7 @@ impl Stream {
         self.files_done = 0;
         self.serving = None;
         self.mixed_until = 0;
+        self.zone_bytes = 0;
     }
 
     /// The measured time begins: a mix draws its direction anew.
@@ -159,21 +183,33 @@ impl Stream {
                 return Some(*file);
             }
         }
-        let count = self.files.len();
+        let mut draws = 0;
         let file = loop {
-            let file = if self.fio.file_service == FileService::Random {
-                self.draws.file.below(count as u64) as usize
-            } else {
-                let file = self.next_in_turn;
-                self.next_in_turn = (file + 1) % count;
-                file
-            };
+            let file = self.drawn_file(draws);
+            draws += 1;
             if !self.files[file].done {
                 break file;
             }
         };
         self.serving = Some((file, self.fio.file_service_count - 1));
         Some(file)
+    }
+
+    /// A file, after so many draws of ones that are done.
+    fn drawn_file(&mut self, draws: u32) -> usize {
+        let count = self.files.len();
+        match &self.file_ranks {
+            Some(ranks) if draws < FILE_DRAWS => {
+                return (ranks.draw(&mut self.draws.file) / FILE_RANKS) as usize;
+            }
+            None if self.fio.file_service == FileService::Random => {
+                return self.draws.file.below(count as u64) as usize;
+            }
+            _ => {}
+        }
+        let file = self.next_in_turn;
+        self.next_in_turn = (file + 1) % count;
+        file
     }
 
     /// What comes next on a file, given the requests issued so far in each direction, and the last.
@@ -243,17 +279,30 @@ impl Stream {
     /// The request of a direction on a file; `None` ends the file for this pass.
     pub fn place(&mut self, file: usize, direction: Direction) -> Option<FioAsk> {
         let placed = self.placed(file, direction);
-        if placed.is_none() {
-            let file = &mut self.files[file];
-            assert!(!file.done, "a file that is done is asked for more");
+        if placed.is_some() {
+            self.begun_anew = 0;
+            return placed;
+        }
+        let file = &mut self.files[file];
+        assert!(!file.done, "a file that is done is asked for more");
+        // fio begins such a file anew; one that has no room for any request would be for ever.
+        if self.fio.file_service == FileService::Law && self.begun_anew < FILE_DRAWS {
+            self.begun_anew += 1;
+            file.reset();
+        } else {
             file.done = true;
             self.files_done += 1;
         }
-        placed
+        None
     }
 
     fn placed(&mut self, number: usize, direction: Direction) -> Option<FioAsk> {
         let way = direction as usize;
+        if let Some(strides) = &self.fio.strides
+            && self.files[number].stride(strides, way, self.zone_bytes)
+        {
+            self.zone_bytes = 0;
+        }
         let trim = Direction::Trim as usize;
         let second = self.random && self.mix == Mix::Pairs && direction == Direction::Write;
         let Offset {
@@ -285,7 +334,7 @@ impl Stream {
         let mut bytes = if second {
             file.last_end[trim] - file.last_start[trim]
         } else {
-            let room = span.used() - offset;
+            let room = file.room(at);
             self.sizes.draw(way, random, room, &mut self.draws.size)
         };
         if bytes == 0 || at + bytes > span.bytes {
@@ -299,6 +348,7 @@ impl Stream {
         }
         file.last_start[way] = at;
         file.last_end[way] = at + bytes;
+        self.zone_bytes += bytes;
         Some(FioAsk {
             file: number as u32,
             direction,
@@ -363,7 +413,7 @@ impl Stream {
         let drawn = file.random_block(direction as usize, grain, least, rng);
         if drawn.is_none() && self.fio.time_based {
             // A map that is full begins anew while there is time.
-            file.reset();
+            file.reset_here();
             let again = file.random_block(direction as usize, grain, least, rng);
             return again.map(|block| block * grain);
         }

@@ -271,8 +271,8 @@ impl RawJob {
             ("io_bytes", self.io_bytes.unwrap_or(SECTOR_BYTES)),
         ] {
             above_zero(field, value)?;
-            // fio ends a job with the request that reaches its `io_size`, whatever that is.
-            if self.fio.is_none() || field == "block_bytes" {
+            // fio's sizes are any number of bytes, and the drive gets the sectors that they touch.
+            if self.fio.is_none() {
                 whole_sectors(field, value)?;
             }
         }

@@ -267,6 +267,7 @@ class Service:
     name: str
     every: int = 1
     value: float | None = None
+    center: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,15 +280,16 @@ class ServiceKind(_Plain):
         word, colon, rest = given(text).partition(":")
         name = Choice(words=SERVICES, others=(("gauss", "normal"),)).parse(word, reading)
         if name in _BOUNDS:
-            value = numbers.real(rest.split(":")[0]) if colon else _BOUNDS[name][2]
-            return Service(name=name, value=value)
+            law = DistributionKind().parse(f"{name}{colon}{rest}", reading)
+            return Service(name=name, value=law.value, center=law.center)
         if not colon:
             return Service(name=name)
         return Service(name=name, every=Whole(least=1).parse(rest, reading))
 
     def show(self, value: Service) -> str:
         if value.value is not None:
-            return f"{value.name}:{numbers.show_real(value.value)}"
+            law = Distribution(name=value.name, value=value.value, center=value.center)
+            return DistributionKind().show(law)
         return f"{value.name}:{value.every}" if value.every != 1 else value.name
 
 

@@ -66,7 +66,6 @@ def _refused(name: str, kind: object, says: str, *inert: object, aliases: str = 
 _CACHE = "the host's page cache is not simulated: requests go to the drive"
 _CPU = "the host's processors are not simulated"
 _FILES = "no file is made: a file is a span of the drive"
-_ZONES = "zoned drives are not simulated"
 _VERIFY = "belongs to verify"
 _PROFILE = "belongs to a profile (tiobench, act): alone fio does nothing with it"
 _MERGE = "traces are not merged: merge them with fio, then replay the result"
@@ -218,10 +217,13 @@ REFUSED = (
     _refused("merge_blktrace_file", _TEXT, _MERGE),
     _refused("merge_blktrace_scalars", Reals(least=0, most=1e9), _MERGE),
     _refused("merge_blktrace_iters", Reals(least=0, most=1e9), _MERGE),
-    _refused("zonemode", Choice(words=("none", "strided", "zbd")), _ZONES, "none"),
-    _refused("zonesize", Whole(), "strided zones are not supported: use bsrange or rw=…:N", 0),
-    _refused("zonerange", Whole(), "strided zones are not supported: use bsrange or rw=…:N", 0),
-    _refused("zoneskip", Size(), "strided zones are not supported: use bsrange or rw=…:N", 0),
+    _refused(
+        "zonemode",
+        Choice(words=("none", "strided", "zbd")),
+        "drives with zones (zbd) are not simulated; strided goes through a file with gaps",
+        "none",
+        "strided",
+    ),
     _refused("profile", Choice(words=("tiobench", "act")), "write its jobs out in a job file"),
     _refused("rwmixcycle", _WHOLE, "fio dropped it: leave it out"),
 )

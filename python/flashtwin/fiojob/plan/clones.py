@@ -3,8 +3,9 @@
 fio numbers the copies of `numjobs` backwards behind the first (0, then numjobs-1 down to 1); the
 number goes into file names and `offset_increment`, the place in the row of all processes into the
 seed. A new reporting group begins with `stonewall` or `new_group`; a new phase, which starts when
-everything before it is over, with `stonewall`, and with `wait_for` where the job waited for would
-otherwise run beside it.
+everything before it is over, with `stonewall`. Where a job waits for another one alone (`wait_for`)
+or begins late (`startdelay`) beside a stonewall, there is one phase, and the core opens the gates
+as fio does: a late job is passed over, and what waits for all begins as soon as nothing runs.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flashtwin.fiojob.language.job import FioJob
-from flashtwin.fiojob.language.sections import Note
 from flashtwin.fiojob.language.where import JobFileError
 
 # fio's own bound on the processes of one run.
@@ -29,16 +29,18 @@ class Clone:
     number: int
     phase: int
     group: int
+    stonewall: bool = False
+    waits_for: str | None = None
 
 
-def clones(jobs: Sequence[FioJob]) -> tuple[list[Clone], list[Note]]:
+def clones(jobs: Sequence[FioJob]) -> list[Clone]:
     """All processes of some jobs."""
     found: list[Clone] = []
-    notes: list[Note] = []
+    together = _together(jobs)
     phase = group = in_phase = in_group = 0
     for job in jobs:
-        waits = _waits(job, jobs, found, phase, notes)
-        if (job["stonewall"] or waits) and in_phase:
+        _check_wait(job, jobs, found)
+        if job["stonewall"] and in_phase and not together:
             phase, in_phase = phase + 1, 0
         if (job["stonewall"] or job["new_group"]) and in_group:
             group, in_group = group + 1, 0
@@ -49,19 +51,33 @@ def clones(jobs: Sequence[FioJob]) -> tuple[list[Clone], list[Note]]:
             )
         for number in [0, *range(copies - 1, 0, -1)]:
             found.append(
-                Clone(job=job, thread=len(found) + 1, number=number, phase=phase, group=group)
+                Clone(
+                    job=job,
+                    thread=len(found) + 1,
+                    number=number,
+                    phase=phase,
+                    group=group,
+                    # The other copies do not wait for the first.
+                    stonewall=together and job["stonewall"] and number == 0,
+                    waits_for=str(job["wait_for"]) if job["wait_for"] else None,
+                )
             )
         in_phase += copies
         in_group += copies
-    return found, notes
+    return found
 
 
-def _waits(
-    job: FioJob, jobs: Sequence[FioJob], found: Sequence[Clone], phase: int, notes: list[Note]
-) -> bool:
-    """Whether a job has to begin a phase because of `wait_for`."""
+def _together(jobs: Sequence[FioJob]) -> bool:
+    """Whether who begins when depends on more than who stands before a stonewall."""
+    walls = any(job["stonewall"] for job in jobs[1:])
+    late = any(job["startdelay"][1] > 0 for job in jobs)
+    return (walls and late) or any(job["wait_for"] for job in jobs)
+
+
+def _check_wait(job: FioJob, jobs: Sequence[FioJob], found: Sequence[Clone]) -> None:
+    """`wait_for` names one job, before this one."""
     if not job["wait_for"]:
-        return False
+        return
     name, where = str(job["wait_for"]), job.line("wait_for")
     if name == job.name:
         raise JobFileError(where, f"job {name} waits for itself", hint="name another job")
@@ -73,9 +89,3 @@ def _waits(
         raise JobFileError(
             where, f"job {job.name} waits for {name}, which {said}", hint="name a job before it"
         )
-    here = {one.job.name for one in found if one.phase == phase}
-    if name in here and len(here) > 1:
-        notes.append(
-            Note(where=where, text=f"wait_for: {job.name} waits for all jobs beside {name} too")
-        )
-    return name in here

@@ -13,7 +13,6 @@ from typing import Any
 
 from flashtwin.battery.fio import (
     Batch,
-    Blocks,
     Distribution,
     Ends,
     Fio,
@@ -37,9 +36,7 @@ from flashtwin.fiojob.language.where import JobFileError
 from flashtwin.fiojob.plan.blocks import blocks
 from flashtwin.fiojob.plan.clones import Clone
 from flashtwin.fiojob.plan.files import Layout, Part
-
-# The grain of every address and size of a drive.
-SECTOR_BYTES = 512
+from flashtwin.fiojob.plan.places import check_law, strides
 
 # Times of a log that are those of a clock.
 EPOCHS = ("log_unix_epoch", "log_alternate_epoch")
@@ -50,7 +47,6 @@ def core_job(clone: Clone, parts: Sequence[Part], layout: Layout, *, replays: bo
     """The core's job of a process; one that replays a trace has no size of its own."""
     job = clone.job
     sizes = blocks(job)
-    _check_sectors(job, sizes, parts)
     if replays:
         total = sum(part.size for part in parts)
     else:
@@ -78,19 +74,20 @@ def _fio(clone: Clone, parts: Sequence[Part], layout: Layout, total: int, synchr
     job = clone.job
     pattern = job["rw"]
     service = job["file_service_type"]
-    if service.value is not None and len(parts) > 1:
-        raise JobFileError(
-            job.line("file_service_type"),
-            f"file_service_type={service.name} is not possible on a simulated drive",
-            hint="write roundrobin, random or sequential",
-        )
+    check_law(job, len(parts))
     spans = tuple(_span(part, layout) for part in parts)
     uniform = job["random_distribution"].name == "random"
     return Fio(
         spans=spans,
         size=total if total != sum(part.size for part in parts) else None,
-        file_service=service.name if service.value is None else "roundrobin",
+        file_service="law" if service.value is not None else service.name,
         file_service_count=service.every,
+        file_law=Distribution(
+            kind=service.name if service.value is not None else "random",
+            value=service.value or 0.0,
+            center=service.center,
+        ),
+        strides=strides(job),
         synchronous=synchronous,
         blocks=blocks(job),
         blocks_unaligned=job["bs_unaligned"],
@@ -144,27 +141,6 @@ def _size(job: FioJob, parts: Sequence[Part], least: int) -> int:
             hint="raise size, or lower bs",
         )
     return total
-
-
-def _check_sectors(job: FioJob, sizes: Sequence[Blocks], parts: Sequence[Part]) -> None:
-    """A drive knows whole sectors only, where a file would take any number of bytes."""
-    name = next((one for one in ("bssplit", "bsrange") if job[one] is not None), "bs")
-    for one in sizes:
-        for value in (one.least, one.most, *(size for size, _ in one.split)):
-            _whole(job, name, value, "blocks of")
-        _whole(job, "ba", one.align or 0, "a grain of")
-    _whole(job, "rw", job["rw"].skip, "a gap of")
-    for part in parts:
-        _whole(job, "offset", part.offset, "an offset of")
-
-
-def _whole(job: FioJob, name: str, value: int, what: str) -> None:
-    if value % SECTOR_BYTES:
-        raise JobFileError(
-            job.line(name),
-            f"job {job.name} has {what} {value} bytes, and a drive has sectors of {SECTOR_BYTES}",
-            hint=f"make {name} a multiple of {SECTOR_BYTES}",
-        )
 
 
 def _io_bytes(job: FioJob, total: int) -> int | None:

@@ -1,18 +1,20 @@
 """What a twin runs for a set of fio jobs: phases of core jobs, with what a reader should know.
 
-Phases follow one another without a gap; in each, all processes start together (but for their
-`startdelay`, which fio counts from its own start). Invariant: the plan depends on the jobs and the
-target alone; the twin's seed comes in with the core.
+Phases follow one another without a gap; in each, all processes start together, but for their
+`startdelay`, and for those that wait for others of the phase (`clones`). Invariant: the plan
+depends on the jobs and the target alone; the twin's seed comes in with the core.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from flashtwin.battery.fio import Gate
 from flashtwin.battery.step import Job
 from flashtwin.fiojob.language.job import FioJob
 from flashtwin.fiojob.language.sections import Note
+from flashtwin.fiojob.plan.blocks import odd_sizes
 from flashtwin.fiojob.plan.clones import Clone, clones
 from flashtwin.fiojob.plan.convert import core_job, told
 from flashtwin.fiojob.plan.files import Layout, Part, Target, layout, parts
@@ -43,7 +45,8 @@ class Plan:
 
 def plan(jobs: Sequence[FioJob], target: Target, *, replaying: Replaying | None = None) -> Plan:
     """The plan of some jobs on a target; `replaying` is how their traces are read."""
-    started, notes = clones(jobs)
+    started = clones(jobs)
+    notes: list[Note] = []
     for job in jobs:
         notes += told(job)
         if job["create_only"]:
@@ -56,7 +59,8 @@ def plan(jobs: Sequence[FioJob], target: Target, *, replaying: Replaying | None 
         if not one.job["create_only"]:
             replay = traces.of(one)
             working.append((one, replay.parts if replay else parts(one, target), replay))
-            notes += told_of_trace(one.job, replay) if replay else []
+            offsets = [part.offset for part in working[-1][1]]
+            notes += told_of_trace(one.job, replay) if replay else odd_sizes(one.job, offsets)
     places = layout([(clone, found) for clone, found, _ in working], target)
     made = [
         Process(clone=clone, job=_core_job(clone, found, places, replay), parts=tuple(found))
@@ -66,9 +70,21 @@ def plan(jobs: Sequence[FioJob], target: Target, *, replaying: Replaying | None 
     for process in made:
         phases.setdefault(process.clone.phase, []).append(process)
     return Plan(
-        phases=tuple(tuple(phase) for _, phase in sorted(phases.items())),
+        phases=tuple(_gated(phase) for _, phase in sorted(phases.items())),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _gated(phase: Sequence[Process]) -> tuple[Process, ...]:
+    """The processes of a phase, each with what it waits for among them."""
+    found = []
+    for process in phase:
+        clone, fio = process.clone, process.job.fio
+        assert fio is not None, "a plan has fio's jobs only"
+        named = [place for place, one in enumerate(phase) if one.clone.job.name == clone.waits_for]
+        gate = Gate(stonewall=clone.stonewall, waits_for=tuple(named) if clone.waits_for else ())
+        found.append(replace(process, job=replace(process.job, fio=replace(fio, gate=gate))))
+    return tuple(found)
 
 
 def _core_job(clone: Clone, found: Sequence[Part], places: Layout, replay: Replay | None) -> Job:

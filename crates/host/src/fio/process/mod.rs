@@ -9,6 +9,7 @@
 //! what is not free; a process that waits has an event planned, a request under way, or is held by
 //! a flow of which another job is not.
 
+mod gate;
 mod limits;
 mod passes;
 mod reap;
@@ -120,6 +121,8 @@ enum State {
     Syncs { then: Place },
     /// Its flow.
     Held,
+    /// The others, or its time: it has not begun.
+    Gate,
     /// Nothing any more.
     Ended,
 }
@@ -199,7 +202,6 @@ impl<'a> Process<'a> {
             silent: false,
             fua: false,
         };
-        core.events.push(started, (number, 0));
         if let Some(flow) = fio.flow {
             core.flows.join(number, flow.id, flow.weight);
         }
@@ -251,7 +253,7 @@ impl<'a> Process<'a> {
 
     /// Whether it has begun and not ended.
     pub fn is_running(&self) -> bool {
-        !self.first_pass && !self.has_ended()
+        !self.first_pass && self.runs()
     }
 
     /// Requests and bytes completed since the measured time began.
@@ -357,6 +359,9 @@ impl<'a> Process<'a> {
     /// It has to end: nothing more is asked for, and no sleep goes on.
     pub fn terminate(&mut self, core: &mut Core, now: Nanos) {
         self.terminated = true;
+        if self.is_behind_a_gate() {
+            self.never_begins(core, now);
+        }
         let asleep = matches!(
             self.state,
             State::Event { light: true, .. } | State::Naps { .. } | State::Held

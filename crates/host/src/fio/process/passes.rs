@@ -192,6 +192,7 @@ impl Process<'_> {
 
     pub(super) fn end(&mut self, core: &mut Core, now: Nanos) -> Step {
         self.ended = now;
+        core.ended = true;
         if let Some(flow) = self.fio.flow {
             core.flows.leave(self.number, flow.id);
         }

@@ -57,7 +57,7 @@ impl Process<'_> {
                     self.reap(core, now, all);
                     return None;
                 }
-                State::Event { .. } | State::Held | State::Ended => return None,
+                State::Event { .. } | State::Held | State::Gate | State::Ended => return None,
             }
         }
     }
