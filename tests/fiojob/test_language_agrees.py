@@ -45,8 +45,9 @@ create_serialize=0|unlink=1|overwrite=1|disk_util=0|ioscheduler=noop|continue_on
 ignore_error=EIO|exec_prerun=true|write_hint=long|description=two words; and a comment
   bs=4k  |iodepth= 32|name=other|ioengine=null|ioengine=sync|hugepage-size=4m|lockfile=none
 write_bw_log|write_lat_log|write_iops_log|write_hist_log|size=50%%|threads=2|dir=/x|block=4k
-zonemode=strided|zonesize=1m|zoneskip=2m|zonerange=512k|file_service_type=zipf:1.2:0.5
-file_service_type=gauss:10|zonemode=none|trim_percentage=10|replay_no_stall=1|replay_time_scale=50|pre_read=1|atomic=0"""
+zonemode=strided|zonesize=1m|zoneskip=2m|zonerange=512k
+file_service_type=zipf:1.2:0.5|file_service_type=gauss:10
+zonemode=none|trim_percentage=10|replay_no_stall=1|replay_time_scale=50|pre_read=1|atomic=0"""
 
 # What both refuse.
 DROPPED = """bs=0|bs=|bs|bsx=4k|BS=4k|bs:4k|rw=READ|rw=randred|rw = randread|rw=|bsrange=4k|size=k
