@@ -22,7 +22,9 @@ GENERATED = {"__pycache__", "target", "dist", "flashtwin-runs", "node_modules"}
 
 # Python: a package may import its own modules and those of the layers below it.
 LAYERS = (
-    {"cli", "api"},
+    {"api"},
+    # A run that a program starts shows itself in the command line's block.
+    {"cli"},
     {"report", "validation"},
     {"runner"},
     {"battery"},

@@ -1,6 +1,12 @@
-"""The one base exception and the exit codes that the command line maps it to."""
+"""The one base exception, what it comes as, and the exit codes that it is mapped to.
+
+Whoever raises says the base with an exit code; whoever catches gets the kind that belongs to the
+code, so that a program can tell a wrong argument from a machine that lacks something.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 DONE, MISS, USAGE, ENVIRONMENT, REFUSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 # fio's own after a signal, whichever it was: what starts fio looks for it, and its answer is there.
@@ -12,6 +18,12 @@ class FlashtwinError(Exception):
 
     exit_code = USAGE
 
+    def __new__(cls, *given: Any, **more: Any) -> FlashtwinError:
+        code = more.get("exit_code") or USAGE
+        kind = _KINDS.get(code, cls) if cls is FlashtwinError else cls
+        # A kind is a FlashtwinError too, and so its __init__ is called as for the base.
+        return super().__new__(kind)
+
     def __init__(self, message: str, *, hint: str | None = None, exit_code: int | None = None):
         super().__init__(message)
         self.message = message
@@ -21,3 +33,26 @@ class FlashtwinError(Exception):
             self.add_note(f"hint: {hint}")
         if exit_code is not None:
             self.exit_code = exit_code
+
+
+class UsageError(FlashtwinError):
+    """What was asked for, or a file that was given, is wrong."""
+
+
+class MachineError(FlashtwinError):
+    """A program, a permission, room on the disk or a version is lacking."""
+
+    exit_code = ENVIRONMENT
+
+
+class RefusedError(FlashtwinError):
+    """It could cost somebody's data, and nothing was done."""
+
+    exit_code = REFUSED
+
+
+_KINDS: dict[int, type[FlashtwinError]] = {
+    USAGE: UsageError,
+    ENVIRONMENT: MachineError,
+    REFUSED: RefusedError,
+}

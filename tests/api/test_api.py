@@ -18,7 +18,6 @@ import pytest
 from stored_runs import newer, store, usual
 
 import flashtwin as ft
-from flashtwin.drives.protocol import Interrupted
 from flashtwin.runner.observer import Silent, Status
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -227,18 +226,24 @@ def test_a_run_that_was_stopped_goes_on(tmp_path: Path) -> None:
         "report": False,
     }
     whole = ft.test("bx500-240", out=tmp_path / "whole", **asked)
-    with pytest.raises(Interrupted):
+    with pytest.raises(ft.Interrupted):
         ft.test("bx500-240", out=tmp_path / "run", observer=_Stops(), **asked)
     stopped = ft.load_run(tmp_path / "run")
     assert stopped.state == "interrupted"
     run = ft.resume(stopped, report=False)
+    assert isinstance(run, ft.Run)
     assert run.state == "finished" and run.findings == whole.findings
     names = sorted(path.name for path in whole.path.iterdir())
     assert names == sorted(path.name for path in run.path.iterdir())
     for name in ("manifest.json", "steps.jsonl", "findings.json", "series.parquet", "xray.parquet"):
         assert (run.path / name).read_bytes() == (whole.path / name).read_bytes(), name
-    assert ft.resume(tmp_path / "run").state == "finished"
-    (tmp_path / "both").mkdir()
+    again = ft.resume(tmp_path / "run")
+    assert isinstance(again, ft.Run) and again.state == "finished"
+    # A folder of several: the one that is finished, and one that was stopped.
     shutil.copytree(run.path, tmp_path / "both" / "a")
-    with pytest.raises(ft.FlashtwinError, match="is a folder of several"):
-        ft.resume(tmp_path / "both")
+    with pytest.raises(ft.Interrupted):
+        ft.test("bx500-240", out=tmp_path / "both" / "b", observer=_Stops(), **asked)
+    both = ft.resume(tmp_path / "both")
+    assert isinstance(both, ft.Runs) and both.keys() == ["a", "b"]
+    assert both["b"].state == "finished" and both["b"].findings == whole.findings
+    assert (tmp_path / "both" / "report.html").exists()

@@ -7,13 +7,16 @@ numbers as the command line, and what is wrong raises `FlashtwinError`.
 
 from __future__ import annotations
 
-from flashtwin.api.calls import compare, drives, load_run, resume, test
+from flashtwin.api.calls import compare, drives, load_run, load_runs, resume, test
 from flashtwin.api.run import Run
+from flashtwin.api.runs import Runs
 from flashtwin.api.twin import Completion, Twin
 from flashtwin.catalogue.summary import Summary as DriveSummary
-from flashtwin.errors import FlashtwinError
+from flashtwin.drives.protocol import Interrupted
+from flashtwin.errors import FlashtwinError, MachineError, RefusedError, UsageError
 from flashtwin.results.finding import Finding
 from flashtwin.results.findings import Findings
+from flashtwin.runner.observer import Status
 
 __all__ = [
     "Completion",
@@ -21,11 +24,18 @@ __all__ = [
     "Finding",
     "Findings",
     "FlashtwinError",
+    "Interrupted",
+    "MachineError",
+    "RefusedError",
     "Run",
+    "Runs",
+    "Status",
     "Twin",
+    "UsageError",
     "compare",
     "drives",
     "load_run",
+    "load_runs",
     "resume",
     "test",
 ]

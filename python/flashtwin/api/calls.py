@@ -1,20 +1,25 @@
-"""The calls of `import flashtwin as ft`: test, resume, load_run, drives, compare."""
+"""The calls of `import flashtwin as ft`: test, resume, load_run, load_runs, drives, compare."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import overload
 
+from flashtwin.api.progress import Progress, shown
 from flashtwin.api.run import Run
+from flashtwin.api.runs import Runs
 from flashtwin.battery.quantity import parse_seconds, parse_size
 from flashtwin.catalogue.summary import Summaries, summaries
 from flashtwin.comparison.compare import Comparison
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.runner.observer import Observer, Silent
+from flashtwin.runner.observer import Observer
 
 # A battery as on the command line, or names with the parameters that are set.
 Batteries = str | Mapping[str, Mapping[str, object]]
+# Several of them; a text alone is one.
+Targets = list[str] | list[Path] | list[str | Path] | tuple[str | Path, ...]
 DEFAULT = "fill,crystaldiskmark"
 
 
@@ -37,8 +42,44 @@ def load_run(path: str | Path) -> Run:
     return Run(stored=stored)
 
 
+@overload
 def test(
     target: str | Path,
+    *,
+    battery: Batteries = ...,
+    size: str | int | None = ...,
+    out: str | Path | None = ...,
+    seed: int = ...,
+    firmware: Sequence[str] = ...,
+    sets: Mapping[str, object] | None = ...,
+    scale: str | None = ...,
+    budget: str | float | None = ...,
+    report: bool = ...,
+    progress: Progress = ...,
+    observer: Observer | None = ...,
+) -> Run: ...
+
+
+@overload
+def test(
+    target: Targets,
+    *,
+    battery: Batteries = ...,
+    size: str | int | None = ...,
+    out: str | Path | None = ...,
+    seed: int = ...,
+    firmware: Sequence[str] = ...,
+    sets: Mapping[str, object] | None = ...,
+    scale: str | None = ...,
+    budget: str | float | None = ...,
+    report: bool = ...,
+    progress: Progress = ...,
+    observer: Observer | None = ...,
+) -> Runs: ...
+
+
+def test(
+    target: str | Path | Targets,
     *,
     battery: Batteries = DEFAULT,
     size: str | int | None = None,
@@ -49,23 +90,34 @@ def test(
     scale: str | None = None,
     budget: str | float | None = None,
     report: bool = True,
+    progress: Progress = None,
     observer: Observer | None = None,
-) -> Run:
-    """Run batteries on one target: what `flashtwin test TARGET` does, with its run as the answer.
+) -> Run | Runs:
+    """Run batteries on one target or several: what `flashtwin test TARGET...` does.
+
+    The answer is the run; of several targets, given as a list, their runs, which lie in one folder
+    with a report of all. Simulated drives of a list run side by side, a process each.
 
     `target`: an id of the catalogue, a spec file that ends in .toml, or a path where a file of
     `size` is made and measured with fio. `battery`: text as on the command line
     ("fill:passes=1,crystaldiskmark"), or {"fill": {"passes": 1}}. `sets` changes values of the
     spec ({"slc_cache.size": "12 GB"}), `scale` makes a smaller drive ("1/16"), `budget` bounds the
-    time ("30m", or seconds). `out` is the run directory, by default a new one in ./flashtwin-runs;
-    `report` writes its report.html too. Raises `FlashtwinError` before anything runs where
-    something is wrong with what was asked for.
+    time of each target ("30m", or seconds). `out` is the run directory, by default a new one in
+    ./flashtwin-runs; `report` writes its report.html too. `progress`: by default a live block where
+    somebody watches (a terminal, a notebook); True shows it anywhere, False nowhere, and a function
+    is called with each `Status`; `observer` hears more than that, in place of it. Raises
+    `FlashtwinError` before anything runs where something is wrong with what was asked for, and
+    `Interrupted` where it was stopped, once what was finished is kept.
     """
     from flashtwin.battery import registry
+    from flashtwin.runner.again import planned
     from flashtwin.runner.resolve import Wishes, command_of, resolve
     from flashtwin.runner.targets import default_out
     from flashtwin.runner.together import Task, places, run_tasks
 
+    targets = [str(target)] if isinstance(target, str | Path) else [str(one) for one in target]
+    if not targets:
+        raise FlashtwinError("there is no target", hint="give one or several", exit_code=USAGE)
     text = battery if isinstance(battery, str) else _as_text(battery)
     requests = registry.parse(text)
     wishes = Wishes(
@@ -76,53 +128,78 @@ def test(
         seed=seed,
         quiet=True,
     )
-    (chosen,) = resolve([str(target)], wishes)
-    where = default_out([chosen.target.name], datetime.now()) if out is None else Path(out)
+    chosen = resolve(targets, wishes)
+    names = [one.target.name for one in chosen]
+    where = default_out(names, datetime.now()) if out is None else Path(out)
+    spots = places(names, where)
     budget_s, told = _budget(budget)
-    command = command_of([chosen], text, None if size is None else str(size), told, wishes)
-    task = Task(
-        target=chosen.target,
-        batteries=requests,
-        place=places([chosen.target.name], where)[0],
-        apart=False,
-        observer=observer or Silent(),
-        budget_s=budget_s,
-    )
-    (stored,) = run_tasks([task], seed=seed, command=command)
-    run = Run(stored=stored)
+    command = command_of(chosen, text, None if size is None else str(size), told, wishes)
+    with shown(progress, observer) as observers:
+        tasks = [
+            Task(
+                target=one.target,
+                batteries=requests,
+                place=place,
+                apart=one.twin,
+                observer=observers(place.name if len(spots) > 1 else one.target.name),
+                budget_s=budget_s,
+            )
+            for one, place in zip(chosen, spots, strict=True)
+        ]
+        with planned(where, tasks, seed, command):
+            stored = run_tasks(tasks, seed=seed, command=command, knows_main=False)
+    done = tuple(Run(stored=one) for one in stored)
+    found = done[0] if isinstance(target, str | Path) else Runs(path=where, runs=done)
     if report:
-        run.report()
-    return run
+        found.report()
+    return found
 
 
 # pytest takes whatever is called test for one of its own.
 test.__test__ = False  # type: ignore[attr-defined]
 
 
-def resume(run: Run | str | Path, *, report: bool = True, observer: Observer | None = None) -> Run:
-    """Go on with a run that was stopped: what `flashtwin test --resume RUN` does with one run.
+def resume(
+    run: Run | Runs | str | Path,
+    *,
+    report: bool = True,
+    progress: Progress = None,
+    observer: Observer | None = None,
+) -> Run | Runs:
+    """Go on with a run that was stopped, or with those of several targets, as they were asked for.
 
-    It is gone on with as it was asked for, and a run that is finished is given back as it is.
-    Raises `FlashtwinError` where it cannot be gone on with (docs/guides/long-runs.md says when).
+    It is what `flashtwin test --resume RUN` does: what is finished is given back as it is, targets
+    that never began begin. The answer is a run, or of a folder of several its runs. Raises
+    `FlashtwinError` where it cannot be gone on with (docs/guides/long-runs.md says when).
     """
     from flashtwin.results import listing
-    from flashtwin.runner.again import Kept
+    from flashtwin.results.rundir import Run as Stored
+    from flashtwin.runner.again import Kept, drop_plan, going_on
     from flashtwin.runner.together import run_tasks
 
-    where = run.path if isinstance(run, Run) else listing.find(Path(run))
-    kept = Kept(where, say=lambda text: None)
-    if kept.places != [where]:
-        raise FlashtwinError(
-            f"{where} is a folder of several runs",
-            hint="give one of them, or use flashtwin test --resume",
-            exit_code=USAGE,
-        )
-    tasks = kept.tasks(lambda name: observer or Silent())
-    run_tasks(tasks, seed=kept.seed, command=kept.command)
-    done = load_run(where)
+    where = run.path if isinstance(run, Run | Runs) else listing.find(Path(run))
+    with going_on(where), shown(progress, observer) as observers:
+        kept = Kept(where, say=lambda text: None)
+        tasks = kept.tasks(observers)
+        run_tasks(tasks, seed=kept.seed, command=kept.command, knows_main=False)
+        drop_plan(where)
+    runs = tuple(Run(stored=Stored(place)) for place in kept.places)
+    found = runs[0] if kept.places == [where] else Runs(path=where, runs=runs)
     if report and tasks:
-        done.report()
-    return done
+        found.report()
+    return found
+
+
+def load_runs(path: str | Path) -> Runs:
+    """The runs in a folder, as a test of several targets leaves them; a run alone is one."""
+    from flashtwin.results.listing import find
+    from flashtwin.results.rundir import find_runs
+
+    where = find(path)
+    runs = tuple(Run(stored=stored) for stored in find_runs(where))
+    for run in runs:
+        _ = run.manifest
+    return Runs(path=where, runs=runs)
 
 
 def compare(*runs: Run | str | Path, fail_on: str | Sequence[str] = ()) -> Comparison:

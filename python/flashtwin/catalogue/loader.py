@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from flashtwin.catalogue import shorthand
 from flashtwin.catalogue.explain import MEANINGS
 from flashtwin.catalogue.facts import DIRECTORY, KNOWN, PUBLISHED
-from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError, UsageError
 
 if TYPE_CHECKING:
     from flashtwin._core import Spec
@@ -47,7 +47,7 @@ class SpecIssue:
         return asdict(self)
 
 
-class BadSpecError(FlashtwinError):
+class BadSpecError(UsageError):
     """A spec that cannot become a drive; `issues` has everything that is wrong with it."""
 
     def __init__(self, target: str, issues: Sequence[SpecIssue]):

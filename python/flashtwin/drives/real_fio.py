@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flashtwin.drives.protocol import Interrupted
-from flashtwin.errors import ENVIRONMENT, FlashtwinError
+from flashtwin.errors import ENVIRONMENT, FlashtwinError, MachineError
 
 # What the oldest distributions in support carry. Tried was 3.33; should a version between the two
 # lack an option of our job files, its "Bad option" ends in the same words as one too old.
@@ -41,7 +41,7 @@ class Fio:
     version: str
 
 
-class FioError(FlashtwinError):
+class FioError(MachineError):
     """fio ended with an error: for want of space, for want of an option, or any other."""
 
     def __init__(self, said: str):

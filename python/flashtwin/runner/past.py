@@ -17,7 +17,7 @@ from typing import Any
 
 from flashtwin.battery.step import Fill, Flush, Mark, NotPossible, Purge, Rest, Result, Step, Trim
 from flashtwin.drives.protocol import Drive, DriveInfo, Resumes, Watch
-from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.errors import USAGE, FlashtwinError, UsageError
 from flashtwin.results.journal import StepRecord, record_of
 from flashtwin.results.writer import Writer
 from flashtwin.runner.cut import Given
@@ -66,7 +66,7 @@ def check_target(run: Path, before: Mapping[str, Any], info: DriveInfo) -> list[
     return [f"{name} was {was}, now it is {is_}" for name, was, is_ in other]
 
 
-class CannotGoOnError(FlashtwinError):
+class CannotGoOnError(UsageError):
     """A run that is left as it is, for what is there is not what was measured."""
 
 

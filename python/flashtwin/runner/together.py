@@ -12,15 +12,17 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import traceback
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from types import ModuleType
 from typing import Any, cast
 
 from flashtwin.drives.protocol import Drive, Interrupted
@@ -94,12 +96,18 @@ def _make_twin(
 
 
 def run_tasks(
-    tasks: Sequence[Task], *, seed: int = 1, command: Sequence[str] = (), at_once: int | None = None
+    tasks: Sequence[Task],
+    *,
+    seed: int = 1,
+    command: Sequence[str] = (),
+    at_once: int | None = None,
+    knows_main: bool = True,
 ) -> list[Run]:
     """Carry out the tasks, those that are measured in real time first and alone.
 
     A single task in virtual time needs no process of its own. `at_once` is the number of processes,
-    by default one a processor.
+    by default one a processor. `knows_main`: the processes load the main module of this one, as
+    tasks whose parts stand in it need.
     """
     apart = [task for task in tasks if task.apart]
     for task in tasks:
@@ -108,7 +116,7 @@ def run_tasks(
     if len(apart) > 1:
         limit = at_once or len(os.sched_getaffinity(0))
         with listening() as stop:
-            _Crowd(apart, seed, command, limit, stop).run()
+            _Crowd(apart, seed, command, limit, stop, knows_main).run()
     return [Run(task.place) for task in tasks]
 
 
@@ -134,10 +142,17 @@ class _Crowd:
     """The processes on their way."""
 
     def __init__(
-        self, tasks: Sequence[Task], seed: int, command: Sequence[str], limit: int, stop: Stop
+        self,
+        tasks: Sequence[Task],
+        seed: int,
+        command: Sequence[str],
+        limit: int,
+        stop: Stop,
+        knows_main: bool,
     ) -> None:
         self._waiting = list(tasks)
         self._seed, self._command, self._limit, self._stop = seed, command, limit, stop
+        self._knows_main = knows_main
         self._going: dict[Connection, tuple[Task, BaseProcess]] = {}
         self._places = [task.place for task in tasks]
         self._error: BaseException | None = None
@@ -171,7 +186,8 @@ class _Crowd:
             # Until the child listens, a Ctrl-C waits for it instead of ending it with a traceback.
             before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
             try:
-                process.start()
+                with nullcontext() if self._knows_main else _without_main():
+                    process.start()
             finally:
                 signal.pthread_sigmask(signal.SIG_SETMASK, before)
             theirs.close()
@@ -222,6 +238,21 @@ class _Crowd:
     def _failed(self, error: BaseException) -> None:
         if self._error is None:
             self._error = error
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """A process that begins in here does not run the program of its parent again.
+
+    A spawned process runs the main module first, and a script that calls us without asking for its
+    name would begin everything anew in each.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 class _Sender:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.errors import USAGE, UsageError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class Where:
 COMMAND_LINE = Where(file="command line", line=0)
 
 
-class JobFileError(FlashtwinError):
+class JobFileError(UsageError):
     """A job file that cannot be taken as it stands; the exit code is that of a usage error."""
 
     exit_code = USAGE
