@@ -17,6 +17,9 @@ const LOADS: [Load; 3] = [Load::Fold, Load::Collect, Load::Map];
 const SHARE_EVERY: Nanos = Nanos::from_ms(10);
 const SHARES_A_SECOND: u64 = 1_000_000_000 / SHARE_EVERY.0;
 
+/// While data crosses the link the timer of what is partly filled looks again no oftener.
+const LOOK_AGAIN: Nanos = Nanos::from_us(10);
+
 /// Timers and what they watch.
 pub(crate) struct Background {
     /// Quiet after which each load is offered, or never.
@@ -184,10 +187,12 @@ impl Drive {
         if !self.ftl.has_partial() {
             return;
         }
+        let mut after = self.background.gather_time;
         if self.commands.is_receiving() {
             self.background.wrote_at = self.now;
+            after = after.max(LOOK_AGAIN);
         }
-        let due = self.background.wrote_at + self.background.gather_time;
+        let due = self.background.wrote_at + after;
         if due > self.now {
             self.background.gather_pending = true;
             self.events.push(due, Event::GatherTimer);

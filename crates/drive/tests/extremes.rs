@@ -281,6 +281,7 @@ fn every_end_of_every_range_makes_a_drive_that_lives() {
             "controller.write_buffer=800 KiB",
             "nand.wordlines_per_block=16",
             "compression.rate=1 MB/s",
+            "controller.gather_time=1 ns",
         ],
         &[
             "gc.separation=oracle",
