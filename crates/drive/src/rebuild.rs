@@ -119,9 +119,12 @@ impl Drive {
             read.token = op.token;
             self.flash.push(read, self.now, &mut self.events);
         }
-        let rebuild = &self.rebuilds.all[place as usize];
+        let rebuild = &mut self.rebuilds.all[place as usize];
         if rebuild.pending == 0 {
-            let (token, refresh) = (rebuild.token, rebuild.refresh);
+            // A vacant place says nothing of whom it served: a command's number is none of the
+            // drive's state once it is answered.
+            let token = std::mem::replace(&mut rebuild.token, Token::Host(0));
+            let refresh = rebuild.refresh;
             self.rebuilds.vacant.push(place);
             if let Some(superblock) = refresh {
                 self.refresh_soon(superblock);

@@ -91,12 +91,15 @@ pub(crate) struct Health {
     read_only: bool,
     /// Host data of a failed program waits in a granule again.
     placed_again: bool,
+    /// While data of a failed program is in no granule, the lowest sequence number that it had:
+    /// what it replaces is not erased meanwhile. The largest number otherwise.
+    pub(crate) homeless: u64,
 }
 
 flashtwin_base::state! { Health {
     kept: chance, failed, grown_bad, read_only, placed_again;
     sized: spares;
-    built: fails, planes;
+    built: fails, planes, homeless;
 } }
 
 impl Health {
@@ -117,6 +120,7 @@ impl Health {
             grown_bad: 0,
             read_only: false,
             placed_again: false,
+            homeless: u64::MAX,
         };
         let mut chance = Rng::new(seed, FACTORY);
         let mut born = vec![Born::Good; layout.superblocks as usize];
@@ -346,6 +350,7 @@ impl Ftl {
     pub(crate) fn program_failed(&mut self, place: u32, ops: &mut Vec<NandOp>) {
         let flight = self.buffer.flights[place as usize];
         let mut lpns = Vec::new();
+        self.hold_erases(flight.sequence);
         if flight.stream != PARITY {
             let granule = self
                 .layout
@@ -369,6 +374,23 @@ impl Ftl {
             self.place_again(stream, &flight, &lpns, ops);
         }
         self.condemn(flight.superblock, ops);
+        self.release_erases(ops);
+    }
+
+    /// Until data that was in a granule is in another one, a power cut takes it: what it replaces
+    /// stays.
+    fn hold_erases(&mut self, sequence: u64) {
+        if self.spare.is_some() {
+            self.health.homeless = sequence;
+        }
+    }
+
+    fn release_erases(&mut self, ops: &mut Vec<NandOp>) {
+        if self.spare.is_some() {
+            self.health.homeless = u64::MAX;
+            self.erase_emptied(ops);
+            self.erase_waiting(ops);
+        }
     }
 
     /// A copyback has failed: the data is still in its source, and goes through the controller.
@@ -391,10 +413,12 @@ impl Ftl {
         self.counters.failure_units += u64::from(self.layout.native_granule);
         self.fold.copying -= 1;
         let mut lpns = Vec::new();
+        self.hold_erases(flight.sequence);
         self.abandon(flight.superblock, &mut lpns, ops);
         self.granule_landed(place, ops);
         self.place_again(FOLD, &flight, &lpns, ops);
         self.condemn(flight.superblock, ops);
+        self.release_erases(ops);
     }
 
     /// Takes the valid units of a range out of it.
@@ -458,6 +482,8 @@ impl Ftl {
         let slots = s.next - s.begun;
         let before = lpns.len();
         if slots > 0 {
+            // What has failed once bears an older number than granules that were begun later.
+            self.hold_erases(s.sequence.min(self.health.homeless));
             self.take_valid(self.layout.base(superblock) + s.begun, slots, lpns);
         }
         let lost = s.waiting() - (lpns.len() - before) as u32;
@@ -488,6 +514,7 @@ impl Ftl {
             self.sequence
         };
         let written = self.victims.written(failed.superblock);
+        let sequence = failed.sequence.min(self.health.homeless);
         self.append_moved(stream, lpns, written, ops);
         if stream == MAP {
             // They were handed over before.
@@ -497,12 +524,12 @@ impl Ftl {
         self.health.placed_again |= is_host(stream) && !lpns.is_empty();
         for flight in &mut self.buffer.flights {
             if flight.first != NONE && flight.stream == stream && flight.sequence >= since {
-                flight.sequence = flight.sequence.min(failed.sequence);
+                flight.sequence = flight.sequence.min(sequence);
             }
         }
         let s = &mut self.streams[stream];
         if s.next > s.begun {
-            s.sequence = s.sequence.min(failed.sequence);
+            s.sequence = s.sequence.min(sequence);
         }
         self.set_aside_again();
     }
@@ -546,9 +573,11 @@ impl Ftl {
             stripe: 0,
         };
         let mut lpns = Vec::new();
+        self.hold_erases(flight.sequence);
         if let Some(stream) = self.abandon(superblock, &mut lpns, ops) {
             self.place_again(stream, &flight, &lpns, ops);
         }
+        self.release_erases(ops);
     }
 
     /// A superblock with a bad block is emptied as soon as may be.

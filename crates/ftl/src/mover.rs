@@ -406,7 +406,7 @@ impl Ftl {
             let all = self.spare.is_some() && work != Work::Map;
             let durable = self.oldest_pending(|s| self.takes_moved(work, s) || (all && is_host(s)));
             let durable = if all {
-                durable.min(self.journal.oldest())
+                durable.min(self.journal.oldest()).min(self.health.homeless)
             } else {
                 durable
             };

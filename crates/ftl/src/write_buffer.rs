@@ -148,6 +148,7 @@ impl Ftl {
         let host = flying.chain(open).min().unwrap_or(u64::MAX);
         host.min(self.checkpoint_pending())
             .min(self.journal.oldest())
+            .min(self.health.homeless)
     }
 
     pub(crate) fn oldest_pending(&self, of: impl Fn(usize) -> bool) -> u64 {

@@ -54,6 +54,22 @@ pub fn load(sets: &[&str]) -> Config {
         .config
 }
 
+/// The values of a drive in a line, which have spaces in them as their names have none.
+#[must_use]
+pub fn values(line: &str) -> Vec<String> {
+    let mut sets: Vec<String> = Vec::new();
+    for word in line.split_whitespace() {
+        let names = word
+            .split_once('=')
+            .is_some_and(|(name, _)| name.contains('.'));
+        match sets.last_mut() {
+            Some(last) if !names => *last += &format!(" {word}"),
+            _ => sets.push(word.to_owned()),
+        }
+    }
+    sets
+}
+
 /// One of these.
 #[must_use]
 pub fn pick<T: Copy>(rng: &mut Rng, of: &[T]) -> T {
@@ -128,6 +144,8 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
         .saturating_sub(system + own + spare + pool);
     let capacity = room * native * between(rng, 50, 100) / 100 / 512 * 512;
     let rearm = pick(rng, &[1, 1, borrowed + own, (borrowed + own) / 2]).max(1);
+    let above = high + between(rng, 1, 12);
+    let target = pick(rng, &[0, above, above, 1_000_000]);
     choices(rng, shape, (mode, rule), borrowed);
     pairs(rng, shape, mode);
     shape.sets.extend([
@@ -153,10 +171,10 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
             "gc.idle_after={}",
             pick(rng, &["never", "never", "10 ms", "1 s"])
         ),
-        format!("gc.idle_target={}", high + between(rng, 1, 12)),
+        format!("gc.idle_target={target}"),
         format!("gc.recycler={}", pick(rng, &["none", "none", "settled"])),
         format!("gc.policy={}", pick(rng, &VICTIMS)),
-        format!("gc.choices={}", between(rng, 1, 12)),
+        format!("gc.choices={}", pick(rng, &[1, 2, 3, 5, 8, 12, 1000])),
         format!("gc.low={low}"),
         format!("gc.high={high}"),
         format!("drive.capacity={capacity} B"),
@@ -174,16 +192,23 @@ fn tier(rng: &mut Rng, shape: &Shape, uncached: bool) -> (u64, u64) {
 
 /// Where the map is; the answer is whether it is read page by page.
 fn map(rng: &mut Rng, shape: &mut Shape) -> bool {
-    let residency = pick(rng, &["dram", "dram", "demand", "hmb"]);
+    let ways = ["dram", "dram", "demand", "hmb"];
+    let residency = pick(rng, &ways[..if shape.nvme { 4 } else { 3 }]);
     let slots = pick(rng, &[16, 17, 40, 1000]);
+    // Its pages do not wait for a second pass.
+    let other = if shape.between_passes > 0 {
+        "slc"
+    } else {
+        "native"
+    };
     shape.sets.extend([
         format!("map.residency={residency}"),
         format!("map.cache={} B", slots * shape.unit),
         format!("map.hmb={} B", pick(rng, &[16, 60, 2000]) * shape.unit),
-        format!("map.hmb_latency={}", pick(rng, &["1 us", "50 us"])),
+        format!("map.hmb_latency={}", pick(rng, &["1 us", "50 us", "5 ms"])),
         format!("map.entry={}", pick(rng, &[4, 8, 64, 64])),
-        format!("map.mode={}", pick(rng, &["slc", "native"])),
-        format!("map.journal={}", pick(rng, &["4 KiB", "64 KiB"])),
+        format!("map.mode={}", pick(rng, &["slc", other])),
+        format!("map.journal={}", pick(rng, &["4 KiB", "64 KiB", "1 MiB"])),
         format!("map.write_on_flush={}", rng.chance(40)),
         format!("map.idle_after={}", pick(rng, &["never", "10 ms", "1 s"])),
     ]);
@@ -222,13 +247,13 @@ fn choices(rng: &mut Rng, shape: &mut Shape, (mode, rule): (&str, &str), borrowe
     } else {
         "0"
     };
-    let share = pick(rng, &["0.1", "0.5", "0.9"]);
+    let share = pick(rng, &["0.001", "0.1", "0.5", "0.9", "0.999"]);
     let admit = pick(rng, &["all", "all", "small", "random"]);
-    let limit = pick(rng, &["4 KiB", "64 KiB", "256 KiB"]);
+    let limit = pick(rng, &["512 B", "4 KiB", "64 KiB", "256 KiB", "1 GB"]);
     let low = if matches!(mode, "none" | "static" | "lower-pages") {
         0
     } else {
-        pick(rng, &[0, 0, 4, 10])
+        pick(rng, &[0, 0, 4, 10, 1000])
     };
     let path = if shape.parity {
         "controller"
@@ -236,7 +261,7 @@ fn choices(rng: &mut Rng, shape: &mut Shape, (mode, rule): (&str, &str), borrowe
         pick(rng, &["copyback", "controller"])
     };
     let check = if path == "copyback" {
-        pick(rng, &[0, 1, 3])
+        pick(rng, &[0, 1, 3, 1_000_000])
     } else {
         0
     };
@@ -246,7 +271,7 @@ fn choices(rng: &mut Rng, shape: &mut Shape, (mode, rule): (&str, &str), borrowe
     }
     let worn = pick(rng, &["keep", "shrink", "close"]);
     shape.sets.push(format!("slc_cache.worn={worn}"));
-    let reclaim = pick(rng, &["0", "0", "0.2", "0.5", "0.95"]);
+    let reclaim = pick(rng, &["0", "0", "0.2", "0.5", "0.95", "0.999"]);
     shape.sets.extend([
         format!("slc_cache.size={size} B"),
         format!("slc_cache.direct_share={share}"),
@@ -256,7 +281,10 @@ fn choices(rng: &mut Rng, shape: &mut Shape, (mode, rule): (&str, &str), borrowe
         format!("fold.rearm_pace={refill}"),
         format!("fold.low={low}"),
         format!("fold.high={}", low + between(rng, 0, 4)),
-        format!("fold.rate={}", pick(rng, &["0", "0", "1 MB/s", "100 MB/s"])),
+        format!(
+            "fold.rate={}",
+            pick(rng, &["0", "0", "20 kB/s", "1 MB/s", "100 MB/s"])
+        ),
         format!("fold.check_every={check}"),
         format!("fold.check_cycles={}", pick(rng, &[0, 1, 2, 1000])),
         format!("fold.path={path}"),
@@ -265,15 +293,12 @@ fn choices(rng: &mut Rng, shape: &mut Shape, (mode, rule): (&str, &str), borrowe
 
 /// Keys that the functions above do not draw, by their kind: half of them keep their default.
 fn others(rng: &mut Rng, shape: &mut Shape) {
-    let drawn = |key: &Key, sets: &[String]| {
-        let of = |set: &String| {
-            set.split_once('=')
-                .is_some_and(|(name, _)| name == key.name)
-        };
+    let drawn = |key: &str, sets: &[String]| {
+        let of = |set: &String| set.split_once('=').is_some_and(|(name, _)| name == key);
         sets.iter().any(of)
     };
     if shape.checkpoints {
-        let size = pick(rng, &[1u64, 4, 16, 64]) << 20;
+        let size = pick(rng, &[64u64, 1 << 10, 4 << 10, 16 << 10, 64 << 10]) << 10;
         let kept = rng.chance(70);
         shape.sets.extend([
             format!("ftl.checkpoint={size} B"),
@@ -282,8 +307,11 @@ fn others(rng: &mut Rng, shape: &mut Shape) {
     } else {
         shape.sets.push("ftl.trim_journal=false".to_owned());
     }
+    if !drawn("compression.best_ratio", &shape.sets) {
+        shape.sets.push("compression.best_ratio=1".to_owned());
+    }
     for key in KEYS.iter().filter(|key| key.default.is_some()) {
-        if drawn(key, &shape.sets) || rng.chance(50) {
+        if drawn(key.name, &shape.sets) || rng.chance(50) {
             continue;
         }
         if let Some(value) = value(key, rng) {
@@ -297,6 +325,7 @@ fn value(key: &Key, rng: &mut Rng) -> Option<String> {
     Some(match key.kind {
         Kind::Flag => rng.chance(50).to_string(),
         Kind::Word(words) => pick(rng, words).to_owned(),
+        Kind::Count { max, .. } if rng.chance(10) => max.to_string(),
         Kind::Count { min, max } => between(rng, min.into(), max.min(min + 8).into()).to_string(),
         _ => return None,
     })

@@ -3,18 +3,32 @@
 use flashtwin_base::rng::Rng;
 use flashtwin_base::{Completion, Device, Nanos, Op, Request, Status};
 use flashtwin_drive::config::Acknowledge;
+use flashtwin_drive::snapshot::Identity;
 use flashtwin_drive::{Config, Drive};
 
 use crate::Report;
+use crate::cuts::Aim;
 use crate::draw::{between, pick};
+use crate::laws::{Laws, Tally};
 use crate::shadow::Shadow;
 use crate::traffic::{Mix, Traffic};
 
-/// A command that is not answered after so long in a busy drive counts as stuck.
-const PATIENCE: Nanos = Nanos::from_secs(600);
+/// A command that is not answered after so long in a busy drive counts as stuck, beside the time
+/// that the slowest link takes for what may be under way: reads with every retry are slow, too.
+const PATIENCE: Nanos = Nanos::from_secs(6000);
+/// Bytes that may be under way: the largest commands, at the greatest depth.
+const UNDER_WAY: u64 = 1 << 30;
+/// Episodes of a drive that has come to its end of life.
+const AFTERLIFE: u64 = 4;
+/// The seed of the drive's own chance.
+const SEED: u64 = 1;
+/// Thirty days in nanoseconds.
+const MONTH: u64 = 30 * 86_400 * 1_000_000_000;
+/// Stands for a spec's hash in snapshots.
+const HASH: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
 /// A request under way.
-struct Sent {
+pub(crate) struct Sent {
     request: Request,
     at: Nanos,
     in_range: bool,
@@ -31,22 +45,31 @@ struct Meaning {
     trim_durable: bool,
     /// There are bit errors: a read may be answered unreadable.
     may_lose: bool,
+    /// Reads are damaged on their way, and that is found out.
+    may_damage: bool,
 }
 
-struct Host<'a> {
-    drive: Drive,
-    rng: Rng,
-    shadow: Shadow,
+pub(crate) struct Host<'a> {
+    pub(crate) drive: Drive,
+    pub(crate) rng: Rng,
+    pub(crate) shadow: Shadow,
+    config: &'a Config,
     meaning: Meaning,
     traffic: Traffic,
-    sent: Vec<Sent>,
-    done: Vec<Completion>,
+    pub(crate) sent: Vec<Sent>,
+    pub(crate) done: Vec<Completion>,
     tag: u32,
-    heard: Nanos,
-    cycles: Vec<u32>,
-    cuts: u64,
+    pub(crate) heard: Nanos,
+    patience: Nanos,
+    pub(crate) laws: Laws,
+    pub(crate) tally: Tally,
+    pub(crate) cuts: u64,
     left: u64,
-    report: &'a mut Report,
+    /// The drive can only be read.
+    ended: bool,
+    /// Snapshots are loaded, and not only written.
+    loads: bool,
+    pub(crate) report: &'a mut Report,
 }
 
 impl Host<'_> {
@@ -60,6 +83,10 @@ impl Host<'_> {
         let end = lba.checked_add(u64::from(sectors));
         let in_range = end.is_some_and(|end| end <= self.traffic.sectors);
         let at = self.drive.now();
+        let changes = matches!(op, Op::Write | Op::Trim);
+        if in_range && !(changes && self.drive.ftl().is_read_only()) {
+            self.tally.sent(op, u64::from(sectors) * 512);
+        }
         self.sent.push(Sent {
             request,
             at,
@@ -70,14 +97,14 @@ impl Host<'_> {
     }
 
     /// Lets the next thing happen, and takes what was answered.
-    fn step(&mut self) -> Result<(), String> {
+    pub(crate) fn step(&mut self) -> Result<(), String> {
         let Some(due) = self.drive.next_due() else {
             return Err("commands are under way and nothing is due".to_owned());
         };
         self.drive.advance(due, &mut self.done);
         self.hear()?;
         let now = self.drive.now();
-        match self.sent.iter().find(|sent| now > sent.at + PATIENCE) {
+        match self.sent.iter().find(|sent| now > sent.at + self.patience) {
             Some(late) => Err(format!(
                 "no answer to {:?}\n{}",
                 late.request,
@@ -87,7 +114,7 @@ impl Host<'_> {
         }
     }
 
-    fn hear(&mut self) -> Result<(), String> {
+    pub(crate) fn hear(&mut self) -> Result<(), String> {
         self.shadow.changed(&self.drive.take_placements());
         for answer in std::mem::take(&mut self.done) {
             let found = self.sent.iter().position(|s| s.request.tag == answer.tag);
@@ -99,19 +126,21 @@ impl Host<'_> {
                 return Err(format!("{answer:?} comes at a wrong time"));
             }
             self.heard = answer.at;
+            self.tally.answered(answer.status);
             let expected = if sent.in_range {
                 Status::Ok
             } else {
                 Status::OutOfRange
             };
             if answer.status == Status::ReadOnly && sent.request.op != Op::Read {
-                // Its end of life: nothing more is promised.
-                self.left = 0;
+                // Its end of life: what was promised stays, and nothing more is.
+                self.ended = true;
                 continue;
             }
             // Drives with bit errors lose data that rested too long; it is told, not hidden.
             let told = answer.status == Status::Unreadable && sent.request.op == Op::Read;
             let told = told && self.meaning.may_lose;
+            let told = told || answer.status == Status::Corrupt && self.meaning.may_damage;
             if answer.status != expected && !told {
                 return Err(format!("{:?} ends as {:?}", sent.request, answer.status));
             }
@@ -134,7 +163,7 @@ impl Host<'_> {
         }
     }
 
-    fn mix_in(&mut self, value: u64) {
+    pub(crate) fn mix_in(&mut self, value: u64) {
         let answers = &mut self.report.answers;
         *answers = (answers.rotate_left(7) ^ value).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     }
@@ -153,40 +182,35 @@ impl Host<'_> {
     }
 
     /// A command of a phase.
-    fn command(&mut self, mix: &Mix) {
+    pub(crate) fn command(&mut self, mix: &Mix) {
         let (op, lba, sectors, fua) = self.traffic.command(mix, &mut self.rng);
         self.submit(op, lba, sectors, fua);
     }
 
-    /// Commands at a depth; the answer is whether a cut came in their midst.
-    fn phase(&mut self, cut_percent: u32) -> Result<(), String> {
-        let mix = Mix::drawn(&mut self.rng);
-        let cut = self.rng.chance(cut_percent);
-        let commands = if cut {
-            self.rng.below(mix.commands + 1)
-        } else {
-            mix.commands
-        };
-        for _ in 0..commands.min(self.left) {
+    /// What a phase is made of, no more at once than the drive takes.
+    pub(crate) fn mix(&mut self) -> Mix {
+        let mut mix = Mix::drawn(&mut self.rng);
+        mix.depth = mix.depth.min(self.drive.queue_depth() as usize);
+        mix.commands = mix.commands.min(self.left);
+        mix
+    }
+
+    /// Commands at a depth, until all is answered.
+    fn phase(&mut self) -> Result<(), String> {
+        let mix = self.mix();
+        for _ in 0..mix.commands {
             while self.sent.len() >= mix.depth {
                 self.step()?;
             }
             self.command(&mix);
         }
-        if !cut {
-            return self.drain();
-        }
-        for _ in 0..self.rng.below(60) {
-            if !self.sent.is_empty() {
-                self.step()?;
-            }
-        }
-        self.cut()
+        self.drain()
     }
 
     /// The whole drive in order, large blocks.
     fn fill(&mut self, op: Op) -> Result<(), String> {
-        let (mut at, depth) = (0, pick(&mut self.rng, &[1, 4, 32]));
+        let most = self.drive.queue_depth() as usize;
+        let (mut at, depth) = (0, pick(&mut self.rng, &[1, 4, 32]).min(most));
         let block = pick(&mut self.rng, &[256, 2048, 96]);
         while at < self.traffic.sectors {
             while self.sent.len() >= depth {
@@ -199,55 +223,54 @@ impl Host<'_> {
         self.drain()
     }
 
-    /// The power goes now or within the next operation, and comes back.
-    fn cut(&mut self) -> Result<(), String> {
-        let now = self.drive.now();
-        let span = pick(&mut self.rng, &[0, 1_000, 100_000, 3_000_000, 50_000_000]);
-        let at = now + Nanos(self.rng.below(span + 1));
-        self.drive.power_cut(at, &mut self.done);
-        self.hear()?;
-        self.sent.clear();
-        self.heard = at;
-        let off = self.rng.below(10_000_000_000);
-        let ready = self.drive.power_on(at + Nanos(off));
-        self.cuts += 1;
-        self.report.cuts += 1;
-        self.mix_in(ready.0);
-        self.drive.ftl().check();
-        let (cuts, ftl) = (self.cuts, self.drive.ftl());
-        let compared = self.shadow.after_cut(|lpn| ftl.version(lpn));
-        self.report.compared +=
-            compared.map_err(|what| format!("{what} after power cut {cuts}"))?;
-        if self.rng.chance(30) {
-            // The next cut may come before the first command.
-            return self.cut();
-        }
-        Ok(())
-    }
-
-    /// Nothing is outstanding: the firmware has to agree with the plain map.
+    /// Nothing is outstanding: the firmware has to agree with the plain map, and all adds up.
     fn verify(&mut self) -> Result<(), String> {
         let ftl = self.drive.ftl();
         ftl.check();
         self.report.compared += self.shadow.at_rest(|lpn| ftl.version(lpn))?;
-        for (index, block) in ftl.superblocks().iter().enumerate() {
-            let cycles = block.slc_cycles + block.native_cycles + block.tier_cycles;
-            if cycles < self.cycles[index] {
-                return Err(format!("the wear of superblock {index} decreased"));
-            }
-            self.cycles[index] = cycles;
+        self.laws.look(&self.drive, &self.tally)
+    }
+
+    fn saved(&mut self) -> Result<Vec<u8>, String> {
+        let identity = Identity {
+            spec_hash: HASH.to_owned(),
+            seed: SEED,
+        };
+        let mut bytes = Vec::new();
+        let saved = self.drive.save(&mut bytes, &identity);
+        saved.map_err(|error| error.to_string())?;
+        Ok(bytes)
+    }
+
+    /// Writes a snapshot; where they are loaded, what was loaded goes on in the drive's place.
+    fn keep(&mut self) -> Result<(), String> {
+        let bytes = self.saved()?;
+        self.report.snapshots += 1;
+        if !self.loads {
+            return Ok(());
         }
-        Ok(())
+        let loaded = Drive::load(self.config, HASH, &bytes[..]);
+        self.drive = loaded.map_err(|error| error.to_string())?.0;
+        if self.saved()? == bytes {
+            Ok(())
+        } else {
+            Err("what was loaded is saved as something else".to_owned())
+        }
     }
 
     /// Something that a host may do.
     fn episode(&mut self) -> Result<(), String> {
-        match self.rng.below(20) {
-            0..=9 => self.phase(50)?,
+        match self.rng.below(26) {
+            0..=4 => self.phase()?,
+            5..=7 => self.cut_under_commands()?,
+            8 | 9 | 22..=25 => {
+                let aim = Aim::drawn(&mut self.rng);
+                self.cut_in_the_midst(aim)?;
+            }
             10..=11 => self.fill(Op::Write)?,
             12 => self.fill(Op::Read)?,
             13 | 14 => {
-                let spans = [1_000_000, 50_000_000, 2_000_000_000, 100_000_000_000];
+                let spans = [1_000_000, 50_000_000, 2_000_000_000, 100_000_000_000, MONTH];
                 let span = pick(&mut self.rng, &spans);
                 self.rest(Nanos(span))?;
             }
@@ -260,45 +283,77 @@ impl Host<'_> {
             18 => {
                 self.drive.shut_down();
                 self.shadow.flushed(self.shadow.covered());
-                self.drive.power_on(self.drive.now());
-                self.cuts += 1;
-                let (cuts, ftl) = (self.cuts, self.drive.ftl());
-                let compared = self.shadow.after_cut(|lpn| ftl.version(lpn));
-                compared.map_err(|what| format!("{what} after orderly shutdown {cuts}"))?;
+                let off = pick(&mut self.rng, &[0, 0, 5_000_000_000]);
+                self.drive.power_on(self.drive.now() + Nanos(off));
+                self.came_back("orderly shutdown")?;
+                if self.rng.chance(30) {
+                    self.cut()?;
+                }
             }
+            19 | 20 => self.keep()?,
             _ => {
                 // Purges come at any time after a command: folding may be about to begin.
                 let wait = self.rng.below(60_000_000);
-                self.phase(0)?;
+                self.phase()?;
                 self.rest(Nanos(wait))?;
                 self.drive.purge();
                 self.shadow.purged();
+                self.laws.purged();
+                if self.rng.chance(40) {
+                    self.cut()?;
+                }
             }
         }
         self.verify()
     }
 }
 
-/// One drive's life, of at most `left` commands or a few fills more.
+/// How long the host waits for an answer: the slowest link that the drive may come to takes its
+/// time for what may be under way.
+#[must_use]
+pub fn patience(config: &Config) -> Nanos {
+    let steps = [&config.heat.throttle, &config.heat.heavy];
+    let steps = steps.into_iter().filter(|step| step.start_mc.is_some());
+    let slowest = steps.map(|step| step.speed_milli).min().unwrap_or(1000);
+    let rate = config.link.bytes_per_s * slowest / 1000;
+    PATIENCE + Nanos::from_secs(UNDER_WAY / rate.max(1))
+}
+
+/// One drive's life, of at most `left` commands or a few fills more. Snapshots are taken of it on
+/// the way; if `loads`, what is loaded from them lives on, to the same answers.
 ///
 /// # Errors
 /// The first unit that does not hold what it may.
-pub fn life(config: &Config, mut rng: Rng, left: u64, report: &mut Report) -> Result<(), String> {
-    let mut drive = Drive::new(config, 1);
+pub fn life(
+    config: &Config,
+    mut rng: Rng,
+    left: u64,
+    loads: bool,
+    report: &mut Report,
+) -> Result<(), String> {
+    let mut drive = Drive::new(config, SEED);
     drive.enable_power_cuts();
+    let damages = rng.chance(10);
+    if damages {
+        drive.inject_corruption(30);
+    }
     let protected = config.controller.power_loss_protection;
     let through = config.controller.acknowledge == Acknowledge::WriteThrough;
     let meaning = Meaning {
         write_durable: protected || through,
         trim_durable: protected,
         may_lose: config.errors.correctable > 0,
+        may_damage: damages && config.controller.end_to_end,
     };
     let kept = protected || config.policy.durability.trim_journal;
     let episodes = between(&mut rng, 3, 12);
     let mut host = Host {
         shadow: Shadow::new(drive.ftl().logical_units(), kept),
-        cycles: vec![0; drive.ftl().superblocks().len()],
         traffic: Traffic::new(config),
+        laws: Laws::new(config),
+        tally: Tally::default(),
+        patience: patience(config),
+        config,
         drive,
         rng,
         meaning,
@@ -308,15 +363,23 @@ pub fn life(config: &Config, mut rng: Rng, left: u64, report: &mut Report) -> Re
         heard: Nanos::ZERO,
         cuts: 0,
         left,
+        ended: false,
+        loads,
         report,
     };
-    for _ in 0..episodes {
-        if host.left == 0 {
-            break;
-        }
+    let (mut lived, mut after) = (0, 0);
+    while lived < episodes && host.left > 0 && after < AFTERLIFE {
         host.episode()?;
+        lived += 1;
+        after += u64::from(host.ended);
     }
     let end = host.drive.now().0;
     host.mix_in(end);
+    for word in host.saved()?.chunks(8) {
+        let word = word
+            .iter()
+            .fold(0, |word, &byte| word << 8 | u64::from(byte));
+        host.mix_in(word);
+    }
     Ok(())
 }

@@ -5,14 +5,17 @@
 //! the drive is held against it and against every invariant of the firmware. A seed is a whole
 //! story: the same seed and number of operations give the same drives, commands and cuts.
 
+pub mod cuts;
 pub mod draw;
 pub mod host;
+pub mod laws;
 pub mod shadow;
 pub mod traffic;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use flashtwin_base::rng::Rng;
+use flashtwin_drive::Config;
 
 /// What a campaign has seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,6 +26,10 @@ pub struct Report {
     pub commands: u64,
     /// Power cuts.
     pub cuts: u64,
+    /// Those that came in the midst of a kind of work that was waited for, see [`cuts::NAMES`].
+    pub amid: [u64; cuts::AIMS],
+    /// Snapshots that were written.
+    pub snapshots: u64,
     /// Units compared with the plain map.
     pub compared: u64,
     /// All answers and versions, mixed into one number: equal for equal seeds.
@@ -73,13 +80,36 @@ pub fn story(
         return Err(Failure { what, drive, index });
     };
     report.drives += 1;
-    let life = AssertUnwindSafe(|| host::life(&config, rng, left, report));
+    let life = AssertUnwindSafe(|| lives(&config, rng, left, index.is_multiple_of(4), report));
     let what = match catch_unwind(life) {
         Ok(Ok(())) => return Ok(()),
         Ok(Err(what)) => what,
         Err(panic) => told(panic.as_ref()),
     };
     Err(Failure { what, drive, index })
+}
+
+/// One drive's life, and where it is to be lived twice, once more with every snapshot loaded: the
+/// answers, and the state in the end, are the same.
+fn lives(
+    config: &Config,
+    rng: Rng,
+    left: u64,
+    twice: bool,
+    report: &mut Report,
+) -> Result<(), String> {
+    let (mut first, mut second) = (*report, *report);
+    let began = report.snapshots;
+    let lived = host::life(config, rng.clone(), left, false, &mut first);
+    *report = first;
+    lived?;
+    if twice && first.snapshots > began {
+        host::life(config, rng, left, true, &mut second)?;
+        if first != second {
+            return Err("what was loaded from snapshots lives another life".to_owned());
+        }
+    }
+    Ok(())
 }
 
 /// The message of a panic.

@@ -39,6 +39,13 @@ fn main() -> ExitCode {
                 "soak: {} drives, {} commands, {} power cuts, {} units compared, answers {:016x}",
                 report.drives, report.commands, report.cuts, report.compared, report.answers
             );
+            let amid = flashtwin_soak::cuts::NAMES.iter().zip(report.amid);
+            let amid: Vec<String> = amid.map(|(name, cuts)| format!("{name} {cuts}")).collect();
+            println!(
+                "cuts amid: {}; snapshots: {}",
+                amid.join(", "),
+                report.snapshots
+            );
             ExitCode::SUCCESS
         }
         Err(failure) => {

@@ -16,6 +16,7 @@ use flashtwin_drive::{Config, Drive};
 use flashtwin_ftl::layout::Mode;
 
 use flashtwin_soak::draw::{self, between, pick};
+use flashtwin_soak::host;
 use flashtwin_soak::traffic::{Mix, Traffic};
 
 /// Seeds of an ordinary run.
@@ -24,8 +25,6 @@ const SEEDS: std::ops::Range<u64> = 0..700;
 const MENDED: [u64; 3] = [1516, 3762, 9250];
 /// Every so many seeds the whole run is done again and has to give the same answers.
 const TWICE: u64 = 8;
-/// A command that is not answered after so long in a busy drive counts as stuck.
-const PATIENCE: Nanos = Nanos::from_secs(600);
 
 /// Says which seed and which drive, should the test fail.
 struct Culprit(u64, String);
@@ -64,6 +63,8 @@ struct Host {
     done: Vec<Completion>,
     tag: u32,
     heard: Nanos,
+    /// A command that is not answered after so long counts as stuck.
+    patience: Nanos,
     written: u64,
     purged: bool,
     /// The drive has come to its end and refused to be changed.
@@ -103,6 +104,7 @@ impl Host {
             done: Vec::new(),
             tag: 0,
             heard: Nanos::ZERO,
+            patience: host::patience(config),
             written: 0,
             purged: false,
             refused: false,
@@ -156,7 +158,7 @@ impl Host {
         for sent in &self.sent {
             let ftl = self.drive.ftl();
             assert!(
-                now < sent.at + PATIENCE,
+                now < sent.at + self.patience,
                 "no answer to {:?}\n{}",
                 sent.request,
                 ftl.describe()
@@ -217,7 +219,8 @@ impl Host {
     }
 
     fn phase(&mut self) {
-        let mix = Mix::drawn(&mut self.rng);
+        let mut mix = Mix::drawn(&mut self.rng);
+        mix.depth = mix.depth.min(self.drive.queue_depth() as usize);
         for _ in 0..mix.commands {
             while self.sent.len() >= mix.depth {
                 self.step();
@@ -229,7 +232,8 @@ impl Host {
 
     /// The whole drive or a part of it in order, large blocks.
     fn fill(&mut self, op: Op) {
-        let (mut at, depth) = (0, pick(&mut self.rng, &[1, 4, 32]));
+        let most = self.drive.queue_depth() as usize;
+        let (mut at, depth) = (0, pick(&mut self.rng, &[1, 4, 32]).min(most));
         let block = pick(&mut self.rng, &[256, 2048, 96]);
         while at < self.traffic.sectors {
             while self.sent.len() >= depth {

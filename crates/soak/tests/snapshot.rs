@@ -41,7 +41,7 @@ fn step(drive: &mut Drive, under_way: &mut usize, answers: &mut Vec<Completion>)
 fn work(drive: &mut Drive, rng: &mut Rng, commands: u64) -> Vec<Completion> {
     let sectors = drive.capacity_bytes() / 512;
     let (mut answers, mut under_way, mut next) = (Vec::new(), 0, 0);
-    let depth = pick(rng, &[1, 4, 32]);
+    let depth = pick(rng, &[1, 4, 32]).min(drive.queue_depth() as usize);
     let (trims, flushes) = (rng.below(8), rng.below(4));
     for tag in 0..commands {
         while under_way >= depth {

@@ -34,7 +34,7 @@ pub(super) fn controller(rng: &mut Rng, shape: &mut Shape) {
         format!("controller.gather={}", !through && rng.chance(60)),
         format!(
             "controller.gather_time={}",
-            pick(rng, &["1 ms", "100 ms", "5 s"])
+            pick(rng, &["1 ms", "100 ms", "5 s", "0"])
         ),
         format!("controller.overlap={}", rng.chance(60)),
         format!("controller.read_priority={priority}"),
@@ -42,29 +42,55 @@ pub(super) fn controller(rng: &mut Rng, shape: &mut Shape) {
         format!("nand.suspend.erase={}", priority && rng.chance(50)),
         format!("nand.suspend.entry={}", pick(rng, &["0", "20 us", "5 ms"])),
         format!("nand.suspend.penalty={}", pick(rng, &["0", "50 us"])),
-        format!("nand.suspend.most={}", pick(rng, &[1, 2, 8])),
-        format!("nand.suspend.reads={}", pick(rng, &[1, 4, 32])),
-        format!("controller.read_ahead_streams={}", pick(rng, &[0, 1, 2, 4])),
+        format!("nand.suspend.most={}", pick(rng, &[1, 2, 8, 1_000_000])),
+        format!("nand.suspend.reads={}", pick(rng, &[1, 4, 32, 1_000_000])),
+        format!(
+            "controller.read_ahead_streams={}",
+            pick(rng, &[0, 1, 2, 4, 256])
+        ),
         format!(
             "controller.read_ahead={}",
-            pick(rng, &["64 KiB", "128 KiB", "512 KiB"])
+            pick(rng, &["64 KiB", "128 KiB", "512 KiB", "0", "8 MiB"])
         ),
     ]);
 }
 
 /// The link, the firmware's time for commands, and how a purge is done.
 pub(super) fn link(rng: &mut Rng, shape: &mut Shape) {
-    let kind = pick(rng, &["sata", "sata", "nvme"]);
-    let depth = if kind == "nvme" { 64 } else { 32 };
+    let kind = if shape.nvme { "nvme" } else { "sata" };
+    let (queues, depth) = match shape.nvme {
+        true => pick(rng, &[(1, 64), (1, 64), (8, 64), (1, 3), (1, 65_535)]),
+        false => (1, pick(rng, &[32, 32, 32, 1, 7])),
+    };
+    // A rate that was measured is not above what the line carries.
+    let rate = pick(rng, &["0", "200 MB/s", "545 MB/s", "10 MB/s"]);
+    let measured = rate != "0";
+    let sata = match measured {
+        true => "6 Gb/s",
+        false => pick(rng, &["1.5 Gb/s", "3 Gb/s", "6 Gb/s"]),
+    };
+    let generation = between(rng, if measured { 3 } else { 1 }, 5);
     let time = |rng: &mut Rng| pick(rng, &["0", "0", "700 ns", "20 us"]);
     shape.sets.extend([
         format!("link.kind={kind}"),
-        format!("link.rate={}", pick(rng, &["0", "200 MB/s", "545 MB/s"])),
+        format!("link.rate={rate}"),
+        format!("link.sata_rate={sata}"),
+        format!("link.pcie_generation={generation}"),
+        format!("link.pcie_lanes={}", pick(rng, &[1, 2, 4, 8, 16])),
+        format!(
+            "link.max_payload={}",
+            pick(rng, &["128 B", "256 B", "4 KiB"])
+        ),
+        format!("link.queues={queues}"),
         format!("link.queue_depth={depth}"),
         format!("link.submit_time={}", time(rng)),
         format!("link.complete_time={}", time(rng)),
         format!("link.frame_time={}", time(rng)),
-        format!("controller.cores={}", pick(rng, &[1, 1, 2, 5])),
+        format!(
+            "controller.command_time={}",
+            pick(rng, &["6 us", "6 us", "0", "300 us"])
+        ),
+        format!("controller.cores={}", pick(rng, &[1, 1, 2, 5, 64])),
         format!("controller.trim_time={}", time(rng)),
         format!(
             "controller.trim_gb_time={}",
@@ -87,6 +113,7 @@ pub(super) fn compression(rng: &mut Rng, shape: &mut Shape) {
         format!("compression.best_ratio={ratio}"),
         format!("compression.rate={}", pick(rng, &["0", "80 MB/s"])),
         format!("controller.write_buffer={buffer} B"),
+        "gc.separation=gc".to_owned(),
         "map.residency=dram".to_owned(),
         "ftl.paired_pages=protected".to_owned(),
         "nand.native.second_pass=0".to_owned(),

@@ -24,9 +24,49 @@ pub(super) struct Shape {
     /// All pages of a wordline are programmed at once.
     pub(super) one_shot: bool,
     pub(super) dies: u64,
+    /// An NVMe link, which has a way to the host's memory.
+    pub(super) nvme: bool,
     /// The map goes to the system area from time to time.
     pub(super) checkpoints: bool,
     pub(super) sets: Vec<String>,
+}
+
+/// A mapping unit of whole pages, or one that whole pages have a number of.
+fn unit(rng: &mut Rng, page: u64, planes: u64) -> u64 {
+    loop {
+        let unit = pick(rng, &[4u64, 4, 4, 8, 16, 32, 64]) << 10;
+        let spans = unit.is_multiple_of(page) && (page * planes).is_multiple_of(unit);
+        if page.is_multiple_of(unit) || spans {
+            return unit;
+        }
+    }
+}
+
+/// Passes of a wordline, and wordlines between two of them, so that a superblock in SLC mode holds
+/// more than what waits for them: `most` wordlines of all dies.
+fn passes(rng: &mut Rng, most: u64) -> (u64, u64) {
+    if most < 2 || rng.chance(60) {
+        return (1, rng.below(4));
+    }
+    let passes = between(rng, 2, 4);
+    (passes, rng.below((most - 2) / (passes - 1) + 1))
+}
+
+/// Times of the flash that nothing else has to fit.
+fn timing(rng: &mut Rng) -> Vec<String> {
+    let read = ["\"35 us\"", "\"35 us\"", "[\"1 us\"]", "\"2 ms\""];
+    let program = ["\"404.8 us\"", "\"404.8 us\"", "\"10 us\"", "\"15 ms\""];
+    let erase = ["5 ms", "10 ms", "10 ms", "100 us", "60 ms"];
+    vec![
+        format!("nand.bus_rate={} MT/s", pick(rng, &[400, 400, 33, 3200])),
+        format!("nand.slc.tr={}", pick(rng, &read)),
+        format!("nand.slc.tprog={}", pick(rng, &program)),
+        format!("nand.slc.tbers={}", pick(rng, &erase)),
+        format!("nand.native.tbers={}", pick(rng, &erase)),
+        format!("nand.tier.tr=\"{}\"", pick(rng, &["50 us", "1 us", "2 ms"])),
+        format!("nand.tier.tprog={}", pick(rng, &["1 ms", "20 us", "15 ms"])),
+        format!("nand.tier.tbers={}", pick(rng, &erase)),
+    ]
 }
 
 /// Geometry, cells, timing, superblocks.
@@ -38,21 +78,17 @@ pub(super) fn shape(rng: &mut Rng) -> Shape {
         "tlc" => 3,
         _ => 4,
     };
-    let channels = between(rng, 1, 3);
-    let per_channel = between(rng, 1, 2);
-    let planes = pick(rng, &[1, 1, 2, 4]);
-    let wordlines = pick(rng, &[2, 4, 5, 8, 16]);
-    let page = pick(rng, &[4u64, 8, 16]) << 10;
+    let channels = pick(rng, &[1u64, 1, 1, 2, 2, 2, 3, 3, 3, 7]);
+    let per_channel = pick(rng, &[1, 1, 1, 2, 2, 2, 3]);
+    let planes = pick(rng, &[1u64, 1, 1, 2, 2, 4, 4, 3, 16]);
+    let wordlines = pick(rng, &[2u64, 4, 5, 8, 16, 16]);
+    let page = pick(rng, &[4u64, 4, 8, 8, 16, 16, 64]) << 10;
     let superblocks = between(rng, 12, 48);
     let one_shot = rng.chance(60);
-    let unit = pick(rng, &[4u64, 4, 4, 8, 16, 32, 64]) << 10;
-    let passes = if one_shot && rng.chance(30) {
-        between(rng, 2, 4)
-    } else {
-        1
-    };
-    let distance = rng.below(wordlines.min(4));
+    let unit = unit(rng, page, planes);
     let dies = channels * per_channel;
+    let most = wordlines.saturating_sub(1) / bits as u64;
+    let (passes, distance) = passes(rng, if one_shot { most } else { 0 });
     let group = match rng.below(3) {
         0 => (1..=dies)
             .filter(|d| dies.is_multiple_of(*d))
@@ -66,8 +102,10 @@ pub(super) fn shape(rng: &mut Rng) -> Shape {
     let list = |texts: &[&str]| format!("[{}]", texts[..bits].join(","));
     let reads = list(&["\"45 us\"", "\"60 us\"", "\"75 us\"", "\"90 us\""]);
     let programs = list(&["\"500 us\"", "\"1 ms\"", "\"2 ms\"", "\"3 ms\""]);
-    let pass = |number| if number <= passes { "3 ms" } else { "0" };
-    let sets = vec![
+    let longer = pick(rng, &["3 ms", "3 ms", "20 us"]);
+    let pass = |number| if number <= passes { longer } else { "0" };
+    let mut sets = timing(rng);
+    sets.extend([
         format!("nand.cell={cell}"),
         format!("nand.channels={channels}"),
         format!("nand.dies_per_channel={per_channel}"),
@@ -94,7 +132,7 @@ pub(super) fn shape(rng: &mut Rng) -> Shape {
         format!("ftl.mapping_unit={unit} B"),
         format!("ftl.superblock_dies={}", group.unwrap_or(0)),
         format!("ftl.parity={}", if parity { "stripe" } else { "none" }),
-    ];
+    ]);
     Shape {
         bits: bits as u64,
         superblocks,
@@ -111,6 +149,7 @@ pub(super) fn shape(rng: &mut Rng) -> Shape {
         unit,
         one_shot,
         dies,
+        nvme: rng.chance(50),
         checkpoints: rng.chance(50),
         sets,
     }
