@@ -180,3 +180,27 @@ def test_other_drives_and_values() -> None:
     assert small.queue_depth == 4 and small.name == "bx500-240"
     with pytest.raises(ft.FlashtwinError, match="bx501"):
         ft.Twin("bx501-240")
+
+
+@pytest.mark.parametrize(
+    ("op", "offset", "said"),
+    [
+        (["write", "read"], [0, 4096, 8192], "with 2 and 3 rows"),
+        ("write", [[0, 4096]], "one dimension"),
+        ("write", [0.5], "whole numbers"),
+        ("write", [-4096], "whole numbers"),
+        (["wipe"], [0, 4096], "no operation 'wipe'"),
+    ],
+)
+def test_columns_that_are_no_requests(twin: ft.Twin, op: Any, offset: Any, said: str) -> None:
+    with pytest.raises(ft.FlashtwinError, match=said):
+        twin.play(op, offset)
+    assert twin.play("write", []).height == 0
+    assert twin.play(["write"], [0, 4096]).height == 2
+
+
+def test_a_seed_that_is_none() -> None:
+    for seed in (-1, 1 << 63):
+        with pytest.raises(ft.FlashtwinError, match="is no whole number from 0 to") as refused:
+            ft.Twin("bx500-240", scale=SCALE, seed=seed)
+        assert refused.value.exit_code == 2

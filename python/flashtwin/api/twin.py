@@ -279,6 +279,6 @@ def _rows(*columns: ArrayLike) -> int:
 def _whole(values: ArrayLike, count: int, name: str) -> np.ndarray:
     """A column of whole numbers from 0 on."""
     array = np.broadcast_to(np.asarray(values), (count,))
-    if array.dtype.kind not in "iu" or (count and int(array.min()) < 0):
+    if count and (array.dtype.kind not in "iu" or int(array.min()) < 0):
         raise FlashtwinError(f"{name} has to be whole numbers from 0 on", exit_code=USAGE)
     return array.astype(np.int64)

@@ -1,6 +1,7 @@
 """The run directory: what a test of one target leaves behind, written step by step and read back.
 
     manifest.json   what was asked for: schema, target, seed, batteries, steps, how it ended
+                    and of a finished run the digests of its tables
     steps.jsonl     the journal: a line, on disk, as each step ends
     series, hist, xray, meter and per_gb.parquet  of all steps, joined when the run is finished
     parts/          the same by step, and state-… (what the drive was), until then
@@ -164,7 +165,9 @@ class Run:
         if name not in self._frames:
             whole = self.path / f"{name}.parquet"
             if whole.exists() or (self.finished and name not in frames.LATER):
-                self._frames[name] = read_parquet(whole, frames.required(name))
+                told = self.manifest.get("tables")
+                digest = told.get(name) if isinstance(told, dict) else None
+                self._frames[name] = read_parquet(whole, frames.required(name), digest)
             elif self.finished:
                 self._frames[name] = frames.join(name, [])
             else:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import io
 import json
 import os
@@ -114,12 +115,24 @@ def parquet_bytes(frame: pl.DataFrame) -> bytes:
     return sink.getvalue()
 
 
-def read_parquet(path: Path, schema: dict[str, Any]) -> pl.DataFrame:
-    """The frame in a file; it has to have the columns and types of `schema`."""
+def digest_of(data: bytes) -> str:
+    """What tells whether a file is still what was written."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def read_parquet(path: Path, schema: dict[str, Any], digest: object = None) -> pl.DataFrame:
+    """The frame in a file; it has to have the columns and types of `schema`.
+
+    With the `digest` of what was written nothing else is looked into: polars trusts the lengths in
+    a file, and may ask for more memory than there is.
+    """
     import polars as pl
 
     try:
-        frame = pl.read_parquet(io.BytesIO(path.read_bytes()))
+        data = path.read_bytes()
+        if digest is not None and digest_of(data) != digest:
+            raise damaged(path, "it is not what was written")
+        frame = pl.read_parquet(io.BytesIO(data))
     except FileNotFoundError:
         raise damaged(path, "the file is missing") from None
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:

@@ -137,8 +137,8 @@ def meter(run: Run) -> pl.DataFrame:
 
     frame = _labelled(run, run.meter_frame())
     return frame.with_columns(
-        (pl.col("power_uw") / 1e6).alias("watts"),
-        (pl.col("temperature_mc") / 1e3).alias("celsius"),
+        (pl.col("power_uw") / 1e6).round(6).alias("watts"),
+        (pl.col("temperature_mc") / 1e3).round(3).alias("celsius"),
     )
 
 

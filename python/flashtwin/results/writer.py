@@ -23,6 +23,7 @@ from flashtwin.results.lock import JOURNAL
 from flashtwin.results.rundir import SCHEMA, Moment, Run, State
 from flashtwin.results.storage import (
     UNFINISHED,
+    digest_of,
     disk,
     json_bytes,
     parquet_bytes,
@@ -177,12 +178,16 @@ class Writer:
     def _close(self, findings: Sequence[Finding], state: State, more: Mapping[str, Any]) -> None:
         rows = {"schema": SCHEMA, "findings": [finding.to_json() for finding in findings]}
         write_whole(self.path / "findings.json", json_bytes(rows), durable=True)
+        tables: dict[str, Any] = {}
         if state == "finished":
             for name in frames.SCHEMAS:
                 frame = parts.joined(self.path, name, self._records)
-                whole = self.path / f"{name}.parquet"
-                write_whole(whole, parquet_bytes(frame), durable=True)
+                whole, data = self.path / f"{name}.parquet", parquet_bytes(frame)
+                write_whole(whole, data, durable=True)
+                tables[name] = digest_of(data)
         steps = [record.heading() for record in self._records]
+        if tables:
+            more = {**more, "tables": tables}
         self._write_manifest({**self._manifest, **more, "steps": steps, "state": state})
         if state == "finished":
             tidy(self.path)
