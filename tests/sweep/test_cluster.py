@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,8 +12,8 @@ import pytest
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.runner.sweep import executors
 from flashtwin.runner.sweep.executors import Cluster, Local
-from flashtwin.runner.sweep.plan import Plan
-from flashtwin.runner.sweep.run import sweep
+from flashtwin.runner.sweep.plan import Failure, Plan
+from flashtwin.runner.sweep.run import Silent, sweep
 
 distributed = pytest.importorskip("distributed")
 
@@ -37,6 +39,32 @@ def test_a_cluster_gives_the_same_bytes_as_this_machine(
         if file.is_file() and file.name != "host.json":
             assert other.read_bytes() == file.read_bytes(), file.name
     assert here.out != there.out
+
+
+@pytest.mark.full
+def test_a_worker_that_is_killed_loses_no_point(
+    make_plan: Callable[..., Plan], tmp_path: Path
+) -> None:
+    """kill -9 in the middle of its points: they go to the other worker, and to its successor."""
+    plan = make_plan("seed=1..6/6")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        killed: list[int] = []
+
+        class Kills(Silent):
+            def ended(self, done: int, total: int, name: str, failure: Failure | None) -> None:
+                if not killed:
+                    with distributed.Client(cluster.scheduler_address) as client:
+                        killed.append(min(client.run(os.getpid).values()))
+                    os.kill(killed[0], signal.SIGKILL)
+
+        executor = Cluster(cluster.scheduler_address)
+        there = sweep(plan, tmp_path / "there", executor=executor, watcher=Kills())
+    assert killed and there.failures == () and len(there.runs) == 6
+    here = sweep(plan, tmp_path / "here", executor=Local(2))
+    assert (there.out / "table.csv").read_bytes() == (here.out / "table.csv").read_bytes()
+    assert not list(there.out.rglob("*.new"))
 
 
 def test_nobody_at_the_address(make_plan: Callable[..., Plan], tmp_path: Path, monkeypatch) -> None:

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -130,9 +131,83 @@ def test_a_corner_that_is_no_drive_fails_alone(make_plan: Making, tmp_path: Path
     kept = json.loads((tmp_path / "failures.json").read_text())["failures"]
     assert [one["number"] for one in kept] == [0]
     assert "failed" in page.render(done)
-    with pytest.raises(FlashtwinError, match="has 1 error"):
+    with pytest.raises(
+        FlashtwinError, match=r"not one of the 2 points is a drive: drive\.capacity"
+    ):
         sweep(make_plan("op=0,0.001"), tmp_path / "none")
+    with pytest.raises(FlashtwinError, match=r"points is a drive: slc_cach\.size: unkn") as raised:
+        sweep(make_plan("slc_cach.size=1GB,2GB"), tmp_path / "none")
+    assert raised.value.exit_code == 2 and "slc_cache.size" in str(raised.value.hint)
     assert not (tmp_path / "none").exists()
+    one = sweep(make_plan("firmware=none,slc-of"), tmp_path / "typo", executor=Local(1))
+    assert [failure.message for failure in one.failures] == [
+        "there is no firmware profile `slc-of`"
+    ]
+
+
+def test_what_it_takes_is_told_before_the_points_are_looked_at(
+    make_plan: Making, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A grid of thousands takes a while to resolve, and nobody waits for that to hear it."""
+    from flashtwin.runner.sweep import plan as plans
+
+    order: list[object] = []
+
+    class Expects(Heard):
+        def expected(self, points: int, each: Any, at_once: int | None) -> None:
+            order.append((points, each.write_bytes, each.drive_s, at_once))
+            raise KeyboardInterrupt
+
+    real = plans.load
+    monkeypatch.setattr(plans, "load", lambda *a, **k: order.append("load") or real(*a, **k))
+    grid = make_plan("slc_cache.size=12GB..60GB/100", "seed=1..100/100")
+    with pytest.raises(KeyboardInterrupt):
+        sweep(grid, tmp_path / "s", executor=Local(2), watcher=Expects())
+    size = 15 * 10**9 // 2**20 * 2**20
+    assert order == ["load", (10_000, size, size / 400e6, 2)]
+    assert not (tmp_path / "s").exists()
+
+
+def test_the_drive_without_a_shorthand_is_looked_at_once(
+    make_plan: Making, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from flashtwin.runner.sweep import plan as plans
+
+    seen: list[object] = []
+    real = plans.load
+    monkeypatch.setattr(plans, "load", lambda *a, **k: seen.append(k["sets"]) or real(*a, **k))
+    orders, refused = plans.resolve(make_plan("slc_cache.size=12GB,24GB", "op=7%..28%/4"))
+    assert len(orders) == 8 and not refused and len(seen) == 10
+    for order in orders:
+        spec = load("bx500-240", sets=list(order.point.sets), scale="1/16")
+        assert spec.hash == order.hash, order.point.name
+
+
+# Less than a spec, which goes into the temporary directory; and less than the tables of a run.
+@pytest.mark.parametrize("limit", [4000, 25_000])
+def test_a_full_disk_ends_the_sweep_and_the_command_goes_on(tmp_path: Path, limit: int) -> None:
+    """A limit on the size of files stands for it: every point would fail, and the first is told."""
+    words = [
+        sys.executable, "-m", "flashtwin.cli", "sweep", "bx500-240", "--out", "s", "--scale",
+        "1/16", "--vary", "seed=1..30/30", "--battery", "fill:patterns=1m-q1,passes=1", "--jobs",
+        "1",
+    ]  # fmt: skip
+    paths = os.pathsep.join(os.path.abspath(one) for one in sys.path if one)
+    full = subprocess.run(
+        ["prlimit", f"--fsize={limit}", *words],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert full.returncode == 3, full.stderr
+    assert "error: seed=1: cannot write" in full.stderr and "Traceback" not in full.stderr
+    assert "hint: make room; the same command goes on with the points that are left" in full.stderr
+    points = tmp_path / "s" / "points"
+    assert not points.exists() or len(list(points.iterdir())) <= 2
+    kept = json.loads((tmp_path / "s" / "failures.json").read_text())["failures"]
+    assert [one["number"] for one in kept] == [0] and "ends" not in kept[0]
 
 
 def test_a_point_that_fails_while_it_runs_is_told_and_tried_again(

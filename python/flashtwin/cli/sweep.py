@@ -15,11 +15,14 @@ from flashtwin.errors import MISS, USAGE, FlashtwinError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from flashtwin.runner.estimate import Estimate
     from flashtwin.runner.sweep.executors import Executor
     from flashtwin.runner.sweep.plan import Failure
     from flashtwin.runner.sweep.run import Sweep
     from flashtwin.runner.sweep.table import Row
 
+# What a point takes besides its simulation: its drive, its tables, its findings.
+POINT_S = 0.5
 # Findings in the terminal's table, where none are named: those that vary most.
 SHOWN = 4
 
@@ -140,11 +143,26 @@ class _Shown:
         self._name, self._quiet, self._stack = name, quiet, stack
         self._tell: Callable[[int, str], None] | None = None
 
+    def expected(self, points: int, each: Estimate, at_once: int | None) -> None:
+        if self._quiet:
+            return
+        moved = f"writes {terminal.size(each.write_bytes)}"
+        if each.read_bytes:
+            moved += f", reads {terminal.size(each.read_bytes)}"
+        wall_s = each.wall_s + POINT_S
+        took = (
+            f"about {progress.duration(wall_s)} for {progress.duration(each.drive_s)} of its time"
+        )
+        whole = ""
+        if at_once:
+            whole = f"; together about {progress.duration(points * wall_s / at_once)}"
+        terminal.note(f"{self._name}: {points} points, each {moved}, {took}{whole}")
+
     def planned(self, points: int, there: int, refused: Sequence[Failure]) -> None:
         if self._quiet:
             return
         left = points - there - len(refused)
-        parts = [f"{points} points", f"{left} to run"]
+        parts = [f"{left} of {points} points to run"]
         parts += [f"{there} there already"] if there else []
         parts += [f"{len(refused)} are no drive"] if refused else []
         terminal.note(f"{self._name}: {', '.join(parts)}")

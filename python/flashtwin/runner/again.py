@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.results import lock
 from flashtwin.results.rundir import Run, find_runs
-from flashtwin.results.storage import damaged
+from flashtwin.results.storage import damaged, disk
 from flashtwin.results.whole import PLAN, read_plan, write_plan
 from flashtwin.results.writer import abandoned, check_schema, tidy
 from flashtwin.runner.run import requests
@@ -100,7 +100,8 @@ def _make_twin(name: str, toml: str, seed: int) -> Drive:
     from flashtwin.drives.preconditioned import Store
     from flashtwin.drives.twin import Twin
 
-    with tempfile.TemporaryDirectory(prefix="flashtwin-spec-") as place:
+    scratch = Path(tempfile.gettempdir())
+    with disk(scratch, "write"), tempfile.TemporaryDirectory(prefix="flashtwin-spec-") as place:
         path = Path(place) / f"{name}.toml"
         path.write_text(toml)
         spec = load(str(path))

@@ -36,7 +36,13 @@ Ended = tuple[Order, Failure | None]
 
 
 class Executor(Protocol):
-    """Runs points and gives each back as it ends, until all are done or a stop is asked for."""
+    """Runs points and gives each back as it ends, until all are done or a stop is asked for.
+
+    `at_once`: so many at a time, none where nobody knows before.
+    """
+
+    @property
+    def at_once(self) -> int | None: ...
 
     def run(
         self, orders: Sequence[Order], place: Callable[[Order], Path], stop: Stop
@@ -48,6 +54,11 @@ class Local:
 
     def __init__(self, at_once: int | None = None) -> None:
         self._most = at_once or len(os.sched_getaffinity(0))
+
+    @property
+    def at_once(self) -> int | None:
+        """Processes."""
+        return self._most
 
     def run(
         self, orders: Sequence[Order], place: Callable[[Order], Path], stop: Stop
@@ -88,6 +99,11 @@ class Cluster:
 
     def __init__(self, address: str) -> None:
         self._address = address
+
+    @property
+    def at_once(self) -> int | None:
+        """The workers that the cluster will have."""
+        return None
 
     def run(
         self, orders: Sequence[Order], place: Callable[[Order], Path], stop: Stop

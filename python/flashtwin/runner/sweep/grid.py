@@ -81,6 +81,8 @@ def axis(text: str) -> Axis:
     if not key or not equals or not rest:
         raise _wrong(text, "is not KEY=VALUES")
     between = _RANGE.fullmatch(rest)
+    if between is None and ".." in rest:
+        raise _wrong(text, "is no range: it has two ends and a count")
     values = _spread(text, between) if between else [part.strip() for part in rest.split(",")]
     if not all(values):
         raise _wrong(text, "has an empty value")

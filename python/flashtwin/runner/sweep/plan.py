@@ -8,18 +8,25 @@ refused; `sweep.json` depends on nothing but the plan.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flashtwin.battery import registry
+from flashtwin.battery.quantity import parse_size
+from flashtwin.catalogue import shorthand
 from flashtwin.catalogue.loader import BadSpecError, load
+from flashtwin.drives.protocol import DriveInfo
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.results.storage import disk, json_bytes, read_json, write_whole
 from flashtwin.results.whole import POINTS, SWEEP
+from flashtwin.runner.estimate import Estimate, estimate
 from flashtwin.runner.sweep.grid import Axis, Point, points
 from flashtwin.runner.targets import plain_name
+
+if TYPE_CHECKING:
+    from flashtwin._core import Spec
 
 SCHEMA = 1
 FILE = SWEEP
@@ -65,35 +72,49 @@ class Order:
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:
-    """A point without a result, and why."""
+    """A point without a result, and why; `ends`: it would be the same with every other one."""
 
     number: int
     name: str
     message: str
     hint: str | None = None
+    ends: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """As failures.json has it."""
+        row = asdict(self)
+        del row["ends"]
+        return row
 
 
-def resolve(plan: Plan) -> tuple[list[Order], list[Failure]]:
+def resolve(
+    plan: Plan, expects: Callable[[Estimate], None] | None = None
+) -> tuple[list[Order], list[Failure]]:
     """Every point as an order, and those that are no drive.
 
-    Raises the first point's error where not one of them is a drive, and on batteries that are none.
+    `expects` hears what a point takes, as soon as the first one is known: thousands of points are
+    resolved in as many thousandths of a second. Raises the first point's error where not one of
+    them is a drive, and on batteries that are none.
     """
-    registry.parse(plan.batteries)
+    requests = registry.parse(plan.batteries)
     orders: list[Order] = []
     refused: list[Failure] = []
     first: FlashtwinError | None = None
+    known: dict[tuple[str, ...], dict[str, str]] = {}
     for point in plan.points():
         try:
             spec = load(
                 plan.drive,
                 firmware=[*plan.firmware, *point.firmware],
-                sets=[*plan.sets, *point.sets],
+                sets=_sets(plan, point, known),
                 scale=plan.scale,
             )
         except FlashtwinError as error:
             first = first or error
             refused.append(_refused(point, error))
             continue
+        if expects is not None and not orders:
+            expects(estimate(requests, _info(spec)))
         orders.append(
             Order(
                 point=point,
@@ -105,8 +126,42 @@ def resolve(plan: Plan) -> tuple[list[Order], list[Failure]]:
             )
         )
     if first and not orders:
-        raise first
+        if not refused or len(refused) == 1 or first.exit_code != USAGE:
+            raise first
+        raise FlashtwinError(
+            f"not one of the {len(refused)} points is a drive: {refused[0].message}",
+            hint=refused[0].hint,
+            exit_code=USAGE,
+        ) from first
     return orders, refused
+
+
+def _sets(plan: Plan, point: Point, known: dict[tuple[str, ...], dict[str, str]]) -> Sequence[str]:
+    """What is set at a point, shorthands as the keys that they stand for.
+
+    They follow from the drive without them, which is `known` of the points before.
+    """
+    sets = [*plan.sets, *point.sets]
+    if not shorthand.named(sets):
+        return sets
+    firmware, plain = [*plan.firmware, *point.firmware], shorthand.plain(sets)
+    key = (*firmware, "", *plain)
+    if key not in known:
+        spec = load(plan.drive, firmware=firmware, sets=plain)
+        known[key] = {row["key"]: row["value"] for row in spec.values()}
+    return shorthand.expanded(sets, known[key])
+
+
+def _info(spec: Spec) -> DriveInfo:
+    """What an estimate asks of a drive, which is not made for that."""
+    values = {row["key"]: row["value"] for row in spec.values()}
+    return DriveInfo(
+        name=spec.id,
+        kind="twin",
+        capacity_bytes=parse_size(values["drive.capacity"]),
+        virtual_time=True,
+        identity={},
+    )
 
 
 def _refused(point: Point, error: FlashtwinError) -> Failure:
@@ -114,7 +169,8 @@ def _refused(point: Point, error: FlashtwinError) -> Failure:
     message, hint = error.message, error.hint
     if isinstance(error, BadSpecError) and error.issues:
         issue = error.issues[0]
-        message, hint = f"{issue.key}: {issue.message}", issue.hint
+        message = f"{issue.key}: {issue.message}" if issue.key else issue.message
+        hint = issue.hint
     return Failure(number=point.number, name=point.name, message=message, hint=hint)
 
 

@@ -12,13 +12,14 @@ import os
 import shutil
 import tarfile
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from flashtwin.battery import registry
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.protocol import Interrupted
 from flashtwin.drives.twin import Twin
-from flashtwin.errors import FlashtwinError
+from flashtwin.errors import ENVIRONMENT, FlashtwinError
 from flashtwin.results import lock
 from flashtwin.results.storage import disk
 from flashtwin.runner.run import run_batteries
@@ -49,7 +50,9 @@ def run_point(order: Order, place: Path) -> Failure | None:
     except Interrupted:
         return failed(order, _PARENT_GONE)
     except FlashtwinError as error:
-        return failed(order, error.message, error.hint)
+        # A full disk is as full for the next point.
+        ends = error.exit_code == ENVIRONMENT
+        return replace(failed(order, error.message, error.hint), ends=ends)
     return None
 
 
@@ -58,6 +61,9 @@ def run_apart(order: Order) -> tuple[Failure | None, bytes]:
     with tempfile.TemporaryDirectory(prefix="flashtwin-point-") as folder:
         place = Path(folder) / "run"
         failure = run_point(order, place)
+        if failure is not None:
+            # What this machine lacks, another one may have.
+            failure = replace(failure, ends=False)
         return failure, _packed(place) if place.exists() else b""
 
 
@@ -80,7 +86,8 @@ def failed(order: Order, message: str, hint: str | None = None) -> Failure:
 
 
 def _twin(order: Order) -> Twin:
-    with tempfile.TemporaryDirectory(prefix="flashtwin-spec-") as folder:
+    scratch = Path(tempfile.gettempdir())
+    with disk(scratch, "write"), tempfile.TemporaryDirectory(prefix="flashtwin-spec-") as folder:
         file = Path(folder) / "spec.toml"
         file.write_text(order.toml, encoding="utf-8")
         spec = load(str(file))

@@ -12,16 +12,17 @@ depends on the plan and the points alone, not on the order in which they ended o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from flashtwin.drives.protocol import Interrupted
-from flashtwin.errors import FlashtwinError
+from flashtwin.errors import ENVIRONMENT, FlashtwinError
 from flashtwin.results import lock
 from flashtwin.results.rundir import Run
 from flashtwin.results.storage import json_bytes, write_whole
 from flashtwin.results.whole import FAILURES, SWEEP, TABLE
+from flashtwin.runner.estimate import Estimate
 from flashtwin.runner.stop import listening
 from flashtwin.runner.sweep.executors import Executor, Local
 from flashtwin.runner.sweep.plan import Failure, Order, Plan, claim, place_of, resolve
@@ -47,6 +48,9 @@ class Sweep:
 class Watcher(Protocol):
     """Told how a sweep goes."""
 
+    def expected(self, points: int, each: Estimate, at_once: int | None) -> None:
+        """What a point takes, and how many run at once, where that is known; before all else."""
+
     def planned(self, points: int, there: int, refused: Sequence[Failure]) -> None:
         """Before the first point: the grid, what is finished already, what is no drive."""
 
@@ -56,6 +60,9 @@ class Watcher(Protocol):
 
 class Silent(Watcher):
     """Shows nothing."""
+
+    def expected(self, points: int, each: Estimate, at_once: int | None) -> None:
+        return None
 
     def planned(self, points: int, there: int, refused: Sequence[Failure]) -> None:
         return None
@@ -73,10 +80,12 @@ def sweep(
     ended are there then. Another process that carries it out already is an error.
     """
     told = watcher or Silent()
-    orders, refused = resolve(plan)
+    where = executor or Local()
+    count = len(plan.points())
+    orders, refused = resolve(plan, lambda each: told.expected(count, each, where.at_once))
     claim(out, plan, orders)
     with lock.holding(out, SWEEP):
-        return _carry_out(plan, out, orders, refused, executor, told)
+        return _carry_out(plan, out, orders, refused, where, told)
 
 
 def _carry_out(
@@ -84,7 +93,7 @@ def _carry_out(
     out: Path,
     orders: Sequence[Order],
     refused: Sequence[Failure],
-    executor: Executor | None,
+    executor: Executor,
     told: Watcher,
 ) -> Sweep:
     places = {order.point.number: place_of(out, order.point) for order in orders}
@@ -95,9 +104,14 @@ def _carry_out(
     if open_:
         run = _Going(out, failures, told.ended, len(open_))
         with listening() as stop:
-            where = executor or Local()
-            for order, failure in where.run(open_, lambda one: places[one.point.number], stop):
+            for order, failure in executor.run(open_, lambda one: places[one.point.number], stop):
                 run.ended(order, failure)
+                if failure and failure.ends:
+                    raise FlashtwinError(
+                        f"{order.point.name}: {failure.message}",
+                        hint="make room; the same command goes on with the points that are left",
+                        exit_code=ENVIRONMENT,
+                    )
             stopped = stop.asked
     if stopped:
         raise Interrupted(f"stopped; the same command goes on with {out}")
@@ -126,7 +140,7 @@ class _Going:
 
 def write_failures(out: Path, failures: dict[int, Failure]) -> None:
     """All that failed, in the order of the grid."""
-    rows = [asdict(failures[number]) for number in sorted(failures)]
+    rows = [failures[number].to_json() for number in sorted(failures)]
     write_whole(out / FAILURES, json_bytes({"failures": rows}))
 
 
