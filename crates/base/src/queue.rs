@@ -156,8 +156,8 @@ impl<T: Copy> EventQueue<T> {
     /// Adds an event that is due at `at`.
     #[inline]
     pub fn push(&mut self, at: Nanos, event: T) {
-        let entry = self.entry(at, event);
-        self.raise(entry);
+        let key = self.next_key(at);
+        self.raise(key, event);
     }
 
     /// Adds an event of a kind whose times mostly come in order; each kind keeps to its own lane.
@@ -165,40 +165,39 @@ impl<T: Copy> EventQueue<T> {
     /// [`EventQueue::push`].
     #[inline]
     pub fn push_in_order(&mut self, lane: usize, at: Nanos, event: T) {
-        let entry = self.entry(at, event);
-        if self.lanes[lane]
-            .back()
-            .is_some_and(|last| last.key > entry.key)
-        {
-            self.raise(entry);
+        let key = self.next_key(at);
+        if self.lanes[lane].back().is_some_and(|last| last.key > key) {
+            self.raise(key, event);
         } else {
-            self.lanes[lane].push_back(entry);
-            self.comes_first(lane, entry.key);
+            self.lanes[lane].push_back(Entry { key, event });
+            self.comes_first(lane, key);
         }
     }
 
     #[inline]
-    fn entry(&mut self, at: Nanos, event: T) -> Entry<T> {
+    fn next_key(&mut self, at: Nanos) -> u128 {
         let key = u128::from(at.0) << 64 | u128::from(self.pushed);
         self.pushed += 1;
-        Entry { key, event }
+        key
     }
 
-    /// Puts an entry into the heap, as high as it belongs.
+    /// Puts an entry into the heap, as high as it belongs. It comes in registers: to copy what has
+    /// just been written to memory part by part would wait for the parts.
     #[inline(never)]
-    fn raise(&mut self, entry: Entry<T>) {
-        self.comes_first(LANES, entry.key);
-        self.heap.push(entry);
-        let mut hole = self.heap.len() - 1;
+    fn raise(&mut self, key: u128, event: T) {
+        self.comes_first(LANES, key);
+        self.heap.push(Entry { key, event });
+        let heap = self.heap.as_mut_slice();
+        let mut hole = heap.len() - 1;
         while hole > 0 {
             let parent = (hole - 1) / ARITY;
-            if self.heap[parent].key <= entry.key {
+            if heap[parent].key <= key {
                 break;
             }
-            self.heap[hole] = self.heap[parent];
+            heap[hole] = heap[parent];
             hole = parent;
         }
-        self.heap[hole] = entry;
+        heap[hole] = Entry { key, event };
     }
 
     /// An entry with this key has been pushed: it may be the first at its place, and of all.

@@ -73,6 +73,8 @@ impl Command {
 /// Writes ahead of the one that is sent for whose old copies are looked up: far enough that the
 /// line has come when it is needed, near enough that it is still there.
 const EXPECTED_AHEAD: usize = 3;
+/// Most units of such a write.
+const EXPECTED_UNITS: u32 = 4;
 
 /// A burst of a write's data in the buffer.
 #[derive(Clone, Copy, Debug)]

@@ -149,8 +149,9 @@ impl Flash {
         let g = &part.geometry;
         let die = |index: u32| Die {
             channel: (index % g.channels) as u16,
-            urgent: VecDeque::with_capacity(64),
-            queue: VecDeque::with_capacity(64),
+            // They grow to what waits at once; a longer ring would only leave the cache.
+            urgent: VecDeque::new(),
+            queue: VecDeque::new(),
             running: None,
             loaded: None,
             may_load: false,

@@ -323,7 +323,8 @@ impl Ftl {
         let place = self.layout.place(s.mode, s.superblock, s.begun);
         self.launch(stream, &s, flight, place, sent, ops);
         if self.layout.parity {
-            self.protect(stream, &s, ops);
+            let before = s;
+            self.protect(stream, &before, ops);
         }
         let s = &mut self.streams[stream];
         s.begun += s.granule;
@@ -338,8 +339,10 @@ impl Ftl {
 
     /// Issues the program of a granule: the one that a stream, as it stood before, has filled, or
     /// what belongs to it and is nobody's data. `place` is its die and page type, `sent` what
-    /// crosses the channel.
-    #[inline]
+    /// crosses the channel. It is inlined, and calls nothing with `s` itself: so the stream that
+    /// has just been changed is read field by field, where a copy of all of it would wait until
+    /// what was written has reached the cache.
+    #[inline(always)]
     pub(crate) fn launch(
         &mut self,
         stream: usize,
@@ -367,7 +370,8 @@ impl Ftl {
         );
         ops.push(op);
         if self.has_passes(s.mode) {
-            self.half_done(stream, s, op, data);
+            let before = *s;
+            self.half_done(stream, &before, op, data);
         }
     }
 

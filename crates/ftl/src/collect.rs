@@ -167,6 +167,28 @@ impl Ftl {
             && !self.collection.halts_host
     }
 
+    /// Enough is free and nothing is under way, so that [`Ftl::pump_collect`] would change nothing.
+    #[inline]
+    pub(crate) fn collection_rests(&self) -> bool {
+        self.collect.source == NONE
+            && self.collect.debt_milli <= 0
+            && !self.collect.pressed
+            && !self.collect.active
+            && !self.collect.idle
+            && !self.wear.busy
+            && !self.starved
+            && !self.collection.halts_host
+            && self.blocks.free_or_half() >= self.rest_superblocks()
+            && !self.is_settled()
+    }
+
+    /// So many free superblocks neither begin collection nor keep it from ending.
+    #[inline]
+    fn rest_superblocks(&self) -> u32 {
+        let gc = &self.policy.gc;
+        gc.low_superblocks.max(gc.high_superblocks)
+    }
+
     pub(crate) fn pump_collect(&mut self, ops: &mut Vec<NandOp>) {
         let free = self.blocks.free_or_half();
         if free < self.policy.gc.low_superblocks {

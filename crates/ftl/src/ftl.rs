@@ -381,10 +381,12 @@ impl Ftl {
 
     /// There is nothing to pump: nothing but collection for space is under way, and the host has
     /// not paid for its next row. Holds between most commands of a drive that has come to its
-    /// steady state.
+    /// steady state; and of one that is being filled, where nothing is collected yet.
     #[inline]
     fn keeps_pace(&self) -> bool {
-        self.pumps_collection_only && self.collection_keeps_pace() && self.blocks.stale.is_empty()
+        self.pumps_collection_only
+            && (self.collection_keeps_pace() || self.collection_rests())
+            && self.blocks.stale.is_empty()
     }
 
     #[inline(never)]

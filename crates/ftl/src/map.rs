@@ -7,7 +7,7 @@ use flashtwin_base::memory::{prefetch, table};
 use crate::layout::NONE;
 
 /// Entries of a map in a line of the cache.
-const LINE_UNITS: usize = 16;
+const LINE_UNITS: u32 = 16;
 
 /// Map, reverse map and validity. Valid counts live with the superblocks.
 pub(crate) struct Map {
@@ -56,9 +56,11 @@ impl Map {
     /// A run of units from `lpn` will be placed from `ppn` on before long.
     #[inline]
     pub(crate) fn expect_run(&self, lpn: u32, ppn: u32, count: u32) {
-        for unit in (0..count).step_by(LINE_UNITS) {
+        let mut unit = 0;
+        while unit < count {
             prefetch(&self.physical, (lpn + unit) as usize);
             prefetch(&self.logical, (ppn + unit) as usize);
+            unit += LINE_UNITS;
         }
     }
 
@@ -160,12 +162,25 @@ impl Map {
             return;
         }
         let (l, p, n) = (lpn as usize, ppn as usize, count as usize);
-        for (entry, value) in self.physical[l..l + n].iter_mut().zip(ppn..) {
-            *entry = value;
-        }
-        for (entry, value) in self.logical[p..p + n].iter_mut().zip(lpn..) {
-            *entry = value;
-        }
+        count_up(&mut self.physical[l..l + n], ppn);
+        count_up(&mut self.logical[p..p + n], lpn);
         self.set_valid_run(ppn, count);
+    }
+}
+
+/// Numbers a run of entries from `first` on. A line's worth at a time becomes a few wide
+/// instructions without a test between them.
+#[inline]
+fn count_up(entries: &mut [u32], first: u32) {
+    let mut next = first;
+    let mut lines = entries.chunks_exact_mut(LINE_UNITS as usize);
+    for line in &mut lines {
+        for (entry, value) in line.iter_mut().zip(next..) {
+            *entry = value;
+        }
+        next += LINE_UNITS;
+    }
+    for (entry, value) in lines.into_remainder().iter_mut().zip(next..) {
+        *entry = value;
     }
 }

@@ -12,7 +12,7 @@ use std::ops::Range;
 use flashtwin_base::Status;
 use flashtwin_ftl::{Found, NandOp, Route, Token};
 
-use super::{EXPECTED_AHEAD, Piece, SECTOR_BYTES};
+use super::{EXPECTED_AHEAD, EXPECTED_UNITS, Piece, SECTOR_BYTES};
 use crate::config::Acknowledge;
 use crate::engine::Drive;
 use crate::event::{Event, lane};
@@ -193,7 +193,11 @@ impl Drive {
         self.events
             .push_in_order(lane::LINK, arrives, Event::Arrived);
         if let Some(&coming) = self.commands.incoming.get(EXPECTED_AHEAD) {
-            self.ftl.expect_overwrite(self.commands.first_unit(coming));
+            let coming = &self.commands.slots[coming as usize];
+            // The first of many units is a line among many, and of a fill nothing is overwritten.
+            if coming.units <= EXPECTED_UNITS {
+                self.ftl.expect_overwrite(coming.lpn);
+            }
         }
     }
 
