@@ -4,6 +4,7 @@
 //! kind does between. Where the map is not all in RAM, a command goes on page by page of the map
 //! (see `lookup`).
 
+mod coming;
 mod read;
 mod write;
 
@@ -16,6 +17,8 @@ use flashtwin_ftl::Route;
 use crate::engine::Drive;
 use crate::event::Event;
 use crate::trim::Alone;
+
+use coming::Coming;
 
 /// Bytes of a sector.
 pub(crate) const SECTOR_BYTES: u64 = 512;
@@ -70,11 +73,6 @@ impl Command {
     }
 }
 
-/// Writes ahead of the one that is sent for whose old copies are looked up: far enough that the
-/// line has come when it is needed, near enough that it is still there.
-const EXPECTED_AHEAD: usize = 3;
-/// Most units of such a write.
-const EXPECTED_UNITS: u32 = 4;
 
 /// A burst of a write's data in the buffer.
 #[derive(Clone, Copy, Debug)]
@@ -105,6 +103,7 @@ pub(crate) struct Commands {
     received: Vec<Piece>,
     /// A sector's number, shifted right by so much, is its unit's: units are powers of two.
     unit_shift: u32,
+    coming: Coming,
     /// Most units that come over the link before the buffer is looked at again.
     burst_units: u32,
     pub(crate) alone: Alone,
@@ -113,7 +112,7 @@ pub(crate) struct Commands {
 flashtwin_base::state! { Commands {
     kept: pad_on_arrival, programming, alone;
     built: slots, vacant, incoming, crossing, durable, takes_turns, received, unit_shift,
-        burst_units;
+        coming, burst_units;
 } }
 
 impl Commands {
@@ -129,6 +128,7 @@ impl Commands {
             programming: false,
             received: Vec::new(),
             unit_shift: unit_bytes.trailing_zeros() - SECTOR_BYTES.trailing_zeros(),
+            coming: Coming::default(),
             burst_units: BURST_BYTES / unit_bytes,
             alone: Alone::default(),
         }

@@ -408,7 +408,7 @@ impl Device for Drive {
             self.totals.count(request.op, bytes);
         }
         let slot = self.commands.take(request, in_range);
-        self.ftl.expect(self.commands.first_unit(slot));
+        self.expect(slot);
         let mut time = self.controller.command;
         if request.op == Op::Trim && in_range && !self.controller.trim.alone {
             time += self.trim_time(request.sectors);

@@ -256,13 +256,13 @@ impl Ftl {
         }
     }
 
-    /// A command for this unit is on its way: its map entry will be needed soon.
+    /// Commands for these units are on their way: their map entries will be needed soon.
     #[inline]
-    pub fn expect(&self, lpn: u32) {
-        self.map.expect(lpn);
+    pub fn expect(&self, lpns: &[u32]) {
+        lpns.iter().for_each(|&lpn| self.map.expect(lpn));
     }
 
-    /// A write of this unit comes next: its old copy will be marked invalid.
+    /// A write of this unit comes before long: its old copy will be marked invalid.
     #[inline]
     pub fn expect_overwrite(&self, lpn: u32) {
         self.map.expect_valid(self.map.physical[lpn as usize]);

@@ -12,7 +12,7 @@ use std::ops::Range;
 use flashtwin_base::Status;
 use flashtwin_ftl::{Found, NandOp, Route, Token};
 
-use super::{EXPECTED_AHEAD, EXPECTED_UNITS, Piece, SECTOR_BYTES};
+use super::{Piece, SECTOR_BYTES};
 use crate::config::Acknowledge;
 use crate::engine::Drive;
 use crate::event::{Event, lane};
@@ -192,13 +192,7 @@ impl Drive {
         }
         self.events
             .push_in_order(lane::LINK, arrives, Event::Arrived);
-        if let Some(&coming) = self.commands.incoming.get(EXPECTED_AHEAD) {
-            let coming = &self.commands.slots[coming as usize];
-            // The first of many units is a line among many, and of a fill nothing is overwritten.
-            if coming.units <= EXPECTED_UNITS {
-                self.ftl.expect_overwrite(coming.lpn);
-            }
-        }
+        self.expect_overwrites();
     }
 
     /// Sets room aside for a burst, or for the part of it that there is room for; 0 where it waits.
@@ -230,7 +224,7 @@ impl Drive {
     /// not sent for.
     #[cold]
     fn refuse(&mut self, slot: u32) {
-        self.commands.incoming.pop_front();
+        self.commands.take_incoming();
         self.answer(slot, Status::ReadOnly);
         if self.commands.incoming.is_empty() {
             self.nothing_queued();
@@ -293,7 +287,7 @@ impl Drive {
             last: command.sent == command.units,
         };
         if piece.last {
-            self.commands.incoming.pop_front();
+            self.commands.take_incoming();
         }
         if self.commands.takes_turns {
             self.commands.received.push(piece);
