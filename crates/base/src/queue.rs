@@ -117,7 +117,7 @@ impl<T: Copy> EventQueue<T> {
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.next.0 == NOTHING
+        is_nothing(self.next.0)
     }
 
     /// The events and when they are due, in no order.
@@ -223,7 +223,7 @@ impl<T: Copy> EventQueue<T> {
     #[must_use]
     pub fn peek_at(&self) -> Option<Nanos> {
         let (key, _) = self.next;
-        (key != NOTHING).then(|| time_of(key))
+        (!is_nothing(key)).then(|| time_of(key))
     }
 
     /// Takes the earliest event.
@@ -238,10 +238,12 @@ impl<T: Copy> EventQueue<T> {
         let Some(lane) = self.lanes.get_mut(place) else {
             return self.take_from_heap();
         };
-        let entry = lane.pop_front()?;
+        let first = lane.front()?;
+        let taken = (time_of(first.key), first.event);
+        lane.drop_front();
         let key = lane.front().map_or(NOTHING, |entry| entry.key);
         self.follows(place, key);
-        Some((time_of(entry.key), entry.event))
+        Some(taken)
     }
 
     #[inline(never)]
@@ -260,7 +262,7 @@ impl<T: Copy> EventQueue<T> {
     #[inline(always)]
     pub fn pop_due(&mut self, to: Nanos) -> Option<(Nanos, T)> {
         let (key, place) = self.next;
-        if key != NOTHING && time_of(key) <= to {
+        if time_of(key) <= to && !is_nothing(key) {
             self.take(place)
         } else {
             None
@@ -290,13 +292,9 @@ impl<T: Copy> EventQueue<T> {
 /// The least key, and where it stands; the last place where all are [`NOTHING`].
 #[inline]
 fn least(first: &[u128; LANES + 1]) -> (u128, usize) {
-    let mut least = (first[LANES], LANES);
-    for (place, &key) in first[..LANES].iter().enumerate() {
-        if key < least.0 {
-            least = (key, place);
-        }
-    }
-    least
+    let [one, two, heap] = *first;
+    let lane = if one < two { (one, 0) } else { (two, 1) };
+    if lane.0 < heap { lane } else { (heap, LANES) }
 }
 
 /// The earliest of the children that begin at `first`; `None` for a leaf.
@@ -312,6 +310,18 @@ fn least_of<T>(heap: &[Entry<T>], first: usize) -> Option<usize> {
         }
     }
     Some(first + least)
+}
+
+/// Whether a key is [`NOTHING`]. Told by its time, as a rule: the key has just been written in two
+/// halves, and to read both at once would wait for them.
+#[inline]
+fn is_nothing(key: u128) -> bool {
+    time_of(key) == Nanos::NEVER && never_is_nothing(key)
+}
+
+#[cold]
+fn never_is_nothing(key: u128) -> bool {
+    key == NOTHING
 }
 
 #[inline]

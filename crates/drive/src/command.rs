@@ -58,6 +58,26 @@ pub(crate) struct Command {
 }
 
 impl Command {
+    /// What a slot holds before its first command.
+    const VACANT: Command = Command {
+        tag: 0,
+        op: Op::Flush,
+        lba: 0,
+        lpn: 0,
+        units: 0,
+        sent: 0,
+        looked_up: 0,
+        bytes: 0,
+        whole_units: true,
+        route: Route::Cache,
+        in_range: false,
+        pending: 0,
+        crossed: Nanos::ZERO,
+        fua: false,
+        compressible_percent: 0,
+        status: Status::Ok,
+    };
+
     /// Bytes of the command that lie in `count` of its units from the one numbered `first` on.
     #[inline]
     fn bytes_of(&self, first: u32, count: u32, unit_bytes: u32) -> u64 {
@@ -72,7 +92,6 @@ impl Command {
         to.saturating_sub(from.max(begin))
     }
 }
-
 
 /// A burst of a write's data in the buffer.
 #[derive(Clone, Copy, Debug)]
@@ -151,14 +170,20 @@ impl Commands {
     #[inline]
     pub(crate) fn take(&mut self, request: Request, in_range: bool) -> u32 {
         let shift = self.unit_shift;
-        let end = request.lba.saturating_add(u64::from(request.sectors));
+        // Past the end of the drive neither this nor what follows from it means anything.
+        let end = request.lba.wrapping_add(u64::from(request.sectors));
         let lpn = request.lba >> shift;
-        let command = Command {
+        let slot = self.vacant.pop().unwrap_or_else(|| {
+            self.slots.push(Command::VACANT);
+            self.slots.len() as u32 - 1
+        });
+        // Written where it stays: a copy would wait for its parts.
+        self.slots[slot as usize] = Command {
             tag: request.tag,
             op: request.op,
             lba: request.lba,
             lpn: lpn as u32,
-            units: (end.saturating_add((1 << shift) - 1) >> shift).saturating_sub(lpn) as u32,
+            units: (end.wrapping_add((1 << shift) - 1) >> shift).wrapping_sub(lpn) as u32,
             sent: 0,
             looked_up: 0,
             bytes: u64::from(request.sectors) * SECTOR_BYTES,
@@ -171,12 +196,7 @@ impl Commands {
             compressible_percent: request.compressible_percent,
             status: Status::Ok,
         };
-        if let Some(slot) = self.vacant.pop() {
-            self.slots[slot as usize] = command;
-            return slot;
-        }
-        self.slots.push(command);
-        self.slots.len() as u32 - 1
+        slot
     }
 
     /// The first unit of a command whose map entry has not been looked up.
@@ -188,11 +208,6 @@ impl Commands {
     /// A command waits for a page of the map.
     pub(crate) fn wait_for_map(&mut self, slot: u32) {
         self.slots[slot as usize].pending += 1;
-    }
-
-    #[inline]
-    pub(crate) fn first_unit(&self, slot: u32) -> u32 {
-        self.slots[slot as usize].lpn
     }
 
     #[inline]

@@ -45,6 +45,14 @@ flashtwin_base::state! { Die {
     built: channel;
 } }
 
+impl Die {
+    /// No operation waits for the die to be idle.
+    #[inline]
+    fn nothing_waits(&self) -> bool {
+        self.urgent.is_empty() && self.queue.is_empty()
+    }
+}
+
 /// All dies, channels and their times.
 pub(crate) struct Flash {
     pub(crate) dies: Vec<Die>,
@@ -74,6 +82,8 @@ pub(crate) struct Flash {
     planes: u32,
     /// Planes of a die that read for themselves; 0 where they do not.
     pub(crate) independent: u32,
+    /// An operation for an idle die that nothing waits for starts without a look at anything else.
+    starts_at_once: bool,
     /// Planes that reads of each class, among those that have ended, left alone.
     spared: [u64; class::COUNT],
 }
@@ -83,7 +93,8 @@ flashtwin_base::state! { Flash {
     sized: channel_free;
     part: dies;
     built: array_time, transfer_time, retry_time, cache_program, read_priority, suspend, lone,
-        unit_on_channel_bytes, codeword_on_channel_bytes, bus_bytes_per_s, planes, independent;
+        unit_on_channel_bytes, codeword_on_channel_bytes, bus_bytes_per_s, planes, independent,
+        starts_at_once;
 } }
 
 fn fill_times(times: &mut [Nanos], mode: &ModeTiming, read: u8, program: u8, erase: u8) {
@@ -181,6 +192,7 @@ impl Flash {
             retry_plane_ns: 0,
             planes: g.planes,
             independent: if part.independent_planes { g.planes } else { 0 },
+            starts_at_once: !part.independent_planes && !part.suspend.any() && !part.cache_program,
             spared: [0; class::COUNT],
         }
     }
@@ -249,6 +261,11 @@ impl Flash {
     pub(crate) fn push(&mut self, op: NandOp, now: Nanos, events: &mut EventQueue<Event>) {
         self.busy += 1;
         let die = &mut self.dies[op.die as usize];
+        if self.starts_at_once && die.running.is_none() && die.nothing_waits() {
+            die.running = Some(op);
+            self.start(op.die, now, events);
+            return;
+        }
         let urgent = self.read_priority && is_awaited(op.token);
         if urgent {
             die.urgent.push_back(op);
@@ -282,11 +299,21 @@ impl Flash {
             return;
         }
         let die = &mut self.dies[index as usize];
-        let Some(op) = die.urgent.pop_front().or_else(|| die.queue.pop_front()) else {
+        die.running = match die.urgent.pop_front() {
+            None => die.queue.pop_front(),
+            urgent => urgent,
+        };
+        self.start(index, now, events);
+    }
+
+    /// Starts the operation that an idle die has been given, if there is one. It is looked at where
+    /// it lies: to hand it on would copy what has just been written.
+    #[inline]
+    fn start(&mut self, index: u16, now: Nanos, events: &mut EventQueue<Event>) {
+        let Some(op) = self.dies[index as usize].running else {
             return;
         };
         if class::is_read(op.class) {
-            die.running = Some(op);
             let sensed = now + self.sense_time(&op);
             if self.lone {
                 let sent = self.send(index, &op, sensed);
@@ -295,12 +322,11 @@ impl Flash {
                 events.push(sensed, Event::Sensed(index));
             }
         } else {
-            self.start_alone(op, index, now, events);
+            self.start_all_planes(op.class, op.units, index, now, events);
         }
     }
 
     /// Starts an operation that is no read: all planes work on it.
-    #[inline]
     pub(crate) fn start_alone(
         &mut self,
         op: NandOp,
@@ -308,12 +334,25 @@ impl Flash {
         now: Nanos,
         events: &mut EventQueue<Event>,
     ) {
-        if class::is_program(op.class) {
-            let taken = self.take_data(index, op.units, now);
-            self.start_array(op, index, taken, events);
+        self.dies[index as usize].running = Some(op);
+        self.start_all_planes(op.class, op.units, index, now, events);
+    }
+
+    /// The same of an operation that its die has been given.
+    #[inline]
+    fn start_all_planes(
+        &mut self,
+        class: u8,
+        units: u16,
+        index: u16,
+        now: Nanos,
+        events: &mut EventQueue<Event>,
+    ) {
+        if class::is_program(class) {
+            let taken = self.take_data(index, units, now);
+            self.begin_array(class, index, taken, events);
         } else {
-            self.dies[index as usize].running = Some(op);
-            let ends = now + self.array_time[op.class as usize];
+            let ends = now + self.array_time[class as usize];
             self.note_array(index, now, ends);
             events.push(ends, Event::Done(index));
         }
@@ -339,7 +378,6 @@ impl Flash {
     }
 
     /// The array begins a program whose data is in the page register at `at`.
-    #[inline]
     pub(crate) fn start_array(
         &mut self,
         op: NandOp,
@@ -348,7 +386,12 @@ impl Flash {
         events: &mut EventQueue<Event>,
     ) {
         self.dies[index as usize].running = Some(op);
-        let ends = at + self.array_time[op.class as usize];
+        self.begin_array(op.class, index, at, events);
+    }
+
+    #[inline]
+    fn begin_array(&mut self, class: u8, index: u16, at: Nanos, events: &mut EventQueue<Event>) {
+        let ends = at + self.array_time[class as usize];
         self.note_array(index, at, ends);
         events.push(ends, Event::Done(index));
         if self.cache_program {

@@ -198,7 +198,11 @@ impl Power {
         let ended = flash.ended().iter().zip(&self.op_fj);
         let arrays: u128 = ended.map(|(&count, &fj)| u128::from(count) * fj).sum();
         let spared = flash.spared().iter().zip(&self.plane_fj);
-        let spared: u128 = spared.map(|(&count, &fj)| u128::from(count) * fj).sum();
+        // Planes that work together leave none alone.
+        let spared: u128 = match flash.independent {
+            0 => 0,
+            _ => spared.map(|(&count, &fj)| u128::from(count) * fj).sum(),
+        };
         let retries = product(flash.retry_plane_ns(), self.draw.flash.read_uw);
         let arrays = arrays - spared + retries;
         let moved = flash.bytes_moved();

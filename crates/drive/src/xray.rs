@@ -227,14 +227,16 @@ impl Xray {
 
     /// Keeps what is new in a sample.
     fn keep(&mut self, row: &[i64; WIDTH]) {
-        let mut changed = 0;
-        for (column, (last, &value)) in self.last.iter_mut().zip(row).enumerate() {
-            if *last != value {
-                *last = value;
-                changed |= 1 << column;
-                self.values.push(value);
-            }
+        let mut changed = 0u64;
+        for (column, (last, value)) in self.last.iter().zip(row).enumerate() {
+            changed |= u64::from(last != value) << column;
         }
+        let mut left = changed;
+        while left != 0 {
+            self.values.push(row[left.trailing_zeros() as usize]);
+            left &= left - 1;
+        }
+        self.last = *row;
         self.changed.push(changed);
     }
 

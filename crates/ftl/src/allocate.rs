@@ -362,14 +362,14 @@ impl Ftl {
         let place = self.buffer.launch(flight);
         self.blocks.all[s.superblock as usize].in_flight += 1;
         self.count_cells(s.mode, s.granule);
-        let op = NandOp::new(
+        ops.push(NandOp::new(
             die as u16,
             self.layout.program_class(s.mode, page),
             sent as u16,
             self.first_pass(s.mode, page, place),
-        );
-        ops.push(op);
+        ));
         if self.has_passes(s.mode) {
+            let op = ops[ops.len() - 1];
             let before = *s;
             self.half_done(stream, &before, op, data);
         }

@@ -84,6 +84,8 @@ struct Running<'a> {
     deadline: Nanos,
     /// Whether the deadline ended the job, which then lasts until it.
     timed_out: bool,
+    /// A request starts as soon as there is a slot for it, and reaches the device at once.
+    at_once: bool,
 }
 
 struct Host<'a> {
@@ -209,7 +211,7 @@ impl<'a> Host<'a> {
             let thread = &mut self.threads[index as usize];
             let state = std::mem::replace(&mut thread.state, State::Idle);
             if let State::Issues(slot) = state {
-                self.reach(device, now, slot);
+                self.reach(device, now, self.request(slot));
             }
             self.go_on(device, now, index);
         }
@@ -239,53 +241,43 @@ impl<'a> Host<'a> {
                 return;
             }
             let host = running.job.host;
-            let asked = running.begin(now, thread, index, &mut self.slots[slot as usize]);
-            if !asked {
+            let slots = &mut self.slots[slot as usize];
+            let Some(request) = running.begin(now, thread, slot, slots) else {
                 return;
-            }
+            };
+            thread.free.pop();
             self.outstanding += 1;
             if host > Nanos::ZERO {
                 self.threads[index as usize].state = State::Issues(slot);
                 self.wake(now + host, index);
                 return;
             }
-            self.reach(device, now, slot);
+            self.reach(device, now, request);
         }
     }
 
     /// A request arrives at the device, or queues behind those that found it full.
     #[inline(always)]
-    fn reach<D: Device>(&mut self, device: &mut D, now: Nanos, slot: u32) {
+    fn reach<D: Device>(&mut self, device: &mut D, now: Nanos, request: Request) {
         if self.room > 0 && self.waiting.is_empty() {
-            self.submit(device, now, slot);
+            self.room -= 1;
+            device.submit(now, request);
         } else {
-            self.waiting.push(slot).expect("a slot waits once");
+            self.waiting.push(request.tag).expect("a slot waits once");
         }
     }
 
-    #[inline(always)]
-    fn submit<D: Device>(&mut self, device: &mut D, now: Nanos, tag: u32) {
-        self.room -= 1;
-        let Slot {
-            lba,
-            sectors,
-            direction,
-            fua,
-            compressible_percent,
-            ..
-        } = self.slots[tag as usize];
-        let op = direction.op();
-        device.submit(
-            now,
-            Request {
-                tag,
-                op,
-                lba,
-                sectors,
-                fua,
-                compressible_percent,
-            },
-        );
+    /// What is outstanding, or will be, in a slot.
+    fn request(&self, tag: u32) -> Request {
+        let slot = &self.slots[tag as usize];
+        Request {
+            tag,
+            op: slot.direction.op(),
+            lba: slot.lba,
+            sectors: slot.sectors,
+            fua: slot.fua,
+            compressible_percent: slot.compressible_percent,
+        }
     }
 
     #[inline(always)]
@@ -301,7 +293,8 @@ impl<'a> Host<'a> {
             let Some(slot) = self.waiting.pop() else {
                 return;
             };
-            self.submit(device, now, slot);
+            self.room -= 1;
+            device.submit(now, self.request(slot));
         }
     }
 
@@ -336,6 +329,16 @@ impl<'a> Host<'a> {
             }
         } else {
             running.tally.add_error(status);
+        }
+        let idle = thread.state == State::Idle;
+        if idle && running.at_once && thread.free.is_empty() && now < running.deadline {
+            // The slot takes the next request, without a turn in the queue of free ones.
+            let slot = &mut self.slots[tag as usize];
+            if let Some(request) = running.begin(now, thread, tag, slot) {
+                self.outstanding += 1;
+                self.reach(device, now, request);
+                return;
+            }
         }
         thread
             .free
@@ -458,34 +461,45 @@ impl<'a> Running<'a> {
             tally: Tally::new(start, job.ramp),
             deadline: Nanos((start + job.ramp).0.saturating_add(runtime)),
             timed_out: false,
+            at_once: job.think == Nanos::ZERO
+                && job.host == Nanos::ZERO
+                && job.rate_bytes_s.is_none(),
         }
     }
 
-    /// Puts a thread's next request into its first free slot; false when it has none left.
-    #[inline]
-    fn begin(&mut self, now: Nanos, thread: &mut Thread, index: u32, slot: &mut Slot) -> bool {
+    /// Puts a thread's next request into a slot of its own; nothing when it has none left.
+    #[inline(always)]
+    fn begin(
+        &mut self,
+        now: Nanos,
+        thread: &mut Thread,
+        tag: u32,
+        slot: &mut Slot,
+    ) -> Option<Request> {
         let Some(ask) = self.generator.next(thread.number as usize) else {
             thread.state = State::Done;
-            return false;
+            return None;
         };
         let Ask {
             direction,
             lba,
             sectors,
         } = ask;
-        thread.free.pop();
         thread.bytes += u64::from(sectors) * SECTOR_BYTES;
-        *slot = Slot {
-            started: now,
+        let fua = self.job.sync && direction == Direction::Write;
+        let compressible_percent = self.job.compress_percent as u8;
+        (slot.started, slot.lba, slot.sectors) = (now, lba, sectors);
+        (slot.direction, slot.fua) = (direction, fua);
+        slot.compressible_percent = compressible_percent;
+        self.tally.begin(now);
+        Some(Request {
+            tag,
+            op: direction.op(),
             lba,
             sectors,
-            thread: index,
-            direction,
-            fua: self.job.sync && direction == Direction::Write,
-            compressible_percent: self.job.compress_percent as u8,
-        };
-        self.tally.begin(now);
-        true
+            fua,
+            compressible_percent,
+        })
     }
 
     fn end(&self) -> Nanos {

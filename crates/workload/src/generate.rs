@@ -57,6 +57,8 @@ pub struct Generator {
     /// One a thread, or a single one that they share.
     streams: Vec<Stream>,
     rngs: Vec<Rng>,
+    /// All requests are random blocks of the whole span in this direction.
+    plain: Option<Direction>,
 }
 
 impl Generator {
@@ -78,6 +80,10 @@ impl Generator {
             job.threads as usize
         };
         let trims = matches!(job.mix, Mix::Trims(_));
+        let plain = match (job.order, job.mix) {
+            (Order::Random, Mix::Only(direction)) if job.zones.is_empty() => Some(direction),
+            _ => None,
+        };
         let stream_of = |thread| u64::from(index) << 32 | u64::from(thread);
         Generator {
             order: job.order,
@@ -100,6 +106,7 @@ impl Generator {
             rngs: (0..job.threads)
                 .map(|thread| Rng::new(job.seed, stream_of(thread)))
                 .collect(),
+            plain,
         }
     }
 
@@ -124,8 +131,28 @@ impl Generator {
     }
 
     /// The next request of a thread; `None` when it has nothing more to ask for.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self, thread: usize) -> Option<Ask> {
+        let Some(direction) = self.plain else {
+            return self.next_of_many(thread);
+        };
+        let stream = self.stream_of(thread);
+        let stream = &mut self.streams[stream];
+        if self.left.min(stream.left) == 0 {
+            return None;
+        }
+        stream.left = stream.left.saturating_sub(self.block);
+        self.left = self.left.saturating_sub(self.block);
+        Some(Ask {
+            direction,
+            lba: self.first + self.rngs[thread].below(self.blocks) * self.block,
+            sectors: self.block as u32,
+        })
+    }
+
+    /// The same where there is a choice of directions or places.
+    #[inline(never)]
+    fn next_of_many(&mut self, thread: usize) -> Option<Ask> {
         let stream = self.stream_of(thread);
         let stream = &mut self.streams[stream];
         let left = self.left.min(stream.left);

@@ -7,14 +7,16 @@
 //! groups, as far ahead as the commands that the drive has been given allow. Nothing of this
 //! changes what the drive does.
 
+use flashtwin_base::Op;
+
 use super::Commands;
 use crate::engine::Drive;
 
 /// Commands whose map entries are asked for together.
 const GROUP: usize = 8;
-/// Commands that have to be outstanding for that: with fewer a command would have its turn before
-/// its group is whole.
-const DEEP: usize = 3 * GROUP;
+/// Writes that have to wait before one for that: with fewer it would have its turn before its
+/// group is whole.
+const DEEP: usize = 2 * GROUP;
 /// Writes ahead of the one that is sent for whose old copies are looked up, at the least and at the
 /// most: far enough that the line has come when it is needed, near enough that it is still there.
 const NEAR: usize = 3;
@@ -43,17 +45,22 @@ impl Commands {
 }
 
 impl Drive {
-    /// A command has come: its map entry will be needed.
+    /// A command has come: its map entry will be needed, of a read at once, of a write when those
+    /// before it have been sent for.
     #[inline]
     pub(crate) fn expect(&mut self, slot: u32) {
-        let deep = self.commands.outstanding() >= DEEP;
-        let lpn = self.commands.first_unit(slot);
-        let coming = &mut self.commands.coming;
+        let commands = &mut self.commands;
+        let lpn = commands.slots[slot as usize].lpn;
+        if commands.incoming.len() < DEEP || commands.slots[slot as usize].op != Op::Write {
+            self.ftl.expect(&[lpn]);
+            return;
+        }
+        let coming = &mut commands.coming;
         coming.units[coming.count % GROUP] = lpn;
         coming.count += 1;
-        if coming.count >= GROUP || !deep {
-            self.ftl.expect(&coming.units[..coming.count.min(GROUP)]);
+        if coming.count >= GROUP {
             coming.count = 0;
+            self.ftl.expect(&coming.units);
         }
     }
 
