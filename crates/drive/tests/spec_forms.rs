@@ -51,7 +51,7 @@ fn the_hash_is_of_values_and_not_of_words() {
     );
 }
 
-/// A part with a second tier, one with two passes, a map in pages, and a host that says what is hot.
+/// A part with a second tier, one with two passes, a map in pages, a host that says what is hot.
 const TIER: &[&str] = &["nand.tier.bits=2"];
 const PASSES: &[&str] = &["nand.native.second_pass=5 ms"];
 const DEMAND: &[&str] = &["map.residency=demand"];
