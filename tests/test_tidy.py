@@ -37,6 +37,7 @@ LAYERS = (
 LEAVES = {
     "errors",
     "battery.fio",
+    "battery.job",
     "battery.step",
     "battery.quantity",
     "results.series",

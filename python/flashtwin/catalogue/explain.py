@@ -9,10 +9,8 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
-from flashtwin.catalogue.facts import DIRECTORY
+from flashtwin.catalogue.place import MEANINGS
 from flashtwin.errors import USAGE, FlashtwinError
-
-MEANINGS = DIRECTORY / "findings.toml"
 
 
 @dataclass(frozen=True, kw_only=True)

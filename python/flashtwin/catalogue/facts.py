@@ -14,11 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from flashtwin.catalogue.place import KNOWN, PUBLISHED
 from flashtwin.errors import ENVIRONMENT, FlashtwinError
-
-DIRECTORY = Path(__file__).parent
-PUBLISHED = DIRECTORY / "published.toml"
-KNOWN = DIRECTORY / "known.toml"
 
 Kind = Literal["measured", "qualitative", "computed"]
 

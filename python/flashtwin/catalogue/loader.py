@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from flashtwin.catalogue import shorthand
-from flashtwin.catalogue.explain import MEANINGS
-from flashtwin.catalogue.facts import DIRECTORY, KNOWN, PUBLISHED
+from flashtwin.catalogue.place import DIRECTORY, KNOWN, MEANINGS, PUBLISHED
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError, UsageError
 
 if TYPE_CHECKING:
@@ -67,6 +64,8 @@ def drive_ids(directory: Path = DIRECTORY) -> list[str]:
 
 def nearest_ids(name: str, directory: Path = DIRECTORY) -> list[str]:
     """What may have been meant, best first; empty where nothing comes near."""
+    from difflib import get_close_matches
+
     return get_close_matches(name.lower(), drive_ids(directory), n=3, cutoff=0.5)
 
 
@@ -105,9 +104,12 @@ def load(
     `scale` ("1/16") makes it a smaller drive with the same dies, planes and ratios. `sets` may
     hold the words of `catalogue.shorthand`.
     """
-    if shorthand.named(sets):
-        known = load(target, firmware=firmware, sets=shorthand.plain(sets))
-        sets = shorthand.expanded(sets, {row["key"]: row["value"] for row in known.values()})
+    if sets:
+        from flashtwin.catalogue import shorthand
+
+        if shorthand.named(sets):
+            known = load(target, firmware=firmware, sets=shorthand.plain(sets))
+            sets = shorthand.expanded(sets, {row["key"]: row["value"] for row in known.values()})
     core = _extension()
     if target.endswith(".toml"):
         if not Path(target).is_file():

@@ -10,31 +10,14 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from importlib import import_module
 from typing import Any, NoReturn
 
 import click
 
 from flashtwin import __version__
-from flashtwin.cli import (
-    batteries,
-    cache,
-    check,
-    compare,
-    diff,
-    drives,
-    explain,
-    export,
-    fio,
-    new,
-    report,
-    runs,
-    show,
-    sweep,
-    terminal,
-    test,
-    validate,
-)
+from flashtwin.cli import terminal
 from flashtwin.errors import DONE, ENVIRONMENT, INTERRUPTED, USAGE, FlashtwinError
 
 EPILOG = """\b
@@ -46,6 +29,26 @@ Examples:
 Exit codes: 0 done, 1 a miss, 2 usage, 3 environment, 4 refused for safety, 130 interrupted.
 """
 
+
+# Each is the `command` of the module of its name; one is imported when it is asked for.
+COMMANDS = (
+    "drives",
+    "show",
+    "new",
+    "check",
+    "diff",
+    "batteries",
+    "test",
+    "sweep",
+    "report",
+    "runs",
+    "compare",
+    "export",
+    "explain",
+    "fio",
+    "validate",
+    "cache",
+)
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
 # So much of a path is shown in a message.
@@ -88,6 +91,33 @@ class App(click.Group):
             return super().invoke(ctx)
         except BrokenPipeError:
             raise _Quiet from None
+
+
+class _Commands(MutableMapping[str, click.Command]):
+    """Commands by name, each imported when somebody wants it."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._found: dict[str, click.Command | None] = dict.fromkeys(names)
+
+    def __getitem__(self, name: str) -> click.Command:
+        found = self._found[name]
+        if found is None:
+            module = import_module(f"flashtwin.cli.{name}")
+            found = self._found[name] = module.command
+            assert found is not None
+        return found
+
+    def __setitem__(self, name: str, command: click.Command) -> None:
+        self._found[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
 
 
 class _Quiet(Exception):  # noqa: N818 - nothing went wrong with us
@@ -180,6 +210,7 @@ def _usage_hint(error: click.ClickException) -> str | None:
 @click.group(
     "flashtwin",
     cls=App,
+    commands=_Commands(COMMANDS),
     epilog=EPILOG,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -190,24 +221,3 @@ def app() -> None:
     A target is a drive of the catalogue (flashtwin drives), a spec file ending in .toml, or a path:
     then a file is made there and measured with fio.
     """
-
-
-for _command in (
-    drives,
-    show,
-    new,
-    check,
-    diff,
-    batteries,
-    test,
-    sweep,
-    report,
-    runs,
-    compare,
-    export,
-    explain,
-    fio,
-    validate,
-    cache,
-):
-    app.add_command(_command.command)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
-
-from flashtwin.cli import progress
-from flashtwin.runner.observer import Observer, Status
 
 if TYPE_CHECKING:
     from flashtwin.drives.protocol import Progress
     from flashtwin.fiojob.plan.plan import Plan, Process
+    from flashtwin.runner.observer import Observer, Status
 
 # A twin answers in less than that or is worth a line; an observer hears ten times a second.
 QUICK_S, OFTEN_S = 1.0, 0.1
@@ -21,15 +19,19 @@ QUICK_S, OFTEN_S = 1.0, 0.1
 @contextmanager
 def shown(name: str, plan: Plan, quiet: bool) -> Iterator[Shown]:
     """Shows a plan while the block runs."""
-    with progress.display(quiet) as display:
-        yield Shown(name, plan, display.observer(name))
+    with ExitStack() as stack:
+        yield Shown(name, plan, quiet, stack)
 
 
 class Shown:
-    """Told of progress within a phase, and of each phase that is over."""
+    """Told of progress within a phase, and of each phase that is over.
 
-    def __init__(self, name: str, plan: Plan, observer: Observer) -> None:
-        self._name, self._observer = name, observer
+    What shows it is made when there is something to be shown: most runs are over before.
+    """
+
+    def __init__(self, name: str, plan: Plan, quiet: bool, stack: ExitStack) -> None:
+        self._name, self._quiet, self._stack = name, quiet, stack
+        self._observer: Observer | None = None
         self._phases = [_Expected(phase) for phase in plan.phases]
         self._labels = [", ".join(dict.fromkeys(p.job.name for p in one)) for one in plan.phases]
         self._begun = self._last = time.monotonic()
@@ -40,13 +42,15 @@ class Shown:
         now = time.monotonic()
         if now - self._last < OFTEN_S or now - self._begun < QUICK_S:
             return
+        from flashtwin.runner.observer import Status
+
         self._last = now
         phase = min(self._done, len(self._phases) - 1)
         within = self._phases[phase].share(at)
         fraction = min((self._done + within) / len(self._phases), 1.0)
         spent = now - self._begun
         left = spent * (1 - fraction) / fraction if fraction > 0 else None
-        self._observer.progress(
+        self._told(
             Status(
                 target=self._name,
                 battery="fio",
@@ -62,6 +66,14 @@ class Shown:
                 eta_s=left,
             )
         )
+
+    def _told(self, status: Status) -> None:
+        if self._observer is None:
+            from flashtwin.cli import progress
+
+            display = self._stack.enter_context(progress.display(self._quiet))
+            self._observer = display.observer(self._name)
+        self._observer.progress(status)
 
     def over(self, phase: object) -> None:
         """The phase at hand has ended."""

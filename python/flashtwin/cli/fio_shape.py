@@ -50,13 +50,15 @@ def _formats(words: Sequence[str]) -> tuple[str, ...]:
 
 def _status(text: str | None) -> int:
     """Nanoseconds between two statuses; 0 for none."""
+    if text is None:
+        return 0
     from flashtwin.battery.quantity import parse_seconds
 
     try:
-        seconds = parse_seconds(text) if text is not None else 0.0
+        seconds = parse_seconds(text)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--status-interval") from error
-    if text is not None and seconds < LEAST_STATUS_S:
+    if seconds < LEAST_STATUS_S:
         raise click.BadParameter(
             f"the least is {LEAST_STATUS_S:g} s", param_hint="--status-interval"
         )

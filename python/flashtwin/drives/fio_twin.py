@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flashtwin import _core
-from flashtwin.battery.step import Job
+from flashtwin.battery.job import Job
 from flashtwin.drives.handed import jobs_json
 from flashtwin.drives.protocol import Progress, Watch
 

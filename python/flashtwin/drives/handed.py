@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from flashtwin.battery.step import Job
+from flashtwin.battery.job import Job
 
 
 def jobs_json(jobs: Sequence[Job]) -> str:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
-from flashtwin.battery.step import NotPossible, Result, Step
+if TYPE_CHECKING:
+    from flashtwin.battery.step import NotPossible, Result, Step
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from flashtwin.battery.step import Job
+from flashtwin.battery.job import Job
 from flashtwin.drives.fio_twin import Counts, FioTwin
 from flashtwin.drives.protocol import Watch
 from flashtwin.errors import USAGE, FlashtwinError

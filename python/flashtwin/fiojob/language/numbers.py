@@ -10,11 +10,14 @@ All of it was tried with fio 3.33 (`--debug=parse`).
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from flashtwin.fiojob.language.arithmetic import evaluate
 from flashtwin.fiojob.language.where import BadValueError
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 _POWER = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _SIZE = re.compile(r"([-+]?)(0[xX][0-9a-fA-F]+|\d+)([kmgtp]?)(ib|b|i)?", re.IGNORECASE)
@@ -50,10 +53,19 @@ def without_rest(text: str, reading: Reading) -> str:
     return match[1]
 
 
+def _reckoned(text: str, one: Callable[[str], int]) -> Fraction:
+    """`(…)`; few job files have any, and fractions are slow to import."""
+    from fractions import Fraction
+
+    from flashtwin.fiojob.language.arithmetic import evaluate
+
+    return evaluate(text, lambda word: Fraction(one(word)))
+
+
 def size(text: str, reading: Reading) -> int:
     """A number with an optional suffix, whole, also negative; `(…)` is reckoned."""
     if text.lstrip().startswith("("):
-        value = evaluate(text, lambda one: Fraction(_one_size(one, reading)))
+        value = _reckoned(text, lambda one: _one_size(one, reading))
         if value.denominator != 1:
             reading.notes.append(f"{text} is no whole number: cut to {int(value)}")
         return _bounded(int(value), text)
@@ -103,7 +115,7 @@ def _size_hint(text: str) -> str:
 def microseconds(text: str, unit: str) -> int:
     """A time; a bare number is of `unit`. `(…)` is reckoned."""
     if text.lstrip().startswith("("):
-        return _bounded(int(evaluate(text, lambda one: Fraction(_one_time(one, unit)))), text)
+        return _bounded(int(_reckoned(text, lambda one: _one_time(one, unit))), text)
     return _bounded(_one_time(text, unit), text)
 
 

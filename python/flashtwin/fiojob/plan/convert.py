@@ -27,7 +27,7 @@ from flashtwin.battery.fio import (
     Triple,
 )
 from flashtwin.battery.fio import Sequence as Order
-from flashtwin.battery.step import Job
+from flashtwin.battery.job import Job
 from flashtwin.fiojob.language.job import FioJob
 from flashtwin.fiojob.language.kinds import Percent
 from flashtwin.fiojob.language.sections import Note

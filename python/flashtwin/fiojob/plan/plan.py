@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from flashtwin.battery.fio import Gate
-from flashtwin.battery.step import Job
+from flashtwin.battery.job import Job
 from flashtwin.fiojob.language.job import FioJob
 from flashtwin.fiojob.language.sections import Note
 from flashtwin.fiojob.plan.blocks import odd_sizes

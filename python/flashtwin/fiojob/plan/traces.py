@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from flashtwin import _core
 from flashtwin.battery.fio import Fio, Reading, Shape, Skip, Trace
 from flashtwin.battery.fio import Sequence as Order
-from flashtwin.battery.step import Job, ReadWrite
+from flashtwin.battery.job import Job, ReadWrite
 from flashtwin.fiojob.language.job import FioJob
 from flashtwin.fiojob.language.sections import Note
 from flashtwin.fiojob.language.where import JobFileError, Where

@@ -41,11 +41,11 @@ class Counted:
     """One of fio's processes that ran: a clone of a section.
 
     `number` counts from 1 over all processes; `group` is the reporting group; `options` are those
-    of its own section as text; `together`: the group is told as one. `begun`: its phase was
-    reached, at `begun_ns` since the whole run began. `fsyncs`: its syncs count as requests, which
-    those of fdatasync do not in fio. `without`: latencies and rates that are not measured (`slat`,
-    `clat`, `lat`, `bw`, `iops`); without `clat` there are no classes of latency and no times of
-    syncs.
+    of its own section as text; `together`: the group is told as one. `begun`: it ran at all.
+    `begun_ns`: when its phase began, since the whole run did. `fsyncs`: its syncs count as
+    requests, which those of fdatasync do not in fio. `without`: latencies and rates that are not
+    measured (`slat`, `clat`, `lat`, `bw`, `iops`); without `clat` there are no classes of latency
+    and no times of syncs.
     """
 
     name: str

@@ -35,7 +35,7 @@ def counted(process: Process, row: Mapping[str, Any] | None, begun_ns: int) -> C
         number=clone.thread,
         group=clone.group,
         row=nothing(job.name) if row is None else _sampled(process, row),
-        begun=row is not None,
+        begun=row is not None and row["ended_ns"] > row["started_ns"],
         options=options_of(process),
         description=str(job["description"]) if job["description"] else None,
         depth=process.job.depth,
