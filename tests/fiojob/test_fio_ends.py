@@ -210,3 +210,19 @@ def test_a_log_on_a_clock_begins_with_the_run(
         rows = Path("b_lat.2.log").read_text().splitlines()
         times = [int(row.split(",")[0]) for row in rows]
         assert times[0] == pytest.approx(first, abs=2) and times == sorted(times)
+
+
+@needs_fio
+def test_a_latency_target_is_told_as_fio_does(tmp_path: Path) -> None:
+    job = "--name=j --ioengine=null --iodepth=8 --rw=randread --size=64m --time_based --runtime=1"
+    words = [*job.split(), "--latency_target=1ms", "--latency_window=100ms",
+             "--latency_percentile=90", "--output-format=json"]  # fmt: skip
+    ours = CliRunner().invoke(app, ["fio", *words, *TWIN]).stdout
+    theirs = subprocess.run(
+        [str(FIO), *words], cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout
+    (mine,), (its,) = (json.loads(said)["jobs"] for said in (ours, theirs))
+    names = ("latency_target", "latency_window", "latency_percentile")
+    assert [mine[name] for name in names] == [its[name] for name in names]
+    said, meant = mine["job options"], its["job options"]
+    assert [said[name] for name in names] == [meant[name] for name in names]

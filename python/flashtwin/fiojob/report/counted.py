@@ -109,8 +109,7 @@ def report(members: Sequence[Counted]) -> JobReport:
         submits=_shares(BATCHES, [row["submits"] for row in rows]),
         completes=_shares(BATCHES, [row["completes"] for row in rows]),
         classes=_classes(members),
-        # fio prints the target in thousandths of what it says; its readers expect that.
-        latency_target=first.latency_target_ns * 1000,
+        latency_target=first.latency_target_ns,
         latency_window=first.latency_window_ns // 1000,
         latency_percentile=first.latency_percentile,
         jobs=len(members),

@@ -109,11 +109,13 @@ def _sampled(process: Process, row: Mapping[str, Any]) -> FioRow:
 
 
 def options_of(process: Process) -> dict[str, str]:
-    """fio's `job options`: what the job says, as text, its name first."""
+    """fio's `job options`: what the job says, in its own words, its name first."""
     job = process.clone.job
     found = {"name": job.name}
     for name, setting in job.settings.items():
-        found[name] = written(name, setting.value).partition("=")[2]
+        _, equals, value = setting.text.partition("=")
+        own = bool(equals) and "$" not in value
+        found[name] = value.strip() if own else written(name, setting.value).partition("=")[2]
     return found
 
 
@@ -158,7 +160,7 @@ def _announced(process: Process) -> str:
         for letter, (low, high) in zip("RWT", ends, strict=True)
     )
     return (
-        f"{job.name}: (g={process.clone.group}): rw={options_of(process).get('rw', 'read')}, "
+        f"{job.name}: (g={process.clone.group}): rw={job['rw'].rw}, "
         f"bs={named}, ioengine={job['ioengine'] or 'psync'}, iodepth={job['iodepth']}"
     )
 
