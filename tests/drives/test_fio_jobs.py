@@ -90,6 +90,7 @@ def every_option() -> Fio:
         random_percent=(50, 60, 70),
         distribution=Distribution(kind="zipf", value=1.2, center=0.5),
         random_map=False,
+        random_starts=True,
         sequence=Sequence(every=2, identical=True),
         number_ios=100,
         loops=2,

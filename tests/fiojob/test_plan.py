@@ -119,7 +119,6 @@ JOBS = [
     ("iodepth=32", "depth", 1),
     ("runtime=1500ms", "runtime_s", 1.5),
     ("ramp_time=2", "ramp_s", 2.0),
-    ("io_size=50%", "io_bytes", G // 2),
     ("rwmixread=70", "read_percent", 70),
     ("rwmixread=70 rwmixwrite=40", "read_percent", 60),
     ("zero_buffers", "compress_percent", 100),
@@ -140,6 +139,8 @@ def test_fields_of_the_job(options: str, field: str, value: object) -> None:
 
 FIELDS: list[tuple[str, str, Any]] = [
     ("iodepth=8", "synchronous", True),
+    ("io_size=50%", "size", G // 2),
+    ("random_generator=lfsr", "random_starts", True),
     ("ioengine=libaio", "synchronous", False),
     ("bs=8k,4k", "blocks", tuple(Blocks(least=s, most=s) for s in (8192, 4096, 4096))),
     ("bsrange=4k-8k", "blocks", (Blocks(least=4096, most=8192),) * 3),

@@ -277,8 +277,9 @@ class Fio:
     that waits for each request (sync, psync): depth 1, and no submission latencies.
     `blocks_by_order` (bs_is_seq_rand): the sizes of reads for sequential requests, those of writes
     for random ones. `file_law` spreads requests over the files where their service is `law`
-    (file_service_type=zipf, pareto, normal). Sizes and offsets may be any number of bytes: the
-    drive gets the whole sectors that a request touches; trims have to be whole sectors.
+    (file_service_type=zipf, pareto, normal). With `random_starts` (random_generator=lfsr) the map
+    holds where requests begin, and not what they cover. Sizes and offsets may be any number of
+    bytes: the drive gets the whole sectors that a request touches; trims have to be whole sectors.
     """
 
     spans: tuple[Span, ...] = ()
@@ -295,6 +296,7 @@ class Fio:
     random_percent: Triple = (100, 100, 100)
     distribution: Distribution = Distribution()
     random_map: bool = True
+    random_starts: bool = False
     sequence: Sequence = Sequence()
     number_ios: int = 0
     loops: int = 1

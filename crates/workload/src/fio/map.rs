@@ -53,6 +53,12 @@ impl BlockMap {
         self.free = self.blocks;
     }
 
+    /// How many there are.
+    #[must_use]
+    pub fn blocks(&self) -> u64 {
+        self.blocks
+    }
+
     /// How many are free.
     #[must_use]
     pub fn free(&self) -> u64 {

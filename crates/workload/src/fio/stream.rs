@@ -55,7 +55,9 @@ impl FioAsk {
 #[derive(Clone, Debug)]
 struct Draws {
     offset: Rng,
-    size: Rng,
+    /// One for each direction, with the same draws, as fio seeds them: a write after a trim is as
+    /// long as that.
+    size: [Rng; 3],
     mix: Rng,
     order: Rng,
     file: Rng,
@@ -66,7 +68,7 @@ impl Draws {
         let stream = |purpose: u64| Rng::new(seed, u64::from(index) << 32 | purpose);
         Draws {
             offset: stream(0),
-            size: stream(1),
+            size: [(); 3].map(|()| stream(1)),
             mix: stream(2),
             order: stream(3),
             file: stream(4),
@@ -214,7 +216,10 @@ impl Stream {
 
     /// What comes next on a file, given the requests issued so far in each direction, and the last.
     pub fn direction(&mut self, file: usize, issued: [u64; 3], last: Option<Kind>) -> Kind {
-        if let Some(sync) = self.sync_due(issued[Direction::Write as usize], last) {
+        // fio's pairs of trim and write pass over the syncs that are due.
+        if self.mix != Mix::Pairs
+            && let Some(sync) = self.sync_due(issued[Direction::Write as usize], last)
+        {
             return sync;
         }
         let direction = match self.mix {
@@ -335,16 +340,26 @@ impl Stream {
             file.last_end[trim] - file.last_start[trim]
         } else {
             let room = file.room(at);
-            self.sizes.draw(way, random, room, &mut self.draws.size)
+            self.sizes
+                .draw(way, random, room, &mut self.draws.size[way])
         };
         if bytes == 0 || at + bytes > span.bytes {
             return None;
         }
         if let (Some(map), true) = (&mut file.map, counts) {
             let least = self.sizes.of(way).least;
-            let taken = map.take_run(offset / least, bytes.div_ceil(least));
+            // Each block is the beginning of a request once, however far that reaches.
+            let count = if self.fio.random_starts {
+                1
+            } else {
+                // What reaches beyond a zone, no map holds.
+                bytes.div_ceil(least).min(map.blocks() - offset / least)
+            };
+            let taken = map.take_run(offset / least, count);
             assert!(taken > 0, "block {} was free", offset / least);
-            bytes = bytes.min(taken * least);
+            if taken < count {
+                bytes = taken * least;
+            }
         }
         file.last_start[way] = at;
         file.last_end[way] = at + bytes;

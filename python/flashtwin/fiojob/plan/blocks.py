@@ -48,6 +48,9 @@ def odd_sizes(job: FioJob, offsets: Sequence[int]) -> list[Note]:
     odd = [(name, value) for name, value in asked if value % SECTOR_BYTES]
     if job["bs_unaligned"] and not odd and any(one.least != one.most for one in sizes):
         odd = [("bs_unaligned", 1)]
+    if job["rw"].rw == "randtrimwrite" and any(offsets):
+        said = "offset: fio 3.33 trims once here and then only writes; a twin makes pairs"
+        return [Note(where=job.line("offset"), text=said)]
     for name, value in odd[:1]:
         if "trim" in job["rw"].rw:
             raise JobFileError(

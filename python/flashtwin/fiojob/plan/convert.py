@@ -59,7 +59,7 @@ def core_job(clone: Clone, parts: Sequence[Part], layout: Layout, *, replays: bo
         rw=job["rw"].rw,
         block_bytes=sizes[direction].least,
         depth=1 if synchronous else job["iodepth"],
-        io_bytes=_io_bytes(job, total),
+        io_bytes=_io_bytes(job),
         runtime_s=runtime_us / 1e6 if runtime_us else None,
         ramp_s=job["ramp_time"] / 1e6,
         read_percent=_reads(job),
@@ -95,6 +95,7 @@ def _fio(clone: Clone, parts: Sequence[Part], layout: Layout, total: int, synchr
         random_percent=job.by_direction("percentage_random"),
         distribution=_distribution(job),
         random_map=not job["norandommap"] and uniform and not _aligned(job),
+        random_starts=job["random_generator"] == "lfsr",
         sequence=Order(
             every=pattern.every,
             add_bytes=pattern.skip,
@@ -128,8 +129,9 @@ def _span(part: Part, layout: Layout) -> Span:
 
 
 def _size(job: FioJob, parts: Sequence[Part], least: int) -> int:
-    """fio's `size`: what one pass asks for, over all files."""
-    reach = sum(part.size for part in parts)
+    """fio's `size`: what one pass asks for, over all files; `io_size` in percent is of these."""
+    share = job["io_size"].percent if isinstance(job["io_size"], Percent) else 100
+    reach = sum(part.size * share // 100 for part in parts)
     asked = job["size"]
     total = (
         reach if asked is None or isinstance(asked, Percent) else min(int(asked) or reach, reach)
@@ -143,11 +145,9 @@ def _size(job: FioJob, parts: Sequence[Part], least: int) -> int:
     return total
 
 
-def _io_bytes(job: FioJob, total: int) -> int | None:
+def _io_bytes(job: FioJob) -> int | None:
     asked = job["io_size"]
-    if isinstance(asked, Percent):
-        return total * asked.percent // 100
-    return int(asked) if asked else None
+    return None if isinstance(asked, Percent) or not asked else int(asked)
 
 
 def _reads(job: FioJob) -> int:
