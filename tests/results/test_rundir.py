@@ -251,6 +251,18 @@ def spoil(path: Path, how: str) -> None:
             journal.write_bytes(b"\n".join([lines[0], b"{}", *lines[2:]]))
         case "journal order":
             journal.write_bytes(b"\n".join([lines[1], lines[0], *lines[2:]]))
+        case "journal types":
+            row = json.loads(lines[0]) | {"start_ns": "soon"}
+            journal.write_bytes(b"\n".join([json.dumps(row).encode(), *lines[1:]]))
+        case "job types":
+            row = json.loads(lines[0])
+            row["jobs"][0]["bytes"] = None
+            journal.write_bytes(b"\n".join([json.dumps(row).encode(), *lines[1:]]))
+        case "target" | "batteries":
+            (path / "manifest.json").write_text(json.dumps(manifest | {how: 5}))
+        case "identity":
+            manifest["target"]["identity"] = "x"
+            (path / "manifest.json").write_text(json.dumps(manifest))
         case "no series":
             (path / "series.parquet").unlink()
         case "series cut":
@@ -281,6 +293,11 @@ def spoil(path: Path, how: str) -> None:
         ("journal cut", "its last line breaks off", 2),
         ("journal line", "steps.jsonl:2 cannot be read as part of a run: the line is no step", 2),
         ("journal order", "steps.jsonl:1 cannot be read as part of a run: the line is step 1", 2),
+        ("journal types", "steps.jsonl:1 cannot be read as part of a run: the line is no step", 2),
+        ("job types", "the line is no step (bytes of a job is None)", 2),
+        ("target", "its target is not what flashtwin writes", 2),
+        ("batteries", "its batteries is not what flashtwin writes", 2),
+        ("identity", "its target.identity is not what flashtwin writes", 2),
         ("no series", "series.parquet cannot be read as part of a run: the file is missing", 2),
         ("series cut", "series.parquet cannot be read", 2),
         ("series other", "column t_ns should be Int64", 2),

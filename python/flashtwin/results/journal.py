@@ -129,6 +129,7 @@ def _parsed(path: Path, number: int, line: bytes, hint: str | None) -> StepRecor
         row = json.loads(line)
         jobs = tuple(JobTotals(**job) for job in row.pop("jobs"))
         record = StepRecord(**row, jobs=jobs)
+        _check(record)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         why = f"the line is no step ({error})"
         raise damaged(path, why, line=number + 1, hint=hint) from error
@@ -136,3 +137,23 @@ def _parsed(path: Path, number: int, line: bytes, hint: str | None) -> StepRecor
         why = f"the line is step {record.step}, not {number}"
         raise damaged(path, why, line=number + 1, hint=hint)
     return record
+
+
+# What a line may hold in each field; the jobs hold a name and numbers.
+_KINDS: Mapping[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("battery", "label", "kind"), str),
+    **dict.fromkeys(("step", "start_ns", "duration_ns"), int),
+    **dict.fromkeys(("note", "not_possible"), (str, type(None))),
+    **dict.fromkeys(("detail", "smart"), dict),
+}
+
+
+def _check(record: StepRecord) -> None:
+    """Raises `TypeError` where a field holds what no step has."""
+    for name, kind in _KINDS.items():
+        if not isinstance(getattr(record, name), kind):
+            raise TypeError(f"{name} is {getattr(record, name)!r}")
+    for job in record.jobs:
+        for name, value in vars(job).items():
+            if not isinstance(value, str if name == "name" else int | float):
+                raise TypeError(f"{name} of a job is {value!r}")

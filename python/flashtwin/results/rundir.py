@@ -64,7 +64,8 @@ class Run:
             raise FlashtwinError(
                 f"{self.path} holds no manifest.json, so it is no run", hint=_LOOK, exit_code=USAGE
             )
-        return _checked_schema(self.path / "manifest.json", read_json(self.path / "manifest.json"))
+        file = self.path / "manifest.json"
+        return _checked_shape(file, _checked_schema(file, read_json(file)))
 
     @property
     def state(self) -> str:
@@ -215,3 +216,22 @@ def _checked_schema(path: Path, value: dict[str, Any]) -> dict[str, Any]:
             exit_code=ENVIRONMENT,
         )
     return value
+
+
+def _checked_shape(path: Path, value: dict[str, Any]) -> dict[str, Any]:
+    """A manifest whose parts are what all readers take them for."""
+    target, batteries = value.get("target"), value.get("batteries") or []
+    wrong = ""
+    if not isinstance(target, dict):
+        wrong = "target"
+    elif not isinstance(target.get("identity") or {}, dict):
+        wrong = "target.identity"
+    elif not isinstance(batteries, list) or not all(_is_battery(one) for one in batteries):
+        wrong = "batteries"
+    if wrong:
+        raise damaged(path, f"its {wrong} is not what flashtwin writes")
+    return value
+
+
+def _is_battery(value: object) -> bool:
+    return isinstance(value, dict) and "name" in value
