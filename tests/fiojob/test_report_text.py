@@ -277,3 +277,13 @@ def test_counts_have_their_prefix() -> None:
     assert [short(value) for value in (0, 999, 9_999, 10_000, 2_048_000)] == [
         "0", "999", "9999", "10.0k", "2048k"
     ]  # fmt: skip
+
+
+def test_percentiles_in_coarser_units_are_rounded_up() -> None:
+    """As fio tells 177152 ns: 178 us."""
+    one = Direction(
+        ios=2, bytes=8192, runtime_ms=21, clats={bucket_of(177_152): 1, bucket_of(20_316_160): 1}
+    )
+    text = normal([JobReport(name="j", options={}, directions={"write": one})])
+    assert "    clat percentiles (usec):\n" in text
+    assert " 50.00th=[  178], 60.00th=[20317]" in text
