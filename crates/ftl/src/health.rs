@@ -247,10 +247,14 @@ impl Ftl {
     /// A superblock is about to be erased: its bad blocks are replaced first. False when it is
     /// retired instead.
     pub(crate) fn is_fit(&mut self, superblock: u32) -> bool {
-        if self.health.failed.is_empty() || self.mend_or_retire(superblock) {
-            return true;
-        }
-        false
+        self.health.failed.is_empty() || self.is_last(superblock) || self.mend_or_retire(superblock)
+    }
+
+    /// No superblock is free but the one that is being erased: without it collection could not go
+    /// on, so more pulses erase it, and its bad blocks are replaced the next time.
+    fn is_last(&self, superblock: u32) -> bool {
+        let block = &self.blocks.all[superblock as usize];
+        !block.map && !block.fixed && self.available_to_movers() == 0
     }
 
     #[cold]

@@ -320,8 +320,10 @@ impl Passes {
             let known = half.place < b.flights && u32::from(half.die) < b.dies;
             ensure!(known && half.stripe <= b.units, "{half:?}");
         }
+        // Several passes of a granule may wait for its die at once.
+        let most = b.flights.saturating_mul(self.later.max(1));
         let counts = self.first.iter().chain([&self.host_firsts]);
-        Bounds::below("first passes", b.flights + 1, counts)?;
+        Bounds::below("first passes", most.saturating_add(1), counts)?;
         self.pairs.audit(b.flights)
     }
 }

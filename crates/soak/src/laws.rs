@@ -17,6 +17,8 @@ use serde_json::Value;
 /// Attributes of ATA whose raw value is a reading and no count: the temperature, and what is left
 /// of life.
 const READINGS: [u64; 2] = [194, 231];
+/// Pages programmed for the host and by the firmware, as Micron counts them.
+const SHARED: [u64; 2] = [247, 248];
 
 /// Counters of pages of the map on their way, from which is taken what a cut throws away.
 const WORKING: [&str; 2] = ["map_written", "map_moved"];
@@ -309,9 +311,15 @@ fn gather(drive: &Drive, smart: &Value, counts: &mut BTreeMap<String, u128>) {
             add(format!("NVMe {name}"), count);
         }
     }
+    // What is compressed is shared out between the host and the rest by what there is of both: the
+    // shares may fall as the sum rises.
+    let shared = drive.counters().saved_units > 0;
     let table = smart["ata_smart_attributes"]["table"].as_array();
     for row in table.into_iter().flatten() {
         let id = row["id"].as_u64().expect("attributes have numbers");
+        if shared && SHARED.contains(&id) {
+            continue;
+        }
         if let Some(raw) = row["raw"]["value"]
             .as_u64()
             .filter(|_| !READINGS.contains(&id))

@@ -153,6 +153,14 @@ fn drives_of_all_kinds_go_on_as_if_nothing_had_happened() {
     assert!(busy > seeds().count() as u64 / 4, "background under way");
 }
 
+#[test]
+fn granules_with_several_passes_to_come_go_on() {
+    // More passes wait for the dies than granules do.
+    let sets = draw::values(include_str!("mended/seed-952.txt"));
+    let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+    goes_on(&draw::load(&sets), 952);
+}
+
 /// The base drive at a sixteenth of its size.
 const SMALL: [&str; 7] = [
     "nand.wordlines_per_block=44",
