@@ -77,7 +77,7 @@ pub struct Xray {
     next: Nanos,
     start: Nanos,
     /// The last sample, and before the first one zeros.
-    last: [i64; WIDTH],
+    last: [u64; WIDTH],
     /// For each sample a bit for each column whose value is another than before.
     changed: Vec<u64>,
     /// Those values, column by column within a sample.
@@ -222,18 +222,18 @@ impl Xray {
             inside.power.state(at) as u64,
             libm::round(celsius * 1e3) as u64,
         ];
-        self.keep(&row.map(|value| value as i64));
+        self.keep(&row);
     }
 
     /// Keeps what is new in a sample.
-    fn keep(&mut self, row: &[i64; WIDTH]) {
+    fn keep(&mut self, row: &[u64; WIDTH]) {
         let mut changed = 0u64;
         for (column, (last, value)) in self.last.iter().zip(row).enumerate() {
             changed |= u64::from(last != value) << column;
         }
         let mut left = changed;
         while left != 0 {
-            self.values.push(row[left.trailing_zeros() as usize]);
+            self.values.push(row[left.trailing_zeros() as usize] as i64);
             left &= left - 1;
         }
         self.last = *row;
@@ -273,12 +273,12 @@ mod tests {
             rows in prop::collection::vec(prop::array::uniform32(-2i64..3), 0..40),
         ) {
             let mut xray = Xray::new();
-            let wide = |row: &[i64; 32]| std::array::from_fn(|i| row[i % 32] << i);
+            let wide = |row: &[i64; 32]| std::array::from_fn(|i| (row[i % 32] << i) as u64);
             rows.iter().for_each(|row| xray.keep(&wide(row)));
             let columns = xray.columns();
             prop_assert!(columns.iter().all(|column| column.len() == rows.len()));
             for (at, row) in rows.iter().enumerate() {
-                prop_assert_eq!(columns.each_ref().map(|column| column[at]), wide(row));
+                prop_assert_eq!(columns.each_ref().map(|column| column[at] as u64), wide(row));
             }
             xray.restart(Nanos::ZERO, Nanos::ZERO);
             prop_assert!(xray.columns().iter().all(Vec::is_empty));

@@ -172,6 +172,7 @@ impl Stream {
 impl Ftl {
     /// Places up to `count` units of consecutive LPNs; the answer is how many fitted into the
     /// superblock.
+    #[inline]
     pub(crate) fn append(
         &mut self,
         stream: usize,

@@ -155,7 +155,7 @@ impl Map {
 
     /// Points `count` logical units from `lpn` at as many physical ones from `ppn` and marks those
     /// valid.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn point(&mut self, lpn: u32, ppn: u32, count: u32) {
         if count == 1 {
             self.point_unit(lpn, ppn);

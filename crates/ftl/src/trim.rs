@@ -26,7 +26,7 @@ impl Ftl {
 
     /// Marks the present copies of a run of logical units invalid. The map itself is left to the
     /// caller.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn invalidate_run(&mut self, lpn: u32, count: u32) {
         let (from, to) = (lpn as usize, (lpn + count) as usize);
         if count == 1 {
@@ -40,9 +40,14 @@ impl Ftl {
         let all = self.map.physical[from..to]
             .iter()
             .fold(NONE, |all, &ppn| all & ppn);
-        if all == NONE {
-            return;
+        if all != NONE {
+            self.invalidate_some(from, to);
         }
+    }
+
+    /// The same where some of them have been written.
+    #[inline(never)]
+    fn invalidate_some(&mut self, from: usize, to: usize) {
         let mut at = from;
         while at < to {
             let first = self.map.physical[at];
