@@ -367,3 +367,11 @@ def test_a_panic_of_polars_is_one_sentence(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(pl, "read_parquet", panics)
     with pytest.raises(FlashtwinError, match="cannot be read as part of a run: range end index"):
         read_parquet(path, required("series"))
+
+
+def test_a_target_without_a_name_has_that_of_its_directory(tmp_path: Path) -> None:
+    path = write(tmp_path / "run").close([FINDING]).path / "manifest.json"
+    manifest = json.loads(path.read_text())
+    del manifest["target"]["name"]
+    path.write_text(json.dumps(manifest))
+    assert Run(path.parent).target == {**TARGET, "name": "run"}

@@ -84,8 +84,8 @@ class Run:
 
     @property
     def target(self) -> dict[str, Any]:
-        """The target's name, kind, capacity and identity."""
-        return dict(self.manifest["target"])
+        """The target's name (the directory's where there is none), kind, capacity and identity."""
+        return {"name": self.path.name, **self.manifest["target"]}
 
     @cached_property
     def steps(self) -> list[StepRecord]:
