@@ -206,7 +206,8 @@ def _shares(
     """Percent of `total`, or of all that was counted."""
     summed = [sum(some) for some in zip(*counts, strict=True)]
     whole = total or sum(summed)
-    if not whole:
+    # Of jobs without latencies (gtod_reduce) there is nothing to share out.
+    if not whole or not summed:
         return {}
     return {name: count / whole * 100 for name, count in zip(names, summed, strict=True)}
 
