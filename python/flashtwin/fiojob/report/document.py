@@ -83,6 +83,7 @@ def _job(job: JobReport, whole: Mapping[tuple[int, str], int], plus: bool) -> di
         "iodepth_complete": _named(BATCHES, job.completes),
         **{f"latency_{unit}": row for unit, row in latency.items()},
         **(_target(job) if job.latency_depth else {}),
+        **({"desc": job.description} if job.description else {}),
         **job.more,
     }
 
