@@ -266,8 +266,7 @@ impl<'a> Process<'a> {
         self.epoch
     }
 
-    /// What fio says of it; `begin` is that of the phase.
-    /// What it has counted by `now`, without its logs.
+    /// What it has counted by `now`, without its logs; `begin` is that of the phase.
     pub fn so_far(&self, begin: Nanos, now: Nanos) -> FioTotals {
         let until = if self.has_ended() { self.ended } else { now };
         let mut stats = self.count.stats.clone();
@@ -291,6 +290,7 @@ impl<'a> Process<'a> {
         }
     }
 
+    /// What fio says of it once it has ended; `begin` is that of the phase.
     pub fn into_totals(
         mut self,
         begin: Nanos,
