@@ -28,7 +28,7 @@
 use flashtwin_base::rng::Rng;
 use flashtwin_nand::Part;
 
-use crate::allocate::{CACHE, COLD, DIRECT, FOLD, MAP, TIER, is_collected, is_host};
+use crate::allocate::{CACHE, COLD, DIRECT, FOLD, HOST_STREAMS, MAP, TIER, is_collected, is_host};
 use crate::audit::Bounds;
 use crate::blocks::{Pool, State};
 use crate::check::Checked;
@@ -366,6 +366,7 @@ impl Ftl {
                 self.buffer.used_units += lpns.len() as u32;
             }
         }
+        self.await_replacements(&flight);
         self.tear_parity(&flight);
         let left = self.abandon(flight.superblock, &mut lpns, ops);
         self.granule_landed(place, ops);
@@ -379,6 +380,26 @@ impl Ftl {
         }
         self.condemn(flight.superblock, ops);
         self.release_erases(ops);
+    }
+
+    /// What the host has replaced in a granule that failed is programmed nowhere: what it was a copy
+    /// of, or what it had replaced, stays until the replacement is programmed, and a flush that
+    /// covers it waits for that too.
+    fn await_replacements(&mut self, failed: &Flight) {
+        if self.spare.is_none() {
+            return;
+        }
+        for flight in &mut self.buffer.flights {
+            if flight.first != NONE && is_host(flight.stream) {
+                flight.sequence = flight.sequence.min(failed.sequence);
+            }
+        }
+        for stream in HOST_STREAMS {
+            let s = &mut self.streams[stream];
+            if s.next > s.begun {
+                s.sequence = s.sequence.min(failed.sequence);
+            }
+        }
     }
 
     /// Until data that was in a granule is in another one, a power cut takes it: what it replaces
@@ -414,6 +435,7 @@ impl Ftl {
                 ));
             }
         }
+        self.await_replacements(&flight);
         self.counters.failure_units += u64::from(self.layout.native_granule);
         self.fold.copying -= 1;
         let mut lpns = Vec::new();
