@@ -446,6 +446,11 @@ impl Ftl {
                     }
                 }
                 Checkpoint::Programming(_, until) => {
+                    // Pages of a program that failed have gone into a granule that waits for more.
+                    let s = self.streams[MAP];
+                    if s.next > s.begun && s.sequence < until {
+                        self.pad(MAP, ops);
+                    }
                     if self.oldest_pending(|stream| stream == MAP) < until {
                         return;
                     }
