@@ -195,7 +195,9 @@ fn keep_to_their_files(job: &Job, index: u32, capacity: u64) {
 
 /// Requests of a job, at most.
 fn requests(job: &Job) -> u64 {
-    let by_bytes = |bytes: u64| bytes.div_ceil(job.block_bytes) + u64::from(job.threads);
+    // A span shorter than a block is read whole, again and again.
+    let block = job.block_bytes.min(job.size).max(1);
+    let by_bytes = |bytes: u64| bytes.div_ceil(block) + u64::from(job.threads);
     let pass = if job.shared_stream {
         job.size
     } else {
