@@ -382,9 +382,9 @@ impl Ftl {
         self.release_erases(ops);
     }
 
-    /// What the host has replaced in a granule that failed is programmed nowhere: what it was a copy
-    /// of, or what it had replaced, stays until the replacement is programmed, and a flush that
-    /// covers it waits for that too.
+    /// What the host has replaced in a granule that failed is programmed nowhere: what it was a
+    /// copy of, or what it had replaced, stays until the replacement is programmed, and a flush
+    /// that covers it waits for that too.
     fn await_replacements(&mut self, failed: &Flight) {
         if self.spare.is_none() {
             return;
