@@ -41,18 +41,7 @@ def throughput(drives: Sequence[Drive], phases: Sequence[str], axis: str) -> dic
         .mark_area(opacity=0.24, clip=True, line=False)
         .encode(x=x, y=_y("low:Q"), y2="high:Q", color=_colour(drives), detail="line:N")
     )
-    lines = (
-        alt.Chart(alt.NamedData(name="curves"))
-        .mark_line(clip=True, strokeWidth=1.7, strokeJoin="round", interpolate="step-after")
-        .encode(
-            x=x,
-            y=y,
-            color=_colour(drives),
-            strokeDash=_dash(phases),
-            detail="line:N",
-            order=alt.Order("n:Q"),
-        )
-    )
+    lines = _curves(x, y, drives, phases)
     marks = (
         alt.Chart(alt.NamedData(name="dots"))
         .mark_point(filled=True, size=46, opacity=1, clip=True)
@@ -61,12 +50,9 @@ def throughput(drives: Sequence[Drive], phases: Sequence[str], axis: str) -> dic
     return _top(_layer(band, ranges, *_places(drives, x), lines, marks), 300)
 
 
-def deltas(drives: Sequence[Drive], phases: Sequence[str], said: str) -> dict[str, Any]:
-    """How much faster a drive is than another at each place, in %, over data; 0 is a rule."""
-    x = _x("gb")
-    y = _y("y:Q", title="%", low="y0")
-    even = alt.Chart(alt.NamedData(name="even")).mark_rule(color="var(--quiet)", clip=True)
-    lines = (
+def _curves(x: alt.X, y: alt.Y, drives: Sequence[Drive], phases: Sequence[str]) -> alt.Chart:
+    """A line a drive and phase, level from each point to the next."""
+    lines: alt.Chart = (
         alt.Chart(alt.NamedData(name="curves"))
         .mark_line(clip=True, strokeWidth=1.7, strokeJoin="round", interpolate="step-after")
         .encode(
@@ -78,6 +64,15 @@ def deltas(drives: Sequence[Drive], phases: Sequence[str], said: str) -> dict[st
             order=alt.Order("n:Q"),
         )
     )
+    return lines
+
+
+def deltas(drives: Sequence[Drive], phases: Sequence[str], said: str) -> dict[str, Any]:
+    """How much faster a drive is than another at each place, in %, over data; 0 is a rule."""
+    x = _x("gb")
+    y = _y("y:Q", title="%", low="y0")
+    even = alt.Chart(alt.NamedData(name="even")).mark_rule(color="var(--quiet)", clip=True)
+    lines = _curves(x, y, drives, phases)
     spec = _top(_layer(even.encode(y=y), lines), 140, said)
     spec["params"].append({"name": "y0", "value": 0.0})
     return spec
