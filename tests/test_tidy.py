@@ -18,7 +18,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python" / "flashtwin"
 CRATES = ROOT / "crates"
 MANIFESTS = [*sorted(CRATES.glob("*/Cargo.toml")), ROOT / "fuzz" / "Cargo.toml"]
-GENERATED = {"__pycache__", "target", "dist", "flashtwin-runs", "node_modules"}
+# A worktree's .git is a file that says where the repository lies.
+GENERATED = {".git", "__pycache__", "target", "dist", "flashtwin-runs", "node_modules"}
 
 # Python: a package may import its own modules and those of the layers below it.
 LAYERS = (
@@ -36,6 +37,7 @@ LAYERS = (
 # Words that everybody shares; they import nothing but each other.
 LEAVES = {
     "errors",
+    "inputs",
     "battery.fio",
     "battery.job",
     "battery.step",
@@ -84,9 +86,10 @@ def files(*suffixes: str) -> Iterator[Path]:
 
     def walk(folder: Path) -> Iterator[Path]:
         for entry in sorted(folder.iterdir()):
+            if entry.name in GENERATED:
+                continue
             if entry.is_dir():
-                hidden = entry.name.startswith(".") and entry.name != ".ci"
-                if not hidden and entry.name not in GENERATED:
+                if entry.name == ".ci" or not entry.name.startswith("."):
                     yield from walk(entry)
             elif entry.suffix in suffixes and not entry.name.startswith("LICENSE"):
                 yield entry

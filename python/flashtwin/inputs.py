@@ -1,0 +1,169 @@
+"""Files that somebody gives us to read: regular ones only, no longer than such a file can be.
+
+A FIFO blocks whoever opens it, a device may do something when it is opened, and a link may lead to
+a file that never ends. Invariants: nothing but a regular file is opened, and no more than the bound
+is read of it, whatever its length is said to be; what goes wrong is an `InputError`, which is one
+sentence. What the JSON text of a file holds can be written again as JSON and shown on a terminal:
+no number that is none, no half of a character, nothing nested without end.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import math
+import os
+import stat
+from pathlib import Path
+from typing import Any, NoReturn
+
+from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+
+# Nothing that flashtwin, fio or smartctl writes is nested so deep.
+MOST_DEPTH = 64
+# NVMe counts in 128 bits.
+MOST_DIGITS = 39
+
+_KINDS = {
+    stat.S_IFDIR: "a directory",
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a character device",
+    stat.S_IFBLK: "a block device",
+}
+
+
+class InputError(FlashtwinError):
+    """A file that cannot be read. `why` is the reason alone, `missing` that there is no file."""
+
+    def __init__(self, path: Path, why: str, *, missing: bool = False, exit_code: int = USAGE):
+        super().__init__(f"cannot read {path}: {why}", exit_code=exit_code)
+        self.why, self.missing = why, missing
+
+
+def read_regular(path: str | os.PathLike[str], *, most_bytes: int) -> bytes:
+    """All bytes of a regular file; raises `InputError`, also for one that is longer."""
+    place = Path(path)
+    try:
+        # Looked at before it is opened: to open a device may be to use it.
+        _refuse_others(place, os.stat(place).st_mode)
+        handle = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        try:
+            about = os.fstat(handle)
+            _refuse_others(place, about.st_mode)
+            return _read(place, handle, about.st_size, most_bytes)
+        finally:
+            os.close(handle)
+    except ValueError as error:
+        # A name with a zero byte, or with half a character, is no name of a file.
+        raise InputError(place, str(error), missing=True) from error
+    except OSError as error:
+        raise _because(place, error) from error
+
+
+def _read(path: Path, handle: int, size: int, most_bytes: int) -> bytes:
+    if size > most_bytes:
+        raise InputError(path, f"it has {size:,} bytes, and at most {most_bytes:,} are read of it")
+    pieces, left = [], most_bytes + 1
+    # Files that the kernel makes up say that they are empty.
+    while left and (piece := os.read(handle, min(left, max(size, 1 << 16)))):
+        pieces.append(piece)
+        left -= len(piece)
+    if not left:
+        raise InputError(path, f"it has more than the {most_bytes:,} bytes that are read of it")
+    return b"".join(pieces)
+
+
+def _refuse_others(path: Path, mode: int) -> None:
+    if not stat.S_ISREG(mode):
+        kind = _KINDS.get(stat.S_IFMT(mode), "something else")
+        raise InputError(path, f"it is {kind} and not a regular file")
+
+
+def _because(path: Path, error: OSError) -> InputError:
+    missing = error.errno in (errno.ENOENT, errno.ENOTDIR)
+    why = "there is no such file" if missing else os.strerror(error.errno or 0)
+    usage = missing or error.errno in (errno.ELOOP, errno.ENAMETOOLONG, errno.ENXIO)
+    return InputError(path, why, missing=missing, exit_code=USAGE if usage else ENVIRONMENT)
+
+
+def parse_json(data: bytes) -> Any:
+    """The value in JSON text; raises `ValueError` with a sentence.
+
+    Refused, besides what is no JSON: text that is not UTF-8, NaN and infinity, numbers too large
+    for a float or of more than `MOST_DIGITS` digits, halves of characters (`"\\ud800"`), a name
+    twice in an object, and what is nested deeper than `MOST_DEPTH`.
+    """
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"byte {error.start} is not UTF-8") from None
+    try:
+        value = json.loads(
+            text,
+            parse_constant=_no_number,
+            parse_float=_finite,
+            parse_int=_whole,
+            object_pairs_hook=_named_once,
+        )
+    except json.JSONDecodeError as error:
+        raise ValueError(f"it is no JSON: {error}") from None
+    except RecursionError:
+        raise ValueError(f"it is nested deeper than {MOST_DEPTH} levels") from None
+    _check_nesting(value)
+    return value
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{_short(text)} is too large for a number")
+    return number
+
+
+def _whole(text: str) -> int:
+    if len(text) > MOST_DIGITS + 1:
+        raise ValueError(f"{_short(text)} has more than {MOST_DIGITS} digits")
+    return int(text)
+
+
+def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        raise ValueError("an object has a name twice")
+    return values
+
+
+def _check_nesting(value: Any) -> None:
+    """Depth and text of all that is in a value, without calling itself for what is inside."""
+    level, depth = [value], 0
+    while level:
+        inside: list[Any] = []
+        if depth == MOST_DEPTH and any(isinstance(item, dict | list) for item in level):
+            raise ValueError(f"it is nested deeper than {MOST_DEPTH} levels")
+        for item in level:
+            if isinstance(item, dict):
+                inside += item
+                inside += item.values()
+            elif isinstance(item, list):
+                inside += item
+            elif isinstance(item, str) and not is_text(item):
+                raise ValueError("it holds half of a character, a lone surrogate")
+        level, depth = inside, depth + 1
+
+
+def is_text(value: str) -> bool:
+    """Whether text can be written as UTF-8: lone surrogates cannot."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 20 else f"{text[:20]}…"

@@ -1,0 +1,87 @@
+"""Files given to read: nothing but a regular one of a bounded length, and JSON that is JSON."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from flashtwin.inputs import MOST_DEPTH, InputError, parse_json, read_regular
+
+
+def test_a_regular_file_is_read_whole_also_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"x" * 200_000)
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    assert len(read_regular(tmp_path / "link", most_bytes=200_000)) == 200_000
+    # The kernel says that such a file is empty.
+    assert read_regular("/proc/self/status", most_bytes=1 << 20)
+
+
+@pytest.mark.parametrize("what", ["directory", "FIFO", "socket", "endless", "missing", "loop"])
+def test_what_is_no_regular_file_is_refused_and_never_waited_for(
+    tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = Path("it")
+    match what:
+        case "directory":
+            path.mkdir()
+        case "FIFO":
+            os.mkfifo(path)
+        case "socket":
+            socket.socket(socket.AF_UNIX).bind(str(path))
+        case "endless":
+            path.symlink_to("/dev/zero")
+        case "loop":
+            path.symlink_to(path)
+    said = {"endless": "a character device", "missing": "no such file", "loop": "symbolic links"}
+    with pytest.raises(InputError, match=f"cannot read it: .*{said.get(what, what)}") as refused:
+        read_regular(path, most_bytes=100)
+    assert refused.value.missing == (what == "missing")
+
+
+def test_no_more_than_the_bound_is_read(tmp_path: Path) -> None:
+    with (tmp_path / "sparse").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(InputError, match=r"1,099,511,627,776 bytes, and at most 16 are"):
+        read_regular(tmp_path / "sparse", most_bytes=16)
+    with pytest.raises(InputError, match="more than the 16 bytes"):
+        read_regular("/proc/self/status", most_bytes=16)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\udc00b"])
+def test_a_name_that_is_none(name: str) -> None:
+    with pytest.raises(InputError):
+        read_regular(name, most_bytes=16)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"{", "it is no JSON"),
+        (b"\xff", "byte 0 is not UTF-8"),
+        ("{}".encode("utf-16"), "not UTF-8"),
+        (b'{"a": NaN}', "NaN is no number"),
+        (b"[-Infinity]", "-Infinity is no number"),
+        (b"[1e999]", "1e999 is too large"),
+        (b"[" + b"9" * 5000 + b"]", "more than 39 digits"),
+        (b'["\\ud800"]', "lone surrogate"),
+        (b'{"\\udc00": 1}', "lone surrogate"),
+        (b'{"a": 1, "a": 2}', "a name twice"),
+        (b"[" * (MOST_DEPTH + 1) + b"]" * (MOST_DEPTH + 1), "nested deeper"),
+        (b"[" * 100_000, "nested deeper"),
+        (b'{"a":' * 100_000, "nested deeper"),
+    ],
+)
+def test_json_that_could_not_be_written_again_is_refused(text: bytes, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        parse_json(text)
+
+
+def test_json_that_is_json() -> None:
+    text = b'{"a": [1, 2.5, null, true, "\\ud83d\\ude00"], "b": {"c": -340282366920938463463}}'
+    assert parse_json(text)["a"][4] == "\U0001f600"
+    nested = parse_json(b"[" * MOST_DEPTH + b"]" * MOST_DEPTH)
+    assert nested
