@@ -13,20 +13,20 @@ import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from abuse.fio_beside import DIRECTIONS, Stream, logged, read_log, stream_of
 from scipy import stats
 
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.fio_twin import FioTwin
 from flashtwin.fiojob.language.words import script
 from flashtwin.fiojob.plan.files import Target
-from flashtwin.fiojob.plan.plan import Plan, plan
+from flashtwin.fiojob.plan.plan import plan
 from flashtwin.fiojob.report.formats import Shape, shown
 from flashtwin.fiojob.report.ran import all_of
 from flashtwin.runner.fio_jobs import run_plan
@@ -37,7 +37,6 @@ pytestmark = pytest.mark.skipif(FIO is None, reason="fio is not installed")
 JOBS = Path(__file__).parent / "jobs"
 NAMES = sorted(path.stem for path in JOBS.glob("*.fio"))
 ENVIRONMENT = {"BLOCK": "8k"}
-DIRECTIONS = ("read", "write", "trim")
 LEVEL = 0.01
 BINS = 16
 # Where popular blocks lie is each generator's own; how popular they are is not.
@@ -46,13 +45,6 @@ BY_RANK = ("zipf", "zipf-flat", "pareto")
 TIMED = ("rate-directions",)
 # What the copies of a job write into one iolog cannot be told apart.
 SHARED_LOG = ("clones-seq", "clones-rand-grouped", "wait-for", "wait-for-one")
-
-
-@dataclass
-class Stream:
-    """The requests of one process: (file, direction, offset, bytes) in the order of issue."""
-
-    rows: list[tuple[int, str, int, int]] = field(default_factory=list)
 
 
 def real(name: str, folder: Path) -> tuple[dict[str, Any], list[Stream]]:
@@ -78,19 +70,6 @@ def real(name: str, folder: Path) -> tuple[dict[str, Any], list[Stream]]:
     return answer, streams
 
 
-def read_log(path: Path) -> Stream:
-    files: list[str] = []
-    stream = Stream()
-    for line in path.read_text().splitlines()[1:]:
-        words = line.split()
-        if words[2] == "add":
-            files.append(words[1])
-        elif words[2] in DIRECTIONS:
-            place = files.index(words[1])
-            stream.rows.append((place, words[2], int(words[3]), int(words[4])))
-    return stream
-
-
 def simulated(name: str, monkeypatch: pytest.MonkeyPatch) -> tuple[dict[str, Any], list[Stream]]:
     """The same of a twin."""
     for key, value in ENVIRONMENT.items():
@@ -104,32 +83,6 @@ def simulated(name: str, monkeypatch: pytest.MonkeyPatch) -> tuple[dict[str, Any
     answer: dict[str, Any] = json.loads(shown(told, Shape(formats=("json",))))
     rows.sort(key=lambda pair: pair[0].clone.thread)
     return answer, [stream_of(row["requests"]) for _, row in rows]
-
-
-def logged(made: Plan) -> Plan:
-    """The plan with every request kept."""
-    phases = []
-    for phase in made.phases:
-        processes = []
-        for process in phase:
-            fio = process.job.fio
-            assert fio is not None
-            logs = replace(fio.logs, requests=True)
-            job = replace(process.job, fio=replace(fio, logs=logs))
-            processes.append(replace(process, job=job))
-        phases.append(tuple(processes))
-    return replace(made, phases=tuple(phases))
-
-
-def stream_of(requests: Mapping[str, Any]) -> Stream:
-    order = np.argsort(requests["number"], kind="stable")
-    columns = [requests[name][order].tolist() for name in ("file", "direction", "offset", "bytes")]
-    rows = [
-        (file, DIRECTIONS[direction], offset, size)
-        for file, direction, offset, size in zip(*columns, strict=True)
-        if direction < len(DIRECTIONS)
-    ]
-    return Stream(rows=rows)
 
 
 @pytest.mark.parametrize("name", NAMES)
