@@ -38,6 +38,7 @@ LAYERS = (
 LEAVES = {
     "errors",
     "inputs",
+    "outputs",
     "battery.fio",
     "battery.job",
     "battery.step",
@@ -49,6 +50,24 @@ LEAVES = {
 }
 # Numbers from anywhere have to do for the analysis: not even the shared words of a battery.
 FORBIDDEN = {"analysis": ("drives", "_core", "battery", "catalogue", "fiojob")}
+
+# Who else may open a file for writing than `outputs`, which writes beside and renames: what grows
+# line by line, what is measured, what a child process or nobody reads, what a worker handed over.
+WRITERS = {
+    "outputs",
+    "results.writer",  # the journal
+    "drives.real_file",  # the file that is measured, and probes of where it may be
+    "drives.real",  # the same file, filled and flushed
+    "drives.real_fio",  # what fio says, in a directory of its own
+    "drives.preconditioned",  # an entry's directory is put in its place
+    "runner.sweep.point",  # a run's directory is put in its place
+    "cli.app",  # stdout where the shell closed it
+}
+_WRITING_CALLS = {
+    *("write_text", "write_bytes", "touch", "mkstemp", "NamedTemporaryFile"),
+    *("os.replace", "os.rename", "shutil.move", "shutil.copy", "shutil.copyfile", "shutil.copy2"),
+}
+_WRITING_FLAGS = {"O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND"}
 
 # Rust: what each crate may depend on, also in its tests.
 CRATE_DIRECTIONS = {
@@ -189,6 +208,59 @@ def test_every_python_package_has_a_layer() -> None:
 )
 def test_the_layering_rule_itself(importer: str, imported: str, wrong: bool) -> None:
     assert wrong_direction(importer, imported) is wrong
+
+
+def writes(node: ast.AST) -> str | None:
+    """How a node of a program makes or replaces a file, if it does."""
+    if isinstance(node, ast.Attribute) and node.attr in _WRITING_FLAGS:
+        return node.attr
+    if not isinstance(node, ast.Call):
+        return None
+    called = ast.unparse(node.func)
+    name = called.rpartition(".")[2]
+    if name == "open":
+        values = [*node.args, *(keyword.value for keyword in node.keywords)]
+        words = [one.value for one in values if isinstance(one, ast.Constant)]
+        modes = [word for word in words if isinstance(word, str) and set(word) <= set("rwxabt+")]
+        return "open" if any(set(mode) & set("wxa+") for mode in modes) else None
+    if name == "rename" and len(node.args) == 1 and not isinstance(node.args[0], ast.Dict):
+        return "rename"
+    return next((one for one in (called, name) if one in _WRITING_CALLS), None)
+
+
+def test_one_module_opens_files_for_writing() -> None:
+    found = [
+        (path, node.lineno, what)
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.expr) and (what := writes(node))
+    ]
+    others = [
+        named(path, line, f"{what} outside of flashtwin.outputs")
+        for path, line, what in found
+        if module_name(path) not in WRITERS
+    ]
+    assert others == []
+    assert {module_name(path) for path, _, _ in found} == WRITERS, "the list names who needs it"
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"),
+    [
+        ("open(path, 'w')", "open"),
+        ("path.open(mode='ab')", "open"),
+        ("path.open('rb')", None),
+        ("tarfile.open(fileobj=sink, mode='r')", None),
+        ("path.write_text(text)", "write_text"),
+        ("os.open(path, os.O_RDONLY | os.O_CREAT)", "O_CREAT"),
+        ("os.replace(part, path)", "os.replace"),
+        ("part.rename(path)", "rename"),
+        ("text.replace('a', 'b')", None),
+        ("estimate.write_bytes", None),
+    ],
+)
+def test_the_writing_rule_itself(source: str, kind: str | None) -> None:
+    assert next(filter(None, map(writes, ast.walk(ast.parse(source)))), None) == kind
 
 
 def test_crates_depend_downwards_only() -> None:

@@ -45,7 +45,7 @@ def swept(place: Path) -> Sweep:
 
 
 def test_charts_intervals_and_failures(browser: Any, tmp_path: Path) -> None:
-    out = page_of.build(swept(tmp_path), tmp_path / "report.html")
+    out = page_of.build(swept(tmp_path), tmp_path)
     opened = Opened(browser, viewport=DESK, color_scheme="light").open(out)
     page = opened.page
     charts = page.locator("[data-panel]")

@@ -118,7 +118,9 @@ class Run:
         """Write the HTML page, by default report.html in the run directory."""
         from flashtwin.report import build
 
-        return build([self.stored], Path(out) if out is not None else self.path / "report.html")
+        if out is not None:
+            return build([self.stored], Path(out))
+        return build([self.stored], self.path / "report.html", within=self.path)
 
     def export(self, form: Format, out: str | Path) -> list[Path]:
         """Write the tables ("csv", "parquet") or fio's JSON ("fio-json") into a new directory."""

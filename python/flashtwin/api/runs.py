@@ -77,8 +77,10 @@ class Runs(Sequence[Run]):
         """Write the HTML page of all, by default report.html in their folder."""
         from flashtwin.report import build
 
-        page = Path(out) if out is not None else self.path / "report.html"
-        return build([run.stored for run in self.runs], page)
+        stored = [run.stored for run in self.runs]
+        if out is not None:
+            return build(stored, Path(out))
+        return build(stored, self.path / "report.html", within=self.path)
 
     def __repr__(self) -> str:
         return f"Runs({str(self.path)!r}, {', '.join(self.keys())})"

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from flashtwin import outputs
 from flashtwin.cli import terminal
-from flashtwin.errors import DONE, ENVIRONMENT, MISS, TERMINATED, FlashtwinError
+from flashtwin.errors import DONE, MISS, TERMINATED, FlashtwinError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,18 +114,17 @@ def _write(answer: str, logs: dict[Path, str], asked: Asked) -> None:
         click.echo(answer, nl=False)
     failed += [refused] if refused else []
     if failed:
-        names = ", ".join(str(path) for path, _ in failed)
         raise FlashtwinError(
-            f"{names} cannot be written: {failed[0][1].strerror}",
+            "; ".join(one.message for one in failed),
             hint="the jobs ran, and the rest is written: make room, or give another name",
-            exit_code=ENVIRONMENT,
-        ) from failed[0][1]
+            exit_code=max(one.exit_code for one in failed),
+        ) from failed[0]
 
 
-def _save(path: Path, text: str) -> tuple[Path, OSError] | None:
-    """Write a file; what is there of one that could not be written whole stays."""
+def _save(path: Path, text: str) -> FlashtwinError | None:
+    """Write a file whole, or say why not; what was there stays then."""
     try:
-        path.write_text(text)
-    except OSError as error:
-        return path, error
+        outputs.write(path, text)
+    except FlashtwinError as error:
+        return error
     return None

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from flashtwin import outputs
 from flashtwin.cli import options, terminal
 from flashtwin.errors import USAGE, FlashtwinError
 
@@ -53,7 +54,6 @@ def command(
     """
     from flashtwin.catalogue.label import Label, spec_text
     from flashtwin.catalogue.loader import BadSpecError, load
-    from flashtwin.results.storage import write_whole
 
     if not _ID.fullmatch(drive_id):
         raise click.BadParameter(
@@ -79,7 +79,7 @@ def command(
         raise FlashtwinError(
             f"{path} is there already", hint="another --out, or --force", exit_code=USAGE
         )
-    write_whole(path, text.encode())
+    outputs.write(path, text)
     try:
         spec = load(str(path))
     except BadSpecError:

@@ -114,7 +114,7 @@ def command(
     with ExitStack() as stack:
         watcher = _Shown(name, quiet, stack)
         done = sweep(plan, where, executor=_executor(jobs, cluster), watcher=watcher)
-    report = page.build(done, where / "report.html")
+    report = page.build(done, where)
     if as_json:
         terminal.print_json(_json(done, report))
     else:

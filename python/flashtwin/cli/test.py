@@ -186,7 +186,7 @@ def _tell(runs: Sequence[Run], where: Path, as_json: bool) -> None:
     from flashtwin.errors import FlashtwinError
 
     try:
-        page = report.build(runs, where / "report.html")
+        page = report.build(runs, where / "report.html", within=where)
     except FlashtwinError:
         _print(runs, None, as_json)
         raise

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
 import os
 import shutil
@@ -24,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from flashtwin import _core
+from flashtwin import _core, outputs
 from flashtwin.battery.quantity import parse_size
 from flashtwin.battery.step import Fill, Flush, JobTotals, Purge, Rest, Result, Trim
 from flashtwin.errors import USAGE, FlashtwinError
@@ -136,10 +137,10 @@ class Store:
             part.mkdir(parents=True, mode=0o700)
             save(part / DRIVE)
             _write(part, result)
-            (part / ABOUT).write_text(json.dumps(about))
+            outputs.write(part / ABOUT, json.dumps(about), within=part)
             if _size(part) <= self.limit_bytes:
                 part.rename(self.place / key)
-        except (OSError, _core.SnapshotError):
+        except (OSError, FlashtwinError, _core.SnapshotError):
             pass
         finally:
             shutil.rmtree(part, ignore_errors=True)
@@ -257,7 +258,9 @@ def _write(place: Path, result: Result) -> None:
         "meter": result.meter,
     }
     arrays = {f"{part}.{name}": data for part, of in parts.items() for name, data in of.items()}
-    np.savez(place / ARRAYS, allow_pickle=False, **arrays)
+    packed = io.BytesIO()
+    np.savez(packed, allow_pickle=False, **arrays)
+    outputs.write(place / ARRAYS, packed.getvalue(), within=place)
     plain = {
         "label": result.label,
         "start_ns": result.start_ns,
@@ -265,7 +268,7 @@ def _write(place: Path, result: Result) -> None:
         "jobs": [asdict(job) for job in result.jobs],
         "arrays": list(arrays),
     }
-    (place / RESULT).write_text(json.dumps(plain))
+    outputs.write(place / RESULT, json.dumps(plain), within=place)
 
 
 def _read(place: Path) -> Result:

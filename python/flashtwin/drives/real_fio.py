@@ -18,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from flashtwin import outputs
 from flashtwin.drives.protocol import Interrupted
 from flashtwin.errors import ENVIRONMENT, FlashtwinError, MachineError
 
@@ -82,7 +83,7 @@ def find() -> Fio:
 
 def run(fio: Fio, text: str, directory: Path, heard: Callable[[int], bool]) -> str:
     """Run a job file in a directory; `heard` gets bytes so far and answers whether to go on."""
-    (directory / "job.fio").write_text(text)
+    outputs.write(directory / "job.fio", text, within=directory)
     answer, errors = directory / "answer.json", directory / "errors.txt"
     arguments = ["--output-format=json+", f"--output={answer.name}"]
     status = ["--eta=always", "--eta-newline=250ms", "--eta-interval=250ms"]

@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from flashtwin import outputs
 from flashtwin.drives import real_file, real_fio
 from flashtwin.drives.protocol import Interrupted
 from flashtwin.errors import DONE, MISS, TERMINATED
@@ -181,7 +182,7 @@ def _fio(
     arguments: Sequence[str],
     stopped: Callable[[], int | None],
 ) -> int:
-    (Path(work) / "job.fio").write_text(text)
+    outputs.write(Path(work) / "job.fio", text, within=Path(work))
     process = subprocess.Popen(
         [fio.program, *arguments, "job.fio"],
         cwd=work,

@@ -17,11 +17,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from flashtwin import _core
+from flashtwin import _core, outputs
 from flashtwin.battery.step import (
     Ask,
     Chain,
@@ -91,7 +92,7 @@ class Twin:
         try:
             drive = _core.Twin.load(spec, path)
         except OSError as error:
-            raise _cannot("read", path, error) from error
+            raise _unread(path, error) from error
         except _core.SnapshotError as error:
             hint = "a snapshot is loaded under the spec and the version that it was taken with"
             raise FlashtwinError(f"{path}: {error}", hint=hint, exit_code=USAGE) from error
@@ -101,10 +102,8 @@ class Twin:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the drive's whole state; what follows is the same in this and in a loaded twin."""
-        try:
-            self._core.save(path)
-        except OSError as error:
-            raise _cannot("write", path, error) from error
+        with outputs.replacing(Path(path)) as part:
+            self._core.save(part)
 
     def restore(self, path: str | os.PathLike[str]) -> None:
         """Become the drive that `save` wrote, of this spec and seed; see `protocol.Keeps`."""
@@ -294,8 +293,8 @@ def _readings(
     }
 
 
-def _cannot(what: str, path: str | os.PathLike[str], error: OSError) -> FlashtwinError:
-    said = f"cannot {what} the snapshot {os.fspath(path)}: {error.strerror or error}"
+def _unread(path: str | os.PathLike[str], error: OSError) -> FlashtwinError:
+    said = f"cannot read the snapshot {os.fspath(path)}: {error.strerror or error}"
     return FlashtwinError(said, exit_code=ENVIRONMENT)
 
 

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
+from flashtwin import outputs
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.results import tables
-from flashtwin.results.storage import disk, parquet_bytes, write_whole
+from flashtwin.results.storage import parquet_bytes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,16 +48,13 @@ def export_all(runs: Mapping[Path, Run], form: Format) -> dict[Path, list[Path]]
         )
     for out in found:
         _check_empty(out)
-    for out, files in found.items():
-        with disk(out, "create"):
-            out.mkdir(parents=True, exist_ok=True)
-        for name, data in files.items():
-            write_whole(out / name, data)
+    named = {out / name: data for out, files in found.items() for name, data in files.items()}
+    outputs.write_all(named, folders=True)
     return {out: [out / name for name in files] for out, files in found.items()}
 
 
 def _check_empty(out: Path) -> None:
-    with disk(out, "create"):
+    with outputs.disk(out, "create"):
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
             raise FlashtwinError(
                 f"{out} is not empty" if out.is_dir() else f"{out} is not a directory",

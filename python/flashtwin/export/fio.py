@@ -30,6 +30,8 @@ from flashtwin.results.rundir import Run
 from flashtwin.results.series import Series
 
 WINDOW_NS = 500_000_000
+# Characters of a label in a file's name.
+LONGEST = 120
 _USES = {"rw": ("read", "write"), "randrw": ("read", "write"), "readwrite": ("read", "write")}
 
 _Job = Mapping[str, Any]
@@ -40,7 +42,7 @@ def documents(run: Run, *, plus: bool = True) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for step in run.steps:
         if step.kind in ("run", "chain") and step.not_possible is None and step.jobs:
-            name = f"{step.step:03}-{re.sub(r'[^A-Za-z0-9._-]+', '-', step.label)}.json"
+            name = f"{step.step:03}-{re.sub(r'[^A-Za-z0-9._-]+', '-', step.label)[:LONGEST]}.json"
             found[name] = _document(run, step, plus)
     return found
 

@@ -12,16 +12,21 @@ if TYPE_CHECKING:
     from flashtwin.results.rundir import Run
 
 
-def build(runs: Sequence[Run], out: Path, *, comparison: Comparison | None = None) -> Path:
+def build(
+    runs: Sequence[Run],
+    out: Path,
+    *,
+    comparison: Comparison | None = None,
+    within: Path | None = None,
+) -> Path:
     """Write the page of `runs` to `out`, which is returned; the same runs give the same bytes.
 
-    With a comparison of the same runs, in the same order, what differs stands first.
+    With a comparison of the same runs, in the same order, what differs stands first. `within` is
+    the directory that the page may not leave, where nobody typed its name.
     """
+    from flashtwin import outputs
     from flashtwin.report.page import render
-    from flashtwin.results.storage import disk, write_whole
 
     text = render(runs, comparison)
-    with disk(out, "write"):
-        out.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(out, text.encode())
+    outputs.write(out, text, within=within, folders=True)
     return out

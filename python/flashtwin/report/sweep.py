@@ -14,13 +14,12 @@ from typing import Any
 
 import altair as alt
 
-from flashtwin import __version__
+from flashtwin import __version__, outputs
 from flashtwin.battery.quantity import parse_size
 from flashtwin.report import inline, numbers, sparkline
 from flashtwin.report.charts import COLOURS, SHAPES
 from flashtwin.report.findings import Shown
 from flashtwin.results.finding import Finding
-from flashtwin.results.storage import disk, write_whole
 from flashtwin.runner.sweep.grid import Axis
 from flashtwin.runner.sweep.run import Sweep
 from flashtwin.runner.sweep.table import Row, columns, varying
@@ -48,13 +47,11 @@ class Panel:
     pattern: str
 
 
-def build(sweep: Sweep, out: Path) -> Path:
-    """Write the page to `out`, which is returned."""
-    text = render(sweep)
-    with disk(out, "write"):
-        out.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(out, text.encode())
-    return out
+def build(sweep: Sweep, where: Path) -> Path:
+    """Write the page into the sweep's directory; the answer is its path."""
+    page = where / "report.html"
+    outputs.write(page, render(sweep), within=where)
+    return page
 
 
 def render(sweep: Sweep) -> str:

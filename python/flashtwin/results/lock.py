@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.results.storage import disk
+from flashtwin.outputs import disk
 
 JOURNAL = "steps.jsonl"
 _TAKEN = (errno.EWOULDBLOCK, errno.EACCES)

@@ -15,9 +15,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from flashtwin.errors import FlashtwinError
+from flashtwin.outputs import disk
 from flashtwin.results import lock, whole
 from flashtwin.results.listing import NOT_BEGUN, UNDER_WAY, Stored
-from flashtwin.results.storage import disk
 
 _OLDEST = datetime.min.replace(tzinfo=UTC)
 

@@ -1,25 +1,19 @@
-"""Bytes to and from the files of a run directory: JSON, Parquet, and what can go wrong on a disk.
+"""Bytes to and from the files of a run directory: JSON, Parquet, and what can be wrong with them.
 
 Why here: every file of a run has to come out with the same bytes for the same values (no clock, no
-path, no threads in the encoding), to appear whole or not at all, and a full or broken disk has to
-end in one sentence. Invariant: `write_whole` leaves either the old file or the new one; when it is
-`durable`, the new one is on the disk when it returns, as far as the disk tells the truth.
+path, no threads in the encoding). How they reach the disk is told in `outputs`.
 """
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import hashlib
 import io
 import json
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+from flashtwin import outputs
+from flashtwin.errors import USAGE, FlashtwinError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,57 +22,9 @@ if TYPE_CHECKING:
 ROW_GROUP_ROWS = 1 << 20
 
 
-@contextmanager
-def disk(path: Path, doing: str) -> Iterator[None]:
-    """Turn what the disk answers under the block into a sentence with exit code 3."""
-    try:
-        yield
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else str(error)
-        raise FlashtwinError(
-            f"cannot {doing} {path}: {reason}", hint=_hint(error), exit_code=ENVIRONMENT
-        ) from error
-
-
-def _hint(error: OSError) -> str:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return (
-            "make room, or use --out DIR; a run goes on with --resume, its finished steps are kept"
-        )
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return "give --out DIR a directory that you may write to"
-    return "check the directory, or use another one with --out DIR"
-
-
-UNFINISHED = ".new"
-
-
 def write_whole(path: Path, data: bytes, *, durable: bool = False) -> None:
-    """Replace a file in one go; `durable` costs a wait for the disk."""
-    with disk(path, "write"):
-        unfinished = path.with_name(path.name + UNFINISHED)
-        try:
-            with unfinished.open("wb") as file:
-                file.write(data)
-                if durable:
-                    file.flush()
-                    os.fsync(file.fileno())
-            os.replace(unfinished, path)
-        except OSError:
-            unfinished.unlink(missing_ok=True)
-            raise
-        if durable:
-            sync_directory(path.parent)
-
-
-def sync_directory(path: Path) -> None:
-    """The names in a directory are on the disk; where a file system cannot do so, it does not."""
-    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        with contextlib.suppress(OSError):
-            os.fsync(handle)
-    finally:
-        os.close(handle)
+    """Replace a file of a stored run in one go; `durable` costs a wait for the disk."""
+    outputs.write(path, data, within=path.parent, durable=durable)
 
 
 def json_bytes(value: object) -> bytes:

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from flashtwin.errors import ENVIRONMENT, FlashtwinError
+from flashtwin.outputs import disk
 from flashtwin.results import lock
 from flashtwin.results.rundir import SCHEMA
-from flashtwin.results.storage import damaged, disk, json_bytes, read_json, write_whole
+from flashtwin.results.storage import damaged, json_bytes, read_json, write_whole
 from flashtwin.results.writer import abandoned
 
 PLAN = "plan.json"

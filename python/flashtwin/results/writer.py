@@ -16,19 +16,13 @@ from typing import Any, Self
 
 from flashtwin.battery.step import NotPossible, Result
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.outputs import UNFINISHED, disk
 from flashtwin.results import frames, journal, lock, parts
 from flashtwin.results.finding import Finding
 from flashtwin.results.journal import StepRecord
 from flashtwin.results.lock import JOURNAL
 from flashtwin.results.rundir import SCHEMA, Moment, Run, State
-from flashtwin.results.storage import (
-    UNFINISHED,
-    digest_of,
-    disk,
-    json_bytes,
-    parquet_bytes,
-    write_whole,
-)
+from flashtwin.results.storage import digest_of, json_bytes, parquet_bytes, write_whole
 
 # What a drive was after so many steps: kept by the runner while a run goes on.
 STATE = "state"
@@ -72,7 +66,7 @@ class Writer:
         """
         _checked_for_resume(Run(path))
         with disk(path / JOURNAL, "write"):
-            held = os.open(path / JOURNAL, os.O_RDWR | os.O_CLOEXEC)
+            held = os.open(path / JOURNAL, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
             lock.hold(held, path)
             # Read anew under the lock: whoever held it before may have gone on.

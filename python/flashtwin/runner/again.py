@@ -18,10 +18,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flashtwin import outputs
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.outputs import disk
 from flashtwin.results import lock
 from flashtwin.results.rundir import Run, find_runs
-from flashtwin.results.storage import damaged, disk
+from flashtwin.results.storage import damaged
 from flashtwin.results.whole import PLAN, read_plan, write_plan
 from flashtwin.results.writer import abandoned, check_schema, tidy
 from flashtwin.runner.run import requests
@@ -103,7 +105,7 @@ def _make_twin(name: str, toml: str, seed: int) -> Drive:
     scratch = Path(tempfile.gettempdir())
     with disk(scratch, "write"), tempfile.TemporaryDirectory(prefix="flashtwin-spec-") as place:
         path = Path(place) / f"{name}.toml"
-        path.write_text(toml)
+        outputs.write(path, toml, within=path.parent)
         spec = load(str(path))
     return Twin(spec, seed=seed, name=name, store=Store.from_environment())
 

@@ -14,14 +14,16 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from flashtwin import outputs
 from flashtwin.battery.step import Chain, Job, Rest, Run
-from flashtwin.errors import ENVIRONMENT, FlashtwinError
 from flashtwin.fiojob.jobfile import plain_job_file
 from flashtwin.results import rundir
 from flashtwin.results.journal import StepRecord
 
 TRIM_BYTES = 64 << 20
 SECTOR_BYTES = 512
+# Characters of a label in a file's name.
+LONGEST = 120
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +38,7 @@ class Converted:
     @property
     def file(self) -> str:
         """A name that sorts as the steps do."""
-        slug = re.sub(r"[^A-Za-z0-9]+", "-", self.label).strip("-").lower()
+        slug = re.sub(r"[^A-Za-z0-9]+", "-", self.label)[:LONGEST].strip("-").lower()
         return f"{self.step:03d}-{slug or 'step'}.fio"
 
 
@@ -65,17 +67,9 @@ def one_file(converted: list[Converted]) -> str:
 
 def write(converted: list[Converted], folder: Path) -> list[Path]:
     """A file a step; the folder is made, files of the same names are replaced."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        paths = [folder / one.file for one in converted]
-        for path, one in zip(paths, converted, strict=True):
-            path.write_text(one.text)
-    except OSError as error:
-        raise FlashtwinError(
-            f"{error.filename or folder} cannot be written: {error.strerror}",
-            exit_code=ENVIRONMENT,
-        ) from error
-    return paths
+    files = {folder / one.file: one.text for one in converted}
+    outputs.write_all(files, folders=True)
+    return list(files)
 
 
 def step_of(record: StepRecord, capacity: int) -> Run | Chain | None:

@@ -10,14 +10,13 @@ drive refuses, the steps are simulated again.
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import time
 from pathlib import Path
 
+from flashtwin import outputs
 from flashtwin.drives.protocol import Drive, Keeps
 from flashtwin.errors import FlashtwinError
-from flashtwin.results.storage import sync_directory
 from flashtwin.results.writer import STATE
 
 # Seconds of work that are worth a file, and how many times longer than its writing they have to be.
@@ -57,28 +56,14 @@ class Keeper:
         began = time.monotonic()
         older = [path for _, path in self._found()]
         path = self._place / f"{STATE}-{steps:05}.snap"
-        part = path.with_suffix(".part")
-        try:
-            self._drive.save(part)
-            _on_disk(part)
-            os.replace(part, path)
-            sync_directory(self._place)
+        # For want of room, say: the file goes, what it would have saved is only time.
+        with contextlib.suppress(OSError, FlashtwinError):
+            with outputs.replacing(path, within=self._place, durable=True) as part:
+                self._drive.save(part)
             for old in older:
                 old.unlink(missing_ok=True)
-        except (OSError, FlashtwinError):
-            # For want of room, say: the file goes, what it would have saved is only time.
-            with contextlib.suppress(OSError):
-                part.unlink(missing_ok=True)
         self._took_s, self._saving_s = 0.0, time.monotonic() - began
 
     def _found(self) -> list[tuple[int, Path]]:
         named = ((_NAME.fullmatch(path.name), path) for path in self._place.glob(f"{STATE}-*"))
         return [(int(match[1]), path) for match, path in named if match]
-
-
-def _on_disk(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -27,8 +27,8 @@ from typing import Any, cast
 
 from flashtwin.drives.protocol import Drive, Interrupted
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+from flashtwin.outputs import disk
 from flashtwin.results.rundir import Run
-from flashtwin.results.storage import disk
 from flashtwin.runner.observer import Observer, Silent
 from flashtwin.runner.run import Asked, resume_batteries, run_batteries, stopped
 from flashtwin.runner.stop import Stop, listening

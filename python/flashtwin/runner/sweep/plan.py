@@ -19,7 +19,8 @@ from flashtwin.catalogue import shorthand
 from flashtwin.catalogue.loader import BadSpecError, load
 from flashtwin.drives.protocol import DriveInfo
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.results.storage import disk, json_bytes, read_json, write_whole
+from flashtwin.outputs import disk
+from flashtwin.results.storage import json_bytes, read_json, write_whole
 from flashtwin.results.whole import POINTS, SWEEP
 from flashtwin.runner.estimate import Estimate, estimate
 from flashtwin.runner.sweep.grid import Axis, Point, points

@@ -15,13 +15,14 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from flashtwin import outputs
 from flashtwin.battery import registry
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.protocol import Interrupted
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import ENVIRONMENT, FlashtwinError
+from flashtwin.outputs import disk
 from flashtwin.results import lock
-from flashtwin.results.storage import disk
 from flashtwin.runner.run import run_batteries
 from flashtwin.runner.sweep.plan import Failure, Order
 
@@ -89,7 +90,7 @@ def _twin(order: Order) -> Twin:
     scratch = Path(tempfile.gettempdir())
     with disk(scratch, "write"), tempfile.TemporaryDirectory(prefix="flashtwin-spec-") as folder:
         file = Path(folder) / "spec.toml"
-        file.write_text(order.toml, encoding="utf-8")
+        outputs.write(file, order.toml, within=file.parent)
         spec = load(str(file))
     assert spec.hash == order.hash, f"point {order.point.number} is another drive here"
     return Twin(spec, seed=order.seed)

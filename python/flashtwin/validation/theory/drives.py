@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flashtwin import outputs
 from flashtwin.catalogue.loader import load
 
 if TYPE_CHECKING:
@@ -174,5 +175,5 @@ def cached(*sets: str) -> Spec:
 def _checked(text: str, sets: Sequence[str]) -> Spec:
     with tempfile.TemporaryDirectory(prefix="flashtwin-theory-") as scratch:
         path = Path(scratch) / "theory.toml"
-        path.write_text(_COMMON + text)
+        outputs.write(path, _COMMON + text, within=path.parent)
         return load(str(path), sets=sets)
