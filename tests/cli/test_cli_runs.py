@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from program import PROGRAM, environment
 from stored_runs import newer, store, usual
 
 from flashtwin.cli.app import app
@@ -94,6 +98,41 @@ def test_a_condition_that_is_none_is_refused_whatever_is_stored(
         assert "error: --where: " in done.stderr and said in done.stderr
         assert "\nhint: columns: path, name, target" in done.stderr
     assert json.loads(run("runs", "--json", "--where", "seed = 99").stdout)["runs"] == []
+
+
+@pytest.mark.parametrize("condition", ["NULL", "'abc'", "seed, target", "SELECT true", "1/0"])
+def test_prune_removes_nothing_where_the_condition_is_none(
+    run: Run, place: Path, condition: str
+) -> None:
+    pytest.importorskip("duckdb")
+    before = sorted(place.rglob("*"))
+    done = run("runs", "prune", "--yes", "--where", condition)
+    assert done.exit_code == 2 and done.stderr.startswith("error: --where: "), done.stderr
+    assert sorted(place.rglob("*")) == before
+
+
+def test_ctrl_c_is_heard_while_a_condition_is_judged(place: Path, tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    endless = "with recursive t(x) as (select 1 union all select x + 1 from t) select * from t"
+    words = ["runs", "--where", f"exists ({endless} where x < 0)"]
+    asked = subprocess.Popen(
+        [*PROGRAM, *words], cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True
+    )
+    while not _judges(asked.pid) and asked.poll() is None:
+        time.sleep(0.05)
+    (judge,) = _judges(asked.pid)
+    asked.send_signal(signal.SIGINT)
+    _, said = asked.communicate(timeout=60)
+    assert asked.returncode == 130 and "Traceback" not in said
+    until = time.monotonic() + 60
+    while Path(f"/proc/{judge}").exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not Path(f"/proc/{judge}").exists()
+
+
+def _judges(process: int) -> list[str]:
+    children = Path(f"/proc/{process}/task/{process}/children")
+    return children.read_text().split() if children.exists() else []
 
 
 def test_without_the_extra(run: Run, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ import pytest
 from stored_runs import finding, store, usual
 
 from flashtwin.errors import FlashtwinError
+from flashtwin.results import query
 from flashtwin.results.listing import Stored, stored
 from flashtwin.results.query import COLUMNS, short_names, where
 
@@ -62,6 +63,30 @@ def test_conditions(runs: list[Stored], condition: str, names: str) -> None:
         ("sum(seed) > 1", "aggregates"),
         ("seed = 'x'", "Could not convert"),
         ("exists (select 1 from read_text('/etc/passwd'))", "disabled by configuration"),
+        ("NULL", "gives nothing (NULL), and a condition is true or false"),
+        ("'abc'", "gives text (VARCHAR), and a condition is true or false"),
+        ("seed", "gives BIGINT, and a condition is true or false"),
+        ("nullif(1, 1)", "gives INTEGER"),
+        ("seed, target", "more than one column"),
+        ("(seed, true)", "more than one column"),
+        ("SELECT true", "syntax error"),
+        ("(select true from range(2))", "More than one row"),
+        ("true) or (true", "syntax error"),
+        ("true as x", "syntax error"),
+        ("true from runs", "syntax error"),
+        ("seed > 0 limit 1", "syntax error"),
+        ("true; select true", "syntax error"),
+        ("true /*", "unterminated"),
+        ("", "without selection list"),
+        ("row_number() over () > 0", "window functions"),
+        ("*", "a condition is true or false"),
+        ("(" * 3000 + "true" + ")" * 3000, "Max expression depth"),
+        ("target = '\0'", "'\\x00' is no part of a condition"),
+        ("target = '\ud800'", "'\\ud800' is no part of a condition"),
+        ("target = '\x1b[31m'", "'\\x1b' is no part of a condition"),
+        ("true or " * 10_000 + "true", "a condition of 80004 characters"),
+        ("len(range(1000000000)) > 1", "more than 1024 MiB of memory"),
+        ("length(repeat('x', 2000000000)) > 1", "more than 1024 MiB of memory"),
     ],
 )
 def test_what_is_wrong_is_said_with_the_columns(
@@ -73,6 +98,38 @@ def test_what_is_wrong_is_said_with_the_columns(
     assert refused.value.exit_code == 2 and refused.value.hint
     assert refused.value.hint.startswith("columns: path, name, target")
     assert "cache_size" in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "exists (with recursive t(x) as (select 1 union all select x + 1 from t) select * from t"
+        " where x < 0)",
+        "(select count(*) from generate_series(1, 1000000000000)) > 0",
+    ],
+)
+def test_a_condition_that_does_not_end_is_told_so(
+    runs: list[Stored], condition: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(query, "MOST_S", 1)
+    with pytest.raises(FlashtwinError, match="judging the runs takes longer than 1 s") as refused:
+        where(runs, condition)
+    assert refused.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("condition", "names"),
+    [
+        ("cache_size > 1e300", ""),
+        ("nullif(true, true)", ""),
+        ("cache_size >= 0", "ab"),
+        ("'nan'::double > 1", "abc"),
+    ],
+)
+def test_what_is_neither_true_nor_false_does_not_hold(
+    runs: list[Stored], condition: str, names: str
+) -> None:
+    assert told(runs, condition) == names
 
 
 @pytest.mark.parametrize(

@@ -6,24 +6,30 @@
     cache_size_unit. Letters, digits and _ only, in small letters: seq1m_q8t1_read for
     cdm.SEQ1M-Q8T1.read; the battery comes in front where the name would be taken.
 `findings` has a row a finding: run (its path), id, name, battery, title, value, low, high, unit,
-note. Invariant: a condition reads these tables and nothing else; DuckDB is shut off from files.
+note. Invariants: a condition reads these tables and nothing else; it is one expression that is true
+or false; it is judged in a process of its own (`judge`) that has so much time and memory and no
+more, so that nothing it asks for hangs the caller or takes the machine's memory.
 """
 
 from __future__ import annotations
 
 import json
+import math
+import os
 import re
+import signal
+import subprocess
+import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from importlib.util import find_spec
+from typing import Any
 
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.results.finding import Finding
 from flashtwin.results.findings import short
+from flashtwin.results.judge import OUT_OF_MEMORY
 from flashtwin.results.listing import Stored
-
-if TYPE_CHECKING:
-    import duckdb
 
 COLUMNS = {
     "path": "VARCHAR",
@@ -53,17 +59,58 @@ _FINDINGS = {
 }
 # So many short names are told in a hint.
 NAMES_TOLD = 24
+# What a condition may take: it looks at some thousand rows, which takes milliseconds.
+MOST_S = 8
+MOST_BYTES = 1 << 30
+MOST_CHARACTERS = 65_536
 
 
 def where(runs: Sequence[Stored], condition: str) -> list[Stored]:
     """The runs for which an SQL condition holds, in their order."""
-    connection = _connected()
-    try:
-        _fill(connection, runs)
-        rows = _ask(connection, condition, _known(runs), _hint(runs))
-    finally:
-        connection.close()
-    return [runs[index] for index in sorted(row[0] for row in rows)]
+    if find_spec("duckdb") is None:
+        raise FlashtwinError(
+            "--where asks DuckDB, which is not installed",
+            hint="pip install 'flashtwin[query]'",
+            exit_code=ENVIRONMENT,
+        )
+    if wrong := _no_text(condition):
+        raise FlashtwinError(f"--where: {wrong}", hint=_hint(runs), exit_code=USAGE)
+    answer = _judged(json.dumps({"condition": condition, "tables": _tables(runs)}))
+    if said := answer.get("wrong"):
+        said = _unknown(said, _known(runs)) or said
+        raise FlashtwinError(f"--where: {said}", hint=_hint(runs), exit_code=USAGE)
+    return [runs[index] for index in sorted(answer["rows"])]
+
+
+def _no_text(condition: str) -> str | None:
+    """Why these characters are no condition."""
+    if len(condition) > MOST_CHARACTERS:
+        return f"a condition of {len(condition)} characters, and {MOST_CHARACTERS} are possible"
+    odd = next((one for one in condition if not one.isprintable() and one not in "\t\n\r"), None)
+    return None if odd is None else f"the character {odd!a} is no part of a condition"
+
+
+def _judged(question: str) -> dict[str, Any]:
+    """What the other process answers; one that did not live to answer asked for too much."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "flashtwin.results.judge", str(MOST_S), str(MOST_BYTES)],
+        input=question.encode(),
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+    )
+    if done.returncode == -signal.SIGALRM:
+        return {"wrong": f"judging the runs takes longer than {MOST_S} s"}
+    if done.returncode == -signal.SIGINT:
+        # Both got the same Ctrl-C, and the other process was the quicker one.
+        raise KeyboardInterrupt
+    if done.returncode < 0 or done.returncode == OUT_OF_MEMORY:
+        return {"wrong": f"judging the runs takes more than {MOST_BYTES >> 20} MiB of memory"}
+    if done.returncode != 0:
+        said = done.stderr.decode(errors="replace").strip().splitlines() or ["no word of it"]
+        raise FlashtwinError(f"--where cannot be judged: {said[-1]}", exit_code=ENVIRONMENT)
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
 
 
 def short_names(runs: Sequence[Stored]) -> dict[str, str]:
@@ -94,50 +141,34 @@ def _columns(name: str) -> list[str]:
     return [name if side == "value" else f"{name}_{side}" for side in SIDES]
 
 
-def _connected() -> duckdb.DuckDBPyConnection:
-    try:
-        import duckdb
-    except ImportError:
-        raise FlashtwinError(
-            "--where asks DuckDB, which is not installed",
-            hint="pip install 'flashtwin[query]'",
-            exit_code=ENVIRONMENT,
-        ) from None
-    return duckdb.connect(
-        config={
-            "enable_external_access": False,
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-        }
-    )
-
-
-def _fill(connection: duckdb.DuckDBPyConnection, runs: Sequence[Stored]) -> None:
+def _tables(runs: Sequence[Stored]) -> dict[str, Any]:
+    """Each table's columns with their types, and its rows."""
     names = short_names(runs)
     shape: dict[str, Any] = {"_row": "BIGINT", **COLUMNS}
     for name, column in names.items():
         shape[name] = SIDES
         shape.update(zip(_columns(column), SIDES.values(), strict=True))
     rows = [{"_row": index, **_row(run, names)} for index, run in enumerate(runs)]
-    _table(connection, "runs", shape, rows)
     told = [
         {**_sides(one), "run": str(run.path), "name": short(one.id), "note": one.note}
         | {"id": one.id, "battery": one.battery, "title": one.title}
         for run in runs
         for one in run.findings
     ]
-    _table(connection, "findings", _FINDINGS, told)
+    return {"runs": (shape, _cells(rows)), "findings": (_FINDINGS, _cells(told))}
 
 
-def _table(
-    connection: duckdb.DuckDBPyConnection,
-    name: str,
-    shape: dict[str, Any],
-    rows: list[dict[str, Any]],
-) -> None:
-    """One statement whatever the number of rows, and types that do not follow from the values."""
-    text = f"CREATE TABLE {name} AS SELECT one.* FROM (SELECT unnest(from_json(?, ?)) AS one)"
-    connection.execute(text, [json.dumps(rows), json.dumps([shape])])
+def _cells(value: Any) -> Any:
+    """The same with what no table takes left out: a number beyond 64 bits, or half a character."""
+    if isinstance(value, dict):
+        return {key: _cells(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_cells(one) for one in value]
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return None if isinstance(value, int) and abs(value) >= 1 << 63 else value
 
 
 def _row(run: Stored, names: dict[str, str]) -> dict[str, Any]:
@@ -169,23 +200,8 @@ def _row(run: Stored, names: dict[str, str]) -> dict[str, Any]:
 
 
 def _sides(finding: Finding) -> dict[str, Any]:
-    return {side: finding.to_json()[side] for side in SIDES}
-
-
-def _ask(
-    connection: duckdb.DuckDBPyConnection, condition: str, known: Sequence[str], hint: str
-) -> list[tuple[int, ...]]:
-    import duckdb
-
-    try:
-        # A condition that ends in a comment must not take the bracket with it.
-        statements = connection.extract_statements(f"SELECT _row FROM runs WHERE ({condition}\n)")
-        if len(statements) != 1:
-            raise FlashtwinError("--where is more than one condition", hint=hint, exit_code=USAGE)
-        return connection.execute(statements[0]).fetchall()
-    except duckdb.Error as error:
-        said = _unknown(_first(error), known) or _first(error)
-        raise FlashtwinError(f"--where: {said}", hint=hint, exit_code=USAGE) from error
+    told = finding.to_json()
+    return {side: told[side] for side in SIDES}
 
 
 # What DuckDB says of a name that is none, in its own words.
@@ -225,12 +241,6 @@ def _known(runs: Sequence[Stored]) -> list[str]:
     short_ones = [column for name in dict.fromkeys(names.values()) for column in _columns(name)]
     ids = dict.fromkeys(one.id for run in runs for one in run.findings)
     return [*COLUMNS, *short_ones, *ids]
-
-
-def _first(error: Exception) -> str:
-    """DuckDB's own words without what it draws under the statement."""
-    line = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-    return line.strip().rstrip("!.")[:200]
 
 
 def _hint(runs: Sequence[Stored]) -> str:
