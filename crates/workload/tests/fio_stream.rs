@@ -2,7 +2,7 @@
 //!
 //! The bounds of chi-square are those of 1 %: a fixed seed passes or it does not.
 
-use flashtwin_workload::fio::{FioAsk, Kind, Stream};
+use flashtwin_workload::fio::{FioAsk, Kind, NextFile, Stream};
 use flashtwin_workload::{Direction, RawJob};
 use proptest::prelude::*;
 
@@ -20,7 +20,7 @@ fn requests(rw: &str, fields: &str, fio: &str, most: usize) -> Vec<FioAsk> {
     let mut stream = Stream::new(&raw.check(CAPACITY).unwrap_or_else(|e| panic!("{e}")), 0);
     let (mut asks, mut issued, mut last) = (Vec::new(), [0; 3], None);
     while asks.len() < most {
-        let Some(file) = stream.next_file() else {
+        let NextFile::Number(file) = stream.next_file() else {
             break;
         };
         let kind = stream.direction(file, issued, last);

@@ -274,18 +274,23 @@ class Fio:
     """All that makes a job fio's; see the module. Without spans the job's own span is a file.
 
     `size` is fio's option where it is not the sum of the spans' sizes. `synchronous`: an engine
-    that waits for each request (sync, psync): depth 1, and no submission latencies.
+    that waits for each request (sync, psync): depth 1, no submission latencies, and a pass ends
+    where its files end, however much that is.
     `blocks_by_order` (bs_is_seq_rand): the sizes of reads for sequential requests, those of writes
     for random ones. `file_law` spreads requests over the files where their service is `law`
     (file_service_type=zipf, pareto, normal). With `random_starts` (random_generator=lfsr) the map
-    holds where requests begin, and not what they cover. Sizes and offsets may be any number of
-    bytes: the drive gets the whole sectors that a request touches; trims have to be whole sectors.
+    holds where requests begin, and not what they cover. No more than `open_files` files are open at
+    once: another one begins when one of them has come to its end.
+
+    Sizes and offsets may be any number of bytes: the drive gets the whole sectors that a request
+    touches; trims have to be whole sectors.
     """
 
     spans: tuple[Span, ...] = ()
     size: int | None = None
     file_service: Literal["roundrobin", "sequential", "random", "law"] = "roundrobin"
     file_service_count: int = 1
+    open_files: int | None = None
     file_law: Distribution = Distribution()
     strides: Strides | None = None
     gate: Gate = Gate()

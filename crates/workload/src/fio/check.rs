@@ -185,6 +185,7 @@ impl Fio {
 
     fn check_counts(&self) -> Found {
         above_zero("fio.file_service_count", self.file_service_count.into())?;
+        above_zero("fio.open_files", self.open_files.unwrap_or(1).into())?;
         above_zero("fio.loops", self.loops.into())?;
         at_most("fio.loops", self.loops.into(), MAX_LOOPS.into())?;
         at_most("fio.number_ios", self.number_ios, MAX_IOS)?;

@@ -8,6 +8,15 @@ use super::{BlockMap, Fio, Kinds, Span, Strides};
 /// No request yet.
 pub(crate) const NOWHERE: u64 = u64::MAX;
 
+/// Whether a file is open. One that is closed with requests under way stays open until their end.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Door {
+    pub open: bool,
+    pub closing: bool,
+    /// Requests and syncs under way.
+    pub under_way: u32,
+}
+
 /// A file; positions are bytes from its beginning.
 #[derive(Clone, Debug)]
 pub(crate) struct File {
@@ -23,6 +32,8 @@ pub(crate) struct File {
     pub map: Option<BlockMap>,
     /// Nothing is left of it in this pass.
     pub done: bool,
+    /// Open or closed, where only some may be open at once.
+    pub door: Door,
     ranks: Option<Ranks>,
     zones: [Zones; 3],
 }
@@ -55,14 +66,16 @@ impl File {
             last_end: [span.offset; 3],
             map: map.then(|| BlockMap::new(reach / least)),
             done: false,
+            door: Door::default(),
             ranks,
             zones,
         }
     }
 
-    /// As it was before the first request.
+    /// As it was before the first request of a pass.
     pub fn reset(&mut self) {
         self.span.offset = self.home;
+        self.door = Door::default();
         self.reset_here();
     }
 

@@ -18,7 +18,7 @@ use serde::Deserialize;
 
 pub use map::BlockMap;
 pub use replay::{Fit, Replay, ReplayError, ReplayProblem, Replayed, Trace};
-pub use stream::{FioAsk, Kind, Stream};
+pub use stream::{FioAsk, Kind, NextFile, Stream};
 
 /// Files of one job.
 pub const MAX_SPANS: usize = 65_536;
@@ -466,6 +466,7 @@ pub struct Fio {
     pub size: Option<u64>,
     pub file_service: FileService,
     pub file_service_count: u32,
+    pub open_files: Option<u32>,
     pub file_law: Distribution,
     pub strides: Option<Strides>,
     pub gate: Gate,
@@ -502,6 +503,7 @@ impl Default for Fio {
             size: None,
             file_service: FileService::RoundRobin,
             file_service_count: 1,
+            open_files: None,
             file_law: Distribution::default(),
             strides: None,
             gate: Gate::default(),

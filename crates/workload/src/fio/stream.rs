@@ -11,7 +11,7 @@
 use flashtwin_base::rng::Rng;
 
 use super::distribution::Ranks;
-use super::file::{File, NOWHERE};
+use super::file::{Door, File, NOWHERE};
 use super::sizes::Sizes;
 use super::{FileService, Fio};
 use crate::job::{Direction, Job, Mix, Order, SECTOR_BYTES};
@@ -81,6 +81,18 @@ const FILE_RANKS: u64 = 1 << 10;
 /// Draws of a file by its rank in a row that come to nothing, before it is seen that none will.
 const FILE_DRAWS: u32 = 10_000;
 
+/// Which file the next request is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NextFile {
+    /// This one.
+    Number(usize),
+    /// One that is closed, and as many are open as may be: something under way has to end first, or
+    /// it is another's turn.
+    Closed,
+    /// None: all are done.
+    None,
+}
+
 /// Generates the requests of one process.
 #[derive(Clone, Debug)]
 pub struct Stream {
@@ -94,6 +106,10 @@ pub struct Stream {
     sizes: Sizes,
     files: Vec<File>,
     files_done: usize,
+    /// How many files may be open at once (`openfiles`), where that is fewer than there are, and
+    /// how many are.
+    most_open: Option<usize>,
+    open: usize,
     /// The file in service, and for how many requests more.
     serving: Option<(usize, u32)>,
     next_in_turn: usize,
@@ -131,6 +147,11 @@ impl Stream {
         Stream {
             mix: job.mix,
             random,
+            most_open: fio
+                .open_files
+                .map(|most| most as usize)
+                .filter(|most| *most < files.len()),
+            open: 0,
             seed: (job.seed, index),
             draws: Draws::new(job.seed, index),
             ranks,
@@ -154,6 +175,7 @@ impl Stream {
         self.draws = Draws::new(self.seed.0, self.seed.1);
         self.files.iter_mut().for_each(File::reset);
         self.files_done = 0;
+        self.open = 0;
         self.serving = None;
         self.mixed_until = 0;
         self.zone_bytes = 0;
@@ -170,31 +192,88 @@ impl Stream {
         self.files_done == self.files.len()
     }
 
-    /// The file of the next request; `None` when all are done.
-    pub fn next_file(&mut self) -> Option<usize> {
+    /// The file of the next request.
+    pub fn next_file(&mut self) -> NextFile {
         if self.is_exhausted() {
-            return None;
+            return NextFile::None;
         }
-        let serving = self.serving.as_mut();
-        if let Some((file, left)) = serving.filter(|(file, _)| !self.files[*file].done) {
+        if let Some((file, left)) = &mut self.serving {
+            let file = *file;
             if self.fio.file_service == FileService::Sequential {
-                return Some(*file);
+                return NextFile::Number(file);
             }
             if *left > 0 {
                 *left -= 1;
-                return Some(*file);
+                return NextFile::Number(file);
             }
         }
         let mut draws = 0;
-        let file = loop {
+        loop {
             let file = self.drawn_file(draws);
             draws += 1;
-            if !self.files[file].done {
-                break file;
+            let File { done, door, .. } = &self.files[file];
+            if *done || (door.closing && draws < FILE_DRAWS) {
+                continue;
             }
+            if !self.opens(file) {
+                return NextFile::Closed;
+            }
+            self.serving = Some((file, self.fio.file_service_count - 1));
+            return NextFile::Number(file);
+        }
+    }
+
+    /// Opens a file if it is not open; says whether it may be.
+    fn opens(&mut self, file: usize) -> bool {
+        let Some(most) = self.most_open else {
+            return true;
         };
-        self.serving = Some((file, self.fio.file_service_count - 1));
-        Some(file)
+        let door = &mut self.files[file].door;
+        if door.closing {
+            return false;
+        }
+        if !door.open {
+            if self.open >= most {
+                return false;
+            }
+            door.open = true;
+            self.open += 1;
+        }
+        true
+    }
+
+    /// A request or a sync on a file is made. Until it has ended the file cannot be closed.
+    #[inline]
+    pub fn begins(&mut self, file: usize) {
+        if self.most_open.is_some() {
+            self.files[file].door.under_way += 1;
+        }
+    }
+
+    /// It has ended.
+    #[inline]
+    pub fn ends(&mut self, file: usize) {
+        if self.most_open.is_some() {
+            self.files[file].door.under_way -= 1;
+            self.close_if_idle(file);
+        }
+    }
+
+    /// Nothing more is asked of a file for now: it is closed once nothing is under way on it.
+    fn close(&mut self, file: usize) {
+        self.serving = None;
+        if self.most_open.is_some() {
+            self.files[file].door.closing = true;
+            self.close_if_idle(file);
+        }
+    }
+
+    fn close_if_idle(&mut self, file: usize) {
+        let door = &mut self.files[file].door;
+        if door.closing && door.under_way == 0 {
+            *door = Door::default();
+            self.open -= 1;
+        }
     }
 
     /// A file, after so many draws of ones that are done.
@@ -288,12 +367,14 @@ impl Stream {
             self.begun_anew = 0;
             return placed;
         }
+        self.close(file);
         let file = &mut self.files[file];
         assert!(!file.done, "a file that is done is asked for more");
-        // fio begins such a file anew; one that has no room for any request would be for ever.
+        // fio begins such a file anew, in the zone where it is; one that has no room for any
+        // request would be for ever.
         if self.fio.file_service == FileService::Law && self.begun_anew < FILE_DRAWS {
             self.begun_anew += 1;
-            file.reset();
+            file.reset_here();
         } else {
             file.done = true;
             self.files_done += 1;

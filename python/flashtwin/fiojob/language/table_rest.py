@@ -102,7 +102,6 @@ SILENT = (
     _silent("gtod_cpu", _WHOLE, "the clock is the twin's"),
     _silent("fallocate", _TEXT, _FILES),
     _silent("overwrite", _FLAG, _FILES),
-    _silent("openfiles", _WHOLE, _FILES),
     _silent("lockfile", Choice(words=("none", "exclusive", "readwrite")), _FILES),
     _silent("unique_filename", _FLAG, _FILES),
     _silent("create_serialize", _FLAG, _FILES),

@@ -144,6 +144,7 @@ ROWS = (
         "$jobname.$jobnum.$filenum",
     ),
     _row("nrfiles", Whole(most=_UINT), "files that share size", 1, "nr_files"),
+    _row("openfiles", Whole(most=_UINT), "files that are open at once, all if not given", 0),
     _row("file_service_type", ServiceKind(), "which file is next", Service(name="roundrobin")),
     _row("zonesize", Whole(), "bytes asked for in a zone before the next one", 0),
     _row("zonerange", Whole(), "how long a zone is, zonesize if not given", 0),

@@ -51,7 +51,7 @@ def core_job(clone: Clone, parts: Sequence[Part], layout: Layout, *, replays: bo
         total = sum(part.size for part in parts)
     else:
         total = _size(job, parts, min(one.least for one in sizes))
-    synchronous = job["ioengine"] in SYNCHRONOUS
+    synchronous = _is_synchronous(job)
     direction = {"write": 1, "trim": 2}.get(job["rw"].rw.removeprefix("rand"), 0)
     runtime_us = job["runtime"]
     return Job(
@@ -82,6 +82,7 @@ def _fio(clone: Clone, parts: Sequence[Part], layout: Layout, total: int, synchr
         size=total if total != sum(part.size for part in parts) else None,
         file_service="law" if service.value is not None else service.name,
         file_service_count=service.every,
+        open_files=job["openfiles"] or None,
         file_law=Distribution(
             kind=service.name if service.value is not None else "random",
             value=service.value or 0.0,
@@ -121,6 +122,11 @@ def _fio(clone: Clone, parts: Sequence[Part], layout: Layout, total: int, synchr
         ends=_ends(clone),
         logs=_logs(job),
     )
+
+
+def _is_synchronous(job: FioJob) -> bool:
+    """Whether an engine waits for each request; that of nothing does with a depth of 1."""
+    return job["ioengine"] in SYNCHRONOUS or (job["ioengine"] == "null" and job["iodepth"] == 1)
 
 
 def _span(part: Part, layout: Layout) -> Span:

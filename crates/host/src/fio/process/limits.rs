@@ -20,7 +20,7 @@ impl Process<'_> {
             let time = Nanos(ns.max(spin_ns));
             return self.drain(core, device, now, Place::Think(time));
         }
-        self.look_at_limits(core, device, now, completed)
+        self.look_at_limits(core, device, now)
     }
 
     pub(super) fn thought<D: Device>(
@@ -36,8 +36,7 @@ impl Process<'_> {
         if let (Some(pacer), Some(Kind::Io(direction))) = (&mut self.pacer, self.last) {
             pacer.thought(direction, now - since);
         }
-        let completed = self.done.ios.iter().sum();
-        self.look_at_limits(core, device, now, completed)
+        self.look_at_limits(core, device, now)
     }
 
     pub(super) fn look_at_limits<D: Device>(
@@ -45,8 +44,8 @@ impl Process<'_> {
         core: &mut Core,
         device: &mut D,
         now: Nanos,
-        completed: u64,
     ) -> Step {
+        let completed = self.done.ios.iter().sum();
         if self.in_ramp || completed == 0 {
             return Step::On(Place::Top);
         }

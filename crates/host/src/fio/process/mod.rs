@@ -82,6 +82,8 @@ enum Place {
     Reap { busy: bool },
     /// After a request: thinking, minima, the search for a depth.
     After,
+    /// The same without thinking.
+    Limits,
     /// The pause after what was under way has ended.
     Think(Nanos),
     /// The pause is over; then it began.
@@ -410,8 +412,9 @@ impl<'a> Process<'a> {
             Place::Fill(file, kind) => self.fill(now, file, kind),
             Place::Made(slot) => self.made(core, device, now, slot),
             Place::Issued(slot) => self.issued(core, device, now, slot),
-            Place::Reap { busy } => self.wait_if_full(core, device, now, busy),
+            Place::Reap { busy } => self.wait_if_full(core, device, now, busy, Place::After),
             Place::After => self.after(core, device, now),
+            Place::Limits => self.look_at_limits(core, device, now),
             Place::Think(time) => {
                 let until = (now + time).min(self.deadline()).max(now);
                 self.sleep(core, until, Place::Thought(now))

@@ -41,9 +41,10 @@ impl Process<'_> {
         issued >= limit || self.enough_ios()
     }
 
-    /// What one pass may ask for.
+    /// What one pass may ask for. fio counts what it hands over, and not what an engine that waits
+    /// for each request has done at once: with such a one a pass ends where its files end.
     pub(super) fn pass_limit(&self) -> u64 {
-        if self.source.is_trace() {
+        if self.source.is_trace() || self.fio.synchronous {
             return u64::MAX;
         }
         let size = self.total_size();

@@ -80,6 +80,7 @@ impl Process<'_> {
         self.depth -= 1;
         self.in_flight -= 1;
         let done = self.slots[slot as usize];
+        self.source.ends(done.ask.file);
         if status != Status::Ok {
             self.failed(now, &done, status);
             return;

@@ -41,6 +41,22 @@ impl Source {
         }
     }
 
+    /// A request or a sync on a file is made.
+    #[inline]
+    pub fn begins(&mut self, file: u32) {
+        if let Source::Stream(stream) = self {
+            stream.begins(file as usize);
+        }
+    }
+
+    /// It has ended.
+    #[inline]
+    pub fn ends(&mut self, file: u32) {
+        if let Source::Stream(stream) = self {
+            stream.ends(file as usize);
+        }
+    }
+
     /// The measured time begins.
     pub fn end_ramp(&mut self) {
         if let Source::Stream(stream) = self {

@@ -1,7 +1,7 @@
 //! A request's way from its slot to the device.
 
 use flashtwin_base::{Device, Nanos, Op};
-use flashtwin_workload::fio::{FioAsk, Kind};
+use flashtwin_workload::fio::{FioAsk, Kind, NextFile};
 use flashtwin_workload::{Direction, Mix};
 
 use super::source::Source;
@@ -27,8 +27,10 @@ impl Process<'_> {
         let Source::Stream(stream) = &mut self.source else {
             return self.replayed(core, device, now);
         };
-        let Some(file) = stream.next_file() else {
-            return Step::On(Place::Ends);
+        let file = match stream.next_file() {
+            NextFile::Number(file) => file,
+            NextFile::Closed => return self.wait_for_a_file(core, device, now),
+            NextFile::None => return Step::On(Place::Ends),
         };
         let kind = stream.direction(file, self.done.issued, self.last);
         let (Some(pacer), Kind::Io(direction)) = (&self.pacer, kind) else {
@@ -55,6 +57,12 @@ impl Process<'_> {
         }
     }
 
+    /// All files that may be open are, and the next one is none of them: fio reaps what is under
+    /// way as if its queue were full, and looks again.
+    fn wait_for_a_file<D: Device>(&mut self, core: &mut Core, device: &mut D, now: Nanos) -> Step {
+        self.wait_if_full(core, device, now, true, Place::Limits)
+    }
+
     pub(super) fn fill(&mut self, now: Nanos, file: usize, kind: Kind) -> Step {
         let Kind::Io(direction) = kind else {
             let slot = self.made_slot(now, kind, sync_of(file));
@@ -75,6 +83,7 @@ impl Process<'_> {
     pub(super) fn made_slot(&mut self, now: Nanos, kind: Kind, ask: FioAsk) -> u32 {
         let slot = self.free.pop().expect("a queue that is not full");
         self.depth += 1;
+        self.source.begins(ask.file);
         self.slots[slot as usize] = Slot {
             kind,
             ask,
@@ -220,17 +229,17 @@ impl Process<'_> {
         device: &mut D,
         now: Nanos,
         busy: bool,
+        then: Place,
     ) -> Step {
         let batch = &self.fio.batch;
         let full = self.is_full();
         let polls = batch.complete_min == 0 && batch.complete_max.unwrap_or(0) == 0;
         if self.depth == 0 || !(full || busy || polls) {
-            return Step::On(Place::After);
+            return Step::On(then);
         }
         // fio asks without waiting nowhere: a minimum of 0 waits for one.
         let least = batch.complete_min.max(1).min(self.depth);
         self.commit(core, device, now);
-        let then = Place::After;
         Step::Wait(State::Reaps { least, full, then })
     }
 }
