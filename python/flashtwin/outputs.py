@@ -80,11 +80,10 @@ def write_all(
     directories are made, and removed again where the files cannot be written.
     """
     with ExitStack() as cleaning:
-        if folders:
-            for folder in dict.fromkeys(path.parent for path in files):
-                _make(folder, cleaning)
         parts = [_Part(path, within, cleaning) for path in files]
         _refuse_twins(parts)
+        for folder in dict.fromkeys(path.parent for path in files) if folders else ():
+            _make(folder, cleaning)
         for part, data in zip(parts, files.values(), strict=True):
             with disk(part.path, "write"):
                 part.create()
@@ -130,6 +129,8 @@ def check(
     """
     with disk(path, "write"):
         place = place_of(path, within=within)
+        if not place.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
     for kinds, what in ((inputs, "read by"), (others, "another output of")):
         if any(_is_same(place, other) for other in kinds):
             raise FlashtwinError(
@@ -207,10 +208,10 @@ class _Part:
         stem = os.fsdecode(os.fsencode(self.place.name)[:_LONGEST_STEM_BYTES])
         self.file = self.place.with_name(f".{stem}.{secrets.token_hex(6)}{UNFINISHED}")
         self._cleaning = cleaning
-        cleaning.callback(_remove, self.file)
 
     def create(self) -> None:
         """Make the file, empty: one of ours, whatever somebody put there."""
+        self._cleaning.callback(_remove, self.file)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         os.close(os.open(self.file, flags, 0o666))
 
@@ -283,7 +284,7 @@ def _inside(path: Path, within: Path) -> Path:
     """A path below a directory, which no part of it leads out of."""
     names = path.relative_to(within).parts if path.is_relative_to(within) else ()
     if not names or ".." in names:
-        raise _refused(path, f"leads out of {within}")
+        raise _refused(path, "leads out of the directory that it belongs to")
     at = within
     for name in names:
         at = at / name
@@ -308,8 +309,9 @@ def _refuse_stored(path: Path, place: Path) -> None:
 
 def _is_same(place: Path, other: Path) -> bool:
     try:
-        return place == place_of(other) or place.samefile(other)
-    except (OSError, FlashtwinError):
+        same = os.path.realpath(place) == os.path.realpath(other)
+        return same or place.samefile(other)
+    except OSError:
         return False
 
 

@@ -84,7 +84,7 @@ def twin_target(spec: str, *, name: str, **wishes: Any) -> Target:
     return Target(name=name, make=partial(FakeDrive, law=Law(), name=name))
 
 
-def build(runs: Sequence[Any], out: Path) -> Path:
+def build(runs: Sequence[Any], out: Path, *, within: Path | None = None) -> Path:
     if not runs:
         raise FlashtwinError("no run")
     out.write_text(f"<html>{len(runs)}</html>")

@@ -349,7 +349,7 @@ def test_findings_are_told_also_where_the_page_cannot_be_made(
     import flashtwin.report
     from flashtwin.errors import FlashtwinError
 
-    def full(*arguments: object) -> None:
+    def full(*arguments: object, **more: object) -> None:
         raise FlashtwinError("cannot write here/report.html: No space left", exit_code=3)
 
     monkeypatch.setattr(flashtwin.report, "build", full)

@@ -103,7 +103,7 @@ WRONG = [
     (("job.fio", *TWIN, "--section=c"), 2, "no section c"),
     (("job.fio", *TWIN, "--status-interval=soon"), 2, "status-interval"),
     (("job.fio", *TWIN, "--client=x"), 2, "client"),
-    (("job.fio", *TWIN, "--output=no/where"), 3, "cannot be written"),
+    (("job.fio", *TWIN, "--output=no/where"), 3, "cannot write"),
     (("job.fio", "--on", "/dev/null"), 4, "character device"),
     (("job.fio", "--on", "job.fio"), 4, "there already"),
     (("job.fio", "--convert", "."), 2, "takes a run"),

@@ -162,14 +162,15 @@ def caught(status: Path) -> int:
 
 def full(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     """A disk that takes no more of these files."""
-    write_text = Path.write_text
+    write_bytes = Path.write_bytes
 
-    def write(self: Path, text: str, *args: Any, **options: Any) -> int:
-        if self.name in names:
+    def write(self: Path, data: Any) -> int:
+        # Files are written beside their places, and their names then begin with a dot.
+        if any(self.name.startswith(f".{name}.") for name in names):
             raise OSError(errno.ENOSPC, "No space left on device")
-        return write_text(self, text, *args, **options)
+        return write_bytes(self, data)
 
-    monkeypatch.setattr(Path, "write_text", write)
+    monkeypatch.setattr(Path, "write_bytes", write)
 
 
 SHORT = ("--name=j", "--rw=write", "--size=1m", "--write_bw_log=j", "--write_lat_log=j")
@@ -182,7 +183,7 @@ def test_a_full_disk_takes_what_it_can(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert (
         done.exit_code == 3 and json.loads(done.stdout)["jobs"][0]["write"]["io_bytes"] == 1 << 20
     )
-    assert "j_bw.1.log cannot be written: No space left on device" in done.stderr
+    assert "cannot write j_bw.1.log: No space left on device" in done.stderr
     assert len((tmp_path / "j_lat.1.log").read_text().splitlines()) == 256
 
 
@@ -193,7 +194,7 @@ def test_an_answer_that_its_file_does_not_take_goes_to_stdout(
     full(monkeypatch, "out.json")
     words = ["fio", *SHORT, "--output-format=json", "--output=out.json", *TWIN]
     done = CliRunner().invoke(app, words)
-    assert done.exit_code == 3 and "out.json cannot be written" in done.stderr
+    assert done.exit_code == 3 and "cannot write out.json" in done.stderr
     assert json.loads(done.stdout)["jobs"][0]["write"]["total_ios"] == 256
     assert (tmp_path / "j_lat.1.log").exists()
 

@@ -137,7 +137,15 @@ def command(
     docs/reference/fio-options.md with what it does here. With --trace FILE, words are options
     of the job that replays it, for example --iodepth=64 or --replay_skip=trim.
     """
-    from flashtwin.cli import fio_convert, fio_path, fio_readonly, fio_shape, fio_trace, fio_twin
+    from flashtwin.cli import (
+        fio_convert,
+        fio_outputs,
+        fio_path,
+        fio_readonly,
+        fio_shape,
+        fio_trace,
+        fio_twin,
+    )
     from flashtwin.fiojob.language.words import script
     from flashtwin.runner.resolve import Wishes, is_spec
 
@@ -159,7 +167,7 @@ def command(
     wishes = Wishes(firmware=firmware, sets=sets, scale=scale, seed=seed, quiet=quiet)
     asked = fio_shape.Asked(
         shape=fio_shape.shape_of(formats, minimal, terse_version, status),
-        output=output,
+        output=fio_outputs.output_of(output, read, on),
         parse_only=parse_only,
         readonly=readonly,
     )

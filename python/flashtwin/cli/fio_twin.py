@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from flashtwin.fiojob.language.sections import Script
     from flashtwin.fiojob.plan.plan import Plan
     from flashtwin.fiojob.plan.traces import Replaying
+    from flashtwin.fiojob.report.wish import Log
     from flashtwin.runner.fio_jobs import PhaseResult
     from flashtwin.runner.resolve import Wishes
 
@@ -33,6 +34,7 @@ def run(read: Script, on: str, wishes: Wishes, asked: Asked, replaying: Replayin
     """Run them, and answer as fio does."""
     from flashtwin.catalogue.loader import load
     from flashtwin.cli import fio_progress
+    from flashtwin.cli.fio_outputs import check_logs
     from flashtwin.cli.fio_readonly import check_traces
     from flashtwin.drives.fio_twin import FioTwin
     from flashtwin.fiojob.plan.files import Target
@@ -47,6 +49,7 @@ def run(read: Script, on: str, wishes: Wishes, asked: Asked, replaying: Replayin
     terminal.notes((*read.notes, *made.notes), wishes.quiet)
     if asked.parse_only:
         return DONE
+    check_logs(read, made, on, asked, wishes.quiet)
     with listening() as stop, fio_progress.shown(spec.id, made, wishes.quiet) as progress:
 
         def watch(at: Progress) -> bool:
@@ -93,7 +96,7 @@ def _answer(made: Plan, found: Sequence[PhaseResult], asked: Asked, ended: str |
     return "".join(shown(one, asked.shape, begin) for one, begin in zip(told, begins, strict=True))
 
 
-def _logs(found: Sequence[PhaseResult]) -> dict[Path, str]:
+def _logs(found: Sequence[PhaseResult]) -> list[Log]:
     from flashtwin.fiojob.report.files import files_of
 
     rows = [
@@ -101,30 +104,35 @@ def _logs(found: Sequence[PhaseResult]) -> dict[Path, str]:
         for one in found
         for process, row in zip(one.processes, one.counts.rows, strict=False)
     ]
-    return {Path(log.name): log.text for log in files_of(rows)}
+    return files_of(rows)
 
 
-def _write(answer: str, logs: dict[Path, str], asked: Asked) -> None:
+def _write(answer: str, logs: Sequence[Log], asked: Asked) -> None:
     """All of it, each as far as it can be; one error at the end for what could not."""
     output = asked.output
-    failed = [one for path, text in logs.items() if (one := _save(path, text))]
+    failed = [
+        error
+        for log in logs
+        if (error := _save(Path(log.name), log.text, None if log.typed else Path()))
+    ]
     refused = _save(output, answer) if output is not None else None
     if output is None or refused:
         # An answer that its file does not take is not lost.
         click.echo(answer, nl=False)
     failed += [refused] if refused else []
     if failed:
+        more = f", and so with {len(failed) - 1} more" if len(failed) > 1 else ""
         raise FlashtwinError(
-            "; ".join(one.message for one in failed),
+            f"{failed[0].message}{more}",
             hint="the jobs ran, and the rest is written: make room, or give another name",
             exit_code=max(one.exit_code for one in failed),
         ) from failed[0]
 
 
-def _save(path: Path, text: str) -> FlashtwinError | None:
+def _save(path: Path, text: str, within: Path | None = None) -> FlashtwinError | None:
     """Write a file whole, or say why not; what was there stays then."""
     try:
-        outputs.write(path, text)
+        outputs.write(path, text, within=within)
     except FlashtwinError as error:
         return error
     return None

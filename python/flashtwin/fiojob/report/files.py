@@ -1,12 +1,24 @@
-"""The files beside the answer: which logs the processes of a plan want, under fio's names."""
+"""The files beside the answer: which logs the processes of a plan want, under fio's names.
+
+Where they may be is decided here: a name on the command line is anywhere, one in a job file is
+below the directory that the command runs in, and a job's own name is made such a name.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from flashtwin import outputs
+from flashtwin.errors import FlashtwinError
+from flashtwin.fiojob.language.job import FioJob
+from flashtwin.fiojob.language.sections import Note
+from flashtwin.fiojob.language.where import COMMAND_LINE
 from flashtwin.fiojob.plan.convert import EPOCHS
 from flashtwin.fiojob.plan.plan import Process
+from flashtwin.fiojob.report.logs import joined, logs_of, name_of
 from flashtwin.fiojob.report.style import without
 from flashtwin.fiojob.report.wish import HIST, KINDS, Log, Wish
 
@@ -22,20 +34,87 @@ def files_of(rows: Sequence[Ran]) -> list[Log]:
     if not wanting:
         return []
     from flashtwin.fiojob.report.iolog import iolog
-    from flashtwin.fiojob.report.logs import joined, logs_of
 
     logs = [
         log
         for process, row, begun_ns in wanting
         for log in logs_of(row, wish_of(process, begun_ns + int(row["measured_ns"])))
     ]
-    iologs: dict[str, list[tuple[Mapping[str, Any], list[str]]]] = {}
+    iologs: dict[tuple[str, bool], list[tuple[Mapping[str, Any], list[str]]]] = {}
     for process, row, _ in wanting:
         name = process.clone.job["write_iolog"]
         if name and row["requests"] is not None:
             files = [part.name for part in process.parts]
-            iologs.setdefault(_numbered(str(name), process), []).append((row, files))
-    return joined(logs) + [Log(name=name, text=iolog(some)) for name, some in iologs.items()]
+            typed = _is_typed(process.clone.job, "write_iolog")
+            key = (_numbered(str(name), process), typed)
+            iologs.setdefault(key, []).append((row, files))
+    return joined(logs) + [
+        Log(name=name, text=iolog(some), typed=typed) for (name, typed), some in iologs.items()
+    ]
+
+
+def check(processes: Sequence[Process], *, inputs: Iterable[Path], output: Path | None) -> None:
+    """Refuse before the jobs run what could not be written after them, by the job file's line.
+
+    No log is one of the `inputs` of the command, nor the `output` that its answer goes to.
+    """
+    read, others = tuple(inputs), () if output is None else (output,)
+    for process in processes:
+        for option, name in _names_of(process):
+            job = process.clone.job
+            within = None if _is_typed(job, option) else Path()
+            try:
+                outputs.check(Path(name), within=within, inputs=read, others=others)
+            except FlashtwinError as error:
+                where = job.line(option)
+                raise FlashtwinError(
+                    f"{where}: {option}: {error.message}",
+                    hint=error.hint,
+                    exit_code=error.exit_code,
+                ) from error
+
+
+def _names_of(process: Process) -> Iterator[tuple[str, str]]:
+    """Each file that a process may write, with the option that asks for it."""
+    wish = wish_of(process, 0)
+    for option in wish.logs:
+        for kind in KINDS.get(option, ("clat_hist",)):
+            yield option, name_of(wish, option, kind)
+    if name := process.clone.job["write_iolog"]:
+        yield "write_iolog", _numbered(str(name), process)
+
+
+def _is_typed(job: FioJob, option: str) -> bool:
+    return bool(job[option]) and job.line(option).line == COMMAND_LINE.line
+
+
+def name_for_files(job: FioJob) -> str:
+    """A job's name as files begin with it: where it leads out of the directory, in one word."""
+    return job.name if _is_within(job.name) else re.sub(r"[/\x00-\x1f\x7f-\x9f]", "_", job.name)
+
+
+def renamed(jobs: Iterable[FioJob]) -> list[Note]:
+    """What to tell of jobs whose logs are not called as the jobs are."""
+    wanting = [
+        job
+        for job in dict.fromkeys(jobs)
+        if any(job.has(option) and not job[option] for option in (*KINDS, HIST))
+    ]
+    names = [(job, name_for_files(job)) for job in wanting]
+    return [
+        Note(where=job.where, text=f"the logs of job {job.name} are called {name}: they stay here")
+        for job, name in names
+        if name != job.name
+    ]
+
+
+def _is_within(name: str) -> bool:
+    """Whether logs that begin with a name stay within the directory that the command runs in."""
+    try:
+        outputs.check(Path(f"{name}_"), within=Path())
+    except FlashtwinError:
+        return False
+    return True
 
 
 def _wants(process: Process) -> bool:
@@ -50,10 +129,11 @@ def wish_of(process: Process, epoch_ns: int) -> Wish:
     begin.
     """
     job = process.clone.job
-    asked = {option: str(job[option] or job.name) for option in (*KINDS, HIST) if job.has(option)}
+    asked = [option for option in (*KINDS, HIST) if job.has(option)]
     unmeasured = without(job)
     return Wish(
-        logs=asked,
+        logs={option: str(job[option] or name_for_files(job)) for option in asked},
+        typed=frozenset(option for option in asked if _is_typed(job, option)),
         number=process.clone.thread if job["per_job_logs"] else None,
         offsets=bool(job["log_offset"]),
         hist_ns=int(job["log_hist_msec"]) * MS,

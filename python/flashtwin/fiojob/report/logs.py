@@ -33,22 +33,30 @@ def logs_of(row: Mapping[str, Any], wish: Wish) -> list[Log]:
             measured = getattr(wish, kind)
             if measured or kind in EMPTY:
                 text = "".join(_lines(row, kind, wish)) if measured else ""
-                made.append(Log(name=_name(wish, option, kind), text=text))
+                made.append(_log(wish, option, kind, text))
     if HIST in wish.logs and wish.hist_ns:
         text = "".join(_histograms(row, wish))
-        made.append(Log(name=_name(wish, HIST, "clat_hist"), text=text))
+        made.append(_log(wish, HIST, "clat_hist", text))
     return made
 
 
 def joined(logs: Sequence[Log]) -> list[Log]:
     """Logs of one name put together, as fio does where jobs share a file."""
-    parts: dict[str, list[str]] = {}
+    parts: dict[str, list[Log]] = {}
     for log in logs:
-        parts.setdefault(log.name, []).append(log.text)
-    return [Log(name=name, text="".join(texts)) for name, texts in parts.items()]
+        parts.setdefault(log.name, []).append(log)
+    return [
+        Log(name=name, text="".join(one.text for one in same), typed=all(one.typed for one in same))
+        for name, same in parts.items()
+    ]
 
 
-def _name(wish: Wish, option: str, kind: str) -> str:
+def _log(wish: Wish, option: str, kind: str, text: str) -> Log:
+    return Log(name=name_of(wish, option, kind), text=text, typed=option in wish.typed)
+
+
+def name_of(wish: Wish, option: str, kind: str) -> str:
+    """What fio calls the log of a kind that an option asks for."""
     number = "" if wish.number is None else f".{wish.number}"
     return f"{wish.logs[option]}_{kind}{number}.log"
 

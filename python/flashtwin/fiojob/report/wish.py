@@ -15,23 +15,26 @@ HIST = "write_hist_log"
 
 @dataclass(frozen=True, kw_only=True)
 class Log:
-    """A file to write: its name, and its lines."""
+    """A file to write: its name, its lines, and whether somebody typed the name."""
 
     name: str
     text: str
+    typed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wish:
     """What a process wants logged.
 
-    `logs` has the file-name prefix of each option that was written; `number` goes into names where
-    each process has logs of its own. `hist_ns` is the interval of histograms, `coarse` halves their
+    `logs` has the file-name prefix of each option that was written, `typed` those options whose
+    prefix stands on the command line; `number` goes into names where each process has logs of its
+    own. `hist_ns` is the interval of histograms, `coarse` halves their
     bins so many times. `epoch_ms` is added to all times.
     """
 
     logs: Mapping[str, str]
     number: int | None
+    typed: frozenset[str] = frozenset()
     offsets: bool = False
     hist_ns: int = 0
     coarse: int = 0
