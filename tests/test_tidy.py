@@ -57,7 +57,6 @@ WRITERS = {
     "outputs",
     "results.writer",  # the journal
     "drives.real_file",  # the file that is measured, and probes of where it may be
-    "drives.real",  # the same file, filled and flushed
     "drives.real_fio",  # what fio says, in a directory of its own
     "drives.preconditioned",  # an entry's directory is put in its place
     "runner.sweep.point",  # a run's directory is put in its place

@@ -24,6 +24,7 @@ import errno
 import os
 import re
 import secrets
+import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -109,6 +110,12 @@ def replacing(path: Path, *, within: Path | None = None, durable: bool = False) 
             part.settle(durable=durable)
             part.rename(durable=durable)
         cleaning.pop_all()
+
+
+def copy(made: Path, path: Path, *, within: Path | None = None) -> None:
+    """Write what another program has made in a directory of ours, however large it is."""
+    with replacing(path, within=within) as part:
+        shutil.copyfile(made, part)
 
 
 def encoded(data: Data) -> bytes:

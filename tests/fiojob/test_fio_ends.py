@@ -124,10 +124,11 @@ def test_a_signal_reaches_fio_on_a_path(tmp_path: Path) -> None:
     job = "--name=a --rw=read --bs=4k --size=1m --time_based --runtime=100 --output=out.json"
     words = ["fio", *job.split(), "--output-format=json", "--on", "./probe.bin"]
     with begun(words, tmp_path) as process:
+        asked = Path(f"/proc/{process.pid}/task/{process.pid}/children")
         waits = time.monotonic() + 60
-        while not (tmp_path / "out.json").exists() and time.monotonic() < waits:
+        while not runs(asked.read_text(), "--output-format=json") and time.monotonic() < waits:
             time.sleep(0.05)
-        # fio opens its output before it begins; its jobs are there a moment later.
+        # fio is there, and its jobs are a moment later.
         time.sleep(1)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
@@ -152,6 +153,11 @@ def begun(words: list[str], where: Path) -> Iterator[subprocess.Popen[str]]:
     finally:
         process.kill()
         process.wait()
+
+
+def runs(processes: str, word: str) -> bool:
+    """Whether one of some processes was started with a word."""
+    return any(word in Path(f"/proc/{one}/cmdline").read_text() for one in processes.split())
 
 
 def caught(status: Path) -> int:

@@ -15,24 +15,24 @@ if TYPE_CHECKING:
 
 def run(read: Script, on: str, wishes: Wishes, asked: Asked) -> int:
     """Let fio run them; its exit code as ours."""
-    from flashtwin.drives import real_jobs
+    from flashtwin.drives import real_jobs, real_text
     from flashtwin.runner.resolve import path_of
     from flashtwin.runner.stop import listening
 
     path = path_of(on, wishes)
-    terminal.notes(read.notes, wishes.quiet)
-    prepared = real_jobs.prepare(read.jobs, on)
+    prepared = real_text.prepare(read.jobs, on)
+    terminal.notes(tuple(dict.fromkeys((*read.notes, *prepared.notes))), wishes.quiet)
     if asked.parse_only:
         return DONE
-    shape, output = asked.shape, asked.output
-    arguments = [f"--output-format={','.join(shape.formats)}", f"--terse-version={shape.terse}"]
+    shape = asked.shape
+    words = [f"--output-format={','.join(shape.formats)}", f"--terse-version={shape.terse}"]
     if shape.status_ns:
-        arguments += [f"--status-interval={max(shape.status_ns // 1_000_000, 1)}ms"]
-    arguments += [f"--output={output.absolute()}"] if output else []
+        words += [f"--status-interval={max(shape.status_ns // 1_000_000, 1)}ms"]
+    answering = real_jobs.Asked(words=tuple(words), readonly=asked.readonly, output=asked.output)
 
     def say(text: str) -> None:
         if not wishes.quiet:
             terminal.note(text)
 
     with listening() as stop:
-        return real_jobs.run(prepared, path, arguments, say, lambda: stop.number)
+        return real_jobs.run(prepared, path, answering, say, lambda: stop.number)

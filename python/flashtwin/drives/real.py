@@ -285,16 +285,13 @@ class Real:
         return self._quiet(step.label, began_ns, self._now_ns())
 
     def _sync(self) -> None:
-        handle = os.open(self._file.path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        os.fsync(self._file.handle)
 
     def _fio_in_directory(self, text: str, heard: Callable[[int], bool]) -> str:
         """One fio process over the file, in an empty directory but for the name `target`.
 
-        That name is a link: fio splits file names at colons and expands dollars, and so sees none.
+        That name is a link to the file that is open here: fio splits file names at colons and
+        expands dollars, and so sees none.
         """
         if not self._file.is_there():
             raise FlashtwinError(
@@ -303,8 +300,8 @@ class Real:
             )
         for left in self._work.iterdir():
             left.unlink()
-        (self._work / TARGET).symlink_to(self._file.path.absolute())
-        return real_fio.run(self._fio, text, self._work, heard)
+        (self._work / TARGET).symlink_to(self._file.link)
+        return real_fio.run(self._fio, text, self._work, heard, held=(self._file.handle,))
 
     def _heard(self, began_ns: int, watch: Watch) -> Callable[[int], bool]:
         return lambda done: watch(Progress(bytes=done, drive_s=(self._now_ns() - began_ns) / 1e9))

@@ -2,9 +2,10 @@
 
 Invariants: the file is created exclusively and only in a place that held nothing; what is removed
 is the very file that was created (device and inode agree), by the process that made it, also when
-that ends through an exception, SIGTERM or SIGHUP. A kill -9 leaves it, which is why its path is
-printed at the start; a run that is taken up takes it over if it bears the mark that the run's
-host.json has.
+that ends through an exception, SIGTERM or SIGHUP. It stays open until then, and fio opens what is
+open here (`OwnFile.link`): whoever puts another file into its place is not written to. A kill -9
+leaves it, which is why its path is printed at the start; a run that is taken up takes it over if it
+bears the mark that the run's host.json has.
 """
 
 from __future__ import annotations
@@ -44,12 +45,22 @@ _KINDS: tuple[tuple[Callable[[int], bool], str, str], ...] = (
 
 @dataclass(frozen=True, kw_only=True)
 class OwnFile:
-    """A file of ours: where it lies, which one it is, and the process that made it."""
+    """A file of ours: where it lies, which one it is, and the process that made it.
+
+    `handle` is open in that process until the file is removed.
+    """
 
     path: Path
     device: int
     inode: int
     process: int
+    handle: int
+
+    @property
+    def link(self) -> str:
+        """What leads a child that has inherited `handle` to the file, whatever lies at its path."""
+        held = f"/proc/self/fd/{self.handle}"
+        return held if os.path.exists(held) else str(self.path.absolute())
 
     def is_there(self) -> bool:
         """Whether the path still leads to the file that we made."""
@@ -96,7 +107,7 @@ def place(path: Path) -> Path:
         ((kind, hint) for is_kind, kind, hint in _KINDS if is_kind(mode)),
         ("not a regular file", "name a directory on the drive to test"),
     )
-    if path.name == NAME and stat.S_ISREG(mode):
+    if stat.S_ISREG(mode) and (path.name == NAME or _mark_of(path)):
         hint = f"a run that was killed may have left it: go on with --resume, or rm {path}"
     raise FlashtwinError(f"{path} is {kind}", hint=hint, exit_code=REFUSED)
 
@@ -163,20 +174,26 @@ def create(path: Path, size_bytes: int) -> OwnFile:
             raise FlashtwinError(f"{path} is there already", exit_code=REFUSED) from error
         except OSError as error:
             raise _failed(path, error) from error
-        made = os.fstat(handle)
-        file = OwnFile(path=path, device=made.st_dev, inode=made.st_ino, process=os.getpid())
-        if not _held:
-            atexit.register(remove_all)
-        _held.add(file)
+        file = _hold(path, handle)
     try:
         _mark(handle)
         os.ftruncate(handle, size_bytes)
     except OSError as error:
         remove(file)
         raise _failed(path, error) from error
-    finally:
-        os.close(handle)
     _catch_signals()
+    return file
+
+
+def _hold(path: Path, handle: int) -> OwnFile:
+    """The open file is ours from now on, and goes when the process does."""
+    there = os.fstat(handle)
+    file = OwnFile(
+        path=path, device=there.st_dev, inode=there.st_ino, process=os.getpid(), handle=handle
+    )
+    if not _held:
+        atexit.register(remove_all)
+    _held.add(file)
     return file
 
 
@@ -185,7 +202,7 @@ def left_behind(file: OwnFile, size_bytes: int) -> dict[str, object]:
     return {
         "path": str(file.path.absolute()),
         "size_bytes": size_bytes,
-        "mark": _mark_of(file.path),
+        "mark": _mark_of(file.handle),
     }
 
 
@@ -196,16 +213,18 @@ def take_over(left: Left) -> OwnFile | None:
     """
     with _lock:
         try:
-            found = os.lstat(left.path)
+            if not stat.S_ISREG(os.lstat(left.path).st_mode):
+                return None
+            flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            handle = os.open(left.path, flags)
         except OSError:
             return None
-        ours = left.mark is not None and _mark_of(left.path) == left.mark
+        found = os.fstat(handle)
+        ours = left.mark is not None and _mark_of(handle) == left.mark
         if not (ours and stat.S_ISREG(found.st_mode) and found.st_size == left.size_bytes):
+            os.close(handle)
             return None
-        file = OwnFile(path=left.path, device=found.st_dev, inode=found.st_ino, process=os.getpid())
-        if not _held:
-            atexit.register(remove_all)
-        _held.add(file)
+        file = _hold(left.path, handle)
     _catch_signals()
     return file
 
@@ -216,9 +235,10 @@ def _mark(handle: int) -> None:
         os.setxattr(handle, _ATTRIBUTE, secrets.token_hex(16).encode())
 
 
-def _mark_of(path: Path) -> str | None:
+def _mark_of(file: Path | int) -> str | None:
+    follow = isinstance(file, int)
     try:
-        return os.getxattr(path, _ATTRIBUTE, follow_symlinks=False).decode(errors="replace")
+        return os.getxattr(file, _ATTRIBUTE, follow_symlinks=follow).decode(errors="replace")
     except (OSError, AttributeError):
         return None
 
@@ -226,9 +246,11 @@ def _mark_of(path: Path) -> str | None:
 def remove(file: OwnFile) -> None:
     """Remove the file if it is still ours; once more does nothing."""
     with _lock:
-        if file in _held and file.process == os.getpid() and file.is_there():
-            os.unlink(file.path)
-        _held.discard(file)
+        if file in _held:
+            if file.process == os.getpid() and file.is_there():
+                os.unlink(file.path)
+            _held.discard(file)
+            os.close(file.handle)
         if not _held:
             _let_signals_go()
 

@@ -1,7 +1,9 @@
 """fio as a child process: found, asked for its version, run under a watch, and never left behind.
 
-It runs in a session of its own, so that Ctrl-C reaches us and not fio: we end it. While it runs,
-its status lines (four a second) tell the rates, and bytes done are those rates times the time
+It runs in a session of its own, so that Ctrl-C reaches us and not fio: we end it, and where we are
+killed the kernel ends it (`launch`). Both need its jobs to be threads: fio puts jobs that are
+processes into sessions of their own. `start` is the one place that starts it. While it runs, its
+status lines (four a second) tell the rates, and bytes done are those rates times the time
 between; they serve progress only, results come from its JSON and logs.
 """
 
@@ -13,10 +15,12 @@ import select
 import shutil
 import signal
 import subprocess
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from flashtwin import outputs
 from flashtwin.drives.protocol import Interrupted
@@ -28,6 +32,9 @@ OLDEST = (3, 28)
 
 _GET = "apt install fio (Debian, Ubuntu), dnf install fio (Fedora), brew install fio (macOS)"
 _FULL = ("No space left on device", "Disk quota exceeded")
+# What fio gets of our environment: where programs and libraries are, and the zone of its dates.
+_ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "TZ")
+_LAUNCH = Path(__file__).with_name("launch.py")
 _POLL_S = 0.1
 _PATIENCE_S = 3.0
 _RATE = re.compile(r"[rwt]=([\d.]+)([kKMGTP]?)(i?)B/s")
@@ -78,24 +85,54 @@ def find() -> Fio:
             f"{program} is {said or 'no fio'}, and {wanted} or later is needed: {_GET}",
             exit_code=ENVIRONMENT,
         )
-    return Fio(program=program, version=said.removeprefix("fio-"))
+    return Fio(program=os.path.abspath(program), version=said.removeprefix("fio-"))
 
 
-def run(fio: Fio, text: str, directory: Path, heard: Callable[[int], bool]) -> str:
+def start(
+    fio: Fio,
+    arguments: Sequence[str],
+    directory: Path,
+    *,
+    held: Sequence[int] = (),
+    stdout: int | None = None,
+    stderr: IO[bytes] | None = None,
+) -> subprocess.Popen[bytes]:
+    """fio in a directory, with the open files `held`; it ends when this process or thread does."""
+    launch = [sys.executable, "-I", "-S", str(_LAUNCH), str(os.getpid())]
+    kept = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+    return subprocess.Popen(
+        [*launch, fio.program, *arguments],
+        cwd=directory,
+        stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=stderr,
+        env={**kept, "LC_ALL": "C"},
+        pass_fds=held,
+        start_new_session=True,
+    )
+
+
+def run(
+    fio: Fio,
+    text: str,
+    directory: Path,
+    heard: Callable[[int], bool],
+    *,
+    held: Sequence[int] = (),
+) -> str:
     """Run a job file in a directory; `heard` gets bytes so far and answers whether to go on."""
     outputs.write(directory / "job.fio", text, within=directory)
     answer, errors = directory / "answer.json", directory / "errors.txt"
     arguments = ["--output-format=json+", f"--output={answer.name}"]
     status = ["--eta=always", "--eta-newline=250ms", "--eta-interval=250ms"]
     with errors.open("wb") as said:
-        process = subprocess.Popen(
-            [fio.program, *arguments, *status, "job.fio"],
-            cwd=directory,
-            stdin=subprocess.DEVNULL,
+        process = start(
+            fio,
+            [*arguments, *status, "job.fio"],
+            directory,
+            held=held,
             stdout=subprocess.PIPE,
             stderr=said,
-            env={**os.environ, "LC_ALL": "C"},
-            start_new_session=True,
         )
         try:
             _follow(process, heard)

@@ -1,141 +1,52 @@
 """fio job files on real files: fio itself runs them, on files of our own that are removed.
 
 Each file that the jobs name becomes one of ours, at the path that the user gave (more than one: the
-path with a number behind it), as large as the furthest that any job reaches, and is filled with
-random data first, as a sparse file answers reads from nothing. fio sees links to them in an empty
-directory and no other name: what a job file says of places on this machine reaches no file of
-anybody's. Invariants as in `real`: nothing that was there before is opened, no command of a job
-file is executed, and no fio is left running.
+path with a number behind it), and is filled with random data first, as a sparse file answers reads
+from nothing. fio sees links to them in an empty directory and no other name; its answer and its
+logs are written there too and moved when it has ended. What it may be told is `real_text`'s.
+Invariants as in `real`: nothing that was there before is opened, and no fio is left running.
 """
 
 from __future__ import annotations
 
 import os
+import re
+import resource
 import signal
 import subprocess
+import sys
 import tempfile
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 from flashtwin import outputs
 from flashtwin.drives import real_file, real_fio
 from flashtwin.drives.protocol import Interrupted
-from flashtwin.errors import DONE, MISS, TERMINATED
-from flashtwin.fiojob.language.job import FioJob, Setting
-from flashtwin.fiojob.language.kinds import Percent
-from flashtwin.fiojob.language.text import text_of
-from flashtwin.fiojob.language.where import JobFileError
-from flashtwin.fiojob.plan.clones import clones
-from flashtwin.fiojob.plan.files import Target, is_whole, names, parts
+from flashtwin.drives.real_text import Log, Prepared
+from flashtwin.errors import DONE, MISS, TERMINATED, FlashtwinError
 
-# Engines that reach a file by its name.
-LOCAL = ("sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "libaio", "io_uring", "posixaio")
-# What a job file may not do to this machine, or what our own files decide.
-_DROPPED = (
-    "exec_prerun",
-    "exec_postrun",
-    "directory",
-    "fallocate",
-    "unlink",
-    "unlink_each_loop",
-    "create_only",
-    "cgroup",
-    "uid",
-    "gid",
-)
-_WRITTEN = ("write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log", "write_iolog")
 _POLL_S = 0.1
-_NO_LIMIT = 1 << 60
-_GRAIN = 1 << 20
+_ANSWER = "answer.txt"
+# What else is open in a process of ours.
+_OTHER_FILES = 200
+_LOG = re.compile(r"(log\d+|iolog\d+)([_.].*)?")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prepared:
-    """The jobs as fio gets them, and each file's name in fio's directory with its length."""
+class Asked:
+    """How fio is to answer: its own words for that, and the file in place of stdout, if any."""
 
-    text: str
-    files: dict[str, int]
-
-
-def prepare(jobs: Sequence[FioJob], target: str) -> Prepared:
-    """The job file for files of our own; jobs whose files have no size of their own are refused."""
-    whole = Target(name=target, bytes=_NO_LIMIT)
-    lengths: dict[str, int] = {}
-    for clone in clones(jobs):
-        _check(clone.job, [is_whole(name, whole) for name in names(clone)])
-        for part in parts(clone, whole):
-            name = _link(part.name, whole)
-            reach = part.offset + part.size
-            lengths[name] = max(lengths.get(name, 0), -(-reach // _GRAIN) * _GRAIN)
-    return Prepared(text=text_of([_ours(job, whole) for job in jobs]), files=lengths)
-
-
-def _check(job: FioJob, wholes: Sequence[bool]) -> None:
-    if job["ioengine"] not in LOCAL:
-        raise JobFileError(
-            job.line("ioengine"),
-            f"ioengine={job['ioengine']} does not reach a file",
-            hint=f"write one of {', '.join(LOCAL)}",
-        )
-    if job["read_iolog"]:
-        raise JobFileError(
-            job.line("read_iolog"),
-            "a trace names files of its own, which fio would write to wherever they are",
-            hint="replay it on a simulated drive: --on bx500-240",
-        )
-    unknown = job["size"] is None and not job.has("filesize")
-    if isinstance(job["size"], Percent) or (unknown and (any(wholes) or job["fill_device"])):
-        raise JobFileError(
-            job.line("size"),
-            f"job {job.name} takes its size from its target, which is a file to be made",
-            hint="write size= in bytes, for example size=1g",
-        )
-
-
-def _link(name: str, target: Target) -> str:
-    """The name of a file in the directory of fio: none of the characters that fio reads."""
-    if is_whole(name, target):
-        return "target"
-    return "".join(letter if letter.isalnum() or letter in "._-" else "_" for letter in name)
-
-
-def _ours(job: FioJob, target: Target) -> FioJob:
-    """The job with our files for its own, and without what it may not do."""
-    settings = {name: one for name, one in job.settings.items() if name not in _DROPPED}
-
-    def put(name: str, value: object) -> None:
-        settings[name] = Setting(value=value, where=job.where, text="")
-
-    # Copies of a job have files of their own, which fio names itself where no name is given.
-    shared = {tuple(names(clone)) for clone in clones([_alone(job)])}
-    if len(shared) == 1:
-        (own,) = shared
-        put("filename", ":".join(_link(name, target) for name in own))
-    else:
-        for clone in clones([_alone(job)]):
-            for name in names(clone):
-                if _link(name, target) != name.rpartition("/")[2]:
-                    raise JobFileError(
-                        job.where, f"{name} is no name for a file here", hint="give filename="
-                    )
-    put("allow_file_create", False)
-    for name in _WRITTEN:
-        if name in settings:
-            put(name, str(Path.cwd() / (str(settings[name].value) or job.name)))
-    return replace(job, settings=settings)
-
-
-def _alone(job: FioJob) -> FioJob:
-    """The job alone, which waits for no other."""
-    kept = {name: one for name, one in job.settings.items() if name != "wait_for"}
-    return replace(job, settings=kept)
+    words: tuple[str, ...] = ()
+    readonly: bool = False
+    output: Path | None = None
 
 
 def run(
     prepared: Prepared,
     path: Path,
-    arguments: Sequence[str],
+    asked: Asked,
     say: Callable[[str], None],
     stopped: Callable[[], int | None],
 ) -> int:
@@ -145,55 +56,119 @@ def run(
     it has counted (exit code 128); while the files are filled there is nothing to be told, and
     `Interrupted` is raised.
     """
+    _check_outputs(prepared.logs, asked.output)
     where = real_file.place(path)
     fio = real_fio.find()
-    total = sum(prepared.files.values())
+    total = sum(prepared.files)
     real_file.check_space(where, total)
-    made: list[real_file.OwnFile] = []
-    with tempfile.TemporaryDirectory(prefix="flashtwin-fio-", ignore_cleanup_errors=True) as work:
+    with ExitStack() as cleaning:
+        work = Path(
+            cleaning.enter_context(
+                tempfile.TemporaryDirectory(prefix="flashtwin-fio-", ignore_cleanup_errors=True)
+            )
+        )
+        made: list[real_file.OwnFile] = []
+        _open_more_files(len(prepared.files))
+        for number, length in enumerate(prepared.files):
+            own = where if number == 0 else real_file.place(Path(f"{where}.{number}"))
+            made.append(real_file.create(own, length))
+            cleaning.callback(real_file.remove, made[-1])
+        for name, place in prepared.links.items():
+            (work / name).symlink_to(made[place].link)
+        running = _Running(fio, work, tuple(file.handle for file in made), stopped)
+        say(f"{len(made)} file(s) at {where}, {total} bytes; removed at the end")
+        say("filling with random data first: a sparse file answers from nothing")
+        running.run(_filling(prepared), ["--output=fill.txt"])
+        if stopped():
+            raise Interrupted("the files were being filled, and nothing was measured")
+        words = [*asked.words, *(["--readonly"] if asked.readonly else [])]
+        words += [f"--output={_ANSWER}"] if asked.output else []
+        code = running.run(prepared.text, words)
+        _move(work, prepared.logs, asked.output)
+    return code if code in (DONE, TERMINATED) else MISS
+
+
+def _check_outputs(logs: Mapping[str, Log], output: Path | None) -> None:
+    """Refuse before the run what could not be written after it."""
+    if output is not None:
+        outputs.check(output)
+    for name, log in logs.items():
         try:
-            for number, (name, length) in enumerate(prepared.files.items()):
-                own = where if number == 0 else real_file.place(Path(f"{where}.{number}"))
-                made.append(real_file.create(own, length))
-                (Path(work) / name).symlink_to(own.absolute())
-            say(f"{len(made)} file(s) at {where}, {total} bytes; removed at the end")
-            say("filling with random data first: a sparse file answers from nothing")
-            _fio(fio, _filling(prepared.files), work, ["--output=fill.txt"], stopped)
-            if stopped():
-                raise Interrupted("the files were being filled, and nothing was measured")
-            code = _fio(fio, prepared.text, work, arguments, stopped)
-            return code if code in (DONE, TERMINATED) else MISS
-        finally:
-            for file in made:
-                real_file.remove(file)
+            path, within = _place(log, "" if name.startswith("iolog") else "_bw.1.log")
+            outputs.check(path, within=within)
+        except FlashtwinError as error:
+            said = f"{log.where}: {log.option}: {error.message}"
+            raise FlashtwinError(said, hint=error.hint, exit_code=error.exit_code) from error
 
 
-def _filling(files: dict[str, int]) -> str:
-    lines = ["[global]", "rw=write", "bs=1m", "refill_buffers=1", "end_fsync=1", "ioengine=psync"]
-    for number, (name, length) in enumerate(files.items()):
-        lines += [f"[fill{number}]", f"filename={name}", f"size={length}", "stonewall=1"]
+def _place(log: Log, rest: str) -> tuple[Path, Path | None]:
+    """Where a log goes, and the directory that it may not leave: what nobody typed stays here."""
+    if log.where.line == 0:
+        return Path(log.name + rest), None
+    return outputs.named(Path.cwd(), log.name + rest), Path.cwd()
+
+
+def _move(work: Path, logs: Mapping[str, Log], output: Path | None) -> None:
+    """The answer and the logs to where they were asked for; one error for all that could not."""
+    failed: list[FlashtwinError] = []
+
+    def move(made: Path, path: Path, within: Path | None = None) -> bool:
+        try:
+            outputs.copy(made, path, within=within)
+        except FlashtwinError as error:
+            failed.append(error)
+            return False
+        return True
+
+    answer = work / _ANSWER
+    if output is not None and answer.exists() and not move(answer, output):
+        # An answer that its file does not take is not lost.
+        sys.stdout.write(answer.read_text(errors="replace"))
+    for made in sorted(work.iterdir()):
+        match = _LOG.fullmatch(made.name)
+        if match and not made.is_symlink():
+            move(made, *_place(logs[match[1]], match[2] or ""))
+    if failed:
+        raise FlashtwinError(
+            "; ".join(error.message for error in failed),
+            hint="the jobs ran, and the rest is written: make room, or give another name",
+            exit_code=max(error.exit_code for error in failed),
+        ) from failed[0]
+
+
+def _filling(prepared: Prepared) -> str:
+    """One job for all files, each as long as it is."""
+    one_name = {place: name for name, place in prepared.links.items()}
+    lines = ["[fill]", "rw=write", "bs=1m", "refill_buffers=1", "end_fsync=1", "ioengine=psync"]
+    lines += ["thread=1", "allow_file_create=0", "fallocate=none", "file_service_type=sequential"]
+    lines += [f"filename={one_name[place]}" for place in range(len(prepared.files))]
     return "\n".join(lines) + "\n"
 
 
-def _fio(
-    fio: real_fio.Fio,
-    text: str,
-    work: str,
-    arguments: Sequence[str],
-    stopped: Callable[[], int | None],
-) -> int:
-    outputs.write(Path(work) / "job.fio", text, within=Path(work))
-    process = subprocess.Popen(
-        [fio.program, *arguments, "job.fio"],
-        cwd=work,
-        stdin=subprocess.DEVNULL,
-        env={**os.environ, "LC_ALL": "C"},
-        start_new_session=True,
-    )
-    try:
-        return _ended(process, stopped)
-    finally:
-        real_fio.end(process)
+def _open_more_files(count: int) -> None:
+    """Our files are open while fio runs."""
+    least, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if least < count + _OTHER_FILES <= most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (count + _OTHER_FILES, most))
+
+
+@dataclass(frozen=True)
+class _Running:
+    """fio in its directory, with the files that it inherits."""
+
+    fio: real_fio.Fio
+    work: Path
+    held: tuple[int, ...]
+    stopped: Callable[[], int | None]
+
+    def run(self, text: str, words: Sequence[str]) -> int:
+        """Run a job file; fio's exit code."""
+        outputs.write(self.work / "job.fio", text, within=self.work)
+        process = real_fio.start(self.fio, [*words, "job.fio"], self.work, held=self.held)
+        try:
+            return _ended(process, self.stopped)
+        finally:
+            real_fio.end(process)
 
 
 def _ended(process: subprocess.Popen[bytes], stopped: Callable[[], int | None]) -> int:

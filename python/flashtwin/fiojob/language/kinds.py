@@ -57,7 +57,7 @@ class Text(_Plain):
 
     def parse(self, text: str | None, reading: Reading) -> str:
         value = given(text)
-        if re.search(r"[\0-\x08\x0a-\x1f\x7f]", value):
+        if has_control(value):
             raise BadValueError("a control character is no part of a value")
         return value
 
@@ -351,6 +351,11 @@ def single(text: str) -> None:
     parts = re.split(r"[,:]|(?<=[0-9A-Za-z%])-", body)
     if len(parts) > 1:
         raise BadValueError(f"{body} is more than one value", hint="this option takes one number")
+
+
+def has_control(text: str) -> bool:
+    """Whether a text has a character that could begin a new line, or move a terminal's cursor."""
+    return re.search(r"[\0-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]", text) is not None
 
 
 def closest(text: str, words: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from flashtwin.fiojob.language.expand import expand
 from flashtwin.fiojob.language.job import FioJob, Setting
+from flashtwin.fiojob.language.kinds import has_control
 from flashtwin.fiojob.language.lines import Line, Section
 from flashtwin.fiojob.language.numbers import Reading
 from flashtwin.fiojob.language.option import Option, Role
@@ -78,6 +79,12 @@ class _Reader:
         self.notes: list[Note] = []
 
     def job(self, section: Section, inherited: Mapping[str, Setting]) -> FioJob:
+        if has_control(section.name):
+            raise JobFileError(
+                section.where,
+                f"the job's name {section.name!r} has a control character",
+                hint="write a name of letters and digits",
+            )
         settings = self.settings(section, inherited)
         if section.first:
             settings["stonewall"] = Setting(value=True, where=section.where, text="stonewall")
