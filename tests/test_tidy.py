@@ -27,6 +27,7 @@ LAYERS = (
     # A run that a program starts shows itself in the command line's block.
     {"cli"},
     {"report", "validation"},
+    {"charts"},
     {"runner"},
     {"battery"},
     {"drives", "analysis", "comparison", "export"},

@@ -16,7 +16,8 @@ from made_runs import HOST, Paper, make_run, two
 
 from flashtwin import report
 from flashtwin.errors import FlashtwinError
-from flashtwin.report import about, charts, endurance, findings, page, xray
+from flashtwin.charts import figures
+from flashtwin.report import about, endurance, findings, page, xray
 from flashtwin.report.view import drives_of
 from flashtwin.results import causes
 from flashtwin.results.rundir import Run
@@ -126,7 +127,7 @@ def test_specifications_are_valid_vega_lite(pair: list[Run], text: str) -> None:
 def test_more_drives_than_colours_and_shapes(tmp_path: Path) -> None:
     papers = [Paper(name=f"d{n}", patterns=("1m-q1",), passes=1, cells=()) for n in range(9)]
     runs = [make_run(tmp_path / paper.name, paper) for paper in papers]
-    spec = charts.throughput(drives_of(runs), ["pass-1"], "gb")
+    spec = figures.throughput(drives_of(runs), ["pass-1"], "gb")
     assert "var(--drive-7)" in json.dumps(spec)
     assert "var(--drive-8)" not in json.dumps(spec)
     assert len(page.render(runs)) < 4_000_000

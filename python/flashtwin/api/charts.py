@@ -1,21 +1,22 @@
-"""Charts of a run's frames for notebooks: Altair draws them, the frames keep every row.
+"""Charts of a run's frames for notebooks; the frames keep every row.
 
 A line has its means over equal pieces of the axis, as many as a notebook can hold together with the
 others; the report is the place for every stall and spike. Invariant: a chart has at most `ROWS`
-rows, Altair's own limit.
+rows.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from flashtwin.errors import USAGE, FlashtwinError
 
 if TYPE_CHECKING:
-    import altair as alt
     import polars as pl
+
+    from flashtwin.charts.chart import Chart
 
 ROWS = 5000
 MOST, FEWEST = 1000, 50
@@ -25,9 +26,8 @@ _TITLES = {"gb": "data moved (GB)", "s": "time (s)"}
 WIDTH, HEIGHT = 640, 300
 
 
-def speeds(series: pl.DataFrame, label: str | None, over: Literal["gb", "s"]) -> alt.Chart:
+def speeds(series: pl.DataFrame, label: str | None, over: Literal["gb", "s"]) -> Chart:
     """MB/s over data or time, a line for each step and direction."""
-    import altair as alt
     import polars as pl
 
     parts = _lines(series, label)
@@ -36,23 +36,19 @@ def speeds(series: pl.DataFrame, label: str | None, over: Literal["gb", "s"]) ->
         _pieces(rows, over, most).with_columns(pl.lit(name).alias("step"))
         for name, rows in parts[: ROWS // FEWEST]
     ]
-    chart: alt.Chart = (
-        alt.Chart(pl.concat(frames))
-        .mark_line(interpolate="step-before")
-        .encode(
-            x=alt.X("x:Q", title=_TITLES[over]),
-            y=alt.Y("mb_s:Q", title="MB/s"),
-            color=alt.Color("step:N", title=None),
-            tooltip=["step:N", "x:Q", "mb_s:Q"],
-        )
-        .properties(width=WIDTH, height=HEIGHT)
+    return _chart(
+        pl.concat(frames),
+        "step-before",
+        {
+            "x": {"field": "x", "type": "quantitative", "title": _TITLES[over]},
+            "y": {"field": "mb_s", "type": "quantitative", "title": "MB/s"},
+            "color": {"field": "step", "type": "nominal", "title": None},
+        },
     )
-    return chart
 
 
-def latencies(hist: pl.DataFrame, label: str | None) -> alt.Chart:
+def latencies(hist: pl.DataFrame, label: str | None) -> Chart:
     """The share of requests that took at most so long, on a logarithmic axis."""
-    import altair as alt
     import polars as pl
 
     chosen = _chosen(hist, label)
@@ -67,18 +63,34 @@ def latencies(hist: pl.DataFrame, label: str | None) -> alt.Chart:
     # Where there are more buckets than a chart may have rows, every so many-th stands for those
     # before it; the curve rises, so nothing is lost but detail.
     every = -(-shares.height // ROWS)
-    chart: alt.Chart = (
-        alt.Chart(shares.gather_every(every))
-        .mark_line(interpolate="step-after")
-        .encode(
-            x=alt.X("us:Q", title="latency (us)", scale=alt.Scale(type="log")),
-            y=alt.Y("percent:Q", title="requests (%)"),
-            color=alt.Color("name:N", title=None),
-            tooltip=["name:N", "us:Q", "percent:Q"],
-        )
-        .properties(width=WIDTH, height=HEIGHT)
+    scale = {"type": "log"}
+    return _chart(
+        shares.gather_every(every),
+        "step-after",
+        {
+            "x": {"field": "us", "type": "quantitative", "title": "latency (us)", "scale": scale},
+            "y": {"field": "percent", "type": "quantitative", "title": "requests (%)"},
+            "color": {"field": "name", "type": "nominal", "title": None},
+        },
     )
-    return chart
+
+
+def _chart(rows: pl.DataFrame, interpolate: str, encoding: dict[str, Any]) -> Chart:
+    """A line for each colour, over rows that lie in the chart; the pointer shows each."""
+    from flashtwin.charts.chart import Chart
+    from flashtwin.charts.figures import SCHEMA
+
+    tip = [{"field": one["field"], "type": one["type"]} for one in encoding.values()]
+    return Chart(
+        spec={
+            "$schema": SCHEMA,
+            "width": WIDTH,
+            "height": HEIGHT,
+            "data": {"values": rows.to_dicts()},
+            "mark": {"type": "line", "interpolate": interpolate},
+            "encoding": {**encoding, "tooltip": tip},
+        }
+    )
 
 
 def outline(series: pl.DataFrame) -> str:

@@ -20,7 +20,7 @@ from flashtwin.results.hist import percentiles
 from flashtwin.results.rundir import Run as Stored
 
 if TYPE_CHECKING:
-    import altair as alt
+    from flashtwin.charts.chart import Chart
     import polars as pl
 
     from flashtwin.comparison.compare import Comparison
@@ -134,13 +134,13 @@ class Run:
 
         return compare([self.stored, *(run.stored for run in others)])
 
-    def chart(self, label: str | None = None, *, over: Literal["gb", "s"] = "gb") -> alt.Chart:
+    def chart(self, label: str | None = None, *, over: Literal["gb", "s"] = "gb") -> Chart:
         """Speed over data or time: of one step, or of every step that is a curve."""
         from flashtwin.api.charts import speeds
 
         return speeds(self.series, label, over)
 
-    def latency_chart(self, label: str | None = None) -> alt.Chart:
+    def latency_chart(self, label: str | None = None) -> Chart:
         """The share of requests below each latency, of one step or of all."""
         from flashtwin.api.charts import latencies
 

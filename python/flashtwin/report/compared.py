@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flashtwin.report import charts, numbers
+from flashtwin.charts import figures
+from flashtwin.report import numbers
 from flashtwin.report.findings import Shown
 from flashtwin.report.numbers import compact
 from flashtwin.report.sparkline import HEIGHT, WIDTH
@@ -174,11 +175,11 @@ def panels(
         if not _drawn(pair, drives[0]):
             continue
         both = [drives[0], drive]
-        spec = charts.throughput(both, phases, "gb")
+        spec = figures.throughput(both, phases, "gb")
         mine = {"drives": [one.index for one in both], "pair": number}
         found[f"both-{number}"] = {"kind": "throughput", "axis": "gb", "spec": spec, **mine}
         said = f"{drive.name} against {drives[0].name} in % over data written"
-        spec = charts.deltas(both, phases, said)
+        spec = figures.deltas(both, phases, said)
         found[f"delta-{number}"] = {"kind": "delta", "axis": "gb", "spec": spec, **mine}
     return found
 

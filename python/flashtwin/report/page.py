@@ -11,19 +11,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from flashtwin import __version__
+from flashtwin.charts import assets, figures
 from flashtwin.comparison.compare import Comparison
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.report import (
     about,
     cells,
-    charts,
     compared,
     curves,
     endurance,
     findings,
-    inline,
     numbers,
     sparkline,
+    template,
     words,
     xray,
 )
@@ -69,7 +69,7 @@ def render(runs: Sequence[Run], comparison: Comparison | None = None) -> str:
     insides = xray.insides_of(drives)
     grid = cells.grid_of(drives)
     spec_drives, sections = about.specs_of(drives)
-    text: str = inline.template("page.html.j2").render(
+    text: str = template.load("page.html.j2").render(
         version=__version__,
         title=words.title(drives),
         summary=words.summary(drives),
@@ -105,10 +105,10 @@ def render(runs: Sequence[Run], comparison: Comparison | None = None) -> str:
         commands=about.commands(drives),
         numbers=numbers,
         phase_title=phase_title,
-        style=inline.styles(),
-        script=inline.script(SCRIPTS),
-        vega=inline.vega(),
-        data=inline.json_text(_data(drives, lines, insides, grid, comparison)),
+        style=assets.styles(),
+        script=assets.script(SCRIPTS),
+        vega=assets.vega(),
+        data=assets.json_text(_data(drives, lines, insides, grid, comparison)),
     )
     return text
 
@@ -127,7 +127,7 @@ def _data(
         deltas = compared.payload(comparison, drives)
     return {
         "drives": [
-            {"name": drive.name, "colour": drive.index % charts.COLOURS, "shape": _shape(drive)}
+            {"name": drive.name, "colour": drive.index % figures.COLOURS, "shape": _shape(drive)}
             for drive in drives
         ],
         "groups": [{"id": name, "title": title} for name, title in _patterns(lines, insides)],
@@ -153,18 +153,18 @@ def _panels(
     """Every chart by the id of its place in the template."""
     panels: dict[str, Any] = {}
     if lines:
-        for axis in charts.AXES:
-            spec = charts.throughput(drives, _phases(lines), axis)
+        for axis in figures.AXES:
+            spec = figures.throughput(drives, _phases(lines), axis)
             panels[f"throughput-{axis}"] = {"kind": "throughput", "axis": axis, "spec": spec}
     inside = _inside_drives(insides)
     for drive in inside:
-        specs = {axis: charts.areas(drive, axis) for axis in charts.AXES}
+        specs = {axis: _areas(drive, axis) for axis in figures.AXES}
         panels[f"areas-{drive.index}"] = {"kind": "areas", "drive": drive.index, "specs": specs}
     if inside:
         gauges = _gauges(insides)
         for name, title in gauges.items():
             last = name == list(gauges)[-1]
-            specs = {axis: charts.gauge(inside, title, axis, last=last) for axis in charts.AXES}
+            specs = {axis: figures.gauge(inside, title, axis, last=last) for axis in figures.AXES}
             panels[f"gauge-{name}"] = {"kind": "gauge", "gauge": name, "specs": specs}
     if grid:
         panels.update(_cell_panels(drives, grid))
@@ -176,17 +176,28 @@ def _cell_panels(drives: Sequence[Drive], grid: Grid) -> dict[str, Any]:
     panels: dict[str, Any] = {}
     for direction in grid.directions:
         for kind in grid.kinds():
-            spec = charts.bars(drives, grid, kind, direction)
+            alike = grid.of_kind(kind)
+            description = f"CrystalDiskMark {direction} speed of {', '.join(alike)}"
+            spec = figures.bars(drives, alike, description)
             where = {"cells": kind, "direction": direction, "metric": "speed"}
             panels[f"bars-{kind}-{direction}"] = {"kind": "bars", **where, "spec": spec}
-        spec = charts.latencies(drives, grid, direction)
+        titles = [cell.title for cell in grid.cells]
+        description = f"CrystalDiskMark {direction} latency of every cell, logarithmic"
+        spec = figures.latencies(drives, titles, description)
         where = {"direction": direction, "metric": "latency"}
         panels[f"latency-{direction}"] = {"kind": "bars", **where, "spec": spec}
     return panels
 
 
+def _areas(drive: Drive, axis: str) -> dict[str, Any]:
+    causes = {name: title for name, (_, title) in xray.CAUSES.items()}
+    over = figures.AXES[axis]
+    description = f"X-ray of {drive.name}: programmed bytes a second by cause over {over}"
+    return figures.areas(causes, axis, description)
+
+
 def _shape(drive: Drive) -> str:
-    return charts.SHAPES[drive.index % len(charts.SHAPES)]
+    return figures.SHAPES[drive.index % len(figures.SHAPES)]
 
 
 def _patterns(lines: Sequence[Curve], insides: Sequence[Inside]) -> list[tuple[str, str]]:
@@ -234,7 +245,7 @@ def _places(drives: Sequence[Drive]) -> list[dict[str, Any]]:
 def _curve_tables(lines: Sequence[Curve]) -> list[dict[str, Any]]:
     """A table a group and axis."""
     made = []
-    for axis in charts.AXES:
+    for axis in figures.AXES:
         for group, _ in _patterns(lines, []):
             mine = [curve for curve in lines if curve.phase.group == group]
             rows = curves.table(mine, axis)

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import altair as alt
-
 from flashtwin import __version__, outputs
 from flashtwin.battery.quantity import parse_size
-from flashtwin.report import inline, numbers, sparkline
-from flashtwin.report.charts import COLOURS, SHAPES
+from flashtwin.charts import assets, figures
+from flashtwin.report import numbers, sparkline, template
 from flashtwin.report.findings import Shown
 from flashtwin.results.finding import Finding
 from flashtwin.runner.sweep.grid import Axis
@@ -25,7 +23,6 @@ from flashtwin.runner.sweep.run import Sweep
 from flashtwin.runner.sweep.table import Row, columns, varying
 
 SCRIPTS = ("dom.js", "theme.js", "sweep.js")
-HEIGHT = 220
 GB = 10**9
 
 
@@ -62,13 +59,13 @@ def render(sweep: Sweep) -> str:
     bottom = _bottom(sweep.plan.axes)
     lines = list(dict.fromkeys(_line(row, bottom) for row in sweep.rows if row.run))
     axes = _units(sweep.plan.axes)
-    text: str = inline.template("sweep.html.j2").render(
+    text: str = template.load("sweep.html.j2").render(
         version=__version__,
         plan=sweep.plan,
         bottom=bottom,
         lines=lines,
         shapes=sparkline.SHAPES,
-        colours=COLOURS,
+        colours=figures.COLOURS,
         panels=[_panel(found[name]) for name in shown],
         still=[(one.title, Shown.of(one)) for name, one in found.items() if name not in moving],
         heads=[axis.key for axis in sweep.plan.axes],
@@ -77,10 +74,10 @@ def render(sweep: Sweep) -> str:
         finished=len(sweep.runs),
         failures=sweep.failures,
         numbers=numbers,
-        style=inline.styles(),
-        script=inline.script(SCRIPTS),
-        vega=inline.vega(),
-        data=inline.json_text(
+        style=assets.styles(),
+        script=assets.script(SCRIPTS),
+        vega=assets.vega(),
+        data=assets.json_text(
             {
                 "panels": {
                     name: _chart(sweep.rows, found[name], bottom, axes[bottom], lines)
@@ -161,28 +158,10 @@ def _chart(
     first = next(iter(places.values()))
     title = f"{bottom} ({first.unit})" if first.unit else bottom
     if first.number is None:
-        x = alt.X("x:N", title=title, sort=list(places), axis=alt.Axis(labelAngle=0))
+        x = figures.words_axis(title, list(places))
     else:
-        x = alt.X("x:Q", title=title, scale=alt.Scale(zero=False, padding=12))
-    y = alt.Y("y:Q", title=finding.unit or None, scale=alt.Scale(zero=False, nice=True))
-    base = alt.Chart(alt.InlineData(values=known))
-    parts: list[alt.Chart] = [
-        base.mark_line(strokeWidth=1.6).encode(x=x, y=y, color=_colour(lines), detail="line:N"),
-        base.mark_rule(strokeWidth=1.4).encode(
-            x=x, y=alt.Y("low:Q"), y2="high:Q", color=_colour(lines)
-        ),
-        base.mark_point(filled=True, size=52, opacity=1).encode(
-            x=x,
-            y=y,
-            color=_colour(lines),
-            shape=_shape(lines),
-            tooltip=[alt.Tooltip("point:N"), alt.Tooltip("shown:N", title=finding.title)],
-        ),
-    ]
-    whole = alt.LayerChart(layer=parts).properties(width="container", height=HEIGHT)
-    spec: dict[str, Any] = whole.to_dict(validate=False)
-    spec.pop("config", None)
-    return spec
+        x = figures.numbers_axis(title)
+    return figures.grid(known, x, finding.unit or None, lines)
 
 
 def _datum(row: Row, name: str, bottom: str, places: Mapping[str, Place]) -> dict[str, Any] | None:
@@ -202,13 +181,3 @@ def _datum(row: Row, name: str, bottom: str, places: Mapping[str, Place]) -> dic
         "point": ", ".join(f"{key}={value}" for key, value in row.settings),
         "shown": f"{shown.value} {shown.unit}".strip(),
     }
-
-
-def _colour(lines: Sequence[str]) -> alt.Color:
-    colours = [f"var(--drive-{index % COLOURS})" for index in range(len(lines))]
-    return alt.Color("line:N", scale=alt.Scale(domain=list(lines), range=colours), legend=None)
-
-
-def _shape(lines: Sequence[str]) -> alt.Shape:
-    shapes = [SHAPES[index % len(SHAPES)] for index in range(len(lines))]
-    return alt.Shape("line:N", scale=alt.Scale(domain=list(lines), range=shapes), legend=None)

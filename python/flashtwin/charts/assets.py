@@ -1,0 +1,55 @@
+"""What a page is made of besides its template: styles, scripts and data, all of it inlined.
+
+The scripts of Vega are one bundle, `kit/vega.js`. It is made once, when the package is built
+(`backend/page_scripts.py`), and a page only reads it. Invariants:
+nothing here can end the element that it stands in; the same values give the same text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from flashtwin.errors import ENVIRONMENT, FlashtwinError
+
+KIT = Path(__file__).parent / "kit"
+VEGA = KIT / "vega.js"
+STYLES = ("base.css", "parts.css")
+
+
+def styles() -> str:
+    """The style sheets as one."""
+    return "\n".join(_text(name) for name in STYLES)
+
+
+def script(names: Sequence[str]) -> str:
+    """The page's own scripts as one, with a scope of their own."""
+    parts = "\n".join(_text(name) for name in names)
+    return f'(() => {{\n"use strict";\n{parts}\n}})();'
+
+
+@cache
+def vega() -> str:
+    """Vega-Embed with Vega and Vega-Lite as one script that may stand in a page."""
+    try:
+        return VEGA.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise FlashtwinError(
+            "this installation has no scripts for charts",
+            hint="in a checkout: ./dev flashtwin makes them; else install flashtwin again",
+            exit_code=ENVIRONMENT,
+        ) from None
+
+
+def json_text(value: object) -> str:
+    """JSON that cannot end the element it stands in."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+def _text(name: str) -> str:
+    return (KIT / name).read_text(encoding="utf-8")

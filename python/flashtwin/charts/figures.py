@@ -1,0 +1,363 @@
+"""The figures as Vega-Lite: what is drawn, but neither data nor colours.
+
+A figure is a JSON value, so a page that needs one imports no charting library; the tests hold each
+against Vega-Lite's own schema. Data come by name from the page ("curves", "band", …) and a colour
+is a variable of its style sheet ("var(--drive-0)", which SVG understands), so light, dark and paper
+share one drawing. Zoom is two parameters, `x0` and `x1`, that the page keeps equal in all figures
+over the same axis; `y1` is the top of the scale, `y0` the foot of a gauge's. Every drive has a
+colour and a shape, every phase a dash: nothing is told by colour alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+Spec = dict[str, Any]
+
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.4.1.json"
+
+AXES = {"gb": "data written (GB)", "s": "time (s)"}
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (5, 3), (2, 2), (8, 3, 2, 3))
+COLOURS = 8
+# Left axes of figures that stand under one another take the same width, so that places line up.
+AXIS_WIDTH = 44
+STEPS: Spec = {"interpolate": "step-after"}
+
+
+class Drawn(Protocol):
+    """What has a colour and a shape of its own on a page: its number there, and its name."""
+
+    @property
+    def index(self) -> int: ...
+
+    @property
+    def name(self) -> str: ...
+
+
+def throughput(drives: Sequence[Drawn], phases: Sequence[str], axis: str) -> Spec:
+    """Means of all drives and phases as lines in the range of their samples, places of findings,
+    and the band of a chosen finding."""
+    x, y, colour = _x(axis), _y("y"), _colour(drives)
+    band = _layer(
+        "band",
+        {"type": "rect", "opacity": 0.2, "clip": True},
+        {"x": x, "x2": {"field": "x2"}, "color": colour},
+    )
+    ranges = _layer(
+        "ranges",
+        {"type": "area", "opacity": 0.24, "clip": True, "line": False},
+        {"x": x, "y": _y("low"), "y2": {"field": "high"}, "color": colour, "detail": _name("line")},
+    )
+    lines = _curves(x, y, drives, phases)
+    return _figure([band, ranges, *_places(drives, x), lines, _dots(x, y, drives, 46)], 300)
+
+
+def deltas(drives: Sequence[Drawn], phases: Sequence[str], description: str) -> Spec:
+    """How much faster a drive is than another at each place, in %, over data; 0 is a rule."""
+    y = _y("y", title="%", low="y0")
+    even = _layer("even", {"type": "rule", "clip": True, "color": "var(--quiet)"}, {"y": y})
+    lines = _curves(_x("gb"), y, drives, phases)
+    return _figure([even, lines], 140, description, feet=True)
+
+
+def areas(causes: Mapping[str, str], axis: str, description: str) -> Spec:
+    """Bytes a second by cause, stacked; the line is what the host wrote.
+
+    `causes` has the title of each cause by its id, which is also its colour's, from the foot up.
+    """
+    x = _x(axis)
+    range_ = [f"var(--cause-{name})" for name in causes]
+    colour = {**_name("cause"), "legend": None, "scale": _scale(list(causes.values()), range_)}
+    stacked = _layer(
+        "areas",
+        {"type": "area", "clip": True, "line": False, "opacity": 0.92, **STEPS},
+        {"x": x, "y": {**_y("y"), "stack": "zero"}, "color": colour, "order": _number("rank")},
+    )
+    host = _layer(
+        "host",
+        {
+            "type": "line",
+            "clip": True,
+            "strokeWidth": 1.2,
+            "strokeDash": [4, 2],
+            "color": "var(--ink)",
+            **STEPS,
+        },
+        {"x": x, "y": _y("y"), "order": _number("n")},
+    )
+    return _figure([stacked, host], 170, description)
+
+
+def gauge(drives: Sequence[Drawn], title: str, axis: str, *, last: bool) -> Spec:
+    """A value of all drives over the phase; only the last of a column names its x axis."""
+    x, y = _x(axis, titled=last), _y("y", title=None, ticks=3, low="y0")
+    encoding = {"x": x, "y": y, "color": _colour(drives), "detail": _name("line")}
+    lines = _layer(
+        "curves",
+        {"type": "line", "clip": True, "strokeWidth": 1.6},
+        {**encoding, "order": _number("n")},
+    )
+    # Degrees have no zero that a drive comes near.
+    marks = _dots(x, y, drives, 36)
+    return _figure([lines, marks], 96, f"{title} over {AXES[axis]}", feet=True)
+
+
+def bars(drives: Sequence[Drawn], cells: Sequence[str], description: str) -> Spec:
+    """Values of cells that share a scale, drives side by side, the number at the bar's end."""
+    rows = _rows(cells, drives)
+    x = {
+        **_number("value"),
+        "title": "MB/s",
+        "scale": {"domain": _ends(0, "x1"), "nice": False},
+        "axis": {"tickCount": 4},
+    }
+    colour = _colour(drives)
+    bar = _layer(
+        "cells",
+        {"type": "bar", "cornerRadiusEnd": 2},
+        {"x": x, **rows, "color": colour, "tooltip": _tip()},
+    )
+    glyph = {"type": "text", "baseline": "middle", "align": "center", "dx": 10, "fontSize": 9}
+    glyphs = _layer("cells", glyph, {"x": x, **rows, "text": _name("glyph"), "color": colour})
+    words = _layer("cells", _beside(18), {"x": x, **rows, "text": _name("text")})
+    return _figure([bar, glyphs, words], _height(cells, drives), description, zoom=False)
+
+
+def latencies(drives: Sequence[Drawn], cells: Sequence[str], description: str) -> Spec:
+    """Latencies of cells as dots on a logarithmic scale, where bars would have no foot."""
+    rows = _rows(cells, drives)
+    x = {
+        **_number("value"),
+        "title": "µs, logarithmic",
+        "scale": {"type": "log", "domain": _ends("x0", "x1"), "nice": False},
+        "axis": {
+            "values": [10.0**power for power in range(-1, 9)],
+            "format": "~s",
+            "labelFlush": False,
+        },
+    }
+    colour = _colour(drives)
+    spans = _layer(
+        "cells",
+        {"type": "rule", "strokeWidth": 2, "opacity": 0.5},
+        {"x": x, "x2": {"field": "high"}, **rows, "color": colour},
+    )
+    dots = _layer(
+        "cells",
+        {"type": "point", "filled": True, "size": 56, "opacity": 1},
+        {"x": x, **rows, "color": colour, "shape": _shape(drives), "tooltip": _tip()},
+    )
+    words = _layer("cells", _beside(8), {"x": x, **rows, "text": _name("text")})
+    return _figure([spans, dots, words], _height(cells, drives), description)
+
+
+def grid(rows: Sequence[Spec], x: Spec, y_title: str | None, lines: Sequence[str]) -> Spec:
+    """Points of a grid with their intervals, joined along `x`; the rows lie in the figure itself.
+
+    A row has x, y, low, high, line, point and shown; `x` is a channel of `words_axis` or
+    `numbers_axis`.
+    """
+    y = {**_number("y"), "title": y_title, "scale": {"zero": False, "nice": True}}
+    range_ = [f"var(--drive-{number % COLOURS})" for number in range(len(lines))]
+    colour = {**_name("line"), "legend": None, "scale": _scale(list(lines), range_)}
+    shapes = [SHAPES[number % len(SHAPES)] for number in range(len(lines))]
+    shape = {**_name("line"), "legend": None, "scale": _scale(list(lines), shapes)}
+    line = {
+        "mark": {"type": "line", "strokeWidth": 1.6},
+        "encoding": {"x": x, "y": y, "color": colour, "detail": _name("line")},
+    }
+    interval = {
+        "mark": {"type": "rule", "strokeWidth": 1.4},
+        "encoding": {"x": x, "y": _number("low"), "y2": {"field": "high"}, "color": colour},
+    }
+    point = {
+        "mark": {"type": "point", "filled": True, "size": 52, "opacity": 1},
+        "encoding": {
+            "x": x,
+            "y": y,
+            "color": colour,
+            "shape": shape,
+            "tooltip": [_name("point"), {**_name("shown"), "title": y_title or "value"}],
+        },
+    }
+    whole = _whole([line, interval, point], 220)
+    return {"data": {"values": list(rows)}, **whole}
+
+
+def words_axis(title: str, words: Sequence[str]) -> Spec:
+    """The bottom of a `grid` whose values are words, in their order."""
+    return {**_name("x"), "title": title, "sort": list(words), "axis": {"labelAngle": 0}}
+
+
+def numbers_axis(title: str) -> Spec:
+    """The bottom of a `grid` whose values are numbers."""
+    return {**_number("x"), "title": title, "scale": {"zero": False, "padding": 12}}
+
+
+# ------------------------------------------------------------------------------------- layers
+
+
+def _curves(x: Spec, y: Spec, drives: Sequence[Drawn], phases: Sequence[str]) -> Spec:
+    """A line a drive and phase, level from each point to the next."""
+    mark = {"type": "line", "clip": True, "strokeWidth": 1.7, "strokeJoin": "round", **STEPS}
+    dashes = [list(DASHES[number % len(DASHES)]) for number in range(len(phases))]
+    dash = {**_name("phase"), "legend": None, "scale": _scale(list(phases), dashes)}
+    encoding = {"x": x, "y": y, "color": _colour(drives), "strokeDash": dash}
+    return _layer("curves", mark, {**encoding, "detail": _name("line"), "order": _number("n")})
+
+
+def _places(drives: Sequence[Drawn], x: Spec) -> list[Spec]:
+    """Rules where a finding puts an edge, each with its name above the plot."""
+    colour = _colour(drives)
+    rule = {"type": "rule", "strokeDash": [2, 3], "strokeWidth": 1.2, "clip": True}
+    words = {
+        "type": "text",
+        "fontSize": 11,
+        "baseline": "bottom",
+        "align": {"expr": "datum.left ? 'right' : 'left'"},
+        "dx": {"expr": "datum.left ? 2 : -2"},
+        "dy": {"expr": "-5 - 14 * datum.row"},
+    }
+    text = {"x": x, "y": {"value": 0}, "text": _name("text"), "color": colour}
+    return [_layer("places", rule, {"x": x, "color": colour}), _layer("places", words, text)]
+
+
+def _dots(x: Spec, y: Spec, drives: Sequence[Drawn], size: int) -> Spec:
+    mark = {"type": "point", "filled": True, "size": size, "opacity": 1, "clip": True}
+    encoding = {"x": x, "y": y, "color": _colour(drives), "shape": _shape(drives)}
+    return _layer("dots", mark, encoding)
+
+
+def _beside(distance: int) -> Spec:
+    """The mark of a number at the end of its bar or dot."""
+    text = {"type": "text", "baseline": "middle", "align": "left", "dx": distance}
+    return {**text, "fontSize": 11, "color": "var(--ink)"}
+
+
+def _layer(data: str, mark: Spec, encoding: Spec) -> Spec:
+    return {"data": {"name": data}, "mark": mark, "encoding": encoding}
+
+
+def _figure(
+    layers: list[Spec],
+    height: int,
+    description: str = "",
+    *,
+    zoom: bool = True,
+    feet: bool = False,
+) -> Spec:
+    """The whole; the page gives it its width, data, domain and colours.
+
+    `zoom`: it has a left end that moves; `feet`: a foot of its scale that is not 0.
+    """
+    starts = {"x1": 1.0, "y1": 1.0} | ({"x0": 0.0} if zoom else {}) | ({"y0": 0.0} if feet else {})
+    spec = _whole(layers, height)
+    spec["params"] = [{"name": name, "value": value} for name, value in starts.items()]
+    return {**spec, "description": description} if description else spec
+
+
+def _whole(layers: list[Spec], height: int) -> Spec:
+    """Layers over one another, the first at the bottom."""
+    spec: Spec = {"$schema": SCHEMA, "width": "container", "height": height, "layer": layers}
+    data = layers[0].get("data")
+    if data and all(layer.get("data") == data for layer in layers):
+        shared = [{key: part for key, part in layer.items() if key != "data"} for layer in layers]
+        return {**spec, "data": data, "layer": shared}
+    return spec
+
+
+# ----------------------------------------------------------------------------------- channels
+
+
+def _name(field: str) -> Spec:
+    return {"field": field, "type": "nominal"}
+
+
+def _number(field: str) -> Spec:
+    return {"field": field, "type": "quantitative"}
+
+
+def _scale(domain: Sequence[str], range_: Sequence[Any]) -> Spec:
+    return {"domain": list(domain), "range": list(range_)}
+
+
+def _ends(*ends: float | str) -> list[Any]:
+    """The two ends of a scale, numbers or parameters; given whole, so that no data set them."""
+    return [{"expr": end} if isinstance(end, str) else end for end in ends]
+
+
+def _x(axis: str, *, titled: bool = True) -> Spec:
+    return {
+        **_number("x"),
+        "title": AXES[axis] if titled else None,
+        "scale": {"domain": _ends("x0", "x1"), "nice": False, "zero": False},
+        "axis": {
+            "tickCount": {"expr": "max(3, min(12, width / 80))"},
+            "labelFlush": True,
+            "labels": titled,
+        },
+    }
+
+
+def _y(field: str, *, title: str | None = "MB/s", ticks: int = 5, low: float | str = 0) -> Spec:
+    """Its unit stands above the axis, so that plots under one another begin at the same place."""
+    axis = {
+        "tickCount": ticks,
+        "minExtent": AXIS_WIDTH,
+        "maxExtent": AXIS_WIDTH,
+        "titleAngle": 0,
+        "titleAlign": "right",
+        "titleBaseline": "bottom",
+        "titleX": -5,
+        "titleY": -9,
+    }
+    scale = {"domain": _ends(low, "y1"), "nice": False, "zero": False}
+    # Nothing is stacked unless a figure says so.
+    return {**_number(field), "title": title, "scale": scale, "axis": axis, "stack": None}
+
+
+def _rows(cells: Sequence[str], drives: Sequence[Drawn]) -> Spec:
+    """A row a cell, and within it one a drive."""
+    names = [drive.name for drive in drives]
+    return {
+        "y": {
+            **_name("cell"),
+            "title": None,
+            "sort": list(cells),
+            "scale": {"domain": list(cells), "paddingInner": 0.28, "paddingOuter": 0.12},
+            "axis": {
+                "grid": False,
+                "ticks": False,
+                "domain": False,
+                "labelPadding": 6,
+                "minExtent": 84,
+            },
+        },
+        "yOffset": {
+            **_name("drive"),
+            "sort": names,
+            "scale": {"domain": names, "paddingInner": 0.14},
+        },
+    }
+
+
+def _height(cells: Sequence[str], drives: Sequence[Drawn]) -> int:
+    return len(cells) * (17 * len(drives) + 9) + 6
+
+
+def _tip() -> list[Spec]:
+    return [_name(field) for field in ("drive", "cell", "shown", "beside")]
+
+
+def _colour(drives: Sequence[Drawn]) -> Spec:
+    colours = [f"var(--drive-{drive.index % COLOURS})" for drive in drives]
+    names = [drive.name for drive in drives]
+    return {**_name("drive"), "legend": None, "scale": _scale(names, colours)}
+
+
+def _shape(drives: Sequence[Drawn]) -> Spec:
+    shapes = [SHAPES[drive.index % len(SHAPES)] for drive in drives]
+    names = [drive.name for drive in drives]
+    return {**_name("drive"), "legend": None, "scale": _scale(names, shapes)}
