@@ -15,8 +15,8 @@ import pytest
 from made_runs import HOST, Paper, make_run, two
 
 from flashtwin import report
-from flashtwin.errors import FlashtwinError
 from flashtwin.charts import figures
+from flashtwin.errors import FlashtwinError
 from flashtwin.report import about, endurance, findings, page, xray
 from flashtwin.report.view import drives_of
 from flashtwin.results import causes

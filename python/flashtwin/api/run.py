@@ -20,9 +20,9 @@ from flashtwin.results.hist import percentiles
 from flashtwin.results.rundir import Run as Stored
 
 if TYPE_CHECKING:
-    from flashtwin.charts.chart import Chart
     import polars as pl
 
+    from flashtwin.charts.chart import Chart
     from flashtwin.comparison.compare import Comparison
     from flashtwin.export.export import Format
 
