@@ -1,0 +1,71 @@
+"""`./dev abuse`: hostile cases against this flashtwin, for a while or from a seed.
+
+    ./dev abuse                            a minute of all kinds
+    ./dev abuse --kind jobs --seconds 600  ten minutes of one
+    ./dev abuse --kind jobs --seed 1234    one case again
+    ./dev abuse --kind runs --seed 1 --cases 2000
+
+Exit code 1 where a promise was not kept; the inputs of such cases are kept in .tools/abuse.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import sys
+
+# Threads of a library would not survive the forks, and eight of them help no small case.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("POLARS_MAX_THREADS", "2")
+os.environ["FLASHTWIN_CACHE"] = "off"
+
+import campaign
+from mutate import ROOT
+
+SECONDS = 60.0
+
+
+def main() -> int:
+    """Run the campaigns that were asked for."""
+    known = campaign.kinds()
+    asked = _arguments(known)
+    names = asked.kind or list(known)
+    one_case = asked.seed is not None and asked.cases is None and asked.seconds is None
+    cases = 1 if one_case else asked.cases
+    seconds = asked.seconds if asked.seconds is not None else (SECONDS if cases is None else None)
+    seed = asked.seed if asked.seed is not None else random.SystemRandom().randrange(10**9)
+    tallies = []
+    for name in names:
+        plan = campaign.Plan(
+            kind=known[name],
+            seed=seed,
+            cases=cases,
+            seconds=None if seconds is None else seconds / len(names),
+            jobs=min(asked.jobs, cases or asked.jobs),
+            keep=ROOT / ".tools" / "abuse",
+        )
+        tallies.append(campaign.run(plan, campaign.main_say))
+    print(campaign.table(tallies))
+    for line in campaign.failures(tallies):
+        print(line)
+    return 1 if any(tally.failed for tally in tallies) else 0
+
+
+def _arguments(known: campaign.Mapping[str, campaign.Kind]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="./dev abuse",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="\n".join(f"{kind.name:<10} {kind.tries}" for kind in known.values()),
+    )
+    parser.add_argument("--seconds", type=float, help="how long in all; by default a minute")
+    parser.add_argument("--seed", type=int, help="the first case; alone, this case and no other")
+    parser.add_argument("--kind", action="append", choices=list(known), help="only these cases")
+    parser.add_argument("--cases", type=int, help="how many of each kind")
+    parser.add_argument("--jobs", type=int, default=campaign.default_jobs(), help="at once")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

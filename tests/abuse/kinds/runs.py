@@ -1,0 +1,89 @@
+"""Damaged runs: each command that reads runs answers, or says what is wrong with them."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from pathlib import Path
+
+import mutate
+from sandbox import Sandbox
+
+from kinds.prepared import differences
+
+_READERS: tuple[tuple[str, ...], ...] = (
+    ("runs", "show", "run"),
+    ("runs", "show", "run", "--json"),
+    ("runs", "list", "."),
+    ("runs", "list", ".", "--json"),
+    ("runs", "list", ".", "--where", "seed > 0"),
+    ("runs", "prune", ".", "--dry-run"),
+    ("report", "run"),
+    ("report", "run", "--json"),
+    ("compare", "run", "whole"),
+    ("compare", "whole", "run", "--json"),
+    ("export", "run", "--format", "csv", "--out", "a"),
+    ("export", "run", "--format", "parquet", "--out", "b"),
+    ("export", "run", "--format", "fio-json", "--out", "c"),
+    ("fio", "--convert", "run"),
+    ("test", "--resume", "run"),
+)
+
+
+def case(box: Sandbox) -> None:
+    """A finished run, damaged, and some of the commands."""
+    shutil.copytree(box.prepared / "run", box.inside / "run")
+    os.symlink(box.prepared / "run", box.inside / "whole")
+    damage(box.rng, box.inside / "run")
+    for words in box.rng.sample(_READERS, 3):
+        box.call(*words)
+
+
+def resumed(box: Sandbox) -> None:
+    """A run that was killed, damaged, and gone on with: equal, or it is said."""
+    shutil.copytree(box.prepared / box.rng.choice(("early", "late")), box.inside / "run")
+    damage(box.rng, box.inside / "run")
+    ended = box.call("test", "--resume", "run")
+    wrong = differences(box.inside / "run", box.prepared / "run") if ended.code == 0 else ""
+    if wrong and not ended.stderr.strip():
+        box.fail(f"a damaged run was gone on with in silence and differs in {wrong}")
+
+
+def damage(rng: random.Random, run: Path) -> None:
+    """Change a file, take it away, or put something else in its place."""
+    files = sorted(path for path in run.rglob("*") if path.is_file())
+    for _ in range(rng.choice((1, 1, 1, 2, 3))):
+        path = rng.choice(files)
+        draw = rng.random()
+        data = path.read_bytes() if path.is_file() else b""
+        if draw < 0.35:
+            path.write_bytes(mutate.of_bytes(rng, data))
+        elif draw < 0.7 and path.suffix in (".json", ".jsonl"):
+            text = data.decode("utf-8", "surrogateescape")
+            changed = rng.choice((mutate.of_numbers, mutate.of_lines))(rng, text)
+            path.write_bytes(changed.encode("utf-8", "surrogateescape"))
+        else:
+            _replace(rng, path, files)
+
+
+def _replace(rng: random.Random, path: Path, files: list[Path]) -> None:
+    if path.is_dir():
+        return
+    path.unlink(missing_ok=True)
+    kind = rng.randrange(7)
+    if kind == 0:
+        path.mkdir()
+    elif kind == 1:
+        os.mkfifo(path)
+    elif kind == 2:
+        path.symlink_to(rng.choice(("/dev/zero", "/dev/full", "nowhere", path.name, "/")))
+    elif kind == 3:
+        other = rng.choice(files)
+        path.write_bytes(other.read_bytes() if other.is_file() else b"")
+    elif kind == 4:
+        path.write_bytes(b"")
+    elif kind == 5:
+        path.write_bytes(
+            rng.choice((b"[" * 10**5, b'{"a":' * 10**4, b"NaN", b'"\\ud800"', b"[1e999]"))
+        )

@@ -1,0 +1,33 @@
+"""A few cases of each kind, from seeds that stay; `./dev abuse` tries others as long as asked."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+CASES = {
+    "specs": 30,
+    "traces": 20,
+    "journals": 3,
+    "disks": 3,
+    "queries": 10,
+    "outputs": 10,
+}
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_hostile_cases_do_no_harm(kind: str) -> None:
+    words = [sys.executable, "-B", str(HERE), "--kind", kind, "--seed", "1", "--jobs", "1"]
+    done = subprocess.run(
+        [*words, "--cases", str(CASES[kind])],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr[-2000:]
