@@ -228,6 +228,17 @@ def writes(node: ast.AST) -> str | None:
     return next((one for one in (called, name) if one in _WRITING_CALLS), None)
 
 
+def test_what_is_shown_goes_through_one_place() -> None:
+    commands = [path for path in (PACKAGE / "cli").glob("*.py") if path.name != "terminal.py"]
+    shown = re.compile(r"click\.echo\(|\bprint\(")
+    assert [
+        named(path, number, line.strip())
+        for path in commands
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if shown.search(line) and "console.print(" not in line
+    ] == []
+
+
 def test_one_module_opens_files_for_writing() -> None:
     found = [
         (path, node.lineno, what)

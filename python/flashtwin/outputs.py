@@ -45,6 +45,9 @@ _KINDS = {
     stat.S_IFSOCK: "a socket",
     stat.S_IFLNK: "a symbolic link",
 }
+# The page of a report has the same rule, for its CSV files.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?%?", re.ASCII)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 # What makes a folder a stored run, several runs or a sweep, and what else is theirs in it.
 _STORED = ("steps.jsonl", "plan.json", "sweep.json")
@@ -121,6 +124,13 @@ def copy(made: Path, path: Path, *, within: Path | None = None) -> None:
 def encoded(data: Data) -> bytes:
     """Text as bytes; a lone surrogate has none, and comes as `\\udc80`, as JSON writes it too."""
     return data.encode("utf-8", "backslashreplace") if isinstance(data, str) else data
+
+
+def csv_cell(text: str) -> str:
+    """Text as a cell of a CSV file: what a spreadsheet would run as a formula gets a quote before
+    it. Numbers stay, also those with a sign."""
+    live = text.startswith(_FORMULA) and not _NUMBER.fullmatch(text)
+    return f"'{text}" if live else text
 
 
 def check(

@@ -136,7 +136,7 @@ def _guarded(work: Callable[[], object]) -> int:
     except OSError as error:
         return _outside(error)
     except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message(), err=True)
+        terminal.note(error.format_message())
         return USAGE
     except click.ClickException as error:
         say_error(" ".join(error.format_message().split()).rstrip("."), _usage_hint(error))
@@ -179,13 +179,13 @@ def _give_up_stdout() -> None:
 
 def say_error(message: str, hint: str | None) -> None:
     """An error, and what to do about it."""
-    terminal.note(f"{terminal.coloured('error:', 'red')} {message}")
+    terminal.note(message, head="error:", colour="red")
     _say_hint(hint)
 
 
 def _say_hint(hint: str | None) -> None:
     if hint:
-        terminal.note(f"{terminal.coloured('hint:', 'cyan')} {hint}")
+        terminal.note(hint, head="hint:", colour="cyan")
 
 
 def _say_all(error: FlashtwinError) -> None:

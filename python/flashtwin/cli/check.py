@@ -38,7 +38,7 @@ def command(
     if not as_json:
         good = check(spec, firmware=firmware, sets=sets, scale=scale)
         size = terminal.size(good.capacity_bytes)
-        click.echo(f"{spec}: a drive, {good.name}, {size}, spec {good.hash[:12]}")
+        terminal.say(f"{spec}: a drive, {good.name}, {size}, spec {good.hash[:12]}")
         return
     try:
         check(spec, firmware=firmware, sets=sets, scale=scale)

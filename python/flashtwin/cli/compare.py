@@ -74,7 +74,7 @@ def command(
     else:
         terminal.emit(*_page(done, every))
         if page is not None:
-            click.echo(f"page: {page}")
+            terminal.say(f"page: {page}")
     context.exit(MISS if done.failed else DONE)
 
 

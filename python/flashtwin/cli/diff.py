@@ -38,7 +38,7 @@ def command(first: str, second: str, as_json: bool) -> None:
         )
         return
     if not found:
-        click.echo(f"{first} and {second} are the same drive, spec {one.hash[:12]}")
+        terminal.say(f"{first} and {second} are the same drive, spec {one.hash[:12]}")
         return
     table = terminal.table(["key", first, second, "origins"])
     for row in found:

@@ -57,7 +57,7 @@ def command(run: str, form: str, out: Path | None, as_json: bool) -> None:
         terminal.print_json({"format": form, "exports": rows})
         return
     for at, files in made.items():
-        click.echo(f"{at}: {', '.join(file.name for file in files[:8])}", nl=False)
-        click.echo(f" and {len(files) - 8} more" if len(files) > 8 else "")
+        terminal.say(f"{at}: {', '.join(file.name for file in files[:8])}", nl=False)
+        terminal.say(f" and {len(files) - 8} more" if len(files) > 8 else "")
     for at in places.keys() - made.keys():
         terminal.note(f"note: {places[at].path} has no step in which jobs ran")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
 from flashtwin.cli import terminal
 from flashtwin.errors import DONE, USAGE, FlashtwinError
 
@@ -28,7 +26,7 @@ def convert(run: Path, out: Path | None, words: tuple[str, ...], quiet: bool) ->
     if not converted:
         raise FlashtwinError(f"no step of {run} asks a drive for anything", exit_code=USAGE)
     if out is None:
-        click.echo(fio_convert.one_file(converted), nl=False)
+        terminal.say(fio_convert.one_file(converted), nl=False)
         return DONE
     paths = fio_convert.write(converted, out)
     if not quiet:

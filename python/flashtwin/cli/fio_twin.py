@@ -11,8 +11,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from flashtwin import outputs
 from flashtwin.cli import terminal
 from flashtwin.errors import DONE, MISS, TERMINATED, FlashtwinError
@@ -118,7 +116,7 @@ def _write(answer: str, logs: Sequence[Log], asked: Asked) -> None:
     refused = _save(output, answer) if output is not None else None
     if output is None or refused:
         # An answer that its file does not take is not lost.
-        click.echo(answer, nl=False)
+        terminal.say(answer, nl=False)
     failed += [refused] if refused else []
     if failed:
         more = f", and so with {len(failed) - 1} more" if len(failed) > 1 else ""

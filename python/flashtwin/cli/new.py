@@ -85,7 +85,9 @@ def command(
     except BadSpecError:
         terminal.note(f"wrote {path}, which is not a drive yet:")
         raise
-    click.echo(f"{path}: {spec.name}, {terminal.size(spec.capacity_bytes)}, spec {spec.hash[:12]}")
+    terminal.say(
+        f"{path}: {spec.name}, {terminal.size(spec.capacity_bytes)}, spec {spec.hash[:12]}"
+    )
     terminal.note(f"next: flashtwin show {path}, flashtwin test {path} --battery fill")
 
 

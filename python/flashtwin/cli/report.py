@@ -34,4 +34,4 @@ def command(runs: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
     if as_json:
         terminal.print_json({"report": str(page), "runs": [str(run.path) for run in found]})
     else:
-        click.echo(str(page))
+        terminal.say(str(page))

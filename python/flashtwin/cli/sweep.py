@@ -198,8 +198,8 @@ def _print(done: Sweep, report: Path, shown: tuple[str, ...]) -> None:
             terminal.note(f"hint: {hint}")
     hidden = len(varying(done.rows)) - len(names)
     if hidden > 0 and not shown:
-        click.echo(f"{hidden} more findings vary: see the page, table.csv, or --show FINDING")
-    click.echo(f"report: {report}")
+        terminal.say(f"{hidden} more findings vary: see the page, table.csv, or --show FINDING")
+    terminal.say(f"report: {report}")
     unknown = [one for one, known in asked.items() if not known]
     if unknown and found:
         # Said at the end: what was measured is worth more than a name.

@@ -1,5 +1,9 @@
 """How things look: JSON, tables and notes, on a wide terminal, a narrow one, or in a pipe.
 
+Names come from specs, job files and runs that anybody may have written, so everything that is shown
+goes through here: what would move the cursor, change the screen or turn the direction of writing is
+shown as its escape.
+
 Invariants: data goes to stdout, the rest to stderr; in a pipe nothing is cut or wrapped and no line
 ends in blanks, on a terminal nothing is wider than it; colours only where they are wanted (rich and
 click both honour NO_COLOR).
@@ -9,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
@@ -17,29 +22,44 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
     from rich.table import Table
     from rich.text import Text
 
 # Wider than any row, so that a pipe gets a line a row.
 UNLIMITED = 4096
+# Controls but for tab and line feed, marks and overrides of direction, halves of characters.
+_ACTIVE = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 
 
 def print_json(value: object) -> None:
     """One object on stdout. NaN and infinity are no JSON and are a mistake of ours."""
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+    say(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
 
 
-def note(text: str) -> None:
-    """A line for the reader, not for a pipe."""
-    click.echo(text, err=True)
+def say(text: str, *, nl: bool = True) -> None:
+    """Text on stdout; in JSON the escapes of `printable` mean what they stand for."""
+    click.echo(printable(text), nl=nl)
+
+
+def note(text: str, *, head: str = "", colour: str = "") -> None:
+    """A line for the reader, not for a pipe; `head` stands before it, in a colour."""
+    begin = f"{coloured(head, colour)} " if head else ""
+    click.echo(f"{begin}{printable(text)}", err=True)
+
+
+def printable(text: str) -> str:
+    """Text that does nothing but be shown; half a character is shown as its escape, too."""
+    return _ACTIVE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def notes(texts: Iterable[object], quiet: bool) -> None:
     """Notes on what was asked for, each on its line."""
     if not quiet:
         for text in texts:
-            note(f"{coloured('note:', 'yellow')} {text}")
+            note(str(text), head="note:", colour="yellow")
 
 
 def coloured(text: str, colour: str) -> str:
@@ -87,7 +107,7 @@ def cell(text: object, style: str = "") -> Text:
     """Text as it is: specs hold brackets, which rich would take for markup."""
     from rich.text import Text
 
-    return Text("" if text is None else str(text), style=style)
+    return Text("" if text is None else printable(str(text)), style=style)
 
 
 def size(count: int) -> str:
@@ -133,8 +153,15 @@ def decimals(value: float) -> int:
 
 def _console(stream: TextIO) -> Console:
     from rich.console import Console
+    from rich.segment import Segment
 
     class Ours(Console):
+        def render(
+            self, renderable: RenderableType, options: ConsoleOptions | None = None
+        ) -> Iterable[Segment]:
+            for text, style, control in super().render(renderable, options):
+                yield Segment(text if control else printable(text), style, control)
+
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 

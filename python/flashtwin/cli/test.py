@@ -209,9 +209,9 @@ def _print(runs: Sequence[Run], page: Path | None, as_json: bool) -> None:
     terminal.emit(*findings.tables(found))
     first = next((one.id for column in found.values() for one in column), None)
     if first:
-        click.echo(f"\nwhat a finding means: flashtwin explain {first.partition('[')[0]}")
+        terminal.say(f"\nwhat a finding means: flashtwin explain {first.partition('[')[0]}")
     if page is not None:
-        click.echo(f"report: {page}")
+        terminal.say(f"report: {page}")
 
 
 def _columns(runs: Sequence[Run]) -> list[str]:

@@ -76,6 +76,13 @@ def _tables(run: Run, form: Format) -> dict[str, bytes]:
 
 
 def _csv(frame: pl.DataFrame) -> bytes:
+    import polars as pl
+
+    for name, kind in frame.schema.items():
+        if kind == pl.String:
+            cells = {text: outputs.csv_cell(text) for text in frame[name].drop_nulls().unique()}
+            live = {text: cell for text, cell in cells.items() if text != cell}
+            frame = frame.with_columns(pl.col(name).replace(live)) if live else frame
     return frame.write_csv().encode()
 
 

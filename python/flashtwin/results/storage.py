@@ -30,13 +30,13 @@ def write_whole(path: Path, data: bytes, *, durable: bool = False) -> None:
 def json_bytes(value: object) -> bytes:
     """Indented JSON; not-a-number is refused because no other reader would take it."""
     text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
-    return (text + "\n").encode()
+    return outputs.encoded(text + "\n")
 
 
 def json_line(value: object) -> bytes:
     """One line of a journal."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return (text + "\n").encode()
+    return outputs.encoded(text + "\n")
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -17,7 +17,10 @@ function fileName(card, ending) {
 function csvText(rows) {
   if (!rows.length) return "";
   const quoted = (value) => {
-    const text = value === null || value === undefined ? "" : String(value);
+    const plain = value === null || value === undefined ? "" : String(value);
+    // A spreadsheet would run such text as a formula; numbers stay. As outputs.csv_cell has it.
+    const text = typeof value === "string" && /^[=+\-@\t\r]/.test(plain) && !/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?%?$/.test(plain)
+      ? `'${plain}` : plain;
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   const names = Object.keys(rows[0]);

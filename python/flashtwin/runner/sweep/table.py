@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from flashtwin import outputs
 from flashtwin.results.finding import Finding
 from flashtwin.results.rundir import Run
 from flashtwin.runner.sweep.plan import Failure, Plan
@@ -88,12 +89,13 @@ def csv_bytes(plan: Plan, rows: Sequence[Row]) -> bytes:
     sink = io.StringIO()
     writer = csv.writer(sink, lineterminator="\n")
     heads = [f"{name}{end}" for name in found for end in (_unit(found[name]), ".low", ".high")]
-    writer.writerow(["point", "state", *keys, *heads])
+    writer.writerow(map(outputs.csv_cell, ["point", "state", *keys, *heads]))
     for row in rows:
         cells = [part for name in found for part in _cells(row.findings.get(name))]
         values = [value for _, value in row.settings]
-        writer.writerow([row.number, row.state, *values, *cells])
-    return sink.getvalue().encode()
+        texts = [str(row.number), row.state, *values, *cells]
+        writer.writerow(map(outputs.csv_cell, texts))
+    return outputs.encoded(sink.getvalue())
 
 
 def _unit(finding: Finding) -> str:
