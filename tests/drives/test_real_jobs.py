@@ -143,6 +143,21 @@ def test_logs_that_are_typed_go_where_they_are_typed(canary: Path) -> None:
     assert not list(Path.cwd().iterdir())
 
 
+def test_no_output_is_the_job_file(canary: Path) -> None:
+    text = "[a]\nsize=1m\nwrite_iolog=job.fio\n"
+    Path("job.fio").write_text(text)
+    done = run("job.fio", "--on", "probe.bin")
+    assert done.exit_code == 4 and "job.fio:3: write_iolog: " in done.stderr, done.output
+    assert Path("job.fio").read_text() == text
+
+
+def test_a_log_without_a_name_stays_here_whatever_the_job_is_called(canary: Path) -> None:
+    Path("job.fio").write_text("[../a]\nsize=1m\nfilename=x\nwrite_bw_log\n")
+    done = run("job.fio", "--on", "probe.bin")
+    assert done.exit_code == 0, done.output
+    assert {path.name for path in Path.cwd().iterdir()} == {"job.fio", ".._a_bw.1.log"}
+
+
 def test_an_answer_replaces_no_device(canary: Path) -> None:
     os.mkfifo("out.json")
     done = run(*JOB, "--output=out.json")

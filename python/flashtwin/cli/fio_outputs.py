@@ -25,7 +25,7 @@ def output_of(output: Path | None, read: Script, on: str) -> Path | None:
     """The file of the answer; none for stdout."""
     if output is None or str(output) in STDOUT:
         return None
-    outputs.check(output, inputs=_inputs(read, on))
+    outputs.check(output, inputs=inputs_of(read, on))
     return output
 
 
@@ -34,12 +34,12 @@ def check_logs(read: Script, made: Plan, on: str, asked: Asked, quiet: bool) -> 
     from flashtwin.fiojob.report import files
 
     traces = [process.job.fio.trace for process in made.processes if process.job.fio]
-    inputs = {*_inputs(read, on), *(Path(trace.path) for trace in traces if trace)}
+    inputs = {*inputs_of(read, on), *(Path(trace.path) for trace in traces if trace)}
     files.check(made.processes, inputs=inputs, output=asked.output)
     terminal.notes(files.renamed([process.clone.job for process in made.processes]), quiet)
 
 
-def _inputs(read: Script, on: str) -> set[Path]:
+def inputs_of(read: Script, on: str) -> set[Path]:
     """The job files with what they include, and the drive's own file."""
     lines = [setting.where for job in read.jobs for setting in job.settings.values()]
     lines += [job.where for job in read.jobs]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 def run(read: Script, on: str, wishes: Wishes, asked: Asked) -> int:
     """Let fio run them; its exit code as ours."""
+    from flashtwin.cli.fio_outputs import inputs_of
     from flashtwin.drives import real_jobs, real_text
     from flashtwin.runner.resolve import path_of
     from flashtwin.runner.stop import listening
@@ -28,7 +29,12 @@ def run(read: Script, on: str, wishes: Wishes, asked: Asked) -> int:
     words = [f"--output-format={','.join(shape.formats)}", f"--terse-version={shape.terse}"]
     if shape.status_ns:
         words += [f"--status-interval={max(shape.status_ns // 1_000_000, 1)}ms"]
-    answering = real_jobs.Asked(words=tuple(words), readonly=asked.readonly, output=asked.output)
+    answering = real_jobs.Asked(
+        words=tuple(words),
+        readonly=asked.readonly,
+        output=asked.output,
+        inputs=frozenset(inputs_of(read, on)),
+    )
 
     def say(text: str) -> None:
         if not wishes.quiet:

@@ -36,11 +36,22 @@ _LOG = re.compile(r"(log\d+|iolog\d+)([_.].*)?")
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """How fio is to answer: its own words for that, and the file in place of stdout, if any."""
+    """How fio is to answer: its own words for that, and the file in place of stdout, if any.
+
+    `inputs`: files that the command reads, which no output replaces.
+    """
 
     words: tuple[str, ...] = ()
     readonly: bool = False
     output: Path | None = None
+    inputs: frozenset[Path] = frozenset()
+
+    def check(self, log: Log, rest: str) -> tuple[Path, Path | None]:
+        """Where a log goes, and the directory that it may not leave; refused if it cannot."""
+        path, within = Path(log.name + rest), None if log.typed else Path()
+        others = () if self.output is None else (self.output,)
+        outputs.check(path, within=within, inputs=self.inputs, others=others)
+        return path, within
 
 
 def run(
@@ -56,7 +67,7 @@ def run(
     it has counted (exit code 128); while the files are filled there is nothing to be told, and
     `Interrupted` is raised.
     """
-    _check_outputs(prepared.logs, asked.output)
+    _check_outputs(prepared.logs, asked)
     where = real_file.place(path)
     fio = real_fio.find()
     total = sum(prepared.files)
@@ -84,50 +95,41 @@ def run(
         words = [*asked.words, *(["--readonly"] if asked.readonly else [])]
         words += [f"--output={_ANSWER}"] if asked.output else []
         code = running.run(prepared.text, words)
-        _move(work, prepared.logs, asked.output)
+        _move(work, prepared.logs, asked)
     return code if code in (DONE, TERMINATED) else MISS
 
 
-def _check_outputs(logs: Mapping[str, Log], output: Path | None) -> None:
+def _check_outputs(logs: Mapping[str, Log], asked: Asked) -> None:
     """Refuse before the run what could not be written after it."""
-    if output is not None:
-        outputs.check(output)
-    for name, log in logs.items():
+    if asked.output is not None:
+        outputs.check(asked.output, inputs=asked.inputs)
+    for log in logs.values():
         try:
-            path, within = _place(log, "" if name.startswith("iolog") else "_bw.1.log")
-            outputs.check(path, within=within)
+            asked.check(log, "" if log.option == "write_iolog" else "_bw.1.log")
         except FlashtwinError as error:
             said = f"{log.where}: {log.option}: {error.message}"
             raise FlashtwinError(said, hint=error.hint, exit_code=error.exit_code) from error
 
 
-def _place(log: Log, rest: str) -> tuple[Path, Path | None]:
-    """Where a log goes, and the directory that it may not leave: what nobody typed stays here."""
-    if log.where.line == 0:
-        return Path(log.name + rest), None
-    return outputs.named(Path.cwd(), log.name + rest), Path.cwd()
-
-
-def _move(work: Path, logs: Mapping[str, Log], output: Path | None) -> None:
+def _move(work: Path, logs: Mapping[str, Log], asked: Asked) -> None:
     """The answer and the logs to where they were asked for; one error for all that could not."""
     failed: list[FlashtwinError] = []
-
-    def move(made: Path, path: Path, within: Path | None = None) -> bool:
+    answer = work / _ANSWER
+    if asked.output is not None and answer.exists():
         try:
-            outputs.copy(made, path, within=within)
+            outputs.copy(answer, asked.output)
         except FlashtwinError as error:
             failed.append(error)
-            return False
-        return True
-
-    answer = work / _ANSWER
-    if output is not None and answer.exists() and not move(answer, output):
-        # An answer that its file does not take is not lost.
-        sys.stdout.write(answer.read_text(errors="replace"))
+            # An answer that its file does not take is not lost.
+            sys.stdout.write(answer.read_text(errors="replace"))
     for made in sorted(work.iterdir()):
         match = _LOG.fullmatch(made.name)
         if match and not made.is_symlink():
-            move(made, *_place(logs[match[1]], match[2] or ""))
+            try:
+                path, within = asked.check(logs[match[1]], match[2] or "")
+                outputs.copy(made, path, within=within)
+            except FlashtwinError as error:
+                failed.append(error)
     if failed:
         raise FlashtwinError(
             "; ".join(error.message for error in failed),

@@ -23,6 +23,7 @@ from flashtwin.fiojob.language.text import text_of
 from flashtwin.fiojob.language.where import JobFileError, Where
 from flashtwin.fiojob.plan.clones import clones
 from flashtwin.fiojob.plan.files import Target, is_whole, names, parts
+from flashtwin.fiojob.report.files import is_typed, name_for_files
 
 _NO_LIMIT = 1 << 60
 _GRAIN = 1 << 20
@@ -34,10 +35,11 @@ _NAME_BYTES_MOST = 250
 
 @dataclass(frozen=True, kw_only=True)
 class Log:
-    """What a job file calls a log of fio's, and where it says so."""
+    """What a log of fio's is called, and where it says so; `typed`: on the command line."""
 
     option: str
     name: str
+    typed: bool
     where: Where
 
 
@@ -201,10 +203,15 @@ class _Made:
 
     def _log(self, job: FioJob, option: str, setting: Setting) -> str:
         """fio's name for a log; those of one name stay of one name."""
-        log = Log(option=option, name=str(setting.value) or job.name, where=setting.where)
+        log = Log(
+            option=option,
+            name=str(setting.value) or name_for_files(job),
+            typed=is_typed(job, option),
+            where=setting.where,
+        )
         kind = "iolog" if option == "write_iolog" else "log"
         for name, known in self.logs.items():
-            if name.startswith(kind) and known.name == log.name:
+            if name.startswith(kind) and (known.name, known.typed) == (log.name, log.typed):
                 return name
         name = f"{kind}{len(self.logs)}"
         self.logs[name] = log

@@ -45,7 +45,7 @@ def files_of(rows: Sequence[Ran]) -> list[Log]:
         name = process.clone.job["write_iolog"]
         if name and row["requests"] is not None:
             files = [part.name for part in process.parts]
-            typed = _is_typed(process.clone.job, "write_iolog")
+            typed = is_typed(process.clone.job, "write_iolog")
             key = (_numbered(str(name), process), typed)
             iologs.setdefault(key, []).append((row, files))
     return joined(logs) + [
@@ -62,7 +62,7 @@ def check(processes: Sequence[Process], *, inputs: Iterable[Path], output: Path 
     for process in processes:
         for option, name in _names_of(process):
             job = process.clone.job
-            within = None if _is_typed(job, option) else Path()
+            within = None if is_typed(job, option) else Path()
             try:
                 outputs.check(Path(name), within=within, inputs=read, others=others)
             except FlashtwinError as error:
@@ -84,7 +84,8 @@ def _names_of(process: Process) -> Iterator[tuple[str, str]]:
         yield "write_iolog", _numbered(str(name), process)
 
 
-def _is_typed(job: FioJob, option: str) -> bool:
+def is_typed(job: FioJob, option: str) -> bool:
+    """Whether the name of a log stands on the command line."""
     return bool(job[option]) and job.line(option).line == COMMAND_LINE.line
 
 
@@ -133,7 +134,7 @@ def wish_of(process: Process, epoch_ns: int) -> Wish:
     unmeasured = without(job)
     return Wish(
         logs={option: str(job[option] or name_for_files(job)) for option in asked},
-        typed=frozenset(option for option in asked if _is_typed(job, option)),
+        typed=frozenset(option for option in asked if is_typed(job, option)),
         number=process.clone.thread if job["per_job_logs"] else None,
         offsets=bool(job["log_offset"]),
         hist_ns=int(job["log_hist_msec"]) * MS,
