@@ -56,7 +56,7 @@ class Pattern:
 
 def parse_pattern(text: str) -> Pattern:
     """`128k-q32`; raises `ValueError` with what to write instead."""
-    match = re.fullmatch(r"(\d+[km])-q(\d+)", text.strip().lower())
+    match = re.fullmatch(r"([0-9]+[km])-q([0-9]{1,9})", text.strip().lower())
     if not match:
         raise ValueError("write BLOCK-qDEPTH, for example 128k-q32, joined with +")
     block, depth = quantity.parse_block(match[1]), int(match[2])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-_NUMBER = r"(\d+(?:\.\d+)?)"
+_NUMBER = r"([0-9]{1,40}(?:\.[0-9]{1,40})?)"
 _SIZE = re.compile(rf"{_NUMBER}\s*([A-Za-z]*)")
 _TIME = re.compile(rf"{_NUMBER}\s*([A-Za-z]*)")
 _SIZES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12} | {
@@ -84,7 +84,7 @@ def show_seconds(seconds: float) -> str:
 
 def parse_block(text: str) -> int:
     """A block as job files write it: 128k and 1m are powers of 1024."""
-    match = re.fullmatch(r"(\d+)([km]?)", text.strip().lower())
+    match = re.fullmatch(r"([0-9]{1,18})([km]?)", text.strip().lower())
     if not match or int(match[1]) == 0:
         raise ValueError("write a block such as 4k, 128k or 1m")
     return int(match[1]) << {"": 0, "k": 10, "m": 20}[match[2]]

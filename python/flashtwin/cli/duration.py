@@ -15,7 +15,7 @@ def seconds(option: str, text: str | None) -> float:
     """Seconds of 12h, 30d or 4w; 0 where the option was not given."""
     if text is None:
         return 0.0
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([mhdw])", text.strip().lower())
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([mhdw])", text.strip().lower())
     if not match:
         raise FlashtwinError(
             f"{option} {text} is no time", hint="write 12h, 30d or 4w", exit_code=USAGE

@@ -65,7 +65,7 @@ def _speed(speed: str | None) -> tuple[str, ...]:
         return ()
     if speed == "max":
         return ("--replay_no_stall=1",)
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)x?", speed)
+    found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)x?", speed)
     percent = round(100 * float(found[1])) if found else 0
     if not 1 <= percent <= 100_000_000:
         raise click.BadParameter(

@@ -124,7 +124,7 @@ def _fails(one: Measure, limit: float, wanted: bool) -> bool:
 
 
 def _percent(text: str, share: str) -> float:
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%\s*", share)
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*", share)
     if not match:
         raise FlashtwinError(f"--fail-on {text} is no limit", hint=_FORM, exit_code=USAGE)
     return float(match[1])

@@ -13,20 +13,31 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from flashtwin.fiojob.language.arithmetic import evaluate
+from flashtwin.fiojob.language.numbers import whole
+from flashtwin.fiojob.language.where import BadValueError
 
-_VARIABLE = re.compile(r"\$\{([^}]+)\}")
+# No variable's name is longer, and a text of many `${` is read once.
+_VARIABLE = re.compile(r"\$\{([^}]{1,255})\}")
 _WORD = re.compile(r"\$(pagesize|mb_memory|ncpus)")
-_SUM = re.compile(r"[\d\s.+\-*/%^()]*\d[\d\s.+\-*/%^()]*")
+_SUM = re.compile(r"[0-9\s.+\-*/%^()]*", re.A)
+# Characters of an option with its variables replaced.
+_MOST = 65_536
 
 
 def expand(text: str, environment: Mapping[str, str], note: Callable[[str], None]) -> str:
     """The option with its variables and words replaced."""
+    length = len(text)
 
     def variable(match: re.Match[str]) -> str:
+        nonlocal length
         name = match[1]
         if name not in environment:
             note(f"the environment variable {name} is not set: fio reads nothing in its place")
-        return environment.get(name, "")
+        value = environment.get(name, "")
+        length += len(value)
+        if length > _MOST:
+            raise BadValueError(f"with its variables replaced it has more than {_MOST} characters")
+        return value
 
     def word(match: re.Match[str]) -> str:
         value = str(_MACHINE[match[1]]())
@@ -40,9 +51,15 @@ def expand(text: str, environment: Mapping[str, str], note: Callable[[str], None
 
 def _reckoned(text: str) -> str:
     name, equals, value = text.partition("=")
-    if not equals or not _SUM.fullmatch(value) or not re.search(r"[-+*/]", value):
+    plain = _SUM.fullmatch(value) and re.search("[0-9]", value)
+    if not equals or not plain or not re.search(r"[-+*/]", value):
         return text
-    return f"{name}={int(evaluate(value, Fraction))}"
+    return f"{name}={int(evaluate(value, _decimal))}"
+
+
+def _decimal(text: str) -> Fraction:
+    before, _, behind = text.partition(".")
+    return Fraction(whole(before + behind), 10 ** len(behind))
 
 
 _MACHINE: dict[str, Callable[[], int]] = {

@@ -20,6 +20,9 @@ from flashtwin.fiojob.language.where import BadValueError
 
 ByDirection = tuple[Any, Any, Any]
 
+# Characters of all the names that one option gathers from several lines.
+NAMES_MOST = 65_536
+
 
 class Kind(Protocol):
     """How an option's value is read and written."""
@@ -72,7 +75,13 @@ class Names(Text):
     name: str = "text"
 
     def over(self, before: Any, value: str) -> str:
-        return value if before is None else f"{before}:{value}"
+        whole = value if before is None else f"{before}:{value}"
+        if len(whole) > NAMES_MOST:
+            raise BadValueError(
+                f"names of {len(whole)} characters together, and {NAMES_MOST} are possible",
+                hint="nrfiles=N makes many files without naming them",
+            )
+        return whole
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,10 +110,10 @@ class Flag(_Plain):
     def parse(self, text: str | None, reading: Reading) -> bool:
         if text is None and self.bare:
             return True
-        match = re.fullmatch(r"\s*(0[xX][0-9a-fA-F]+|\d+)", given(text))
+        match = re.fullmatch(r"\s*(?:0[xX]([0-9a-fA-F]+)|([0-9]+))", given(text))
         if not match:
             raise BadValueError(f"{text!r} is neither 0 nor 1", hint="write 0 or 1")
-        value = int(match[1], 16 if "x" in match[1].lower() else 10)
+        value = numbers.whole(match[1], 16) if match[1] else numbers.whole(match[2])
         if value > 1 and not self.bare:
             raise BadValueError(f"{value} is neither 0 nor 1", hint="write 0 or 1")
         return bool(value)
@@ -158,11 +167,12 @@ class Size(_Plain):
     def parse(self, text: str | None, reading: Reading) -> int | Percent:
         value = numbers.without_rest(given(text), reading)
         # Templates of Python's double the sign, and fio takes both.
-        match = re.fullmatch(r"\s*(\d+)%%?", value)
+        match = re.fullmatch(r"\s*([0-9]+)%%?", value)
         if match:
-            if int(match[1]) > 100:
+            percent = numbers.whole(match[1])
+            if percent > 100:
                 raise BadValueError(f"{value} is more than all", hint="write 0% to 100%")
-            return Percent(percent=int(match[1]))
+            return Percent(percent=percent)
         single(value)
         return Whole().checked(numbers.size(value, reading), value)
 

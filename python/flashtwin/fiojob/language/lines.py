@@ -4,6 +4,9 @@ As fio has it: `;` and `#` begin a comment anywhere in a line, also between quot
 nothing; there is no continuation of lines; a section whose name begins with `global` changes the
 defaults of all sections after it; an include stands within a section and holds options only. Its
 path is tried as it stands, then beside the file that names it.
+
+Invariant: what is read is bounded, whatever a file says: in bytes, lines, the length of a line,
+includes and jobs; only regular files are opened, and the text is UTF-8 without control characters.
 """
 
 from __future__ import annotations
@@ -15,12 +18,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from flashtwin.errors import ENVIRONMENT
+from flashtwin.errors import USAGE
 from flashtwin.fiojob.language.where import JobFileError, Where
+from flashtwin.inputs import InputError, read_regular
 
 _INCLUDE = re.compile(r"include(?:\s+|\s*=\s*)(\S.*)")
 # No job file of anybody's is larger; a disk given by mistake is.
-_BYTES_MOST = 16 << 20
+_BYTES_MOST = 4 << 20
+# fio's buffer of a line; it reads the rest of a longer one as a line of its own.
+_LINE_MOST = 8191
+# The jobs that fio takes; what stands in one job is read again for each that inherits it.
+JOBS_MOST = 4096
+# Lines of options in a file and all that it includes, and how often and how deep it includes:
+# files that each include the next one twice would have no end.
+_LINES_MOST = 50_000
+_INCLUDES_MOST, _DEPTH_MOST = 256, 16
+_CONTROL = re.compile("[\0-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,35 +61,92 @@ class Section:
 def read(path: str, *, after: bool = False) -> list[Section]:
     """The sections of a job file; `-` is the standard input. `after`: files before it had jobs."""
     file = "standard input" if path == "-" else path
-    return list(_sections(_text(path, ()), file, path, after))
+    return _Reader(path).sections(_text(path, ()), file, after)
 
 
 def read_text(text: str, *, file: str = "text") -> list[Section]:
     """The sections of a text; its includes are looked for in the working directory."""
-    return list(_sections(text, file, "", False))
+    return _Reader("").sections(text, file, False)
 
 
-def _sections(text: str, file: str, path: str, after: bool) -> Iterator[Section]:
-    name: str | None = None
-    began = Where(file=file, line=1)
-    lines: list[Line] = []
-    waiting = after
-    for line in _lines(text, file, ()):
-        if not line.text.startswith("["):
-            if name is None:
+def check_characters(text: str, where: Where) -> None:
+    """Refuse what no option holds: control characters, and bytes that are no UTF-8."""
+    odd = _CONTROL.search(text)
+    if odd is None:
+        return
+    if odd[0] >= "\ud800":
+        raise JobFileError(where, "this is not text in UTF-8", hint="save the file as UTF-8")
+    raise JobFileError(
+        where, f"the control character {odd[0]!a} is no part of a job", hint="take it out"
+    )
+
+
+class _Reader:
+    """One file with all that it includes; counts what it has read."""
+
+    def __init__(self, path: str):
+        self._path = path
+        self._lines = self._includes = 0
+
+    def sections(self, text: str, file: str, waiting: bool) -> list[Section]:
+        made: list[Section] = []
+        name: str | None = None
+        began = Where(file=file, line=1)
+        lines: list[Line] = []
+        for line in _lines(text, file, ()):
+            if not line.text.startswith("["):
+                if name is None:
+                    raise JobFileError(
+                        line.where,
+                        f"{line.text} stands before any section",
+                        hint="write [global] above it, or the [name] of a job",
+                    )
+                lines += self._followed(line, self._path)
+                continue
+            if name is not None:
+                made.append(_made(name, began, lines, waiting))
+                waiting = waiting and name.startswith("global")
+            name, began, lines = _named(line), line.where, []
+            if len(made) >= JOBS_MOST:
+                raise JobFileError(line.where, f"more than {JOBS_MOST} sections, fio's own bound")
+        return [*made, _made(name, began, lines, waiting)] if name is not None else made
+
+    def _followed(self, line: Line, path: str) -> Iterator[Line]:
+        """The line itself, or those of the file that it includes."""
+        match = _INCLUDE.fullmatch(line.text)
+        if not match:
+            self._lines += 1
+            if self._lines > _LINES_MOST:
+                raise JobFileError(line.where, f"more than {_LINES_MOST} lines of options")
+            yield line
+            return
+        found = _include(match[1], path)
+        chain = (*line.where.chain, line.where)
+        self._check_include(line, found, chain)
+        for inner in _lines(_text(found, chain), found, chain):
+            if inner.text.startswith("["):
                 raise JobFileError(
-                    line.where,
-                    f"{line.text} stands before any section",
-                    hint="write [global] above it, or the [name] of a job",
+                    inner.where,
+                    f"{inner.text} begins a section in an included file, which fio refuses",
+                    hint="an included file holds options only",
                 )
-            lines += _followed(line, path)
-            continue
-        if name is not None:
-            yield _made(name, began, lines, waiting)
-            waiting = waiting and name.startswith("global")
-        name, began, lines = _named(line), line.where, []
-    if name is not None:
-        yield _made(name, began, lines, waiting)
+            yield from self._followed(inner, found)
+
+    def _check_include(self, line: Line, found: str, chain: tuple[Where, ...]) -> None:
+        if any(_same(found, Path(one.file)) for one in chain):
+            circle = " -> ".join([*(one.alone for one in chain), found])
+            raise JobFileError(
+                line.where,
+                f"the includes go round in a circle: {circle}",
+                hint="leave one of them out",
+            )
+        self._includes += 1
+        if self._includes > _INCLUDES_MOST or len(chain) > _DEPTH_MOST:
+            raise JobFileError(
+                line.where,
+                f"more than {_INCLUDES_MOST} includes, or {_DEPTH_MOST} within one another",
+                hint="write what they hold into one file",
+            )
 
 
 def _made(name: str, where: Where, lines: list[Line], waiting: bool) -> Section:
@@ -95,34 +165,25 @@ def _named(line: Line) -> str:
 
 
 def _lines(text: str, file: str, chain: tuple[Where, ...]) -> Iterator[Line]:
+    if text.startswith("\ufeff"):
+        raise JobFileError(
+            Where(file=file, line=1, chain=chain),
+            "the file begins with a byte order mark, which fio refuses",
+            hint="save it as UTF-8 without one",
+        )
     for number, raw in enumerate(re.split(r"\r\n|\n|\r", text), 1):
         line = re.split("[;#]", raw, maxsplit=1)[0].strip(" \t\v\f\0")
-        if line:
-            yield Line(text=line, where=Where(file=file, line=number, chain=chain))
-
-
-def _followed(line: Line, path: str) -> Iterator[Line]:
-    """The line itself, or those of the file that it includes."""
-    match = _INCLUDE.fullmatch(line.text)
-    if not match:
-        yield line
-        return
-    found = _include(match[1], path)
-    chain = (*line.where.chain, line.where)
-    before = [Path(one.file) for one in chain]
-    if any(_same(found, one) for one in before):
-        circle = " -> ".join([*(one.alone for one in chain), found])
-        raise JobFileError(
-            line.where, f"the includes go round in a circle: {circle}", hint="leave one of them out"
-        )
-    for inner in _lines(_text(found, chain), found, chain):
-        if inner.text.startswith("["):
+        if not line:
+            continue
+        where = Where(file=file, line=number, chain=chain)
+        check_characters(line, where)
+        if len(raw) > _LINE_MOST:
             raise JobFileError(
-                inner.where,
-                f"{inner.text} begins a section in an included file, which fio refuses",
-                hint="an included file holds options only",
+                where,
+                f"a line of {len(raw)} characters, and fio reads {_LINE_MOST} of it",
+                hint="make several lines of it",
             )
-        yield from _followed(inner, found)
+        yield Line(text=line, where=where)
 
 
 def _include(name: str, path: str) -> str:
@@ -140,24 +201,25 @@ def _same(one: str, other: Path) -> bool:
 
 def _text(path: str, chain: tuple[Where, ...]) -> str:
     here = chain[-1] if chain else Where(file=path, line=0)
+    if path == "-":
+        data = sys.stdin.buffer.read(_BYTES_MOST + 1)
+        if len(data) > _BYTES_MOST:
+            raise JobFileError(here, f"more than {_BYTES_MOST >> 20} MiB are no job file")
+    else:
+        data = _read(path, chain, here)
+    # What is no UTF-8 matters where it is not in a comment: `check_characters` tells the line.
+    return data.decode("utf-8", errors="surrogateescape")
+
+
+def _read(path: str, chain: tuple[Where, ...], here: Where) -> bytes:
     try:
-        if path == "-":
-            data = sys.stdin.buffer.read(_BYTES_MOST + 1)
-        else:
-            if not Path(path).exists():
-                raise JobFileError(
-                    here,
-                    "there is no such file" if not chain else f"{path} is not there to include",
-                    hint="give the path of a job file",
-                )
-            if Path(path).is_dir():
-                raise JobFileError(here, f"{path} is a directory and no job file")
-            with open(path, "rb") as file:
-                data = file.read(_BYTES_MOST + 1)
-    except OSError as error:
-        failure = JobFileError(here, f"{path} cannot be read: {error.strerror}")
-        failure.exit_code = ENVIRONMENT
+        return read_regular(path, most_bytes=_BYTES_MOST)
+    except InputError as error:
+        said, hint = f"cannot read {path}: {error.why}", None
+        if error.missing:
+            said = "there is no such file" if not chain else f"{path} is not there to include"
+        if error.exit_code == USAGE:
+            hint = "give the path of a job file"
+        failure = JobFileError(here, said, hint=hint)
+        failure.exit_code = error.exit_code
         raise failure from error
-    if len(data) > _BYTES_MOST:
-        raise JobFileError(here, f"{path} is larger than {_BYTES_MOST >> 20} MiB: no job file")
-    return data.decode("utf-8", errors="replace")

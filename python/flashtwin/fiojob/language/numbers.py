@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
 _POWER = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
-_SIZE = re.compile(r"([-+]?)(0[xX][0-9a-fA-F]+|\d+)([kmgtp]?)(ib|b|i)?", re.IGNORECASE)
+# ASCII: the digits of other scripts are letters to fio.
+_SIZE = re.compile(r"([-+]?)(0[xX][0-9a-fA-F]+|[0-9]+)([kmgtp]?)(ib|b|i)?", re.I | re.A)
 _HEXADECIMAL = re.compile(r"[-+]?0[xX]([0-9a-fA-F]+)")
-_TIME = re.compile(r"(\d+)(d|h|m|s|ms|msec|us|usec)?", re.IGNORECASE)
+_TIME = re.compile(r"([0-9]+)(d|h|m|s|ms|msec|us|usec)?", re.I | re.A)
+_REAL = re.compile(r"\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.A)
 
 # In microseconds.
 UNITS = {"d": 86_400_000_000, "h": 3_600_000_000, "m": 60_000_000, "s": 1_000_000} | {
@@ -34,6 +36,10 @@ UNITS = {"d": 86_400_000_000, "h": 3_600_000_000, "m": 60_000_000, "s": 1_000_00
 
 # What 64 bits hold; fio's own numbers wrap beyond.
 MOST = 2**63 - 1
+# Of microseconds: the clock of a run counts nanoseconds in 64 bits, and several times add up.
+MOST_US = 100 * 365 * UNITS["d"]
+# Digits beyond those of any number of 64 bits, also in base 2.
+_DIGITS_MOST = 80
 
 
 @dataclass(kw_only=True)
@@ -77,7 +83,7 @@ def _one_size(text: str, reading: Reading) -> int:
     hexadecimal = _HEXADECIMAL.fullmatch(plain)
     if hexadecimal:
         # Its digits end in the letter b at times, which is no suffix.
-        return int(plain, 16)
+        return whole(hexadecimal[1], 16) * (-1 if plain.startswith("-") else 1)
     match = _SIZE.fullmatch(plain)
     if not match or (match[2][:2] in ("0x", "0X")):
         raise BadValueError(f"{_shown(text)} is no number", hint=_size_hint(plain))
@@ -91,10 +97,10 @@ def _one_size(text: str, reading: Reading) -> int:
     factor = _factor(match[3].lower(), (match[4] or "").lower(), reading)
     if match[4] and match[4].lower() == "ib" and reading.kb_base == 1024:
         reading.notes.append(
-            f"{plain} is {int(match[2]) * factor} bytes: with kb_base=1024 fio reads kib, mib, … as"
-            " powers of 1000"
+            f"{plain} is {whole(match[2]) * factor} bytes: with kb_base=1024 fio reads kib, mib, …"
+            " as powers of 1000"
         )
-    return int(match[1] + match[2]) * factor
+    return (-1 if match[1] == "-" else 1) * whole(match[2]) * factor
 
 
 def _factor(letter: str, rest: str, reading: Reading) -> int:
@@ -105,7 +111,7 @@ def _factor(letter: str, rest: str, reading: Reading) -> int:
 
 
 def _size_hint(text: str) -> str:
-    if re.fullmatch(r"\d+\.\d+[kmgtpKMGTP]?[iIbB]*", text):
+    if re.fullmatch(r"[0-9]+\.[0-9]+[kmgtpKMGTP]?[iIbB]*", text):
         return "fio drops what follows the point: write a whole number of a smaller unit"
     if text.endswith("%"):
         return "this option takes no percentage"
@@ -115,8 +121,12 @@ def _size_hint(text: str) -> str:
 def microseconds(text: str, unit: str) -> int:
     """A time; a bare number is of `unit`. `(…)` is reckoned."""
     if text.lstrip().startswith("("):
-        return _bounded(int(_reckoned(text, lambda one: _one_time(one, unit))), text)
-    return _bounded(_one_time(text, unit), text)
+        value = int(_reckoned(text, lambda one: _one_time(one, unit)))
+    else:
+        value = _one_time(text, unit)
+    if abs(value) > MOST_US:
+        raise BadValueError(f"{_shown(text)} is more than 100 years", hint="write a shorter time")
+    return value
 
 
 def _one_time(text: str, unit: str) -> int:
@@ -126,16 +136,23 @@ def _one_time(text: str, unit: str) -> int:
             f"{_shown(text)} is no time",
             hint="write a whole number with d, h, m, s, ms or us, for example 90s or 1500ms",
         )
-    return int(match[1]) * UNITS[(match[2] or unit).lower()]
+    return whole(match[1]) * UNITS[(match[2] or unit).lower()]
+
+
+def whole(digits: str, base: int = 10) -> int:
+    """The number that ASCII digits make, however many they are."""
+    plain = digits.lstrip("0") or "0"
+    if len(plain) > _DIGITS_MOST:
+        raise BadValueError(f"a number of {len(plain)} digits is more than 64 bits hold")
+    return int(plain, base)
 
 
 def real(text: str) -> float:
     """A number with a point."""
-    try:
-        value = float(text)
-    except ValueError:
-        raise BadValueError(f"{_shown(text)} is no number") from None
-    if value != value or value in (float("inf"), float("-inf")):
+    if not _REAL.fullmatch(text):
+        raise BadValueError(f"{_shown(text)} is no number")
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
         raise BadValueError(f"{_shown(text)} is no finite number")
     return value
 

@@ -64,13 +64,13 @@ class PatternKind(_Plain):
         if not colon:
             return Pattern(rw=rw)
         if rw.startswith("rand"):
-            match = re.fullmatch(r"\d+", rest)
-            if not match or int(rest) == 0:
+            match = re.fullmatch("[0-9]+", rest)
+            if not match or not 0 < numbers.whole(rest) <= numbers.MOST:
                 raise BadValueError(
                     f"{rest or 'nothing'} after the colon is no number of requests",
                     hint=f"write for example {rw}:8, a new random offset every 8 requests",
                 )
-            return Pattern(rw=rw, every=int(rest))
+            return Pattern(rw=rw, every=numbers.whole(rest))
         return Pattern(rw=rw, skip=numbers.size(rest, reading))
 
     def show(self, value: Pattern) -> str:
@@ -103,6 +103,16 @@ class RangeKind:
 
 
 Split = tuple[tuple[int, int], ...]
+# fio 3.33 keeps so many entries of a list, and drops the others.
+SPLITS_MOST, ZONES_MOST = 64, 256
+
+
+def _parts(text: str, most: int) -> list[str]:
+    """The entries of a list with colons between them."""
+    parts = text.split(":")
+    if len(parts) > most:
+        raise BadValueError(f"a list of {len(parts)} entries, and fio takes {most}")
+    return parts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,17 +138,17 @@ class SplitKind:
 
     def _one(self, text: str, reading: Reading) -> Split:
         entries: list[tuple[int, int | None]] = []
-        for entry in text.split(":"):
+        for entry in _parts(text, SPLITS_MOST):
             block, slash, share = entry.partition("/")
             percent = None
             if slash and share.strip():
-                match = re.fullmatch(r"\s*(\d+)\s*", share)
-                if not match or int(match[1]) > 100:
+                match = re.fullmatch(r"\s*([0-9]+)\s*", share)
+                if not match or numbers.whole(match[1]) > 100:
                     raise BadValueError(
                         f"{share} in {entry} is no percentage",
                         hint="shares are whole numbers from 0 to 100, for example 4k/60:64k/40",
                     )
-                percent = int(match[1])
+                percent = numbers.whole(match[1])
             entries.append((Whole(least=1).parse(block, reading), percent))
         return _completed(entries, text)
 
@@ -222,14 +232,14 @@ class DistributionKind(_Plain):
 
     def _zones(self, name: str, text: str, reading: Reading) -> tuple[tuple[int, int], ...]:
         entries: list[tuple[int, int | None]] = []
-        for entry in text.split(":"):
+        for entry in _parts(text, ZONES_MOST):
             access, slash, size = entry.partition("/")
-            if not re.fullmatch(r"\d+", access) or not slash:
+            if not re.fullmatch("[0-9]+", access) or not slash:
                 raise BadValueError(
                     f"{entry or 'nothing'} is no zone",
                     hint="write percent of requests/size, for example zoned:60/10:40/90",
                 )
-            entries.append((int(access), Whole().parse(size, reading) if size else None))
+            entries.append((numbers.whole(access), Whole().parse(size, reading) if size else None))
         if sum(access for access, _ in entries) != 100:
             total = sum(access for access, _ in entries)
             raise BadValueError(f"the shares of the requests add up to {total}", hint="make it 100")

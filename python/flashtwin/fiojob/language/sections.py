@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from flashtwin.fiojob.language.expand import expand
 from flashtwin.fiojob.language.job import FioJob, Setting
-from flashtwin.fiojob.language.kinds import has_control
-from flashtwin.fiojob.language.lines import Line, Section
+from flashtwin.fiojob.language.lines import Line, Section, check_characters
 from flashtwin.fiojob.language.numbers import Reading
 from flashtwin.fiojob.language.option import Option, Role
 from flashtwin.fiojob.language.table import find, meant
@@ -23,7 +22,7 @@ from flashtwin.fiojob.language.table_engines import (
     SYNCHRONOUS,
     engine_of,
 )
-from flashtwin.fiojob.language.where import BadValueError, JobFileError, Where
+from flashtwin.fiojob.language.where import BadValueError, JobFileError, Where, quoted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +33,7 @@ class Note:
     text: str
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.text}"
+        return quoted(f"{self.where}: {self.text}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,15 +75,9 @@ def typed(
 class _Reader:
     def __init__(self, environment: Mapping[str, str]):
         self._environment = environment
-        self.notes: list[Note] = []
+        self.notes: dict[Note, None] = {}
 
     def job(self, section: Section, inherited: Mapping[str, Setting]) -> FioJob:
-        if has_control(section.name):
-            raise JobFileError(
-                section.where,
-                f"the job's name {section.name!r} has a control character",
-                hint="write a name of letters and digits",
-            )
         settings = self.settings(section, inherited)
         if section.first:
             settings["stonewall"] = Setting(value=True, where=section.where, text="stonewall")
@@ -109,7 +102,11 @@ class _Reader:
     def _split(self, line: Line) -> tuple[Option, str | None]:
         text = line.text
         if line.where.line:
-            text = expand(text, self._environment, lambda said: self._note(line.where, said))
+            try:
+                text = expand(text, self._environment, lambda said: self._note(line.where, said))
+            except BadValueError as error:
+                raise JobFileError(line.where, error.message, hint=error.hint) from error
+            check_characters(text, line.where)
         name, equals, value = text.partition("=")
         option = find(name.strip())
         if option is None:
@@ -126,16 +123,16 @@ class _Reader:
         reading = Reading(kb_base=int(base.value) if base else 1024)
         try:
             value = option.kind.parse(text, reading)
+            before = found[option.name].value if option.name in found else None
+            whole = option.kind.over(before, value)
         except BadValueError as error:
             said = f"{option.name}: {error.message}"
             raise JobFileError(line.where, said, hint=error.hint) from error
         for said in reading.notes:
             self._note(line.where, f"{option.name}: {said}")
         self._judge(line, option, value)
-        before = found[option.name].value if option.name in found else None
-        whole = option.kind.over(before, value)
         if option.name == "filename" and before is not None:
-            self._note(line.where, f"filename adds to those before it, as in fio: {whole}")
+            self._note(line.where, f"filename adds to those before it, as in fio: {value}")
         return Setting(value=whole, where=line.where, text=line.text)
 
     def _judge(self, line: Line, option: Option, value: object) -> None:
@@ -184,6 +181,4 @@ class _Reader:
             )
 
     def _note(self, where: Where, text: str) -> None:
-        note = Note(where=where, text=text)
-        if note not in self.notes:
-            self.notes.append(note)
+        self.notes[Note(where=where, text=text)] = None

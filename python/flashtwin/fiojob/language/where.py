@@ -6,6 +6,7 @@ instead; on the command line the word itself stands for the line.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from flashtwin.errors import USAGE, UsageError
@@ -35,6 +36,24 @@ class Where:
         return f"{self.file}:{self.line}" if self.line else self.file
 
 
+# What is quoted of a text that somebody made too long to read.
+_LONG, _ENDS = 4096, 100
+_TOO_LONG = re.compile(r"\S{300,}")
+
+
+def quoted(text: str) -> str:
+    """The text on one line and short enough to read: no character of it reaches a terminal but
+    those that print."""
+    short = _TOO_LONG.sub(_shortened, text)
+    plain = "".join(one if one.isprintable() else f"\\x{ord(one):02x}" for one in short[:_LONG])
+    return plain + ("…" if short[_LONG:] else "")
+
+
+def _shortened(match: re.Match[str]) -> str:
+    """Both ends: a place stands at the end of a path."""
+    return f"{match[0][:_ENDS]}…{match[0][-_ENDS:]}"
+
+
 COMMAND_LINE = Where(file="command line", line=0)
 
 
@@ -44,9 +63,9 @@ class JobFileError(UsageError):
     exit_code = USAGE
 
     def __init__(self, where: Where, message: str, *, hint: str | None = None):
-        super().__init__(f"{where}: {message}", hint=hint)
+        super().__init__(quoted(f"{where}: {message}"), hint=hint and quoted(hint))
         self.where = where
-        self.said = message
+        self.said = quoted(message)
 
 
 class BadValueError(Exception):

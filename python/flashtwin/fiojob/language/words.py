@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.fiojob.language import lines
 from flashtwin.fiojob.language.kinds import Flag
-from flashtwin.fiojob.language.lines import Line, Section
+from flashtwin.fiojob.language.lines import Line, Section, check_characters
 from flashtwin.fiojob.language.option import Option
 from flashtwin.fiojob.language.sections import Note, Script, typed
 from flashtwin.fiojob.language.table import by_name, find, meant
@@ -94,6 +94,7 @@ def parse(words: Sequence[str]) -> Words:
     pending = list(words)
     while pending:
         word = pending.pop(0)
+        check_characters(word, Where(file=word, line=0))
         if word == "-" or not word.startswith("-"):
             files.append(word)
             continue
@@ -142,6 +143,7 @@ def _line(name: str, value: str | None, pending: list[str]) -> Line:
                 COMMAND_LINE, f"--{name} needs a value", hint=f"write --{name}=VALUE"
             )
         value = pending.pop(0)
+        check_characters(value, Where(file=f"--{name}={value}", line=0))
     name = name if find(name) else option.name
     text = name if value is None else f"{name}={value}"
     return Line(text=text, where=Where(file=f"--{text}", line=0))

@@ -10,6 +10,7 @@ as fio does: a late job is passed over, and what waits for all begins as soon as
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,8 @@ from flashtwin.fiojob.language.where import JobFileError
 
 # fio's own bound on the processes of one run.
 MOST = 4096
+# Files of all processes together: each takes some kilobytes here and in the answer.
+MOST_FILES = 65_536
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,9 +40,12 @@ def clones(jobs: Sequence[FioJob]) -> list[Clone]:
     """All processes of some jobs."""
     found: list[Clone] = []
     together = _together(jobs)
-    phase = group = in_phase = in_group = 0
+    phase = group = in_phase = in_group = files = 0
+    names = Counter(job.name for job in jobs)
+    before: set[str] = set()
     for job in jobs:
-        _check_wait(job, jobs, found)
+        _check_wait(job, names, before)
+        before.add(job.name)
         if job["stonewall"] and in_phase and not together:
             phase, in_phase = phase + 1, 0
         if (job["stonewall"] or job["new_group"]) and in_group:
@@ -48,6 +54,13 @@ def clones(jobs: Sequence[FioJob]) -> list[Clone]:
         if len(found) + copies > MOST:
             raise JobFileError(
                 job.line("numjobs"), f"more than {MOST} processes", hint="lower numjobs"
+            )
+        files += copies * max(job["nrfiles"], 1)
+        if files > MOST_FILES:
+            raise JobFileError(
+                job.line("nrfiles"),
+                f"{files} files of all processes together, and {MOST_FILES} are possible",
+                hint="lower nrfiles or numjobs",
             )
         for number in [0, *range(copies - 1, 0, -1)]:
             found.append(
@@ -74,18 +87,17 @@ def _together(jobs: Sequence[FioJob]) -> bool:
     return (walls and late) or any(job["wait_for"] for job in jobs)
 
 
-def _check_wait(job: FioJob, jobs: Sequence[FioJob], found: Sequence[Clone]) -> None:
+def _check_wait(job: FioJob, names: Counter[str], before: set[str]) -> None:
     """`wait_for` names one job, before this one."""
     if not job["wait_for"]:
         return
     name, where = str(job["wait_for"]), job.line("wait_for")
     if name == job.name:
         raise JobFileError(where, f"job {name} waits for itself", hint="name another job")
-    named = [one for one in jobs if one.name == name]
-    if len(named) > 1:
-        raise JobFileError(where, f"{len(named)} jobs are named {name}", hint="give them names")
-    if not any(one.job.name == name for one in found):
-        said = "stands behind it" if named else "does not exist"
+    if names[name] > 1:
+        raise JobFileError(where, f"{names[name]} jobs are named {name}", hint="give them names")
+    if name not in before:
+        said = "stands behind it" if names[name] else "does not exist"
         raise JobFileError(
             where, f"job {job.name} waits for {name}, which {said}", hint="name a job before it"
         )

@@ -78,11 +78,14 @@ def plan(jobs: Sequence[FioJob], target: Target, *, replaying: Replaying | None 
 def _gated(phase: Sequence[Process]) -> tuple[Process, ...]:
     """The processes of a phase, each with what it waits for among them."""
     found = []
+    places: dict[str, list[int]] = {}
+    for place, process in enumerate(phase):
+        places.setdefault(process.clone.job.name, []).append(place)
     for process in phase:
         clone, fio = process.clone, process.job.fio
         assert fio is not None, "a plan has fio's jobs only"
-        named = [place for place, one in enumerate(phase) if one.clone.job.name == clone.waits_for]
-        gate = Gate(stonewall=clone.stonewall, waits_for=tuple(named) if clone.waits_for else ())
+        named = places.get(clone.waits_for, []) if clone.waits_for else []
+        gate = Gate(stonewall=clone.stonewall, waits_for=tuple(named))
         found.append(replace(process, job=replace(process.job, fio=replace(fio, gate=gate))))
     return tuple(found)
 

@@ -25,8 +25,8 @@ NO_PROFILE = "none"
 _FORM = (
     "write --vary KEY=A,B,C or --vary KEY=FROM..TO/COUNT, for example slc_cache.size=6GB..48GB/8"
 )
-_RANGE = re.compile(r"(.+?)\.\.(.+)([/*])\s*(\d{1,9})\s*")
-_QUANTITY = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*([A-Za-z%/]*)\s*")
+_RANGE = re.compile(r"(.+?)\.\.(.+)([/*])\s*(\d{1,9})\s*", re.A)
+_QUANTITY = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*([A-Za-z%/]*)\s*", re.A)
 
 
 @dataclass(frozen=True, kw_only=True)
