@@ -27,6 +27,9 @@ def build(
     from flashtwin import outputs
     from flashtwin.report.page import render
 
+    with outputs.disk(out, "write"):
+        # Before the work is done.
+        outputs.place_of(out, within=within)
     text = render(runs, comparison)
     outputs.write(out, text, within=within, folders=True)
     return out
