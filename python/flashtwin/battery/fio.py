@@ -23,13 +23,17 @@ NONE: Triple = (0, 0, 0)
 class Span:
     """A file: where its first byte lies on the target, and how long it is.
 
-    The job works on `size` bytes of it from `offset` on; without a size up to its end.
+    The job works on `size` bytes of it from `offset` on; without a size up to its end. From the
+    second pass on it begins at `again`. Where the file is `endless`, `bytes` is the room that it
+    has, and nothing turns back at its end.
     """
 
     start: int
     bytes: int
     offset: int = 0
     size: int | None = None
+    again: int | None = None
+    endless: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

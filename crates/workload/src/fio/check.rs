@@ -30,6 +30,8 @@ impl Fio {
                 bytes: size,
                 offset: 0,
                 size: None,
+                again: None,
+                endless: false,
             }];
         }
         self.check_spans(capacity)?;
@@ -87,7 +89,10 @@ impl Fio {
     fn check_trims(&self) -> Found {
         let blocks = &self.blocks.as_ref().expect("they are filled in")[Direction::Trim as usize];
         let split = blocks.split.iter().map(|(bytes, _)| *bytes);
-        let offsets = self.spans.iter().map(|span| span.offset);
+        let offsets = self
+            .spans
+            .iter()
+            .flat_map(|span| [span.offset, span.home()]);
         let grain = u64::from(self.blocks_unaligned);
         let all = [
             blocks.least,

@@ -22,7 +22,7 @@ pub(crate) struct Door {
 pub(crate) struct File {
     /// With zones, its offset is that of the zone in work.
     pub span: Span,
-    /// Where the job begins in it.
+    /// Where the job begins in it from the second pass on, from where fio reckons its end, too.
     home: u64,
     /// Bytes that random offsets are drawn from.
     reach: u64,
@@ -60,7 +60,7 @@ impl File {
         let map = random && uniform && fio.random_map && reach >= least;
         File {
             span,
-            home: span.offset,
+            home: span.home(),
             reach,
             last_start: [NOWHERE; 3],
             last_end: [span.offset; 3],
@@ -94,7 +94,7 @@ impl File {
         let ends = asked >= strides.size;
         if ends {
             self.span.offset += strides.range + strides.skip;
-            if self.span.offset >= self.span.bytes {
+            if self.span.offset >= self.span.end() {
                 self.span.offset = self.home;
             }
             self.last_end[direction] = self.span.offset;
@@ -151,32 +151,31 @@ impl File {
     /// The offset after the last request of a direction, from where the job begins; `None` past the
     /// end. `add` bytes lie between two requests. `wraps`: a pass is followed by another.
     pub fn next_in_order(&mut self, direction: usize, add: i64, wraps: bool) -> Option<u64> {
-        let Span { bytes, offset, .. } = self.span;
-        let used = self.span.used();
+        let (offset, used, end) = (self.span.offset, self.span.used(), self.span.end());
         let last = &mut self.last_end[direction];
         if wraps && *last >= used + self.home {
             *last = offset;
         }
-        if *last >= bytes {
+        if *last >= end {
             return None;
         }
-        // Backwards from the beginning is from the end.
-        let end = bytes.min(used);
+        // Backwards from the beginning is from the end. fio takes that from the beginning of the
+        // file and not from where the job begins: what comes out below that is no offset at all.
+        let back = end.min(used);
         if add < 0 && offset > 0 && *last == offset {
-            *last = end;
+            *last = back;
         }
-        let position = last.saturating_sub(offset);
+        let position = last.wrapping_sub(offset);
         if position == 0 || add == 0 {
             return Some(position);
         }
-        let moved = position as i64 + add;
-        if (0..bytes as i64).contains(&moved) {
-            return Some(moved as u64);
-        }
-        if add > 0 {
+        let moved = position.wrapping_add_signed(add);
+        if moved < end {
+            Some(moved)
+        } else if add > 0 {
             Some(offset)
         } else {
-            (end as i64 + add).try_into().ok()
+            Some(back.wrapping_add_signed(add))
         }
     }
 }

@@ -53,6 +53,12 @@ pub struct Span {
     /// How much of it the job uses from there; filled in by the check.
     #[serde(default)]
     pub size: Option<u64>,
+    /// Where in it the job begins from the second pass on; `offset` where it is none.
+    #[serde(default)]
+    pub again: Option<u64>,
+    /// It has no end: what would end or turn back there goes on.
+    #[serde(default)]
+    pub endless: bool,
 }
 
 impl Span {
@@ -60,6 +66,18 @@ impl Span {
     #[must_use]
     pub fn used(&self) -> u64 {
         self.size.unwrap_or(self.bytes.saturating_sub(self.offset))
+    }
+
+    /// Where the job begins from the second pass on.
+    #[must_use]
+    pub fn home(&self) -> u64 {
+        self.again.unwrap_or(self.offset)
+    }
+
+    /// Where requests have to end.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        if self.endless { u64::MAX } else { self.bytes }
     }
 }
 

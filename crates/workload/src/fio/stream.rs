@@ -162,7 +162,7 @@ impl Stream {
             next_in_turn: 0,
             mixing: Direction::Read,
             mixed_until: 0,
-            sequence_left: fio.sequence.every,
+            sequence_left: 1,
             file_ranks,
             zone_bytes: 0,
             begun_anew: 0,
@@ -396,10 +396,12 @@ impl Stream {
             random,
             counts,
         } = if second {
-            // The write of a pair goes where the trim went, whatever the map says.
-            let file = &self.files[number];
+            // The write of a pair goes where the trim went, whatever the map says. fio 3.33 counts
+            // that from where the job begins: behind an `offset` it meets no trim, and as nothing
+            // makes the pair complete, only writes follow.
+            self.is_own_turn();
             Offset {
-                offset: file.last_start[trim] - file.span.offset,
+                offset: self.files[number].last_start[trim],
                 random: true,
                 counts: false,
             }
@@ -408,10 +410,10 @@ impl Stream {
         };
         let file = &mut self.files[number];
         let span = file.span;
-        let at = offset + span.offset;
-        if offset >= span.used() || at >= span.bytes {
+        if offset >= span.used() || offset + span.offset >= span.end() {
             return None;
         }
+        let at = offset + span.offset;
         if self.random && self.mix == Mix::Pairs && file.last_start[trim] == at && !second {
             // The same place twice in a row would look like a pair that is complete.
             let write = &mut file.last_start[Direction::Write as usize];
@@ -454,14 +456,20 @@ impl Stream {
         })
     }
 
-    /// The offset of a request, from where the job begins in the file.
-    fn offset(&mut self, number: usize, direction: Direction) -> Option<Offset> {
-        let sequence = self.fio.sequence;
+    /// Counts a request, and says whether it is one of those with an offset of its own.
+    fn is_own_turn(&mut self) -> bool {
         self.sequence_left -= 1;
         let own = self.sequence_left == 0;
         if own {
-            self.sequence_left = sequence.every;
+            self.sequence_left = self.fio.sequence.every;
         }
+        own
+    }
+
+    /// The offset of a request, from where the job begins in the file.
+    fn offset(&mut self, number: usize, direction: Direction) -> Option<Offset> {
+        let sequence = self.fio.sequence;
+        let own = self.is_own_turn();
         if own && self.random && self.is_random(direction) {
             let offset = self.random_offset(number, direction)?;
             return Some(Offset {

@@ -127,18 +127,21 @@ class SplitKind:
 
     def parse(self, text: str | None, reading: Reading) -> ByDirection:
         parts = given(text).split(",")
-        if len(parts) > 3 or not all(part.strip() for part in parts):
+        if len(parts) > 3:
             raise BadValueError(
-                f"{text} has an empty part or more than three",
+                f"{text} has more than three parts",
                 hint="write for example bssplit=4k/60:64k/40,8k/100 (reads, then writes)",
             )
         splits = [self._one(part, reading) for part in parts]
         filled = [*splits, splits[-1], splits[-1]][:3]
         return (filled[0], filled[1], filled[2])
 
-    def _one(self, text: str, reading: Reading) -> Split:
+    def _one(self, text: str, reading: Reading) -> Split | None:
+        """Up to the first empty entry, where fio stops to read; with none there is no split."""
         entries: list[tuple[int, int | None]] = []
         for entry in _parts(text, SPLITS_MOST):
+            if not entry.strip():
+                break
             block, slash, share = entry.partition("/")
             percent = None
             if slash and share.strip():
@@ -150,10 +153,10 @@ class SplitKind:
                     )
                 percent = numbers.whole(match[1])
             entries.append((Whole(least=1).parse(block, reading), percent))
-        return _completed(entries, text)
+        return _completed(entries, text) if entries else None
 
     def show(self, value: ByDirection) -> str:
-        return show_directions(value, lambda one: ":".join(f"{b}/{p}" for b, p in one))
+        return show_directions(value, lambda one: ":".join(f"{b}/{p}" for b, p in one or ()))
 
     def over(self, before: Any, value: ByDirection) -> ByDirection:
         return value

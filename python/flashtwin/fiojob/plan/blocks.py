@@ -21,8 +21,8 @@ def blocks(job: FioJob) -> tuple[Blocks, Blocks, Blocks]:
 
 def _direction(job: FioJob, direction: int) -> Blocks:
     align = job["ba"][direction] if job["ba"] is not None else None
-    if job["bssplit"] is not None:
-        split = job["bssplit"][direction]
+    split = job["bssplit"][direction] if job["bssplit"] is not None else None
+    if split is not None:
         sizes = [size for size, _ in split]
         if min(sizes) == max(sizes):
             return Blocks(least=sizes[0], most=sizes[0], align=align)
@@ -49,7 +49,7 @@ def odd_sizes(job: FioJob, offsets: Sequence[int]) -> list[Note]:
     if job["bs_unaligned"] and not odd and any(one.least != one.most for one in sizes):
         odd = [("bs_unaligned", 1)]
     if job["rw"].rw == "randtrimwrite" and any(offsets):
-        said = "offset: fio 3.33 trims once here and then only writes; a twin makes pairs"
+        said = "offset: fio 3.33 trims once here and then only writes, and so does a twin"
         return [Note(where=job.line("offset"), text=said)]
     for name, value in odd[:1]:
         if "trim" in job["rw"].rw:

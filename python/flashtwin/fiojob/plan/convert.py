@@ -131,7 +131,14 @@ def _is_synchronous(job: FioJob) -> bool:
 
 def _span(part: Part, layout: Layout) -> Span:
     start, length = layout.place(part)
-    return Span(start=start, bytes=length, offset=part.offset, size=part.size)
+    return Span(
+        start=start,
+        bytes=length,
+        offset=part.offset,
+        size=part.size,
+        again=part.again if part.again != part.offset else None,
+        endless=part.endless,
+    )
 
 
 def _size(job: FioJob, parts: Sequence[Part], least: int) -> int:

@@ -2,8 +2,8 @@
 
 A path of /dev and the target's own name are the whole drive; so is what an engine of network
 storage reaches without a file name. Everything else is a regular file, and has to get a size. A
-file is as long as the furthest that any job reaches in it, in whole sectors, and begins at a whole
-block of 4 KiB.
+file takes as much room as the furthest that any job reaches in it, and begins at a whole block of
+4 KiB; to a process it is as long as fio would have it, to the byte.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from flashtwin.fiojob.language.job import FioJob
 from flashtwin.fiojob.language.kinds import Percent
 from flashtwin.fiojob.language.table_engines import PLUGINS, engine_of
 from flashtwin.fiojob.language.where import JobFileError
+from flashtwin.fiojob.plan.blocks import blocks
 from flashtwin.fiojob.plan.clones import Clone
 
 GRAIN_BYTES = 4096
-SECTOR_BYTES = 512
 # What these engines reach is a drive of its own; a file name only says where.
 _REMOTE = frozenset({"rbd", "nbd", "libiscsi", "libblkio"}) | PLUGINS
 
@@ -33,13 +34,16 @@ class Target:
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """What one process does in one file: `size` bytes from `offset` on; `whole` is the drive."""
+    """What one process does in one file: `size` bytes from `offset` on, from the second pass on
+    from `again`; `whole` is the drive. A file that is `endless` has no end for fio."""
 
     name: str
     whole: bool
     offset: int
+    again: int
     size: int
     length: int
+    endless: bool = False
 
 
 def parts(clone: Clone, target: Target) -> list[Part]:
@@ -98,73 +102,105 @@ def is_whole(name: str, target: Target) -> bool:
 
 
 def _part(clone: Clone, name: str, count: int, target: Target) -> Part:
-    if is_whole(name, target):
-        return _whole(clone, name, count, target)
-    return _regular(clone, name, count, target)
+    """fio's order: how long the file is before it is laid out, where the process begins in that,
+    how much it works on from there, and how long the file is then.
 
-
-def _whole(clone: Clone, name: str, count: int, target: Target) -> Part:
-    job, size = clone.job, clone.job["size"]
-    offset = _offset(clone, target.bytes)
-    if offset >= target.bytes:
+    Percentages of an offset are of the first length. Where the file grows by what is worked on, a
+    later pass begins at the same percentage of the new length.
+    """
+    job, whole = clone.job, is_whole(name, target)
+    share = _share(clone, whole, count, target)
+    known = _known(clone, name, target.bytes if whole else share)
+    offset = _offset(clone, known)
+    size = _worked(clone, name, known, offset, share)
+    if size <= 0 or (whole and offset >= target.bytes):
+        end = f"{name} has {target.bytes if whole else offset + size} bytes"
         raise JobFileError(
             job.line("offset"),
-            f"job {job.name} begins at {offset}, and {target.name} ends at {target.bytes} bytes",
-            hint="lower offset or offset_increment, or take a larger drive",
+            f"job {job.name} begins at byte {offset}, and {end}",
+            hint="lower offset or offset_increment, or raise the size of the file",
         )
-    room = target.bytes - offset
-    if isinstance(size, Percent):
-        least = _least(clone)
-        room = min(target.bytes * size.percent // 100, room) // least * least
-    elif size:
-        asked = size // count
-        if asked > room:
-            raise _too_large(clone, asked * count, target, offset)
-        room = asked
-    return Part(name=name, whole=True, offset=offset, size=room, length=target.bytes)
+    if offset + size > target.bytes:
+        raise _too_large(clone, size * count, target, offset)
+    if known is None:
+        # A request begins within the size and may end behind it: no end of the file hinders it.
+        length = min(offset + size + max(one.most for one in blocks(job)), target.bytes)
+    else:
+        length = max(known, offset + size)
+    grown = known is not None and length > known
+    return Part(
+        name=name,
+        whole=whole,
+        offset=offset,
+        again=_offset(clone, length) if grown else offset,
+        size=size,
+        length=length,
+        endless=known is None,
+    )
 
 
-def _regular(clone: Clone, name: str, count: int, target: Target) -> Part:
+def _share(clone: Clone, whole: bool, count: int, target: Target) -> int | None:
+    """What `size` leaves for each file; nothing where it says no number of bytes."""
     job, size = clone.job, clone.job["size"]
-    length = _length(clone, name, count, target)
-    offset = _offset(clone, length)
-    if job.has("filesize"):
-        if offset >= length:
-            raise JobFileError(
-                job.line("offset"),
-                f"job {job.name} begins at {offset} of a file of {length} bytes",
-                hint="lower offset or offset_increment, or raise filesize",
-            )
-        reach = length - offset
-        if isinstance(size, Percent):
-            least = _least(clone)
-            reach = min(length * size.percent // 100, reach) // least * least
-        return Part(name=name, whole=False, offset=offset, size=reach, length=length)
-    if offset + length > target.bytes:
-        raise _too_large(clone, length * count, target, offset)
-    return Part(name=name, whole=False, offset=offset, size=length, length=offset + length)
-
-
-def _length(clone: Clone, name: str, count: int, target: Target) -> int:
-    job, size = clone.job, clone.job["size"]
-    if job.has("filesize"):
-        low, high = job["filesize"]
-        if low == high:
-            return int(low)
-        # Drawn as fio draws it, once for each file, but from a stream of our own.
-        share = _drawn(f"{name}/{clone.thread}/{job['randseed']}")
-        return max(int(low + share * (high - low)) // _least(clone) * _least(clone), int(low))
+    if size and not isinstance(size, Percent):
+        return int(size) // count
+    if whole or _filesize(job):
+        return None
     if isinstance(size, Percent):
         return target.bytes * size.percent // 100 // count
-    if size:
-        return int(size) // count
     if job["fill_device"]:
         return target.bytes // count // GRAIN_BYTES * GRAIN_BYTES
     raise JobFileError(
         job.where,
-        f"job {job.name} has no size, and {name} is a file that does not exist yet",
+        f"job {job.name} has no size, and its file does not exist yet",
         hint=f"add size=, for example size=1g, or filename={target.name} for the whole drive",
     )
+
+
+def _known(clone: Clone, name: str, length: int | None) -> int | None:
+    """How long fio takes a file to be before anything is laid out.
+
+    Its null engine looks at no file: `size` says it, and without one the file has no end. For
+    other engines the file is there already, as an earlier run laid it out.
+    """
+    if _filesize(clone.job) and clone.job["ioengine"] != "null":
+        return _made(clone, name)
+    return length
+
+
+def _worked(clone: Clone, name: str, known: int | None, offset: int, share: int | None) -> int:
+    """How many bytes of a file a process works on from its offset; not above 0 for none."""
+    size, bounds = clone.job["size"], _filesize(clone.job)
+    if bounds:
+        kept = known is not None and bounds[0] <= known <= bounds[1]
+        end = known if known is not None and kept else _made(clone, name)
+    elif share is not None:
+        return share
+    else:
+        assert known is not None, "a drive has its length"
+        end = known
+    if not isinstance(size, Percent) or size.percent == 100:
+        return end - offset
+    least = _least(clone)
+    return min(end * size.percent // 100, end - offset) // least * least
+
+
+def _filesize(job: FioJob) -> tuple[int, int] | None:
+    """The bounds of `filesize`; from 0 on it says nothing, as in fio."""
+    low, high = job["filesize"] or (0, 0)
+    return (int(low), int(high)) if low else None
+
+
+def _made(clone: Clone, name: str) -> int:
+    """The length of a file that `filesize` makes."""
+    bounds = _filesize(clone.job)
+    assert bounds is not None
+    low, high = bounds
+    if low == high:
+        return low
+    # Drawn as fio draws it, once for each file, but from a stream of our own.
+    share = _drawn(f"{name}/{clone.thread}/{clone.job['randseed']}")
+    return max(int(low + share * (high - low)) // _least(clone) * _least(clone), low)
 
 
 def _drawn(text: str) -> float:
@@ -184,34 +220,44 @@ def _too_large(clone: Clone, asked: int, target: Target, offset: int) -> JobFile
     )
 
 
-def _offset(clone: Clone, length: int) -> int:
-    """Where a process begins: percentages are of the file, and raised to whole blocks."""
+def _offset(clone: Clone, length: int | None) -> int:
+    """Where a process begins in a file of that length. What a percentage makes of it, in `offset`
+    or in `offset_increment`, is raised to a whole block."""
     job = clone.job
     begin, step = job["offset"], job["offset_increment"]
-    added = length * step.percent // 100 if isinstance(step, Percent) else step
-    added *= clone.number
-    if not isinstance(begin, Percent):
-        return int(begin + added)
-    grain = job["offset_align"] or _least(clone)
-    return int(-(-(length * begin.percent // 100 + added) // grain) * grain)
+    shares = [one for one in (begin, step) if isinstance(one, Percent) and one.percent]
+    unknown = [one for one in shares if one is begin or clone.number]
+    if length is None and unknown:
+        name = "offset" if begin in unknown else "offset_increment"
+        raise JobFileError(
+            job.line(name),
+            f"job {job.name} begins at a percentage of a file, and fio's null engine knows how"
+            " long a file is from size alone",
+            hint=f"write {name} in bytes",
+        )
+    offset = _bytes_of(begin, length) + clone.number * _bytes_of(step, length)
+    grain = int(job["offset_align"] or _least(clone)) if shares else 1
+    return -(-offset // grain) * grain
+
+
+def _bytes_of(value: int | Percent, length: int | None) -> int:
+    return (length or 0) * value.percent // 100 if isinstance(value, Percent) else int(value)
 
 
 def _least(clone: Clone) -> int:
     """The smallest block of a job."""
-    from flashtwin.fiojob.plan.blocks import blocks
-
     return min(one.least for one in blocks(clone.job))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """Where each file lies on the drive: its first byte and its length."""
+    """Where each file lies on the drive: its first byte."""
 
-    places: dict[str, tuple[int, int]]
+    places: dict[str, int]
 
     def place(self, part: Part) -> tuple[int, int]:
-        """A file's first byte and length."""
-        return (0, part.length) if part.whole else self.places[part.name]
+        """A file's first byte, and how long it is for the process."""
+        return (0 if part.whole else self.places[part.name], part.length)
 
 
 def layout(everything: Sequence[tuple[Clone, Sequence[Part]]], target: Target) -> Layout:
@@ -221,9 +267,7 @@ def layout(everything: Sequence[tuple[Clone, Sequence[Part]]], target: Target) -
     for clone, found in everything:
         for part in found:
             if not part.whole:
-                reach[part.name] = max(
-                    reach.get(part.name, 0), part.length, part.offset + part.size
-                )
+                reach[part.name] = max(reach.get(part.name, 0), part.length)
                 last[part.name] = clone
     at, places = 0, {}
     for name, length in reach.items():
@@ -236,8 +280,6 @@ def layout(everything: Sequence[tuple[Clone, Sequence[Part]]], target: Target) -
                 f" {target.name} has {target.bytes}",
                 hint="lower size or numjobs, or name one file for all with filename=",
             )
-        # A block beyond the last sector of its file is not asked for, as in fio.
-        sectors = -(-length // SECTOR_BYTES) * SECTOR_BYTES
-        places[name] = (at, min(sectors, target.bytes - at))
+        places[name] = at
         at += room
     return Layout(places=places)

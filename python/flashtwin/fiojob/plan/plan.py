@@ -59,7 +59,7 @@ def plan(jobs: Sequence[FioJob], target: Target, *, replaying: Replaying | None 
         if not one.job["create_only"]:
             replay = traces.of(one)
             working.append((one, replay.parts if replay else parts(one, target), replay))
-            offsets = [part.offset for part in working[-1][1]]
+            offsets = [at for part in working[-1][1] for at in (part.offset, part.again)]
             notes += told_of_trace(one.job, replay) if replay else odd_sizes(one.job, offsets)
     places = layout([(clone, found) for clone, found, _ in working], target)
     made = [

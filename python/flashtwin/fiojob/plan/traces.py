@@ -331,4 +331,4 @@ def _whose(job: FioJob) -> str:
 
 
 def _part(name: str, length: int, whole: bool) -> Part:
-    return Part(name=name, whole=whole, offset=0, size=length, length=length)
+    return Part(name=name, whole=whole, offset=0, again=0, size=length, length=length)

@@ -172,7 +172,8 @@ pub(crate) struct Process<'a> {
     epoch: Nanos,
     pass_start: Nanos,
     in_ramp: bool,
-    first_pass: bool,
+    /// Passes begun.
+    passes: u32,
     loops_left: u32,
     terminated: bool,
     finished: bool,
@@ -228,7 +229,7 @@ impl<'a> Process<'a> {
             epoch: started,
             pass_start: started,
             in_ramp: job.ramp > Nanos::ZERO,
-            first_pass: true,
+            passes: 0,
             loops_left: fio.loops,
             terminated: false,
             finished: false,
@@ -255,7 +256,7 @@ impl<'a> Process<'a> {
 
     /// Whether it has begun and not ended.
     pub fn is_running(&self) -> bool {
-        !self.first_pass && self.runs()
+        self.passes > 0 && self.runs()
     }
 
     /// Requests and bytes completed since the measured time began.

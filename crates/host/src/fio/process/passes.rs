@@ -12,10 +12,14 @@ impl Process<'_> {
         self.terminated || self.finished || self.failure.is_some()
     }
 
-    /// Whether the number of requests that was asked for is reached.
+    /// Whether the number of requests that was asked for is reached. With pairs of trim and write
+    /// fio doubles the number with each pass, until it is beyond 32 bits and bounds nothing.
     pub(super) fn enough_ios(&self) -> bool {
-        let pairs = u64::from(self.job.mix == Mix::Pairs) + 1;
-        let limit = self.fio.number_ios * u64::from(self.fio.loops) * pairs;
+        let number = match self.job.mix {
+            Mix::Pairs => u64::from((self.fio.number_ios as u32).unbounded_shl(self.passes)),
+            _ => self.fio.number_ios,
+        };
+        let limit = number.saturating_mul(self.fio.loops.into());
         let under_way = self.queued.len() as u64 + u64::from(self.in_flight);
         limit > 0 && self.done.ios.iter().sum::<u64>() + under_way >= limit
     }
@@ -71,10 +75,10 @@ impl Process<'_> {
         if !self.keeps_running() {
             return self.end(core, now);
         }
-        if !self.first_pass {
+        if self.passes > 0 {
             self.source.stream().restart();
         }
-        self.first_pass = false;
+        self.passes += 1;
         self.pass_start = now;
         self.done.pass_issued = 0;
         self.done.pass_bytes = 0;
