@@ -15,7 +15,7 @@ from sandbox import Sandbox
 from kinds.prepared import TWIN, differences, test_words
 
 ASKED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_FIO = ("--name=a", "--rw=randrw", "--size=1g", "--runtime=60", "--time_based", "--numjobs=4")
+_FIO = ("--name=a", "--rw=randrw", "--size=256m", "--runtime=60", "--time_based", "--numjobs=4")
 
 
 def case(box: Sandbox) -> None:

@@ -1,0 +1,125 @@
+"""The readers of Python's that take files from outside, each as a function of bytes.
+
+Each tells whether the input is right, and raises where something is wrong with us: a reader either
+reads, or refuses with a `FlashtwinError` of one sentence; nothing else comes out of it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+GOLDEN = Path(__file__).resolve().parent.parent.parent / "tests" / "golden" / "runs" / "2"
+CAPACITY = 240 * 10**9
+# More jobs are read, and not planned: time goes into shapes, not into numbers.
+_MOST_JOBS = 64
+
+
+def jobfile(data: bytes) -> bool:
+    """A job file: read, planned for a drive, and printed for fio, which reads the same again."""
+    from flashtwin.errors import FlashtwinError
+    from flashtwin.fiojob.language.lines import read_text
+    from flashtwin.fiojob.language.sections import typed
+    from flashtwin.fiojob.language.text import text_of
+    from flashtwin.fiojob.plan.files import Target
+    from flashtwin.fiojob.plan.plan import plan
+
+    text = data.decode("utf-8", "replace")
+    if "include" in text:
+        return False  # It would read files of this machine.
+    try:
+        jobs = typed(read_text(text), environment={}).jobs
+    except FlashtwinError as error:
+        return _refused(error)
+    printed = text_of(jobs)
+    again = typed(read_text(printed), environment={}).jobs
+    if text_of(again) != printed:
+        raise AssertionError(f"printed again it is another job file:\n{printed}")
+    if any(job["read_iolog"] for job in jobs) or len(jobs) > _MOST_JOBS:
+        return True
+    with contextlib.suppress(FlashtwinError):
+        plan(jobs, Target(name="drive", bytes=CAPACITY))
+    return True
+
+
+def run(data: bytes) -> bool:
+    """A file of a stored run, its name on the first line: what reads runs answers or refuses."""
+    from flashtwin.errors import FlashtwinError
+    from flashtwin.results import listing
+    from flashtwin.results.rundir import Run
+
+    name, _, content = data.partition(b"\n")
+    if name.decode("ascii", "replace") not in _files():
+        return False
+    folder = _folder("run")
+    victim = folder / name.decode()
+    try:
+        victim.write_bytes(content)
+        told = listing.one(folder)
+        stored = Run(folder)
+        try:
+            _ = (stored.manifest, stored.target, stored.findings, stored.host)
+            _ = (stored.smart("before"), stored.steps, stored.series_frame(), stored.hist_frame())
+        except FlashtwinError as error:
+            return _refused(error)
+        return told.is_run
+    finally:
+        shutil.copyfile(GOLDEN / "finished" / name.decode(), victim)
+
+
+def journal(data: bytes) -> bool:
+    """A journal, of a run that is finished or not: its lines are steps, or one of them is told."""
+    from flashtwin.errors import FlashtwinError
+    from flashtwin.results import journal as journals
+
+    path = _folder("journal") / "steps.jsonl"
+    path.write_bytes(data)
+    right = False
+    for finished in (True, False):
+        try:
+            steps = journals.read(path, finished=finished)
+        except FlashtwinError as error:
+            _refused(error)
+            continue
+        if [step.step for step in steps] != list(range(len(steps))):
+            raise AssertionError("steps that do not follow one another")
+        right = right or bool(steps)
+    return right
+
+
+TARGETS: dict[str, Callable[[bytes], bool]] = {"jobfile": jobfile, "run": run, "journal": journal}
+OPTIONS = {"jobfile": 4096, "run": 16384, "journal": 16384}
+
+
+def _refused(error: Exception) -> bool:
+    """A refusal says something."""
+    if not str(error).strip():
+        raise AssertionError(f"{error!r} says nothing")
+    return False
+
+
+@functools.cache
+def _files() -> tuple[str, ...]:
+    """The files of the run that are text; a table has a digest, which no mutation gets past."""
+    folder = GOLDEN / "finished"
+    found = (path.relative_to(folder) for path in folder.rglob("*") if path.suffix[:5] == ".json")
+    return tuple(sorted(map(str, found)))
+
+
+@functools.cache
+def _folder(name: str) -> Path:
+    """A folder in memory for the life of the process; that of `run` holds a whole run."""
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    place = Path(tempfile.mkdtemp(prefix="flashtwin-fuzz-", dir=memory))
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    if name == "run":
+        shutil.copytree(GOLDEN / "finished", place / "run")
+    else:
+        (place / name).mkdir()
+    return place / name
