@@ -226,7 +226,7 @@ def test_a_run_of_an_older_schema_says_what_to_do(
     done = run("test", "--resume", "r")
     assert done.exit_code == 2 and done.stdout == ""
     first, hint = done.stderr.splitlines()
-    assert "begun by an older flashtwin (schema 1, now 2), and cannot be gone on with" in first
+    assert "begun by an older flashtwin (schema 1, now 3), and cannot be gone on with" in first
     assert "begin it anew in another directory: flashtwin test paper; what it measured" in hint
     assert "flashtwin report, compare and export read it" in hint
     assert contents(place) == before
@@ -281,6 +281,9 @@ def test_a_newer_or_damaged_plan_is_one_sentence(run: Callable[..., Result]) -> 
     Path("r/plan.json").write_text('{"schema": 99}')
     done = run("test", "--resume", "r")
     assert done.exit_code == 3 and "plan.json has schema 99" in done.stderr
-    Path("r/plan.json").write_text('{"schema": 2, "seed": 1, "command": [], "tasks": [{}]}')
+    Path("r/plan.json").write_text('{"schema": 3}')
+    done = run("test", "--resume", "r")
+    assert done.exit_code == 2 and "it is not what was written" in done.stderr
+    whole.write_plan(Path("r"), {"seed": 1, "command": [], "tasks": [{}]})
     done = run("test", "--resume", "r")
     assert done.exit_code == 2 and "a task is malformed" in done.stderr

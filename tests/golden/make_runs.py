@@ -6,7 +6,6 @@ has to read is what that version wrote. Nothing of this machine stays in their h
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -24,7 +23,8 @@ TWIN = (
 
 
 def main() -> None:
-    from flashtwin.results.rundir import SCHEMA
+    from flashtwin.results.rundir import HOST, SCHEMA
+    from flashtwin.results.sealed import sealed_bytes
 
     place = HERE / "runs" / str(SCHEMA)
     if place.exists():
@@ -40,7 +40,7 @@ def main() -> None:
         subprocess.run([sys.executable, "-c", code], check=False, cwd=HERE, env=environment)
     for host in place.glob("*/host.json"):
         kept = {"began": "2026-11-21T18:00:00+00:00", "machine": "x86_64", "system": "Linux"}
-        host.write_text(json.dumps(kept, indent=1) + "\n")
+        host.write_bytes(sealed_bytes(kept, HOST))
     shutil.rmtree(HERE / "__pycache__", ignore_errors=True)
 
 

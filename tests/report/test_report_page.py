@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from made_runs import HOST, Paper, make_run, two
+from resealed import rewrite
 
 from flashtwin import report
 from flashtwin.charts import figures
@@ -175,8 +176,8 @@ def test_a_killed_run_is_shown_as_far_as_it_came(tmp_path: Path) -> None:
     killed = tmp_path / "killed"
     shutil.copytree(whole.path, killed)
     manifest = json.loads((killed / "manifest.json").read_text())
-    (killed / "manifest.json").write_text(json.dumps({**manifest, "state": "running", "steps": []}))
     (killed / "steps.jsonl").write_text("".join(lines[:1]))
+    rewrite(killed, "manifest.json", {**manifest, "state": "running", "steps": []})
     for name in ("series", "hist", "xray"):
         (killed / f"{name}.parquet").unlink()
     (killed / "findings.json").unlink()

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from resealed import rewrite
 from stored_runs import finding, newer, store
 
 from flashtwin.errors import FlashtwinError
@@ -60,7 +61,7 @@ def test_every_state(tmp_path: Path) -> None:
     store(tmp_path / "poor")
     (tmp_path / "poor" / "series.parquet").unlink()
     store(tmp_path / "dumb")
-    (tmp_path / "dumb" / "findings.json").write_text('{"schema": 1, "findings": [{"id": 3}]}')
+    rewrite(tmp_path / "dumb", "findings.json", {"schema": 1, "findings": [{"id": 3}]})
     store(tmp_path / "odd")
     (tmp_path / "odd" / "manifest.json").write_text('{"schema": 1, "target": ["a"]}')
     (tmp_path / ".hidden").mkdir()

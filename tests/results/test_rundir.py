@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from resealed import reseal, rewrite
 
 from flashtwin.battery.step import JobTotals, NotPossible, Result
 from flashtwin.errors import FlashtwinError
@@ -240,7 +241,7 @@ def spoil(path: Path, how: str) -> None:
         case "manifest list":
             (path / "manifest.json").write_text("[]")
         case "newer":
-            (path / "manifest.json").write_text(json.dumps(manifest | {"schema": 3}))
+            (path / "manifest.json").write_text(json.dumps(manifest | {"schema": 9}))
         case "odd schema":
             (path / "manifest.json").write_text(json.dumps(manifest | {"schema": "one"}))
         case "no journal":
@@ -287,14 +288,14 @@ def spoil(path: Path, how: str) -> None:
         ("no manifest", "holds no manifest.json", 2),
         ("manifest cut", "manifest.json cannot be read", 2),
         ("manifest list", "holds no JSON object", 2),
-        ("newer", "has schema 3; this flashtwin reads up to 2", 3),
+        ("newer", "has schema 9; this flashtwin reads up to 3", 3),
         ("odd schema", "schema 'one' is not a number", 2),
         ("no journal", "steps.jsonl cannot be read as part of a run: the file is missing", 2),
         ("journal cut", "its last line breaks off", 2),
         ("journal line", "steps.jsonl:2 cannot be read as part of a run: the line is no step", 2),
         ("journal order", "steps.jsonl:1 cannot be read as part of a run: the line is step 1", 2),
         ("journal types", "steps.jsonl:1 cannot be read as part of a run: the line is no step", 2),
-        ("job types", "the line is no step (bytes of a job is None)", 2),
+        ("job types", "the line is no step (jobs.bytes is null)", 2),
         ("target", "its target is not what flashtwin writes", 2),
         ("batteries", "its batteries is not what flashtwin writes", 2),
         ("identity", "its target.identity is not what flashtwin writes", 2),
@@ -311,6 +312,7 @@ def test_a_damaged_run_is_one_sentence(
 ) -> None:
     path = write(tmp_path / "run").close([FINDING]).path
     spoil(path, how)
+    reseal(path)
     with pytest.raises(FlashtwinError) as error:
         run = Run(path)
         _ = (run.manifest, run.steps, run.findings, run.series(0), run.xray(0), run.hist(0))
@@ -373,5 +375,5 @@ def test_a_target_without_a_name_has_that_of_its_directory(tmp_path: Path) -> No
     path = write(tmp_path / "run").close([FINDING]).path / "manifest.json"
     manifest = json.loads(path.read_text())
     del manifest["target"]["name"]
-    path.write_text(json.dumps(manifest))
+    rewrite(path.parent, "manifest.json", manifest)
     assert Run(path.parent).target == {**TARGET, "name": "run"}

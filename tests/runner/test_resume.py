@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from fakes import FakeDrive, Law
+from resealed import rewrite
 
 from flashtwin.battery.step import NotPossible, Result, Step
 from flashtwin.drives.protocol import DriveInfo, Interrupted, Watch
@@ -130,30 +131,37 @@ def test_what_was_concluded_is_told_again_and_what_was_done_is_not_done(
     monkeypatch.setattr(keep, "WORTH_S", 0.0)
     monkeypatch.setattr(keep, "WORTH_TIMES", 0.0)
     begin(tmp_path / "run", KeptDrive(at=5))
-    assert [path.name for path in (tmp_path / "run").glob("state-*")] == ["state-00005.snap"]
+    (kept,) = (tmp_path / "run").glob("state-*")
+    assert kept.name.startswith("state-00005-")
     drive, notes = KeptDrive(), Notes()
     resume_batteries(lambda: drive, tmp_path / "run", observer=notes)
-    assert drive.restored == ["state-00005.snap"]
+    assert drive.restored == [kept.name]
     assert [step.label for step in drive.done] == [one.label for one in whole.steps[5:]]
     assert notes.found_ids == [one.id for one in whole.findings]
     assert notes.notes[0].startswith("goes on after 4 steps that were done")
 
 
-@pytest.mark.parametrize("harm", ["", "no state", "of later steps"])
+@pytest.mark.parametrize("harm", ["", "no state", "of later steps", "of other steps", "a FIFO"])
 def test_a_state_that_cannot_be_used_costs_time_only(
     tmp_path: Path, whole: Run, monkeypatch: pytest.MonkeyPatch, harm: str
 ) -> None:
     monkeypatch.setattr(keep, "WORTH_S", 0.0)
     monkeypatch.setattr(keep, "WORTH_TIMES", 0.0)
     begin(tmp_path / "run", KeptDrive(at=6))
-    kept = tmp_path / "run" / "state-00006.snap"
-    if harm == "of later steps":
-        kept.rename(tmp_path / "run" / "state-00009.snap")
+    (kept,) = (tmp_path / "run").glob("state-00006-*")
+    if harm in ("of later steps", "of other steps"):
+        other = "00009" if harm == "of later steps" else "00005"
+        kept.rename(tmp_path / "run" / kept.name.replace("00006", other))
+    elif harm == "a FIFO":
+        kept.unlink()
+        os.mkfifo(kept)
     else:
         kept.write_text(harm)
-    drive = KeptDrive()
-    run = resume_batteries(lambda: drive, tmp_path / "run")
+    drive, notes = KeptDrive(), Notes()
+    run = resume_batteries(lambda: drive, tmp_path / "run", observer=notes)
     assert drive.restored == [] and len(drive.done) == len(whole.steps)
+    said = any("is of no use, steps are simulated again" in text for text in notes.notes)
+    assert said == (harm != "of later steps")
     same_directory(run.path, whole.path)
 
 
@@ -178,7 +186,7 @@ def cut_off(place: Path) -> Path:
     begin(place, Stops(at=6))
     manifest = json.loads((place / "manifest.json").read_text())
     manifest |= {"state": "running", "steps": []}
-    (place / "manifest.json").write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
+    rewrite(place, "manifest.json", manifest)
     (place / "findings.json").unlink()
     with (place / "steps.jsonl").open("ab") as journal:
         journal.write(b'{"step":6,"battery":"fi')
@@ -226,7 +234,7 @@ def test_other_steps_than_the_journal_has_are_refused(tmp_path: Path) -> None:
     begin(tmp_path / "run", Stops(at=6))
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
     manifest["batteries"][0]["parameters"]["idle_s"] = 5.0
-    (tmp_path / "run" / "manifest.json").write_text(json.dumps(manifest))
+    rewrite(tmp_path / "run", "manifest.json", manifest)
     untouched(tmp_path / "run", r"its step 3 was fill/1m-q1/rest-1, .* it with other values", 2)
 
 
@@ -254,17 +262,13 @@ def test_a_finished_run_has_nothing_to_go_on_with(whole: Run) -> None:
     untouched(whole.path, "is finished, there is nothing to go on with", 2)
 
 
-@pytest.mark.parametrize("harm", ["journal line", "newer", "older", "no journal", "cut manifest"])
+@pytest.mark.parametrize("harm", ["newer", "older", "no journal", "cut manifest"])
 def test_a_damaged_run_is_refused_with_file_line_and_hint(tmp_path: Path, harm: str) -> None:
     begin(tmp_path / "run", Stops(at=6))
     manifest, journal = tmp_path / "run" / "manifest.json", tmp_path / "run" / "steps.jsonl"
-    lines = journal.read_bytes().splitlines(keepends=True)
     values = json.loads(manifest.read_text())
     message, code = "", 2
     match harm:
-        case "journal line":
-            journal.write_bytes(b"".join([*lines[:2], b"{broken\n", *lines[3:]]))
-            message = r"steps\.jsonl:3 cannot be read"
         case "newer":
             manifest.write_text(json.dumps(values | {"schema": 99}))
             message, code = "has schema 99; this flashtwin reads up to", 3
@@ -280,11 +284,111 @@ def test_a_damaged_run_is_refused_with_file_line_and_hint(tmp_path: Path, harm: 
     with pytest.raises(FlashtwinError, match=message) as refused:
         resume_batteries(Stops, tmp_path / "run")
     assert refused.value.exit_code == code and refused.value.hint
-    if harm == "journal line":
-        # What the hint says helps: without that line and what follows, it goes on.
-        assert "remove that line and what follows" in str(refused.value.hint)
-        journal.write_bytes(b"".join(lines[:2]))
-        assert resume_batteries(Stops, tmp_path / "run").finished
+
+
+LINES = ["no JSON", "one bit", "a line twice", "a line less", "two lines swapped", "another run's"]
+
+
+def broken_journal(place: Path, harm: str, other: Path) -> None:
+    """The journal with something wrong in its third line."""
+    lines = (place / "steps.jsonl").read_bytes().splitlines(keepends=True)
+    match harm:
+        case "no JSON":
+            lines[2] = b"{broken\n"
+        case "one bit":
+            at = lines[2].index(b'"duration_ns":') + len('"duration_ns":')
+            lines[2] = lines[2][:at] + bytes([lines[2][at] ^ 1]) + lines[2][at + 1 :]
+        case "a line twice":
+            lines.insert(2, lines[1])
+        case "a line less":
+            del lines[2]
+        case "two lines swapped":
+            lines[2:4] = lines[3], lines[2]
+        case "another run's":
+            lines[2] = (other / "steps.jsonl").read_bytes().splitlines(keepends=True)[2]
+    (place / "steps.jsonl").write_bytes(b"".join(lines))
+
+
+@pytest.mark.parametrize("harm", LINES)
+def test_steps_from_a_broken_line_on_are_done_again_by_a_twin(
+    tmp_path: Path, whole: Run, harm: str
+) -> None:
+    begin(tmp_path / "run", Stops(at=6))
+    with pytest.raises(Interrupted):
+        run_batteries(Stops(at=6), BATTERIES, tmp_path / "other", seed=8)
+    broken_journal(tmp_path / "run", harm, tmp_path / "other")
+    notes = Notes()
+    run = resume_batteries(Stops, tmp_path / "run", observer=notes)
+    same_directory(run.path, whole.path)
+    assert any("done again from step 2 on: steps.jsonl" in text for text in notes.notes)
+    assert run.host["redone"] == [text for text in notes.notes if "done again" in text]
+
+
+@pytest.mark.parametrize("harm", LINES)
+def test_a_broken_line_of_a_real_drive_is_refused_with_file_line_and_hint(
+    tmp_path: Path, harm: str
+) -> None:
+    begin(tmp_path / "run", Stops(at=6, kind="file"))
+    begin(tmp_path / "other", Stops(at=6, kind="file", law=Law(capacity_bytes=9 * 10**9)))
+    lines = (tmp_path / "run" / "steps.jsonl").read_bytes().splitlines(keepends=True)
+    broken_journal(tmp_path / "run", harm, tmp_path / "other")
+    make = partial(Stops, kind="file")
+    error = untouched(tmp_path / "run", r"steps\.jsonl:3 cannot be read", 2, make)
+    # What the hint says helps: without that line and what follows, it goes on.
+    assert "remove that line and what follows" in str(error.hint)
+    (tmp_path / "run" / "steps.jsonl").write_bytes(b"".join(lines[:2]))
+    assert resume_batteries(make, tmp_path / "run").finished
+
+
+@pytest.mark.parametrize("harm", ["removed", "one bit", "swapped", "empty", "a FIFO"])
+@pytest.mark.parametrize("table", ["series", "hist", "xray", "per_gb"])
+def test_a_table_that_is_not_what_was_written_is_made_again_and_that_is_said(
+    tmp_path: Path, whole: Run, harm: str, table: str
+) -> None:
+    begin(tmp_path / "run", Stops(at=7))
+    broken = sorted((tmp_path / "run" / "parts").glob(f"*.{table}.parquet"))[-1]
+    step = int(broken.name.partition(".")[0])
+    data = bytearray(broken.read_bytes())
+    match harm:
+        case "removed":
+            broken.unlink()
+        case "one bit":
+            data[len(data) // 2] ^= 4
+            broken.write_bytes(data)
+        case "swapped":
+            broken.write_bytes((tmp_path / "run/parts/00001.series.parquet").read_bytes())
+        case "empty":
+            broken.write_bytes(b"")
+        case "a FIFO":
+            broken.unlink()
+            os.mkfifo(broken)
+    notes = Notes()
+    run = resume_batteries(Stops, tmp_path / "run", observer=notes)
+    same_directory(run.path, whole.path)
+    (said,) = run.host["redone"]
+    assert said in notes.notes and said.startswith(f"done again from step {step} (")
+    assert f"parts/{broken.name}: " in said
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "host.json"])
+@pytest.mark.parametrize("kind", ["twin", "file"])
+def test_a_flipped_bit_in_what_was_asked_for_is_a_sentence(
+    tmp_path: Path, name: str, kind: str
+) -> None:
+    begin(tmp_path / "run", Stops(at=6, kind=kind))
+    path = tmp_path / "run" / name
+    data = path.read_bytes()
+    at = data.index(b'"seed": 7' if name == "manifest.json" else b'"cpus": ') + 8
+    path.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+    make = partial(Stops, kind=kind)
+    if name == "manifest.json" or kind == "file":
+        untouched(
+            tmp_path / "run", f"{name} cannot be read .*: it is not what was written", 2, make
+        )
+        return
+    notes = Notes()
+    assert resume_batteries(make, tmp_path / "run", observer=notes).finished
+    assert any("host.json cannot be read" in text for text in notes.notes)
 
 
 def test_two_processes_on_one_run(tmp_path: Path) -> None:
@@ -441,7 +545,7 @@ def test_a_twin_of_another_model_is_refused(tmp_path: Path) -> None:
     manifest = json.loads(path.read_text())
     changed = copy.deepcopy(manifest)
     changed["target"]["identity"]["model"] -= 1
-    path.write_text(json.dumps(changed))
+    rewrite(path.parent, "manifest.json", changed)
     with pytest.raises(FlashtwinError, match="was simulated by model") as refused:
         target_of(Run(tmp_path / "run"))
     assert refused.value.exit_code == 2 and "begin it anew" in str(refused.value.hint)

@@ -224,6 +224,7 @@ def _json(name: str, run: Run) -> dict[str, Any]:
     return {
         "target": name,
         "directory": str(run.path),
+        "redone": run.host.get("redone", []),
         "findings": [finding.to_json() for finding in run.findings],
     }
 

@@ -8,6 +8,7 @@ counted something. Buckets are fio's (see `results.hist`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 from flashtwin.results.hist import BUCKETS
 from flashtwin.results.resample import GB, by_bytes
 from flashtwin.results.series import COLUMNS as SERIES_COLUMNS
+from flashtwin.results.shapes import MOST
+from flashtwin.results.storage import damaged, read_parquet
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,6 +34,12 @@ SCHEMAS = {
     "meter": ("step", "t_ns", "dt_ns", "power_uw", "temperature_mc"),
     "per_gb": ("step", "direction", "end_bytes", "bytes", "dt_ns"),
 }
+# What a column can hold, where that is not any number from zero on.
+RANGES = {
+    "direction": (0, len(DIRECTIONS) - 1),
+    "bucket": (0, BUCKETS - 1),
+    "temperature_mc": (-MOST, MOST),
+}
 # Runs from before these were kept have no such file.
 LATER = ("meter",)
 
@@ -40,6 +49,21 @@ def required(name: str) -> dict[str, Any]:
     import polars as pl
 
     return dict.fromkeys(SCHEMAS[name], pl.Int64)
+
+
+def checked(path: Path, name: str, digest: object = None) -> pl.DataFrame:
+    """The table in a file, if it holds what such a table can; see `storage.read_parquet`."""
+    import polars as pl
+
+    frame = read_parquet(path, required(name), digest)
+    for column in frame.columns:
+        values = frame[column]
+        if values.dtype != pl.Int64 or values.null_count():
+            raise damaged(path, f"column {column} holds something else than whole numbers")
+        least, most = RANGES.get(column, (0, MOST))
+        if column in SCHEMAS[name] and not values.is_between(least, most).all():
+            raise damaged(path, f"column {column} holds numbers that are none of a run")
+    return frame
 
 
 def of_result(step: int, result: Result) -> dict[str, pl.DataFrame]:

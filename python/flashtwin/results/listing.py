@@ -24,6 +24,7 @@ from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.results import lock, whole
 from flashtwin.results.findings import Findings
 from flashtwin.results.rundir import Run
+from flashtwin.results.storage import MOST_JOURNAL, is_there, read_file
 
 DEFAULT_PARENT = Path("flashtwin-runs")
 UNDER_WAY, CUT_OFF, NOT_BEGUN = "under way", "cut off", "not begun"
@@ -180,14 +181,25 @@ def find(word: str | Path) -> Path:
 
 def size_of(folder: Path) -> int:
     """Bytes of all files under a folder; what vanishes meanwhile counts nothing."""
-    total = 0
-    for at, _, names in os.walk(folder):
-        for name in names:
-            try:
-                total += os.lstat(os.path.join(at, name)).st_size
-            except OSError:
-                continue
+    total, left = 0, [os.fspath(folder)]
+    while left:
+        try:
+            with os.scandir(left.pop()) as inside:
+                for entry in inside:
+                    if entry.is_dir(follow_symlinks=False):
+                        left.append(entry.path)
+                    else:
+                        total += _size(entry)
+        except OSError:
+            continue
     return total
+
+
+def _size(entry: os.DirEntry[str]) -> int:
+    try:
+        return entry.stat(follow_symlinks=False).st_size
+    except OSError:
+        return 0
 
 
 def _folders(place: Path, depth: int) -> Iterator[Path]:
@@ -251,18 +263,21 @@ def _read(run: Run, size: int) -> Stored:
 
 def _lacking(run: Run) -> str | None:
     """A finished run has all its files; which one is not there."""
-    for name in (lock.JOURNAL, "series.parquet", "hist.parquet"):
-        if not (run.path / name).exists():
+    tables = [f"{name}.parquet" for name in run.manifest.get("tables", ())]
+    named = [*tables, *run.manifest.get("files", ())]
+    for name in named or (lock.JOURNAL, "series.parquet", "hist.parquet"):
+        if not is_there(run.path / name):
             return f"{name} is missing"
+        if not (run.path / name).is_file():
+            return f"{name} is not a regular file"
     return None
 
 
 def _steps(run: Run) -> int:
     """Steps in the journal, which a run under way has not put into its manifest yet."""
     try:
-        with (run.path / lock.JOURNAL).open("rb") as file:
-            return sum(line.endswith(b"\n") for line in file)
-    except OSError:
+        return read_file(run.path / lock.JOURNAL, MOST_JOURNAL).count(b"\n")
+    except FlashtwinError:
         return 0
 
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import json
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.outputs import disk
+from flashtwin.results.storage import MOST_JSON, object_of, read_file
 
 JOURNAL = "steps.jsonl"
 _TAKEN = (errno.EWOULDBLOCK, errno.EACCES)
@@ -38,10 +39,10 @@ def hold(descriptor: int, run: Path) -> None:
 def _who(run: Path) -> str:
     """The process that host.json names: it may be of another machine, and is told only."""
     try:
-        process = json.loads((run / "host.json").read_bytes())["process"]
-    except (OSError, ValueError, KeyError, TypeError):
+        process = object_of(run / "host.json", read_file(run / "host.json", MOST_JSON))["process"]
+    except (FlashtwinError, KeyError):
         return ""
-    return f" (process {process})"
+    return f" (process {process})" if isinstance(process, int) else ""
 
 
 @contextmanager
@@ -49,7 +50,7 @@ def holding(folder: Path, name: str) -> Iterator[None]:
     """Lock a file that stands for a whole folder; refused where somebody has it."""
     while True:
         with disk(folder / name, "read"):
-            descriptor = os.open(folder / name, os.O_RDONLY | os.O_CLOEXEC)
+            descriptor = os.open(folder / name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             hold(descriptor, folder)
             # Who had it before may have put another file in its place.
@@ -70,7 +71,10 @@ def _is_still(descriptor: int, path: Path) -> bool:
 def held(run: Path, name: str = JOURNAL) -> bool:
     """Whether some process is writing the run, or has another file locked that stands for it."""
     try:
-        descriptor = os.open(run / name, os.O_RDONLY)
+        # Only a regular file: to open another one may be to use it, or to wait.
+        if not stat.S_ISREG(os.stat(run / name).st_mode):
+            return False
+        descriptor = os.open(run / name, os.O_RDONLY | os.O_NONBLOCK)
     except OSError:
         return False
     try:

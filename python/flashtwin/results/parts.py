@@ -1,11 +1,13 @@
 """The tables of a run that goes on: a file a step and kind, in the directory `parts`.
 
-Invariant: a step's series is written last, so where it is, the step's other tables are too.
+The journal's line of a step says which tables it has and what is in them. Invariants: a table that
+is not what was written is never looked into; in runs of schemas whose lines do not say so, the
+series is there and the others may be.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,17 +18,21 @@ from flashtwin.battery.step import NotPossible, Result
 from flashtwin.results import frames
 from flashtwin.results.journal import StepRecord
 from flashtwin.results.series import COLUMNS, Series
-from flashtwin.results.storage import damaged, parquet_bytes, read_parquet, write_whole
+from flashtwin.results.storage import is_there, parquet_bytes, write_whole
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-def write(run: Path, number: int, result: Result, *, durable: bool) -> None:
+def encoded(number: int, result: Result) -> dict[str, bytes]:
+    """A step's tables as they are on disk."""
+    return {name: parquet_bytes(one) for name, one in frames.of_result(number, result).items()}
+
+
+def write(run: Path, number: int, tables: Mapping[str, bytes], *, durable: bool) -> None:
     """Put a step's tables on disk."""
-    tables = frames.of_result(number, result)
-    for name in sorted(tables, key=lambda name: name == "series"):
-        write_whole(at(run, number, name), parquet_bytes(tables[name]), durable=durable)
+    for name, data in tables.items():
+        write_whole(at(run, number, name), data, durable=durable)
 
 
 def answer_of(record: StepRecord, table: Callable[[str], pl.DataFrame]) -> Result | NotPossible:
@@ -66,12 +72,18 @@ def meter_of(frame: pl.DataFrame, step: int) -> dict[str, NDArray[np.int64]]:
     return rows if rows and len(rows["t_ns"]) else {}
 
 
-def read(run: Path, number: int, name: str) -> pl.DataFrame:
-    """A table of one step; every step has a series, the others are there where they have rows."""
-    place = at(run, number, name)
-    if name != "series" and not place.exists():
+def read(run: Path, record: StepRecord, name: str) -> pl.DataFrame:
+    """A table of one step, empty where the step has none of the kind."""
+    place, told = at(run, record.step, name), record.tables
+    if told is None:
+        # A line of an older schema. A step that was possible has a series.
+        needed = name == "series" and record.not_possible is None
+        there = needed or is_there(place)
+    else:
+        there = name in told
+    if not there:
         return frames.join(name, [])
-    return read_parquet(place, frames.required(name))
+    return frames.checked(place, name, None if told is None else told[name])
 
 
 def at(run: Path, number: int, name: str) -> Path:
@@ -81,11 +93,4 @@ def at(run: Path, number: int, name: str) -> Path:
 
 def joined(run: Path, name: str, records: Iterable[StepRecord]) -> pl.DataFrame:
     """The parts of the journal's steps as one frame, without those of a step that never ended."""
-    found = []
-    for record in records:
-        place = at(run, record.step, name)
-        if place.exists():
-            found.append(read_parquet(place, frames.required(name)))
-        elif name == "series" and record.not_possible is None:
-            raise damaged(place, "the file is missing")
-    return frames.join(name, found)
+    return frames.join(name, [read(run, record, name) for record in records])

@@ -1,8 +1,8 @@
 """The run directory: what a test of one target leaves behind, written step by step and read back.
 
     manifest.json   what was asked for: schema, target, seed, batteries, steps, how it ended
-                    and of a finished run the digests of its tables
-    steps.jsonl     the journal: a line, on disk, as each step ends
+                    and of a finished run the digests of its tables and of its other files
+    steps.jsonl     the journal: a line, on disk, as each step ends, with the digests of its parts
     series, hist, xray, meter and per_gb.parquet  of all steps, joined when the run is finished
     parts/          the same by step, and state-… (what the drive was), until then
     smart/          before.json and after.json, of a drive that tells its SMART data
@@ -12,10 +12,13 @@ Invariants: a step in the journal has its parts on disk (they are written before
 whatever ends a run, all finished steps can be read, and a run that is not finished can be gone on
 with. Whoever writes holds the journal locked, so that nobody else does; the lock goes with the
 process. Everything but host.json depends on nothing but the target, the batteries, the seed and the
-budget. A reader takes its own schema and all before it.
+budget. A reader takes its own schema and all before it. Every file tells whether it is what was
+written, by its own check (`results.sealed`, `results.journal`) or a digest in the manifest or the
+journal: what is not is never read as a result. What lies in a directory may be anybody's, so all of
+it is read through `storage.read_file` and held against `results.shapes`.
 
 Schemas: 1 joined the tables of an interrupted run and removed its parts; 2 keeps the parts, and the
-identity of a twin names the version of the model.
+identity of a twin names the version of the model; 3 has the checks and digests.
 """
 
 from __future__ import annotations
@@ -30,21 +33,29 @@ from numpy.typing import NDArray
 
 from flashtwin.battery.step import NotPossible, Result
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
-from flashtwin.results import frames, journal, lock, parts
+from flashtwin.results import frames, journal, lock, parts, shapes
 from flashtwin.results.finding import from_json
 from flashtwin.results.findings import Findings
-from flashtwin.results.journal import StepRecord
+from flashtwin.results.journal import Journal, StepRecord
+from flashtwin.results.sealed import SINCE, unsealed
 from flashtwin.results.series import Series
+from flashtwin.results.shapes import ShapeError
 from flashtwin.results.storage import (
+    AS_PART,
+    MOST_JOURNAL,
+    MOST_JSON,
     damaged,
-    read_json,
-    read_parquet,
+    digest_of,
+    is_there,
+    object_of,
+    read_file,
 )
 
 if TYPE_CHECKING:
     import polars as pl
 
-SCHEMA = 2
+SCHEMA = 3
+MANIFEST, FINDINGS, HOST = "manifest.json", "findings.json", "host.json"
 State = Literal["running", "finished", "interrupted", "failed"]
 Moment = Literal["before", "after"]
 
@@ -60,12 +71,16 @@ class Run:
         """The manifest, its schema checked."""
         if not self.path.is_dir():
             raise FlashtwinError(f"{self.path} is not a run directory", hint=_LOOK, exit_code=USAGE)
-        if not (self.path / "manifest.json").exists():
+        file = self.path / MANIFEST
+        if not is_there(file):
             raise FlashtwinError(
                 f"{self.path} holds no manifest.json, so it is no run", hint=_LOOK, exit_code=USAGE
             )
-        file = self.path / "manifest.json"
-        return _checked_shape(file, _checked_schema(file, read_json(file)))
+        data = read_file(file, MOST_JSON)
+        value = object_of(file, data)
+        schema = _checked_schema(file, value)
+        unsealed(file, data, value, MANIFEST, schema)
+        return _shaped(file, value, shapes.MANIFEST)
 
     @property
     def state(self) -> str:
@@ -87,10 +102,26 @@ class Run:
         """The target's name (the directory's where there is none), kind, capacity and identity."""
         return {"name": self.path.name, **self.manifest["target"]}
 
+    @property
+    def schema(self) -> int:
+        """The version of the format."""
+        return int(self.manifest["schema"])
+
+    @property
+    def origin(self) -> str | None:
+        """What tells files of this run from another's; none in schemas before that."""
+        return journal.origin_of(self.manifest) if self.schema >= SINCE else None
+
+    @cached_property
+    def journal(self) -> Journal:
+        """The journal, as far as it can be read."""
+        data = self._bytes(lock.JOURNAL, MOST_JOURNAL)
+        return journal.scan(self.path / lock.JOURNAL, data, self.origin, finished=self.finished)
+
     @cached_property
     def steps(self) -> list[StepRecord]:
-        """The journal."""
-        return journal.read(self.path / lock.JOURNAL, finished=self.finished)
+        """The steps that ended."""
+        return self.journal.whole()
 
     def step(self, label: str, *, battery: str | None = None) -> StepRecord | None:
         """The first step with that label."""
@@ -141,36 +172,73 @@ class Run:
 
     def smart(self, when: Moment) -> dict[str, Any]:
         """The drive's SMART data before or after the run; empty where it told none."""
-        path = _smart(self.path, when)
-        return read_json(path) if path.exists() else {}
+        name = smart_name(when)
+        if not self._has(name):
+            return {}
+        return _shaped(self.path / name, self._object(name), shapes.SMART)
 
     @property
     def findings(self) -> Findings:
         """What was concluded, in order and by name; none of a run that was killed before."""
-        path = self.path / "findings.json"
-        if not path.exists() and not self.finished:
+        path = self.path / FINDINGS
+        if not is_there(path) and not self.finished:
             return Findings()
-        rows = _checked_schema(path, read_json(path)).get("findings")
+        rows = self._object(FINDINGS).get("findings")
         try:
-            return Findings(from_json(row) for row in rows or [])
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            shapes.maybe(shapes.rows(shapes.FINDING))(rows, "")
+        except ShapeError as error:
             raise damaged(path, f"a finding is malformed ({error})") from error
+        return Findings(from_json(row) for row in rows or [])
 
     @property
     def host(self) -> dict[str, Any]:
         """The machine that ran it; empty where the file was taken away."""
-        path = self.path / "host.json"
-        return read_json(path) if path.exists() else {}
+        path = self.path / HOST
+        if not is_there(path):
+            return {}
+        try:
+            return _shaped(path, self._object(HOST), shapes.HOST)
+        except FlashtwinError as error:
+            raise damaged(path, why_of(error), hint=_NO_HOST) from error
+
+    def _object(self, name: str) -> dict[str, Any]:
+        """The object in a file, which is what was written."""
+        data = self._bytes(name, MOST_JSON)
+        path = self.path / name
+        value = object_of(path, data)
+        if name == FINDINGS:
+            _checked_schema(path, value)
+        unsealed(path, data, value, seal_of(name, self.origin), self.schema)
+        return value
+
+    def _bytes(self, name: str, most_bytes: int) -> bytes:
+        """What is in a file; of one that the manifest tells the digest of, what was written."""
+        data, told = read_file(self.path / name, most_bytes), self._digests.get(name)
+        if told is not None and digest_of(data) != told:
+            raise damaged(self.path / name, "it is not what was written")
+        return data
+
+    def _has(self, name: str) -> bool:
+        """Whether a run has a file that not every run has."""
+        if self.finished and self.schema >= SINCE:
+            return name in self._digests
+        return name in self._digests or is_there(self.path / name)
+
+    @property
+    def _digests(self) -> dict[str, str]:
+        digests: dict[str, str] = self.manifest.get("files", {})
+        return digests
 
     def _frame(self, name: str) -> pl.DataFrame:
         if name not in self._frames:
             whole = self.path / f"{name}.parquet"
-            if whole.exists() or (self.finished and name not in frames.LATER):
-                told = self.manifest.get("tables")
-                digest = told.get(name) if isinstance(told, dict) else None
-                self._frames[name] = read_parquet(whole, frames.required(name), digest)
+            digest = self.manifest.get("tables", {}).get(name)
+            if self.finished and (digest or name not in frames.LATER or is_there(whole)):
+                self._frames[name] = frames.checked(whole, name, digest)
             elif self.finished:
                 self._frames[name] = frames.join(name, [])
+            elif self.schema < SINCE and is_there(whole):
+                self._frames[name] = frames.checked(whole, name)
             else:
                 self._frames[name] = parts.joined(self.path, name, self.steps)
         return self._frames[name]
@@ -180,16 +248,17 @@ class Run:
         return {}
 
 
+_NO_HOST = "remove it: a run can be read without"
 _LOOK = "give the directory that flashtwin test wrote, for example flashtwin-runs/…"
 
 
 def find_runs(path: Path) -> list[Run]:
     """The run in a directory, or the runs in the directories under it, by name."""
-    if (path / "manifest.json").exists():
+    if is_there(path / MANIFEST):
         return [Run(path)]
     runs = []
     if path.is_dir():
-        runs = [Run(at) for at in sorted(path.iterdir()) if (at / "manifest.json").exists()]
+        runs = [Run(at) for at in sorted(path.iterdir()) if is_there(at / MANIFEST)]
     if not runs and (path / "sweep.json").exists():
         raise FlashtwinError(
             f"{path} holds a sweep",
@@ -201,13 +270,24 @@ def find_runs(path: Path) -> list[Run]:
     return runs
 
 
-def _smart(run: Path, when: Moment) -> Path:
-    return run / "smart" / f"{when}.json"
+def smart_name(when: Moment) -> str:
+    """Where the SMART data of a moment lie in a run."""
+    return f"smart/{when}.json"
 
 
-def _checked_schema(path: Path, value: dict[str, Any]) -> dict[str, Any]:
+def seal_of(name: str, origin: str | None) -> str:
+    """What a file's check is made with, besides its text: host.json may differ from run to run."""
+    return name if name == HOST else f"{name} {origin}"
+
+
+def why_of(error: FlashtwinError) -> str:
+    """What is wrong with a file, of what `damaged` said of it."""
+    return error.message.rpartition(AS_PART)[2]
+
+
+def _checked_schema(path: Path, value: dict[str, Any]) -> int:
     schema = value.get("schema")
-    if not isinstance(schema, int) or schema < 1:
+    if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
         raise damaged(path, f"schema {schema!r} is not a number that flashtwin writes")
     if schema > SCHEMA:
         raise FlashtwinError(
@@ -215,23 +295,13 @@ def _checked_schema(path: Path, value: dict[str, Any]) -> dict[str, Any]:
             hint="update flashtwin, or make the report with the version that made the run",
             exit_code=ENVIRONMENT,
         )
+    return schema
+
+
+def _shaped(path: Path, value: dict[str, Any], shape: shapes.Shape) -> dict[str, Any]:
+    """A value whose parts are what all readers take them for."""
+    try:
+        shape(value, "")
+    except ShapeError as error:
+        raise damaged(path, f"its {error.at} is not what flashtwin writes") from error
     return value
-
-
-def _checked_shape(path: Path, value: dict[str, Any]) -> dict[str, Any]:
-    """A manifest whose parts are what all readers take them for."""
-    target, batteries = value.get("target"), value.get("batteries") or []
-    wrong = ""
-    if not isinstance(target, dict):
-        wrong = "target"
-    elif not isinstance(target.get("identity") or {}, dict):
-        wrong = "target.identity"
-    elif not isinstance(batteries, list) or not all(_is_battery(one) for one in batteries):
-        wrong = "batteries"
-    if wrong:
-        raise damaged(path, f"its {wrong} is not what flashtwin writes")
-    return value
-
-
-def _is_battery(value: object) -> bool:
-    return isinstance(value, dict) and "name" in value

@@ -9,17 +9,23 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashtwin import outputs
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.inputs import InputError, parse_json, read_regular
 
 if TYPE_CHECKING:
     import polars as pl
 
 # One row group up to so many rows: a run is read whole, and the split must not follow the machine.
 ROW_GROUP_ROWS = 1 << 20
+# Bytes that are read of a file of JSON, of a journal, and of one of its lines.
+MOST_JSON, MOST_JOURNAL, MOST_LINE = 16 << 20, 128 << 20, 16 << 20
+# A table may take such a part of the machine's memory, on the disk and as a frame.
+TABLE_SHARE = 4
 
 
 def write_whole(path: Path, data: bytes, *, durable: bool = False) -> None:
@@ -30,26 +36,37 @@ def write_whole(path: Path, data: bytes, *, durable: bool = False) -> None:
 def json_bytes(value: object) -> bytes:
     """Indented JSON; not-a-number is refused because no other reader would take it."""
     text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
-    return outputs.encoded(text + "\n")
+    return (text + "\n").encode(errors="replace")
 
 
 def json_line(value: object) -> bytes:
     """One line of a journal."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return outputs.encoded(text + "\n")
+    return (text + "\n").encode(errors="replace")
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """The object in a file, or a sentence about what is wrong with it."""
+def read_file(path: Path, most_bytes: int) -> bytes:
+    """All bytes of a file of a run, or a sentence about what is wrong with it."""
     try:
-        value = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        raise damaged(path, "the file is missing") from None
-    except (ValueError, OSError) as error:
+        return read_regular(path, most_bytes=most_bytes)
+    except InputError as error:
+        raise damaged(path, "the file is missing" if error.missing else error.why) from None
+
+
+def object_of(path: Path, data: bytes) -> dict[str, Any]:
+    """The object in a file's JSON text."""
+    try:
+        value = parse_json(data)
+    except ValueError as error:
         raise damaged(path, _first_line(error)) from error
     if not isinstance(value, dict):
         raise damaged(path, "it holds no JSON object")
     return value
+
+
+def is_there(path: Path) -> bool:
+    """Whether a name is in its directory, whatever it stands for: a link into nowhere is there."""
+    return os.path.lexists(path)
 
 
 def parquet_bytes(frame: pl.DataFrame) -> bytes:
@@ -74,13 +91,12 @@ def read_parquet(path: Path, schema: dict[str, Any], digest: object = None) -> p
     """
     import polars as pl
 
+    data = read_file(path, memory_bytes() // TABLE_SHARE)
+    if digest is not None and digest_of(data) != digest:
+        raise damaged(path, "it is not what was written")
     try:
-        data = path.read_bytes()
-        if digest is not None and digest_of(data) != digest:
-            raise damaged(path, "it is not what was written")
+        _check_rows(path, data)
         frame = pl.read_parquet(io.BytesIO(data))
-    except FileNotFoundError:
-        raise damaged(path, "the file is missing") from None
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         # polars panics, and says so on stderr, where it trusts a length in a damaged file.
         raise damaged(path, _first_line(error)) from error
@@ -90,13 +106,31 @@ def read_parquet(path: Path, schema: dict[str, Any], digest: object = None) -> p
     return frame
 
 
+def _check_rows(path: Path, data: bytes) -> None:
+    """Refuse a table that would not fit into the memory: a few bytes may stand for many rows."""
+    import polars as pl
+
+    scan = pl.scan_parquet(io.BytesIO(data))
+    columns, rows = len(scan.collect_schema()), scan.select(pl.len()).collect().item()
+    if rows * columns * 8 > memory_bytes() // TABLE_SHARE:
+        raise damaged(path, f"its {rows:,} rows are more than this machine can hold")
+
+
+def memory_bytes() -> int:
+    """What the machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+AS_PART = " cannot be read as part of a run: "
+
+
 def damaged(
     path: Path, why: str, *, line: int | None = None, hint: str | None = None
 ) -> FlashtwinError:
     """What to say of a file that cannot be used; `line` counts from 1."""
     place = path if line is None else f"{path}:{line}"
     return FlashtwinError(
-        f"{place} cannot be read as part of a run: {why}",
+        f"{place}{AS_PART}{why}",
         hint=hint or "the run is damaged or unfinished; make it again with flashtwin test",
         exit_code=USAGE,
     )

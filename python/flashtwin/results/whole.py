@@ -18,7 +18,10 @@ from flashtwin.errors import ENVIRONMENT, FlashtwinError
 from flashtwin.outputs import disk
 from flashtwin.results import lock
 from flashtwin.results.rundir import SCHEMA
-from flashtwin.results.storage import damaged, json_bytes, read_json, write_whole
+from flashtwin.results.sealed import sealed_bytes, unsealed
+from flashtwin.results.shapes import PLAN as PLAN_SHAPE
+from flashtwin.results.shapes import ShapeError
+from flashtwin.results.storage import MOST_JSON, damaged, object_of, read_file, write_whole
 from flashtwin.results.writer import abandoned
 
 PLAN = "plan.json"
@@ -31,26 +34,28 @@ def write_plan(folder: Path, plan: dict[str, Any]) -> None:
     """Put a plan into its folder, which is made."""
     with disk(folder, "create"):
         folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / PLAN, json_bytes({"schema": SCHEMA, **plan}))
+    write_whole(folder / PLAN, sealed_bytes({"schema": SCHEMA, **plan}, PLAN))
 
 
 def read_plan(folder: Path) -> dict[str, Any]:
     """The plan of a folder; raises where it cannot be gone on with."""
     path = folder / PLAN
-    plan = read_json(path)
+    data = read_file(path, MOST_JSON)
+    plan = object_of(path, data)
     if plan.get("schema") != SCHEMA:
         raise FlashtwinError(
             f"{path} has schema {plan.get('schema')!r}; this flashtwin takes up {SCHEMA}",
             hint=f"go on with the flashtwin that began it, or {_ANEW}",
             exit_code=ENVIRONMENT,
         )
+    unsealed(path, data, plan, PLAN, SCHEMA)
     try:
-        for row in plan["tasks"]:
-            _ = (row["target"]["kind"], row["batteries"], row["budget_s"])
-            if Path(row["place"]).name != row["place"]:
-                raise ValueError(f"{row['place']!r} is no name of a directory")
-    except (KeyError, TypeError, ValueError) as error:
+        PLAN_SHAPE(plan, "")
+    except ShapeError as error:
         raise damaged(path, f"a task is malformed ({error})") from error
+    for row in plan["tasks"]:
+        if Path(row["place"]).name != row["place"] or "\0" in row["place"]:
+            raise damaged(path, f"{row['place']!r} is no name of a directory")
     return plan
 
 
@@ -75,9 +80,26 @@ def is_sweep(folder: Path) -> bool:
     if not (folder / SWEEP).is_file():
         return False
     with contextlib.suppress(FlashtwinError):
-        told = read_json(folder / SWEEP)
-        return isinstance(told.get("schema"), int) and "axes" in told and "hashes" in told
+        told = read_sweep(folder)
+        return "axes" in told and "hashes" in told
     return False
+
+
+def write_sweep(folder: Path, told: dict[str, Any]) -> None:
+    """What a sweep was asked for, into its folder."""
+    write_whole(folder / SWEEP, sealed_bytes(told, SWEEP))
+
+
+def read_sweep(folder: Path) -> dict[str, Any]:
+    """What a sweep was asked for."""
+    path = folder / SWEEP
+    data = read_file(path, MOST_JSON)
+    told = object_of(path, data)
+    schema = told.get("schema")
+    if isinstance(schema, bool) or not isinstance(schema, int):
+        raise damaged(path, "it holds no sweep")
+    unsealed(path, data, told, SWEEP, schema)
+    return told
 
 
 def under_way(folder: Path) -> bool:

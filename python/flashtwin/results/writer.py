@@ -9,6 +9,7 @@ import os
 import shlex
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -21,8 +22,28 @@ from flashtwin.results import frames, journal, lock, parts
 from flashtwin.results.finding import Finding
 from flashtwin.results.journal import StepRecord
 from flashtwin.results.lock import JOURNAL
-from flashtwin.results.rundir import SCHEMA, Moment, Run, State
-from flashtwin.results.storage import digest_of, json_bytes, parquet_bytes, write_whole
+from flashtwin.results.rundir import (
+    FINDINGS,
+    HOST,
+    MANIFEST,
+    SCHEMA,
+    Moment,
+    Run,
+    State,
+    seal_of,
+    smart_name,
+    why_of,
+)
+from flashtwin.results.sealed import sealed_bytes
+from flashtwin.results.storage import (
+    MOST_JOURNAL,
+    damaged,
+    digest_of,
+    is_there,
+    parquet_bytes,
+    read_file,
+    write_whole,
+)
 
 # What a drive was after so many steps: kept by the runner while a run goes on.
 STATE = "state"
@@ -47,11 +68,14 @@ class Writer:
         # Unbuffered: after an error there must be nothing left that close() tries again.
         with disk(path / JOURNAL, "write"):
             made = os.open(path / JOURNAL, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-        self._begin(path, manifest, made, [], durable)
+        values = {"schema": SCHEMA, "state": "running", **manifest, "steps": []}
+        self._begin(
+            path, values, made, _Kept(steps=[], checks=[journal.origin_of(values)]), durable
+        )
         try:
             lock.hold(made, path)
             self.host(host)
-            self._write_manifest({"schema": SCHEMA, "state": "running", **manifest, "steps": []})
+            self._write_manifest(values)
         except BaseException:
             self._release()
             raise
@@ -60,24 +84,26 @@ class Writer:
     def resume(cls, path: Path, *, durable: bool = False) -> Self:
         """Take up a run that is not finished, with the steps in its journal.
 
-        What a step left that never ended is removed; else nothing changes before `go_on`. Raises
-        `FlashtwinError` where another process writes the run, and where it is finished, damaged,
-        or of another schema.
+        What a step left that never ended is removed, and so are the steps from the first on that
+        is not what was written: `redone` says which. A `durable` run has no second one of them, and
+        is refused. Else nothing changes before `go_on`. Raises `FlashtwinError` where another
+        process writes the run, and where it is finished, damaged, or of another schema.
         """
         _checked_for_resume(Run(path))
         with disk(path / JOURNAL, "write"):
-            held = os.open(path / JOURNAL, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+            held = os.open(path / JOURNAL, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             lock.hold(held, path)
             # Read anew under the lock: whoever held it before may have gone on.
             run = Run(path)
             _checked_for_resume(run)
-            records = _whole(run, refuse=durable)
+            kept = _whole(run, refuse=durable)
             with disk(path / JOURNAL, "write"):
-                journal.cut(held, len(records))
-            _sweep(path, len(records))
+                journal.cut(held, len(kept.steps))
+            _sweep(run, kept)
             made = cls.__new__(cls)
-            made._begin(path, run.manifest, held, records, durable)
+            made._begin(path, run.manifest, held, kept, durable)
+            made._forget_smart(run)
         except BaseException:
             os.close(held)
             raise
@@ -88,12 +114,14 @@ class Writer:
         path: Path,
         manifest: Mapping[str, Any],
         held: int,
-        records: list[StepRecord],
+        kept: _Kept,
         durable: bool,
     ) -> None:
         self.path, self._durable, self._closed = path, durable, False
         self._manifest: dict[str, Any] = dict(manifest)
-        self._records = records
+        self._records, self._checks = list(kept.steps), list(kept.checks)
+        self._origin = journal.origin_of(manifest)
+        self.redone = tuple(kept.redone)
         # A file object, so that a writer that is forgotten lets the run go.
         self._journal = os.fdopen(held, "r+b", buffering=0)
 
@@ -119,7 +147,8 @@ class Writer:
 
     def answer(self, step: int) -> Result | NotPossible:
         """A step as the drive answered it: what a resumed run plays back."""
-        return parts.answer_of(self._records[step], partial(parts.read, self.path, step))
+        record = self._records[step]
+        return parts.answer_of(record, partial(parts.read, self.path, record))
 
     def step(
         self,
@@ -132,23 +161,61 @@ class Writer:
     ) -> StepRecord:
         """Put a finished step on disk."""
         number = len(self._records)
-        record = journal.record_of(number, battery, label, kind, answer, detail or {})
-        if isinstance(answer, Result):
-            parts.write(self.path, number, answer, durable=self._durable)
+        tables = parts.encoded(number, answer) if isinstance(answer, Result) else {}
+        told = {name: digest_of(data) for name, data in tables.items()}
+        record = journal.record_of(number, battery, label, kind, answer, detail or {}, told)
+        parts.write(self.path, number, tables, durable=self._durable)
         with disk(self.path / JOURNAL, "write"):
-            journal.append(self._journal.fileno(), record)
+            check = journal.append(self._journal.fileno(), record, self._checks[-1])
+        self._checks.append(check)
         self._records.append(record)
         return record
 
+    @property
+    def checks(self) -> Sequence[str]:
+        """What stands for the run after so many steps: the checks of the journal's lines."""
+        return tuple(self._checks)
+
     def host(self, values: Mapping[str, Any]) -> None:
         """What is known of the machine: the one file that may differ from run to run."""
-        write_whole(self.path / "host.json", json_bytes(dict(values)))
+        self._write_sealed(HOST, values)
 
     def smart(self, when: Moment, values: Mapping[str, Any]) -> None:
         """The drive's SMART data, as it tells them before the first step or after the last."""
         with disk(self.path / "smart", "create"):
             (self.path / "smart").mkdir(exist_ok=True)
-        write_whole(self.path / "smart" / f"{when}.json", json_bytes(dict(values)))
+        data = self._write_sealed(smart_name(when), values)
+        if when == "before":
+            # Nothing tells them again; those after are told anew when the run goes on.
+            files = {smart_name(when): digest_of(data)}
+            self._write_manifest({**self._manifest, "files": files})
+
+    def _write_sealed(
+        self, name: str, values: Mapping[str, Any], *, durable: bool = False
+    ) -> bytes:
+        data = sealed_bytes(values, seal_of(name, self._origin))
+        write_whole(self.path / name, data, durable=durable)
+        return data
+
+    def _forget_smart(self, run: Run) -> None:
+        """A run that begins anew asks for the SMART data again; another does without, if it must.
+
+        Those before a real drive's first step are not to be had any more.
+        """
+        name = smart_name("before")
+        if name not in self._manifest.get("files", {}):
+            return
+        try:
+            run.smart("before")
+            if self._records:
+                return
+        except FlashtwinError as error:
+            if self._records:
+                self.redone += (f"the run goes on without {name}: {why_of(error)}",)
+        with disk(self.path / name, "remove"):
+            if is_there(self.path / name):
+                _remove(self.path / name)
+        self._manifest.pop("files")
 
     def close(
         self,
@@ -171,26 +238,38 @@ class Writer:
 
     def _close(self, findings: Sequence[Finding], state: State, more: Mapping[str, Any]) -> None:
         rows = {"schema": SCHEMA, "findings": [finding.to_json() for finding in findings]}
-        write_whole(self.path / "findings.json", json_bytes(rows), durable=True)
-        tables: dict[str, Any] = {}
+        self._write_sealed(FINDINGS, rows, durable=True)
         if state == "finished":
-            for name in frames.SCHEMAS:
-                frame = parts.joined(self.path, name, self._records)
-                whole, data = self.path / f"{name}.parquet", parquet_bytes(frame)
-                write_whole(whole, data, durable=True)
-                tables[name] = digest_of(data)
+            more = {**more, "tables": self._join(), "files": self._files()}
         steps = [record.heading() for record in self._records]
-        if tables:
-            more = {**more, "tables": tables}
         self._write_manifest({**self._manifest, **more, "steps": steps, "state": state})
         if state == "finished":
             tidy(self.path)
+
+    def _join(self) -> dict[str, str]:
+        """Write the tables of all steps; the answer is their digests."""
+        tables = {}
+        for name in frames.SCHEMAS:
+            data = parquet_bytes(parts.joined(self.path, name, self._records))
+            write_whole(self.path / f"{name}.parquet", data, durable=True)
+            tables[name] = digest_of(data)
+        return tables
+
+    def _files(self) -> dict[str, str]:
+        """The digests of the other files, but for host.json."""
+        names = [FINDINGS, JOURNAL, smart_name("after"), smart_name("before")]
+        return {
+            name: digest_of(read_file(self.path / name, MOST_JOURNAL))
+            for name in names
+            if is_there(self.path / name)
+        }
 
     def _write_manifest(self, values: Mapping[str, Any]) -> None:
         # The steps stand last, whatever joined on the way.
         first = {name: value for name, value in values.items() if name != "steps"}
         self._manifest = {**first, "steps": values["steps"]}
-        write_whole(self.path / "manifest.json", json_bytes(self._manifest), durable=True)
+        data = sealed_bytes(self._manifest, MANIFEST)
+        write_whole(self.path / MANIFEST, data, durable=True)
 
     def _release(self) -> None:
         self._journal.close()
@@ -283,27 +362,89 @@ def check_schema(run: Run) -> None:
     )
 
 
-def _whole(run: Run, *, refuse: bool) -> list[StepRecord]:
-    """The steps up to the first whose tables a power cut took; `refuse` where that cannot be."""
-    for record in run.steps:
-        try:
-            parts.answer_of(record, partial(parts.read, run.path, record.step))
-        except FlashtwinError:
-            if refuse:
-                raise
-            return run.steps[: record.step]
-    return list(run.steps)
+@dataclass(frozen=True, kw_only=True)
+class _Kept:
+    """The steps that a run goes on after, their checks, and why others are done again."""
+
+    steps: Sequence[StepRecord]
+    checks: Sequence[str]
+    redone: Sequence[str] = ()
 
 
-def _sweep(path: Path, records: int) -> None:
+_NO_OTHER = (
+    "put it back as it was if there is a copy; or remove line {line} of steps.jsonl and what"
+    " follows it: flashtwin test --resume then measures those steps again"
+)
+
+
+def _whole(run: Run, *, refuse: bool) -> _Kept:
+    """The steps up to the first that is not what was written, in the journal or in its tables.
+
+    `refuse` where such a step cannot be done again as it was.
+    """
+    told = run.journal
+    if told.wrong is not None and refuse:
+        raise told.wrong
+    steps, redone = told.steps, []
+    if told.wrong is not None:
+        redone.append(_again(len(steps), "", f"{JOURNAL}: {why_of(told.wrong)}"))
+    elif len(steps) < len(run.manifest.get("steps") or ()):
+        redone.append(_again(len(steps), "", f"{JOURNAL}: lines that were there are missing"))
+    elif told.breaks_off:
+        redone.append(_again(len(steps), "", f"{JOURNAL}: its last line breaks off"))
+    if not refuse and (why := _smart_is_wrong(run)):
+        steps, redone = [], [_again(0, "", why)]
+    for record in steps:
+        for name in frames.SCHEMAS:
+            try:
+                parts.read(run.path, record, name)
+            except FlashtwinError as error:
+                why, place = why_of(error), parts.at(run.path, record.step, name)
+                if refuse:
+                    hint = _NO_OTHER.format(line=record.step + 1)
+                    raise damaged(place, why, hint=hint) from error
+                said = _again(record.step, f" ({record.label})", f"parts/{place.name}: {why}")
+                steps, redone = steps[: record.step], [said]
+                return _Kept(steps=steps, checks=told.checks[: len(steps) + 1], redone=redone)
+    return _Kept(steps=steps, checks=told.checks[: len(steps) + 1], redone=redone)
+
+
+def _smart_is_wrong(run: Run) -> str | None:
+    """What is wrong with the SMART data from before the first step, if it is there to be wrong."""
+    try:
+        run.smart("before")
+    except FlashtwinError as error:
+        return f"{smart_name('before')}: {why_of(error)}"
+    return None
+
+
+def _again(step: int, label: str, why: str) -> str:
+    return f"done again from step {step}{label} on: {why}"
+
+
+def _sweep(run: Run, kept: _Kept) -> None:
     """Remove what belongs to steps that are not in the journal, and files half written."""
+    path, names = run.path, _names(kept.steps)
     with disk(path, "write"):
         (path / "parts").mkdir(exist_ok=True)
         for part in (path / "parts").iterdir():
-            number = part.name.partition(".")[0]
-            if not number.isdigit() or int(number) >= records or part.suffix == UNFINISHED:
-                part.unlink()
+            if part.name not in names:
+                _remove(part)
         for left in path.iterdir():
             half_kept = left.name.startswith(f"{STATE}-") and left.suffix == ".part"
             if left.suffix == UNFINISHED or half_kept:
-                left.unlink()
+                _remove(left)
+
+
+def _names(steps: Sequence[StepRecord]) -> set[str]:
+    """The files in `parts` that belong to steps."""
+    return {
+        parts.at(Path(), record.step, name).name for record in steps for name in record.tables or ()
+    }
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()

@@ -22,7 +22,7 @@ from flashtwin import outputs
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.outputs import disk
 from flashtwin.results import lock
-from flashtwin.results.rundir import Run, find_runs
+from flashtwin.results.rundir import Run, find_runs, why_of
 from flashtwin.results.storage import damaged
 from flashtwin.results.whole import PLAN, read_plan, write_plan
 from flashtwin.results.writer import abandoned, check_schema, tidy
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from flashtwin.drives.protocol import Drive
     from flashtwin.runner.observer import Observer
 
+_NO_PLACE = "it says where the file lies that was measured: put it back as it was"
 _ANEW = "begin it anew with flashtwin test; what it measured can still be read"
 
 
@@ -43,7 +44,10 @@ def target_of(run: Run, *, say: Callable[[str], None] | None = None) -> Target:
     target = run.target
     if target["kind"] == "twin":
         return _twin_of(run, target)
-    host = run.host
+    try:
+        host = run.host
+    except FlashtwinError as error:
+        raise damaged(run.path / "host.json", why_of(error), hint=_NO_PLACE) from error
     try:
         form = {"kind": "file", "path": host["path"], "size_bytes": target["capacity_bytes"]}
     except KeyError:
@@ -118,7 +122,7 @@ def _make_file(
 
     found = None
     if left is not None:
-        found = Left(**{**left, "path": Path(left["path"])})
+        found = Left(path=Path(left["path"]), size_bytes=left["size_bytes"], mark=left["mark"])
     return Real(path, size, say=say, left=found)
 
 

@@ -145,14 +145,30 @@ def resume_batteries(
             steps = sum(1 for one in writer.records if one.kind != "mark")
             done = "1 step that was" if steps == 1 else f"{steps} steps that were"
             watcher.noted(f"goes on after {done} done")
-            clock = Clock(before.host)
-            machine = {**before.host, **describe(out, host or {}), **_told(drive)}
+            for text in writer.redone:
+                watcher.noted(text)
+            there = _host_before(before, watcher)
+            redone = [*there.get("redone", []), *writer.redone]
+            clock = Clock(there)
+            machine = {**there, **describe(out, host or {}), **_told(drive)}
+            machine |= {"redone": redone} if redone else {}
             writer.host({**machine, **clock.begin()})
             return _go(drive, plan, writer, machine, clock, watcher, stop)
         finally:
             writer.leave()
             if drive is not None:
                 drive.close()
+
+
+def _host_before(run: Run, observer: Observer) -> Mapping[str, Any]:
+    """What host.json says of the sessions so far; a twin's run can do without."""
+    try:
+        return run.host
+    except FlashtwinError as error:
+        if not run.target.get("virtual_time", True):
+            raise
+        observer.noted(f"{error.message}; it is written anew")
+        return {}
 
 
 def _plan(requests: list[Request], info: DriveInfo, budget_s: float | None) -> _Plan:
@@ -280,7 +296,7 @@ def _do(going: _Going, battery: str, given: Given) -> Result | NotPossible:
         answer=answer,
         detail=detail_of(step),
     )
-    going.keeper.after(record.step + 1, took_s)
+    going.keeper.after(going.writer.checks, took_s)
     if work:
         going.pace.ended()
         going.observer.ended(record)
@@ -297,6 +313,8 @@ def _catch_up(going: _Going) -> None:
     if going.past.caught_up:
         return
     note = going.past.catch_up(going.watch, told)
+    for text in going.keeper.unusable:
+        going.observer.noted(text)
     going.writer.go_on()
     if note:
         going.note = note

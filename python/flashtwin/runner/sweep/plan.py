@@ -20,8 +20,8 @@ from flashtwin.catalogue.loader import BadSpecError, load
 from flashtwin.drives.protocol import DriveInfo
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.outputs import disk
-from flashtwin.results.storage import json_bytes, read_json, write_whole
-from flashtwin.results.whole import POINTS, SWEEP
+from flashtwin.results.storage import is_there
+from flashtwin.results.whole import POINTS, SWEEP, read_sweep, write_sweep
 from flashtwin.runner.estimate import Estimate, estimate
 from flashtwin.runner.sweep.grid import Axis, Point, points
 from flashtwin.runner.targets import plain_name
@@ -193,8 +193,8 @@ def claim(out: Path, plan: Plan, orders: Sequence[Order]) -> None:
     """Begin a sweep in `out`, or find that the same one has begun there."""
     told = {"schema": SCHEMA, **plan.to_json(), "hashes": [order.hash for order in orders]}
     file = out / FILE
-    if file.exists():
-        _same(file, read_json(file), told)
+    if is_there(file):
+        _same(file, read_sweep(out), told)
         return
     with disk(out, "create"):
         out.mkdir(parents=True, exist_ok=True)
@@ -205,7 +205,7 @@ def claim(out: Path, plan: Plan, orders: Sequence[Order]) -> None:
                 exit_code=USAGE,
             )
     # Before the first point: a directory without it would be nobody's sweep.
-    write_whole(file, json_bytes(told))
+    write_sweep(out, told)
 
 
 def _same(file: Path, there: dict[str, Any], told: dict[str, Any]) -> None:

@@ -163,6 +163,6 @@ def _close(
 def _is_finished(place: Path) -> bool:
     """Whether a point has its result; a directory that cannot be read is made anew."""
     try:
-        return (place / "manifest.json").exists() and Run(place).manifest["state"] == "finished"
+        return (place / "manifest.json").exists() and Run(place).finished
     except FlashtwinError:
         return False
