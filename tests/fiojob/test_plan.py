@@ -50,7 +50,7 @@ LAYOUTS = [
     # The same name is the same file, as long as the furthest of them reaches.
     (
         "[global]\nfilename=x\n[a]\nsize=1g\n[b]\nsize=2g\n[c]\noffset=2g\nsize=1g\n",
-        [span(0, 3 * G, 0, G), span(0, 3 * G, 0, 2 * G), span(0, 3 * G, 2 * G, G)],
+        [span(0, G, 0, G), span(0, 2 * G, 0, 2 * G), span(0, 3 * G, 2 * G, G)],
     ),
     ("[a]\nfilename=/dev/nvme0n1\n", [span(0, WHOLE)]),
     ("[/dev/sdb]\nrw=read\n", [span(0, WHOLE)]),

@@ -117,7 +117,7 @@ def _part(clone: Clone, name: str, count: int, target: Target) -> Part:
         end = f"{name} has {target.bytes if whole else offset + size} bytes"
         raise JobFileError(
             job.line("offset"),
-            f"job {job.name} begins at byte {offset}, and {end}",
+            f"job {job.name} begins at {offset}, and {end}",
             hint="lower offset or offset_increment, or raise the size of the file",
         )
     if offset + size > target.bytes:
