@@ -258,19 +258,20 @@ def _form(value: Any, at: str) -> None:
     (_FILE if value.get("kind") == "file" else _TWIN)(value, at)
 
 
-PLAN = record(
+# A target that never began, as it is listed.
+_TASK = record(
     {
-        "seed": between(0, (1 << 63) - 1),
-        "command": rows(text),
-        "tasks": rows(
-            record(
-                {
-                    "place": text,
-                    "target": _form,
-                    "batteries": rows(record({"name": text, "parameters": named()})),
-                    "budget_s": maybe(number),
-                }
-            )
-        ),
+        "place": text,
+        "target": record({"kind": text}),
+        "batteries": rows(record({"name": text})),
+        "budget_s": maybe(number),
     }
+)
+# What it takes to begin it.
+_WHOLE_TASK = record(
+    {"target": _form, "batteries": rows(record({"name": text, "parameters": named()}))}
+)
+PLAN = record({"tasks": rows(_TASK)})
+WHOLE_PLAN = record(
+    {"seed": between(0, (1 << 63) - 1), "command": rows(text), "tasks": rows(_WHOLE_TASK)}
 )

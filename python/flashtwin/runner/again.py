@@ -23,6 +23,7 @@ from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.outputs import disk
 from flashtwin.results import lock
 from flashtwin.results.rundir import Run, find_runs, why_of
+from flashtwin.results.shapes import WHOLE_PLAN, ShapeError
 from flashtwin.results.storage import damaged
 from flashtwin.results.whole import PLAN, read_plan, write_plan
 from flashtwin.results.writer import abandoned, check_schema, tidy
@@ -172,6 +173,16 @@ def drop_plan(out: Path) -> None:
     (out / PLAN).unlink(missing_ok=True)
 
 
+def _whole_plan(out: Path) -> dict[str, Any]:
+    """The plan of a folder, with all that it takes to make its targets."""
+    plan = read_plan(out)
+    try:
+        WHOLE_PLAN(plan, "")
+    except ShapeError as error:
+        raise damaged(out / PLAN, f"a task is malformed ({error})") from error
+    return plan
+
+
 class Kept:
     """What there is to go on with in a run directory, or in the folder of several."""
 
@@ -179,7 +190,7 @@ class Kept:
         self._out, self._say = out, say
         planned = out / PLAN
         none: dict[str, Any] = {"seed": 1, "command": [], "tasks": []}
-        plan = read_plan(out) if planned.exists() else none
+        plan = _whole_plan(out) if planned.exists() else none
         self.seed, self.command = int(plan["seed"]), list(plan["command"])
         self._rows: list[dict[str, Any]] = plan["tasks"]
         self._runs = {run.path.name: run for run in self._found()}
