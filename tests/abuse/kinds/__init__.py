@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from campaign import Kind
 
-from kinds import disks, jobs, kills, outputs, prepared, queries, runs, specs, traces
+from kinds import beside, disks, jobs, kills, outputs, prepared, queries, runs, specs, traces
 
 KINDS = (
     Kind(name="jobs", tries="job files and fio's words, on twins and through fio", case=jobs.case),
+    Kind(name="beside", tries="job files in real fio and on a twin", case=beside.case),
     Kind(name="specs", tries="specs and --set", case=specs.case),
     Kind(name="traces", tries="iologs, text of blkparse, MSR", case=traces.case),
     Kind(

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Sequence
 
 import mutate
+import targets
 from sandbox import Sandbox
 
 from kinds.prepared import TWIN
@@ -25,11 +26,18 @@ def case(box: Sandbox) -> None:
     draw = rng.random()
     if draw < 0.15 and shutil.which("fio"):
         return _on_path(box, paths)
-    if draw < 0.35:
+    if draw < 0.45:
+        data = mutate.job_file(rng, paths)
+        box.write("a.fio", data)
+        box.call(
+            "fio", "a.fio", "--parse-only", work=lambda arguments: targets.check_job_file(data)
+        )
+        return
+    if draw < 0.55:
         words: Sequence[str] = mutate.job_words(rng, paths)
     else:
         words = (box.write("a.fio", mutate.job_file(rng, paths)),)
-    if draw < 0.7:
+    if draw < 0.8:
         box.call("fio", *words, "--parse-only", *rng.choice(((), ("--on", *TWIN))))
         return
     wishes = [f"--output-format={rng.choice(_FORMATS)}"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mutate
+import targets
 from sandbox import Sandbox
 
 _JOB = ("--name=a", "--rw=randwrite", "--size=1m", "--runtime=1")
@@ -11,7 +12,12 @@ _JOB = ("--name=a", "--rw=randwrite", "--size=1m", "--runtime=1")
 def case(box: Sandbox) -> None:
     """One spec, or one command line, and what is asked of it."""
     rng = box.rng
-    if rng.random() < 0.6:
+    if rng.random() < 0.3:
+        data = mutate.spec(rng)
+        box.write("a.toml", data)
+        box.call("check", "./a.toml", work=lambda arguments: targets.check_spec(data))
+        return
+    if rng.random() < 0.5:
         drive = box.write("./a.toml", mutate.spec(rng))
         sets: list[str] = []
     else:

@@ -1,0 +1,17 @@
+"""Job files at random in real fio and on a twin: the same requests (see `fio_beside`)."""
+
+from __future__ import annotations
+
+import shutil
+
+import fio_beside
+from sandbox import Sandbox
+
+
+def case(box: Sandbox) -> None:
+    """One job file that the seed makes, on both sides."""
+    if shutil.which("fio") is None:
+        return
+    text = fio_beside.job_file(box.seed)
+    box.write("a.fio", text)
+    box.call("fio", "a.fio", work=lambda arguments: fio_beside.compare(text))
