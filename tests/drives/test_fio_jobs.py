@@ -81,6 +81,7 @@ def every_option() -> Fio:
         size=1 << 18,
         file_service="law",
         file_service_count=2,
+        open_files=1,
         file_law=Distribution(kind="pareto", value=0.4, center=0.5),
         strides=Strides(size=1 << 17, range=1 << 16, skip=1 << 12),
         gate=Gate(stonewall=True),
