@@ -29,6 +29,7 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import IO
 
 from flashtwin.errors import ENVIRONMENT, REFUSED, FlashtwinError
 
@@ -119,6 +120,19 @@ def copy(made: Path, path: Path, *, within: Path | None = None) -> None:
     """Write what another program has made in a directory of ours, however large it is."""
     with replacing(path, within=within) as part:
         shutil.copyfile(made, part)
+
+
+@contextmanager
+def growing(path: Path, *, within: Path | None = None) -> Iterator[IO[str]]:
+    """Text to be written piece by piece, which nobody has to hold whole; see `replacing`.
+
+    What is written so far can be read back from the file.
+    """
+    with (
+        replacing(path, within=within) as part,
+        part.open("w+", encoding="utf-8", errors="backslashreplace", newline="") as file,
+    ):
+        yield file
 
 
 def encoded(data: Data) -> bytes:

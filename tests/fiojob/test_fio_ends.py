@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import resource
 import shutil
 import signal
 import subprocess
@@ -12,11 +13,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
+from flashtwin import outputs
 from flashtwin.cli.app import app
 from flashtwin.runner import stop
 
@@ -140,14 +141,14 @@ def test_a_signal_reaches_fio_on_a_path(tmp_path: Path) -> None:
 
 @contextmanager
 def begun(words: list[str], where: Path) -> Iterator[subprocess.Popen[str]]:
-    """The program, once it listens to signals."""
+    """The program, once its jobs run: the file of its answer lies beside its place then."""
     process = subprocess.Popen(
         [sys.executable, "-m", "flashtwin.cli", *words],
         cwd=where, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
-        status, waits = Path(f"/proc/{process.pid}/status"), time.monotonic() + 60
-        while not caught(status) >> (signal.SIGTERM - 1) & 1 and time.monotonic() < waits:
+        waits = time.monotonic() + 60
+        while not any(where.glob("*out.json*")) and time.monotonic() < waits:
             time.sleep(0.02)
         yield process
     finally:
@@ -160,23 +161,16 @@ def runs(processes: str, word: str) -> bool:
     return any(word in Path(f"/proc/{one}/cmdline").read_text() for one in processes.split())
 
 
-def caught(status: Path) -> int:
-    """The signals that a process has handlers for, as bits."""
-    rows = (line.split(":") for line in status.read_text().splitlines())
-    return next(int(value, 16) for name, value in rows if name == "SigCgt")
-
-
 def full(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     """A disk that takes no more of these files."""
-    write_bytes = Path.write_bytes
+    create = outputs._Part.create
 
-    def write(self: Path, data: Any) -> int:
-        # Files are written beside their places, and their names then begin with a dot.
-        if any(self.name.startswith(f".{name}.") for name in names):
+    def refused(self: outputs._Part) -> None:
+        if self.place.name in names:
             raise OSError(errno.ENOSPC, "No space left on device")
-        return write_bytes(self, data)
+        create(self)
 
-    monkeypatch.setattr(Path, "write_bytes", write)
+    monkeypatch.setattr(outputs._Part, "create", refused)
 
 
 SHORT = ("--name=j", "--rw=write", "--size=1m", "--write_bw_log=j", "--write_lat_log=j")
@@ -203,6 +197,28 @@ def test_an_answer_that_its_file_does_not_take_goes_to_stdout(
     assert done.exit_code == 3 and "cannot write out.json" in done.stderr
     assert json.loads(done.stdout)["jobs"][0]["write"]["total_ios"] == 256
     assert (tmp_path / "j_lat.1.log").exists()
+
+
+def test_statuses_that_their_file_takes_no_more_of_go_on_stdout(tmp_path: Path) -> None:
+    """The file may grow to so much, as on a disk that fills up on the way."""
+    words = ["fio", "--name=j", "--rw=read", "--size=1m", "--time_based", "--runtime=1",
+             "--status-interval=100ms", "--output-format=json", *TWIN]  # fmt: skip
+
+    def confine() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))
+
+    def answer(*more: str, expected: int) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "flashtwin.cli", *words, *more], cwd=tmp_path,
+            capture_output=True, text=True, timeout=120, check=False,
+            preexec_fn=confine if more else None,
+        )  # fmt: skip
+        assert done.returncode == expected, done.stderr
+        return done.stdout
+
+    whole = answer(expected=0)
+    assert len(whole) > 50_000 and answer("--output=out.json", expected=3) == whole
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_log_on_a_clock_begins_with_the_run(

@@ -13,6 +13,14 @@ pub fn table<T: Copy>(len: usize, element: T) -> Vec<T> {
     table
 }
 
+/// Whether so many bytes can be had now. They are asked for and given back without being touched,
+/// so that a limit of the process or of the system says no here and not in the middle of a table.
+#[must_use]
+pub fn has_room(bytes: u64) -> bool {
+    let mut asked: Vec<u8> = Vec::new();
+    usize::try_from(bytes).is_ok_and(|bytes| asked.try_reserve_exact(bytes).is_ok())
+}
+
 /// Asks for huge pages under a vector's allocation, before it is written for the first time.
 #[allow(unsafe_code)]
 fn want_huge_pages<T>(table: &Vec<T>) {

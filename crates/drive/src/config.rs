@@ -1,8 +1,8 @@
 //! A drive's specification once it is known to be right. Built by [`crate::spec`] alone.
 
 use flashtwin_base::Nanos;
-use flashtwin_ftl::Policy;
 use flashtwin_ftl::layout::Mode;
+use flashtwin_ftl::{Footprint, Policy};
 use flashtwin_nand::error::ErrorRates;
 use flashtwin_nand::{DiePower, Part};
 
@@ -208,6 +208,32 @@ pub struct Config {
     pub power: PowerDraw,
     /// How warm it gets.
     pub heat: Heat,
+}
+
+/// What a drive takes whatever its flash: queues, dies, scratch.
+const FIXED_BYTES: u64 = 2 << 20;
+/// A command of the queue, and a unit of the write buffer, with all that is kept of each.
+const COMMAND_BYTES: u64 = 512;
+const BUFFERED_BYTES: u64 = 64;
+
+impl Config {
+    /// Bytes of this machine's memory that the simulated drive will take, as far as it is known
+    /// before it is built: its tables, without the samples of an X-ray.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        self.memory_bytes_at(1, 1)
+    }
+
+    /// The same of this drive, which is `now` times smaller than another one, were it `then` times
+    /// smaller.
+    #[must_use]
+    pub fn memory_bytes_at(&self, now: u64, then: u64) -> u64 {
+        let tables = Footprint::of(&self.part, &self.policy, self.capacity_bytes);
+        let units = u128::from(tables.units_bytes) * u128::from(now) / u128::from(then);
+        let queue = u64::from(self.link.queue_depth) * COMMAND_BYTES;
+        let buffer = self.controller.buffer_bytes / u64::from(self.policy.unit_bytes);
+        FIXED_BYTES + units as u64 + tables.superblocks_bytes + queue + buffer * BUFFERED_BYTES
+    }
 }
 
 /// A low-power state of an idle drive.

@@ -18,6 +18,7 @@ mod collect;
 pub mod counters;
 mod erase;
 mod fold;
+mod footprint;
 mod forget;
 mod ftl;
 mod health;
@@ -47,6 +48,7 @@ pub mod wear;
 mod write_buffer;
 
 pub use counters::Counters;
+pub use footprint::Footprint;
 pub use ftl::{Found, Ftl, Load};
 pub use journal::checkpoint_rows;
 pub use layout::Layout;

@@ -14,12 +14,42 @@ use flashtwin_base::queue::{EventQueue, Fifo};
 use flashtwin_base::{Completion, Device, Histogram, Nanos, Request, Status};
 use flashtwin_workload::{Ask, Direction, Generator, Job, SECTOR_BYTES};
 
+use crate::fio::FioTotals;
 use crate::outcome::{Outcome, Tally};
 use crate::phase::Phase;
 use crate::series::Sampler;
 
-/// Completions from one tick to the next.
-pub const TICK: u64 = 65_536;
+/// Completions from one tick to the next, unless [`TICK_BYTES`] of them come before.
+pub const TICK: u64 = 8_192;
+
+/// Bytes from one tick to the next: large requests are few and are as much work.
+pub const TICK_BYTES: u64 = 8 << 30;
+
+/// Says when a tick is due, by the work that was done.
+#[derive(Debug)]
+pub(crate) struct Ticks {
+    completions: u64,
+    bytes: u64,
+}
+
+impl Ticks {
+    pub fn new() -> Ticks {
+        Ticks {
+            completions: TICK,
+            bytes: TICK_BYTES,
+        }
+    }
+
+    /// Whether one is due after so much; the next one is then as much later.
+    #[inline(always)]
+    pub fn is_due(&mut self, completions: u64, bytes: u64) -> bool {
+        let due = completions >= self.completions || bytes >= self.bytes;
+        if due {
+            (self.completions, self.bytes) = (completions + TICK, bytes + TICK_BYTES);
+        }
+        due
+    }
+}
 
 /// How far a phase has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,21 +132,34 @@ struct Host<'a> {
     outstanding: u64,
     completions: u64,
     bytes: u64,
+    ticks: Ticks,
     stopped: bool,
     sampler: Sampler,
     hist: [Histogram; 3],
 }
 
 /// Runs a phase on a device whose clock stands at `start` or before; `tick` is asked every [`TICK`]
-/// completions whether to go on.
+/// completions or [`TICK_BYTES`] whether to go on.
 pub fn run<D: Device>(
     device: &mut D,
     start: Nanos,
     phase: &Phase,
     tick: &mut impl FnMut(Progress) -> Flow,
 ) -> Outcome {
+    run_telling(device, start, phase, tick, &mut |_| ())
+}
+
+/// As [`run`]; `told` hears what fio's jobs have counted, an entry a job without its logs, each
+/// time that the phase's status is due. Nothing of it is kept.
+pub fn run_telling<D: Device>(
+    device: &mut D,
+    start: Nanos,
+    phase: &Phase,
+    tick: &mut impl FnMut(Progress) -> Flow,
+    told: &mut dyn FnMut(Vec<FioTotals>),
+) -> Outcome {
     if phase.is_fio() {
-        return crate::fio::run(device, start, phase, tick);
+        return crate::fio::run(device, start, phase, tick, told);
     }
     let mut host = Host::new(phase, start, device.queue_depth());
     let mut done = Vec::with_capacity(host.slots.len());
@@ -134,7 +177,8 @@ pub fn run<D: Device>(
         if !done.is_empty() {
             for completion in &done {
                 host.complete(device, now, *completion);
-                if host.completions.is_multiple_of(TICK) && tick(host.progress(now)) == Flow::Stop {
+                let due = host.ticks.is_due(host.completions, host.bytes);
+                if due && tick(host.progress(now)) == Flow::Stop {
                     host.stop(now);
                 }
             }
@@ -185,6 +229,7 @@ impl<'a> Host<'a> {
             outstanding: 0,
             completions: 0,
             bytes: 0,
+            ticks: Ticks::new(),
             stopped: false,
             sampler: Sampler::new(start, phase.sample(), used),
             hist: [Histogram::new(), Histogram::new(), Histogram::new()],
@@ -403,7 +448,6 @@ impl<'a> Host<'a> {
                 .filter(|(direction, _)| phase.uses(*direction))
                 .collect(),
             fio: Vec::new(),
-            fio_status: Vec::new(),
         }
     }
 }

@@ -10,7 +10,7 @@ mod outcome;
 mod phase;
 mod series;
 
-pub use closed_loop::{Flow, Progress, TICK, run};
+pub use closed_loop::{Flow, Progress, TICK, TICK_BYTES, run, run_telling};
 pub use outcome::{Errors, JobTotals, Outcome};
 pub use phase::{MAX_OUTSTANDING, Phase, PhaseError};
 pub use series::Series;

@@ -80,8 +80,6 @@ pub struct Outcome {
     pub hist: Vec<(Direction, Histogram)>,
     /// What fio counts, an entry a job, where the jobs are fio's.
     pub fio: Vec<FioTotals>,
-    /// The same each time that the phase's status was due, without logs.
-    pub fio_status: Vec<Vec<FioTotals>>,
 }
 
 /// The tally of one job.

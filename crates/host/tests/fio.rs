@@ -5,7 +5,7 @@ mod toy;
 
 use flashtwin_base::Nanos;
 use flashtwin_host::fio::FioTotals;
-use flashtwin_host::{Flow, Phase, run};
+use flashtwin_host::{Flow, Phase, run, run_telling};
 use flashtwin_workload::{Direction, Job, RawJob};
 use toy::{CAPACITY, START, Toy};
 
@@ -556,17 +556,25 @@ fn a_status_tells_what_was_counted_so_far() {
     let mut toy = Toy::new(1, 1_000);
     let jobs = vec![job(r#""rw": "read", "size": 1048576,"#, fio)];
     let phase = Phase::new(jobs, Nanos::from_ms(10)).unwrap();
-    let outcome = run(&mut toy, START, &phase, &mut |_| Flow::Continue);
-    let counted = |row: &FioTotals| (row.ended.0 / 1_000_000, row.stats.sides[0].ios);
-    let told: Vec<(u64, u64)> = outcome
-        .fio_status
-        .iter()
-        .map(|rows| counted(&rows[0]))
-        .collect();
-    assert_eq!(told, [(10, 10), (20, 20), (30, 30)]);
+    let mut told = Vec::new();
+    let outcome = run_telling(
+        &mut toy,
+        START,
+        &phase,
+        &mut |_| Flow::Continue,
+        &mut |rows: Vec<FioTotals>| {
+            let side = &rows[0].stats.sides[0];
+            told.push((rows[0].ended, side.ios, side.runtime));
+        },
+    );
+    let ms = Nanos::from_ms;
     assert_eq!(
-        outcome.fio_status[2][0].stats.sides[0].runtime,
-        Nanos::from_ms(30)
+        told,
+        [
+            (ms(10), 10, ms(10)),
+            (ms(20), 20, ms(20)),
+            (ms(30), 30, ms(30))
+        ]
     );
     assert_eq!(outcome.fio[0].stats.sides[0].ios, 35);
 }

@@ -17,8 +17,6 @@ pub fn answer(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
     answer.set_item("duration_ns", (outcome.end - outcome.start).0)?;
     answer.set_item("stopped", outcome.stopped)?;
     answer.set_item("rows", rows(py, outcome.fio)?)?;
-    let told = outcome.fio_status.into_iter().map(|jobs| rows(py, jobs));
-    answer.set_item("status", told.collect::<PyResult<Vec<_>>>()?)?;
     Ok(answer)
 }
 

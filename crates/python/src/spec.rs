@@ -39,6 +39,15 @@ impl Spec {
     }
 
     #[getter]
+    fn memory_bytes(&self) -> u64 {
+        self.inner.config.memory_bytes()
+    }
+
+    fn scale_within(&self, bytes: u64) -> Option<u64> {
+        self.inner.scale_within(bytes)
+    }
+
+    #[getter]
     fn hash(&self) -> &str {
         &self.inner.hash
     }

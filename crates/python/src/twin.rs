@@ -1,16 +1,18 @@
 //! A twin for Python: one call a step, on the drive's own clock.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 
+use flashtwin_base::memory;
 use flashtwin_base::{Completion, Device, Nanos, Op, Request};
 use flashtwin_drive::Drive;
 use flashtwin_drive::snapshot::Identity;
-use flashtwin_host::fio::ENOMEM;
+use flashtwin_host::fio::{ENOMEM, FioTotals};
 use flashtwin_host::{Flow, Phase, Progress};
 use flashtwin_workload::job::{Job, RawJob};
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::exceptions::{PyException, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -136,21 +138,33 @@ impl Twin {
     }
 }
 
+/// A table that cannot be had would end the process: it is asked for before.
+fn has_room(spec: &Spec) -> PyResult<()> {
+    let bytes = spec.inner.config.memory_bytes();
+    if memory::has_room(bytes) {
+        return Ok(());
+    }
+    let said = format!("the simulated drive takes {bytes} bytes of memory, which cannot be had");
+    Err(PyMemoryError::new_err(said))
+}
+
 #[pymethods]
 impl Twin {
     #[new]
-    fn new(spec: &Spec, seed: u64) -> Twin {
-        Twin {
-            drive: Drive::new(&spec.inner.config, seed),
+    fn new(py: Python<'_>, spec: &Spec, seed: u64) -> PyResult<Twin> {
+        has_room(spec)?;
+        Ok(Twin {
+            drive: py.detach(|| Drive::new(&spec.inner.config, seed)),
             identity: identity(spec, seed),
             outstanding: 0,
             done: Vec::new(),
-        }
+        })
     }
 
     /// The drive of a spec in the state that a file holds.
     #[staticmethod]
     fn load(py: Python<'_>, spec: &Spec, path: PathBuf) -> PyResult<Twin> {
+        has_room(spec)?;
         let (drive, seed) = py.detach(|| snapshot::load(spec, &path))?;
         let identity = identity(spec, seed);
         Ok(Twin {
@@ -222,12 +236,14 @@ impl Twin {
         convert::answer(py, answer, self.drive.close_xray())
     }
 
-    /// Runs fio's jobs; what they have counted is there too where the watch ended them.
+    /// Runs fio's jobs; what they have counted is there too where the watch ended them. `told` is
+    /// called with the rows of each status as it is due; what it raises ends the jobs.
     fn fio<'py>(
         &mut self,
         py: Python<'py>,
         jobs_json: &str,
         watch: Py<PyAny>,
+        told: Py<PyAny>,
     ) -> PyResult<Bound<'py, PyDict>> {
         self.quiet()?;
         let jobs = parse(jobs_json, self.drive.capacity_bytes(), self.identity.seed)?;
@@ -238,18 +254,25 @@ impl Twin {
         let (outcome, verdict) = py.detach(|| {
             let start = drive.now();
             drive.restart_xray(sample);
-            let mut verdict = Verdict::Go;
-            let outcome = flashtwin_host::run(drive, start, &phase, &mut |progress| {
-                let first = matches!(verdict, Verdict::Go);
-                if first {
-                    verdict = ask(&watch, progress.bytes, progress.elapsed);
+            let verdict = RefCell::new(Verdict::Go);
+            let mut tick = |progress: Progress| {
+                let mut verdict = verdict.borrow_mut();
+                if matches!(*verdict, Verdict::Go) {
+                    *verdict = ask(&watch, progress.bytes, progress.elapsed);
                 }
-                match verdict {
+                match *verdict {
                     Verdict::Go => Flow::Continue,
                     _ => Flow::Stop,
                 }
-            });
-            (outcome, verdict)
+            };
+            let mut tell = |jobs: Vec<FioTotals>| {
+                let told = Python::attach(|py| told.call1(py, (fio::rows(py, jobs)?,)).map(drop));
+                if let Err(raised) = told {
+                    *verdict.borrow_mut() = Verdict::Raised(raised);
+                }
+            };
+            let outcome = flashtwin_host::run_telling(drive, start, &phase, &mut tick, &mut tell);
+            (outcome, verdict.into_inner())
         });
         if let Verdict::Raised(raised) = verdict {
             return Err(raised);

@@ -2,11 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+TYPE_CHECKING = False  # as in the package above
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The program `flashtwin`; always leaves by `SystemExit` with one of the documented codes."""
+    """One command; always leaves by `SystemExit` with one of the documented codes."""
     from flashtwin.cli.app import app
 
     app.main(args=None if arguments is None else list(arguments), prog_name="flashtwin")
+
+
+def program() -> None:
+    """The program `flashtwin`: `main`, and what a signal does before and after it.
+
+    What is not yet loaded cannot say anything, so that this stands before every other import.
+    """
+    try:
+        from flashtwin.runner import stop
+
+        stop.program_begins()
+        main()
+    except KeyboardInterrupt:
+        _interrupted()
+    finally:
+        _end()
+
+
+def _interrupted() -> None:
+    import os
+
+    from flashtwin.errors import INTERRUPTED
+
+    os.write(2, b"error: interrupted\n")
+    raise SystemExit(INTERRUPTED)
+
+
+def _end() -> None:
+    """The interpreter takes itself apart, where a signal would be told as a fault of ours."""
+    from flashtwin.runner import stop
+
+    stop.nothing_left()

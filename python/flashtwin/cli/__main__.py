@@ -1,6 +1,6 @@
 """`python -m flashtwin.cli` is `flashtwin`."""
 
-from flashtwin.cli import main
+from flashtwin.cli import program
 
 if __name__ == "__main__":
-    main()
+    program()

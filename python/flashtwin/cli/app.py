@@ -144,6 +144,11 @@ def _guarded(work: Callable[[], object]) -> int:
     except FlashtwinError as error:
         _say_all(error)
         return error.exit_code
+    except MemoryError as error:
+        from flashtwin.drives.memory import lacking
+
+        _say_all(lacking(error))
+        return ENVIRONMENT
     except click.Abort:
         say_error("interrupted", None)
         return INTERRUPTED

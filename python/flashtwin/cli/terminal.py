@@ -39,9 +39,12 @@ def print_json(value: object) -> None:
     say(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
 
 
-def say(text: str, *, nl: bool = True) -> None:
-    """Text on stdout; in JSON the escapes of `printable` mean what they stand for."""
-    click.echo(printable(text), nl=nl)
+def say(text: str, *, nl: bool = True, stdout: TextIO | None = None) -> None:
+    """Text on stdout; in JSON the escapes of `printable` mean what they stand for.
+
+    `stdout`: what it was before something else took its place.
+    """
+    click.echo(printable(text), file=stdout, nl=nl)
 
 
 def note(text: str, *, head: str = "", colour: str = "") -> None:

@@ -7,13 +7,14 @@ ends fio's: what is under way is finished, and what was counted is the answer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flashtwin import _core
 from flashtwin.battery.job import Job
 from flashtwin.drives.handed import jobs_json
+from flashtwin.drives.memory import check, made
 from flashtwin.drives.protocol import Progress, Watch
 
 if TYPE_CHECKING:
@@ -24,32 +25,41 @@ if TYPE_CHECKING:
 class Counts:
     """What jobs that ran side by side came to: a row a job, in their order.
 
-    `status` has the rows at each moment at which they were to be told, without logs; `stopped`: the
-    watch ended them.
+    `stopped`: the watch ended them.
     """
 
     start_ns: int
     duration_ns: int
     rows: tuple[FioRow, ...]
-    status: tuple[tuple[FioRow, ...], ...] = ()
     stopped: bool = False
+
+
+Told = Callable[[Sequence["FioRow"]], object]
+
+
+def _unheard(rows: Sequence[FioRow]) -> None:
+    """Nobody asked for a status."""
 
 
 class FioTwin:
     """A drive in virtual time. One seed, one answer."""
 
     def __init__(self, spec: _core.Spec, *, seed: int = 1) -> None:
-        self._drive = _core.Twin(spec, seed)
+        check(spec)
+        self.name = spec.id
+        self._drive = made(lambda: _core.Twin(spec, seed))
 
-    def run(self, jobs: Sequence[Job], watch: Watch) -> Counts:
-        """Run jobs of fio's side by side; a `ValueError` says what is wrong with one of them."""
+    def run(self, jobs: Sequence[Job], watch: Watch, told: Told = _unheard) -> Counts:
+        """Run jobs of fio's side by side; a `ValueError` says what is wrong with one of them.
+
+        `told` hears the rows so far, without logs, each time that a status is due.
+        """
         answer = self._drive.fio(
-            jobs_json(jobs), lambda done, ns: watch(Progress(bytes=done, drive_s=ns / 1e9))
+            jobs_json(jobs), lambda done, ns: watch(Progress(bytes=done, drive_s=ns / 1e9)), told
         )
         return Counts(
             start_ns=answer["start_ns"],
             duration_ns=answer["duration_ns"],
             rows=tuple(answer["rows"]),
-            status=tuple(tuple(rows) for rows in answer["status"]),
             stopped=answer["stopped"],
         )

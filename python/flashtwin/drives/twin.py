@@ -40,6 +40,7 @@ from flashtwin.battery.step import (
     Trim,
 )
 from flashtwin.catalogue.shorthand import raw_bytes
+from flashtwin.drives import memory
 from flashtwin.drives.handed import jobs_json
 from flashtwin.drives.preconditioned import Preparation, Preparing, Store
 from flashtwin.drives.protocol import DriveInfo, Interrupted, Progress, Watch
@@ -66,15 +67,19 @@ class Twin:
         name: str | None = None,
         store: Store | None = None,
     ) -> None:
-        self._spec = spec
         if not 0 <= seed <= MOST_SEED:
             raise FlashtwinError(
                 f"a seed of {seed} is no whole number from 0 to {MOST_SEED}", exit_code=USAGE
             )
-        self._drive = _core.Twin(spec, seed)
+        self._begin(spec, _new(spec, seed), name, store)
+
+    def _begin(
+        self, spec: _core.Spec, drive: _core.Twin, name: str | None, store: Store | None
+    ) -> None:
+        self._spec, self._drive = spec, drive
         # The steps so far, while all of them only prepared; and the result of the last one, where
         # the drive after it is kept and was not loaded yet.
-        self._preparation = Preparation(store, spec, seed) if store else None
+        self._preparation = Preparation(store, spec, drive.seed) if store else None
         self._ahead: Result | None = None
         self._info = DriveInfo(
             name=name or spec.id,
@@ -89,15 +94,16 @@ class Twin:
         cls, spec: _core.Spec, path: str | os.PathLike[str], *, name: str | None = None
     ) -> Self:
         """The twin of a spec in the state that `save` wrote; refused under another spec."""
+        memory.check(spec)
         try:
-            drive = _core.Twin.load(spec, path)
+            drive = memory.made(lambda: _core.Twin.load(spec, path))
         except OSError as error:
             raise _unread(path, error) from error
         except _core.SnapshotError as error:
             hint = "a snapshot is loaded under the spec and the version that it was taken with"
             raise FlashtwinError(f"{path}: {error}", hint=hint, exit_code=USAGE) from error
-        made = cls(spec, seed=drive.seed, name=name)
-        made._drive = drive
+        made = cls.__new__(cls)
+        made._begin(spec, drive, name, None)
         return made
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -141,8 +147,11 @@ class Twin:
         """The drive as it is after the steps so far, loaded or made anew where that was put off."""
         if self._ahead and self._preparation:
             self._ahead = None
+            # The new drive makes room first: two of them may be more than there is.
+            seed = self._drive.seed
+            del self._drive
             loaded = self._preparation.load()
-            self._drive = loaded or _core.Twin(self._spec, self._drive.seed)
+            self._drive = loaded or _new(self._spec, seed)
             if loaded is None:
                 for step in self._preparation.steps:
                     self._do(step, lambda done, ns: True)
@@ -261,6 +270,12 @@ class Twin:
             fio=tuple(answer["fio"]),
             meter=_readings(xray, before_uj, duration_ns, core),
         )
+
+
+def _new(spec: _core.Spec, seed: int) -> _core.Twin:
+    """A drive as it leaves the factory; refused where there is no memory for it."""
+    memory.check(spec)
+    return memory.made(lambda: _core.Twin(spec, seed))
 
 
 def _prepare(core: _core.Twin, jobs: str, watch: Callable[[int, int], bool]) -> Mapping[str, Any]:

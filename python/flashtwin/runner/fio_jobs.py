@@ -8,15 +8,22 @@ and are told like that, as fio tells of jobs that it never began.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 from flashtwin.battery.job import Job
-from flashtwin.drives.fio_twin import Counts, FioTwin
+from flashtwin.drives.fio_twin import Counts, FioTwin, Told
 from flashtwin.drives.protocol import Watch
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.fiojob.language.where import JobFileError
 from flashtwin.fiojob.plan.plan import Plan, Process
+
+if TYPE_CHECKING:
+    from flashtwin._core import FioRow
+
+Rows = Sequence["FioRow"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,11 +44,13 @@ def run_plan(
     watch: Watch,
     *,
     status_ns: int = 0,
+    status: Callable[[Sequence[Process], Rows, int], object] | None = None,
     done: Callable[[PhaseResult], None] | None = None,
 ) -> list[PhaseResult]:
     """The results of all phases; `done` hears of each as it ends.
 
-    `status_ns`: what is counted so far is told each time that so long has passed.
+    `status` hears of the phase at hand each time that `status_ns` have passed: its processes, what
+    is counted of each so far, and when the phase began. Nothing of it is kept.
     """
     found: list[PhaseResult] = []
     began_ns: int | None = None
@@ -53,7 +62,8 @@ def run_plan(
             found.append(PhaseResult(processes=phase, counts=nothing, begun_ns=elapsed_ns))
             continue
         jobs = tuple(_telling(process.job, status_ns) for process in phase)
-        counts = _counts(drive, phase, jobs, watch)
+        told = partial(_told, status, phase, elapsed_ns)
+        counts = _counts(drive, phase, jobs, watch, told)
         began_ns = counts.start_ns if began_ns is None else began_ns
         now_ns = counts.start_ns + counts.duration_ns
         found.append(
@@ -74,11 +84,21 @@ def _telling(job: Job, status_ns: int) -> Job:
     return replace(job, fio=replace(job.fio, logs=logs))
 
 
+def _told(
+    status: Callable[[Sequence[Process], Rows, int], object] | None,
+    phase: tuple[Process, ...],
+    begun_ns: int,
+    rows: Rows,
+) -> None:
+    if status:
+        status(phase, rows, begun_ns)
+
+
 def _counts(
-    drive: FioTwin, phase: tuple[Process, ...], jobs: tuple[Job, ...], watch: Watch
+    drive: FioTwin, phase: tuple[Process, ...], jobs: tuple[Job, ...], watch: Watch, told: Told
 ) -> Counts:
     try:
-        return drive.run(jobs, watch)
+        return drive.run(jobs, watch, told)
     except ValueError as error:
         raise _refused(phase, str(error)) from error
 

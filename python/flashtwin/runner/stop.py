@@ -1,8 +1,10 @@
-"""Ctrl-C and friends as a request that is honoured at the next chance, not as a blow.
+"""Ctrl-C and friends: a request that is honoured at the next chance, or the end of a program.
 
-A first SIGINT, SIGTERM or SIGHUP sets `asked`; the watch of the step at hand then says stop, the
-run directory is closed and the target cleaned. A second SIGINT raises KeyboardInterrupt, for a step
-that does not listen. Outside the main thread signals cannot be caught and nothing is changed.
+While somebody is `listening`, a first SIGINT, SIGTERM or SIGHUP sets `asked`; the watch of the step
+at hand then says stop, the run directory is closed and the target cleaned. A second SIGINT raises
+KeyboardInterrupt, for a step that does not listen. Elsewhere in the program each of them raises
+KeyboardInterrupt, so that whatever is under way cleans up behind itself. Outside the main thread
+signals cannot be caught and nothing is changed. A SIGHUP that is ignored (nohup) stays ignored.
 """
 
 from __future__ import annotations
@@ -25,6 +27,37 @@ class Stop:
     number: int | None = None
 
 
+class _Program:
+    """Whether this process is the program `flashtwin`, and whether all is done but its exit."""
+
+    begun = over = False
+
+
+_program = _Program()
+
+
+def program_begins() -> None:
+    """This process is the program: a signal that nobody listens to raises KeyboardInterrupt."""
+    _program.begun = True
+    for number in _heard():
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
+
+
+def nothing_left() -> None:
+    """All is told and written: in the program, signals from here on change nothing."""
+    if _program.begun:
+        _program.over = True
+        for number in _SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+
+
+def _heard() -> list[signal.Signals]:
+    """Those signals that this process was not told to ignore."""
+    ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return [one for one in _SIGNALS if not (ignored and one is signal.SIGHUP)]
+
+
 @contextmanager
 def listening() -> Iterator[Stop]:
     """Catch the signals while the block runs."""
@@ -39,10 +72,10 @@ def listening() -> Iterator[Stop]:
         stop.asked = True
         stop.number = stop.number or number
 
-    before = {number: signal.signal(number, heard) for number in _SIGNALS}
+    before = {number: signal.signal(number, heard) for number in _heard()}
     try:
         yield stop
     finally:
-        for number, handler in before.items():
+        for number, handler in before.items() if not _program.over else ():
             # None is a handler that was not set from Python; the default is as near as we get.
             signal.signal(number, handler if handler is not None else signal.SIG_DFL)

@@ -73,9 +73,21 @@ pub struct Spec {
     /// SHA-256 of keys and values; the same for two specs of the same drive.
     pub hash: String,
     toml: String,
+    /// What `--scale` has divided the flash by, and what it may divide.
+    divisor: u64,
+    limits: Option<scale::Limits>,
 }
 
 impl Spec {
+    /// The mildest scale at which the simulated drive takes at most so many bytes of memory: 16
+    /// for 1/16. None where no scale that the drive can have is small enough.
+    #[must_use]
+    pub fn scale_within(&self, bytes: u64) -> Option<u64> {
+        let takes = |scale: u64| self.config.memory_bytes_at(self.divisor, scale);
+        let scales = self.limits.as_ref()?.possible();
+        scales.into_iter().find(|scale| takes(*scale) <= bytes)
+    }
+
     /// The drive as resolved, without `extends`: canonical, and loadable again to the same hash.
     #[must_use]
     pub fn to_toml(&self) -> &str {
@@ -146,6 +158,7 @@ fn checked(
         profiles,
         mut errors,
     } = resolve::resolve(found, library, firmware, sets).map_err(error::in_order)?;
+    let limits = scale::Limits::read(&values);
     if let Some(scale) = scale {
         errors.extend(scale::apply(scale, &mut values).err());
     }
@@ -176,6 +189,8 @@ fn checked(
         toml: print::to_toml(&header, &values, &profiles),
         hash: print::hash(&values),
         profiles: profiles.into_keys().collect(),
+        divisor: scale.map_or(1, scale::divisor),
+        limits,
     })
 }
 

@@ -31,15 +31,22 @@ fn parse(text: &str) -> Result<u64, Fault> {
     }
 }
 
+/// All divisors of a number, in pairs of one below its root and one above.
+fn divisors(number: u64) -> Vec<u64> {
+    let low = (1..=number.isqrt()).filter(|by| number.is_multiple_of(*by));
+    low.flat_map(|by| [by, number / by]).collect()
+}
+
 /// What may be divided: wordlines a block, blocks a plane, and the fewest wordlines that are left.
-struct Limits {
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Limits {
     wordlines: u64,
     blocks: u64,
     fewest_wordlines: u64,
 }
 
 impl Limits {
-    fn read(values: &Values) -> Option<Limits> {
+    pub(super) fn read(values: &Values) -> Option<Limits> {
         let number = |key: &str| values.number(key);
         let dies = number("nand.channels")? * number("nand.dies_per_channel")?;
         let row = dies * number("nand.planes")? * number("nand.page_size")?;
@@ -66,10 +73,10 @@ impl Limits {
     }
 
     /// The scales that can be had, the mildest first.
-    fn possible(&self) -> Vec<u64> {
-        let divisors = |n: u64| (1..=n).filter(move |by| n.is_multiple_of(*by));
-        let blocks: Vec<u64> = divisors(self.blocks).collect();
+    pub(super) fn possible(&self) -> Vec<u64> {
+        let blocks = divisors(self.blocks);
         let mut scales: Vec<u64> = divisors(self.wordlines)
+            .into_iter()
             .flat_map(|by| blocks.iter().map(move |blocks| by * blocks))
             .collect();
         scales.sort_unstable();
@@ -77,6 +84,11 @@ impl Limits {
         scales.retain(|by| *by > 1 && self.split(*by).is_some());
         scales
     }
+}
+
+/// How many times smaller a scale makes a drive; 1 of a text that is none.
+pub(super) fn divisor(text: &str) -> u64 {
+    parse(text).unwrap_or(1)
 }
 
 /// Divides a drive's values; the errors are those of the option.

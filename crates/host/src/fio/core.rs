@@ -40,6 +40,8 @@ pub(crate) struct Core {
     pub ends: Vec<(Whom, u32, u32)>,
     /// A process has ended since somebody looked.
     pub ended: bool,
+    /// Processes that have not ended.
+    pub running: usize,
     kept: u64,
 }
 
@@ -59,6 +61,7 @@ impl Core {
             flows: Flows::default(),
             ends: Vec::new(),
             ended: false,
+            running: 0,
             kept: 0,
         }
     }
@@ -113,6 +116,12 @@ impl Core {
             };
             self.submit(device, now, request);
         }
+    }
+
+    /// A process ends for good.
+    pub fn process_ends(&mut self) {
+        self.ended = true;
+        self.running -= 1;
     }
 
     /// Whether one request more may be kept.

@@ -20,7 +20,7 @@ use flashtwin_workload::fio::Whom;
 use self::core::Core;
 use self::process::Process;
 use self::steady::{INTERVAL, Window};
-use crate::closed_loop::{Flow, Progress, TICK};
+use crate::closed_loop::{Flow, Progress, Ticks};
 use crate::outcome::Outcome;
 use crate::phase::Phase;
 use crate::series::Sampler;
@@ -77,27 +77,31 @@ struct Host<'a> {
     /// Whose request a tag is.
     owners: Vec<u32>,
     looked: Vec<Looked>,
-    status: Vec<Vec<FioTotals>>,
+    told: &'a mut dyn FnMut(Vec<FioTotals>),
     every: Option<Nanos>,
+    ticks: Ticks,
+    /// Times that something was due: work too, also where nothing completes.
+    turns: u64,
     ended_all: Vec<u32>,
     stopped: bool,
     /// Some process waits for others before it begins.
     gated: bool,
 }
 
-/// Runs a phase of fio's jobs; see [`crate::run`].
+/// Runs a phase of fio's jobs; see [`crate::run_telling`].
 pub(crate) fn run<D: Device>(
     device: &mut D,
     start: Nanos,
     phase: &Phase,
     tick: &mut impl FnMut(Progress) -> Flow,
+    told: &mut dyn FnMut(Vec<FioTotals>),
 ) -> Outcome {
-    let mut host = Host::new(phase, start, device.queue_depth());
+    let mut host = Host::new(phase, start, device.queue_depth(), told);
     let mut done = Vec::with_capacity(host.owners.len());
     let mut now = start;
     host.open_gates(now);
     host.run_due(device, now);
-    while !host.processes.iter().all(Process::has_ended) {
+    while host.core.running > 0 {
         let limit = host.core.events.peek_at().unwrap_or(Nanos::NEVER);
         let next = device.advance_until_done(limit, &mut done);
         let outstanding = host.core.outstanding;
@@ -107,8 +111,13 @@ pub(crate) fn run<D: Device>(
             "{outstanding} requests, nothing under way at {now:?}"
         );
         now = now.max(next);
-        host.complete(device, now, &mut done, tick);
+        host.complete(device, now, &mut done);
         host.run_due(device, now);
+        host.turns += 1;
+        let work = host.core.completions.max(host.turns);
+        if host.ticks.is_due(work, host.core.bytes) && tick(host.progress(now)) == Flow::Stop {
+            host.stop(now);
+        }
     }
     let end = host.processes.iter().map(|process| process.ended).max();
     let end = end.unwrap_or(start).max(now);
@@ -121,7 +130,12 @@ pub(crate) fn run<D: Device>(
 }
 
 impl<'a> Host<'a> {
-    fn new(phase: &'a Phase, start: Nanos, room: u32) -> Host<'a> {
+    fn new(
+        phase: &'a Phase,
+        start: Nanos,
+        room: u32,
+        told: &'a mut dyn FnMut(Vec<FioTotals>),
+    ) -> Host<'a> {
         let slots = phase.jobs().iter().map(|job| job.depth as usize).sum();
         let used = Direction::ALL.map(|direction| phase.uses(direction));
         let sampler = Sampler::new(start, phase.sample(), used);
@@ -157,8 +171,10 @@ impl<'a> Host<'a> {
             processes,
             owners,
             looked,
-            status: Vec::new(),
+            told,
             every: phase.status(),
+            ticks: Ticks::new(),
+            turns: 0,
             ended_all: Vec::new(),
             stopped: false,
             gated,
@@ -187,13 +203,7 @@ impl<'a> Host<'a> {
     }
 
     /// Hands completions to their processes.
-    fn complete<D: Device>(
-        &mut self,
-        device: &mut D,
-        now: Nanos,
-        done: &mut Vec<Completion>,
-        tick: &mut impl FnMut(Progress) -> Flow,
-    ) {
+    fn complete<D: Device>(&mut self, device: &mut D, now: Nanos, done: &mut Vec<Completion>) {
         if done.is_empty() {
             return;
         }
@@ -207,10 +217,6 @@ impl<'a> Host<'a> {
             self.core.answered();
             let owner = self.owners[*tag as usize];
             self.processes[owner as usize].arrives(*tag, *status);
-            if self.core.completions.is_multiple_of(TICK) && tick(self.progress(now)) == Flow::Stop
-            {
-                self.stop(now);
-            }
         }
         self.core.submit_waiting(device, now);
         for Completion { tag, .. } in done.drain(..) {
@@ -300,7 +306,7 @@ impl<'a> Host<'a> {
         self.core.events.push(now + every, (STATUS, 0));
         let start = self.core.start;
         let told = self.processes.iter().map(|one| one.so_far(start, now));
-        self.status.push(told.collect());
+        (self.told)(told.collect());
     }
 
     /// A second has passed: a value more for each steady state.
@@ -364,7 +370,6 @@ impl<'a> Host<'a> {
                 .filter(|(direction, _)| phase.uses(*direction))
                 .collect(),
             fio,
-            fio_status: self.status,
         }
     }
 }

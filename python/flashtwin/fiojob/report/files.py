@@ -29,7 +29,7 @@ Ran = tuple[Process, Mapping[str, Any], int]
 
 
 def files_of(rows: Sequence[Ran]) -> list[Log]:
-    """All logs and iologs of processes."""
+    """All logs and iologs of processes; nothing of them is made before it is written."""
     wanting = [one for one in rows if _wants(one[0])]
     if not wanting:
         return []
@@ -49,7 +49,7 @@ def files_of(rows: Sequence[Ran]) -> list[Log]:
             key = (_numbered(str(name), process), typed)
             iologs.setdefault(key, []).append((row, files))
     return joined(logs) + [
-        Log(name=name, text=iolog(some), typed=typed) for (name, typed), some in iologs.items()
+        Log(name=name, pieces=iolog(some), typed=typed) for (name, typed), some in iologs.items()
     ]
 
 

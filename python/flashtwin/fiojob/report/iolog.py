@@ -12,13 +12,17 @@ from typing import Any
 
 import numpy as np
 
+from flashtwin.fiojob.report.wish import pieces_of
+
 ACTIONS = ("read", "write", "trim", "sync", "datasync")
 MICROSECOND = 1_000
 
 
-def iolog(rows: Sequence[tuple[Mapping[str, Any], Sequence[str]]]) -> str:
-    """One file for processes that log into it, each with the names of its spans."""
-    return "".join(["fio version 3 iolog\n", *(line for one in rows for line in _process(*one))])
+def iolog(rows: Sequence[tuple[Mapping[str, Any], Sequence[str]]]) -> Iterator[str]:
+    """One file for processes that log into it, each with the names of its spans, in pieces."""
+    yield "fio version 3 iolog\n"
+    for one in rows:
+        yield from _process(*one)
 
 
 def _process(row: Mapping[str, Any], names: Sequence[str]) -> Iterator[str]:
@@ -32,11 +36,14 @@ def _process(row: Mapping[str, Any], names: Sequence[str]) -> Iterator[str]:
         yield f"{begun} {name} open\n"
     columns = ("start_ns", "file", "direction", "offset", "bytes")
     last = begun
-    for at, file, direction, offset, size in zip(
-        *(requests[name][order].tolist() for name in columns), strict=True
-    ):
-        last = at // MICROSECOND
-        place = f" {offset} {size}" if direction < 3 else " 0 0"
-        yield f"{last} {names[file]} {ACTIONS[direction]}{place}\n"
+    for some in pieces_of(len(order)):
+        lines = []
+        for at, file, direction, offset, size in zip(
+            *(requests[name][order[some]].tolist() for name in columns), strict=True
+        ):
+            last = at // MICROSECOND
+            place = f" {offset} {size}" if direction < 3 else " 0 0"
+            lines.append(f"{last} {names[file]} {ACTIONS[direction]}{place}\n")
+        yield "".join(lines)
     for name in names:
         yield f"{max(last, int(row['ended_ns']) // MICROSECOND)} {name} close\n"

@@ -9,12 +9,13 @@ of fio 3.33.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
 
-from flashtwin.fiojob.report.wish import HIST, KINDS, Log, Wish
+from flashtwin.fiojob.report.wish import HIST, KINDS, Log, Wish, pieces_of
 from flashtwin.results.buckets import BITS, BUCKETS, bucket_of
 
 MS = 1_000_000
@@ -32,11 +33,10 @@ def logs_of(row: Mapping[str, Any], wish: Wish) -> list[Log]:
         for kind in kinds:
             measured = getattr(wish, kind)
             if measured or kind in EMPTY:
-                text = "".join(_lines(row, kind, wish)) if measured else ""
-                made.append(_log(wish, option, kind, text))
+                pieces = _lines(row, kind, wish) if measured else ()
+                made.append(_log(wish, option, kind, pieces))
     if HIST in wish.logs and wish.hist_ns:
-        text = "".join(_histograms(row, wish))
-        made.append(_log(wish, HIST, "clat_hist", text))
+        made.append(_log(wish, HIST, "clat_hist", _histograms(row, wish)))
     return made
 
 
@@ -46,13 +46,17 @@ def joined(logs: Sequence[Log]) -> list[Log]:
     for log in logs:
         parts.setdefault(log.name, []).append(log)
     return [
-        Log(name=name, text="".join(one.text for one in same), typed=all(one.typed for one in same))
+        Log(
+            name=name,
+            pieces=chain.from_iterable(one.pieces for one in same),
+            typed=all(one.typed for one in same),
+        )
         for name, same in parts.items()
     ]
 
 
-def _log(wish: Wish, option: str, kind: str, text: str) -> Log:
-    return Log(name=name_of(wish, option, kind), text=text, typed=option in wish.typed)
+def _log(wish: Wish, option: str, kind: str, pieces: Iterable[str]) -> Log:
+    return Log(name=name_of(wish, option, kind), pieces=pieces, typed=option in wish.typed)
 
 
 def name_of(wish: Wish, option: str, kind: str) -> str:
@@ -65,10 +69,14 @@ def _lines(row: Mapping[str, Any], kind: str, wish: Wish) -> Iterator[str]:
     averages = row["averages"]
     table = _by_window(averages, kind) if averages is not None else _by_request(row, kind)
     offset = "0, " if wish.offsets else ""
-    for at, value, direction, block, place in zip(*(one.tolist() for one in table), strict=True):
-        if wish.offsets and averages is None:
-            offset = f"{place}, "
-        yield f"{at + wish.epoch_ms}, {value}, {direction}, {block}, {offset}0\n"
+    for some in pieces_of(len(table[0])):
+        lines = []
+        columns = (column[some].tolist() for column in table)
+        for at, value, direction, block, place in zip(*columns, strict=True):
+            if wish.offsets and averages is None:
+                offset = f"{place}, "
+            lines.append(f"{at + wish.epoch_ms}, {value}, {direction}, {block}, {offset}0\n")
+        yield "".join(lines)
 
 
 def _by_window(rows: Mapping[str, Any], kind: str) -> tuple[Any, ...]:
@@ -87,17 +95,20 @@ def _by_window(rows: Mapping[str, Any], kind: str) -> tuple[Any, ...]:
 def _by_request(row: Mapping[str, Any], kind: str) -> tuple[Any, ...]:
     """Each data request that counts as a line, in the order of completion."""
     rows = _measured(row)
-    slat = rows["issue_ns"] - rows["start_ns"]
-    clat = rows["complete_ns"] - rows["issue_ns"]
-    lat = slat + clat
-    values = {
-        "bw": rows["bytes"] * 1_000_000 // np.maximum(clat, 1),
-        "iops": np.ones(len(lat), dtype=np.int64),
-        "slat": slat,
-        "clat": clat,
-        "lat": lat,
+    begins, ends = {
+        "bw": ("issue_ns", "complete_ns"),
+        "iops": ("issue_ns", "complete_ns"),
+        "slat": ("start_ns", "issue_ns"),
+        "clat": ("issue_ns", "complete_ns"),
+        "lat": ("start_ns", "complete_ns"),
     }[kind]
-    at = (rows["complete_ns"] - row["measured_ns"]) // MS
+    if kind == "iops":
+        values = np.ones(len(rows["bytes"]), dtype=np.int64)
+    else:
+        values = (rows[ends] - rows[begins]).astype(np.int64)
+    if kind == "bw":
+        values = rows["bytes"].astype(np.int64) * 1_000_000 // np.maximum(values, 1)
+    at = (rows["complete_ns"] - np.uint64(row["measured_ns"])) // np.uint64(MS)
     return at, values, rows["direction"], rows["bytes"], rows["offset"]
 
 
@@ -117,10 +128,10 @@ def samples_of(row: Mapping[str, Any], kind: str) -> Iterator[dict[str, Any]]:
 
 
 def _measured(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Data requests since the ramp, as signed numbers."""
+    """Data requests since the ramp; columns as they are, where all of them count."""
     rows = row["requests"]
     counts = (rows["direction"] < MOVES) & (rows["complete_ns"] >= row["measured_ns"])
-    return {name: column[counts].astype(np.int64) for name, column in rows.items()}
+    return dict(rows) if counts.all() else {name: rows[name][counts] for name in rows}
 
 
 def _histograms(row: Mapping[str, Any], wish: Wish) -> Iterator[str]:
@@ -128,19 +139,34 @@ def _histograms(row: Mapping[str, Any], wish: Wish) -> Iterator[str]:
     rows = _measured(row)
     if not len(rows["bytes"]):
         return
-    since = rows["complete_ns"] - row["measured_ns"]
+    since = (rows["complete_ns"] - np.uint64(row["measured_ns"])).astype(np.int64)
     interval = np.maximum(-(-since // wish.hist_ns), 1)
-    clat = rows["complete_ns"] - rows["issue_ns"]
-    buckets = np.array([bucket_of(int(one)) for one in clat], dtype=np.int64)
-    for at in np.unique(interval):
+    # Requests stand in the order of their completions, and so do the intervals.
+    edges = [0, *(np.flatnonzero(np.diff(interval)) + 1).tolist(), len(interval)]
+    for first, end in pairwise(edges):
+        ms = int(interval[first]) * wish.hist_ns // MS + wish.epoch_ms
+        here = {name: rows[name][first:end] for name in _TIMED}
         for direction in range(MOVES):
-            here = (interval == at) & (rows["direction"] == direction)
-            if here.any():
-                counts = np.bincount(buckets[here], minlength=BUCKETS)
-                ms = int(at) * wish.hist_ns // MS + wish.epoch_ms
-                block = int(rows["bytes"][here].max())
+            counts, block = _histogram(here, direction)
+            if block:
                 bins = ", ".join(map(str, coarsened(counts, wish.coarse).tolist()))
                 yield f"{ms}, {direction}, {block}, {bins}\n"
+
+
+_TIMED = ("direction", "bytes", "issue_ns", "complete_ns")
+
+
+def _histogram(rows: Mapping[str, Any], direction: int) -> tuple[Any, int]:
+    """Counts of completion latencies in one direction, and the largest block; 0 without any."""
+    counts, block = np.zeros(BUCKETS, dtype=np.int64), 0
+    for some in pieces_of(len(rows["direction"])):
+        mine = rows["direction"][some] == direction
+        if mine.any():
+            clat = (rows["complete_ns"][some] - rows["issue_ns"][some])[mine]
+            buckets = [bucket_of(one) for one in clat.tolist()]
+            counts += np.bincount(np.array(buckets, dtype=np.int64), minlength=BUCKETS)
+            block = max(block, int(rows["bytes"][some][mine].max()))
+    return counts, block
 
 
 def coarsened(counts: Any, times: int) -> Any:

@@ -163,17 +163,3 @@ def _announced(process: Process) -> str:
         f"{job.name}: (g={process.clone.group}): rw={job['rw'].rw}, "
         f"bs={named}, ioengine={job['ioengine'] or 'psync'}, iodepth={job['iodepth']}"
     )
-
-
-def statuses(phases: Iterable[tuple[Phase, Iterable[Iterable[Any]]]]) -> list[list[Counted]]:
-    """What is told on the way: at each moment the phases before and what this one has counted.
-
-    A phase comes with the rows of each of its moments.
-    """
-    told: list[list[Counted]] = []
-    before: list[Phase] = []
-    for phase, moments in phases:
-        processes, _, begun_ns = phase
-        told += [all_of([*before, (processes, rows, begun_ns)]) for rows in moments]
-        before.append(phase)
-    return told

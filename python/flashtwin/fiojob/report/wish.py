@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 KINDS = {
@@ -13,13 +13,31 @@ KINDS = {
 HIST = "write_hist_log"
 
 
+# Rows of a log that are text at once.
+PIECE_ROWS = 1 << 16
+
+
+def pieces_of(rows: int) -> Iterator[slice]:
+    """The rows of a table, some at a time."""
+    return (slice(begin, begin + PIECE_ROWS) for begin in range(0, rows, PIECE_ROWS))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Log:
-    """A file to write: its name, its lines, and whether somebody typed the name."""
+    """A file to write: its name, its text in pieces that are made as they are asked for, and
+    whether somebody typed the name.
+
+    A log of single requests is many times larger than what it is made of.
+    """
 
     name: str
-    text: str
+    pieces: Iterable[str]
     typed: bool = False
+
+    @property
+    def text(self) -> str:
+        """All of it; the pieces can be asked for once."""
+        return "".join(self.pieces)
 
 
 @dataclass(frozen=True, kw_only=True)

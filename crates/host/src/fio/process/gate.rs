@@ -63,7 +63,7 @@ impl Process<'_> {
         self.epoch = now;
         self.ended = now;
         self.state = State::Ended;
-        core.ended = true;
+        core.process_ends();
         if let Some(flow) = self.fio.flow {
             core.flows.leave(self.number, flow.id);
         }

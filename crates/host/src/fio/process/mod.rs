@@ -205,6 +205,7 @@ impl<'a> Process<'a> {
             silent: false,
             fua: false,
         };
+        core.running += 1;
         if let Some(flow) = fio.flow {
             core.flows.join(number, flow.id, flow.weight);
         }

@@ -197,7 +197,7 @@ impl Process<'_> {
 
     pub(super) fn end(&mut self, core: &mut Core, now: Nanos) -> Step {
         self.ended = now;
-        core.ended = true;
+        core.process_ends();
         if let Some(flow) = self.fio.flow {
             core.flows.leave(self.number, flow.id);
         }

@@ -1,0 +1,175 @@
+"""The answer of `flashtwin fio`: told as it arises, on stdout or in a file, and then the logs.
+
+A status is written when it is due and not kept, so that an hour of them takes no more memory than a
+run without. Invariants: the file of `--output` appears whole at the end, or not at all; what it
+does not take goes to stdout, from its first byte on; a log is made in pieces while it is written,
+and one that cannot be written does not keep the others from it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from flashtwin import outputs
+from flashtwin.cli import terminal
+from flashtwin.errors import ENVIRONMENT, FlashtwinError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from types import TracebackType
+
+    from flashtwin.cli.fio_shape import Asked
+    from flashtwin.fiojob.plan.plan import Plan, Process
+    from flashtwin.fiojob.report.ran import Phase
+    from flashtwin.fiojob.report.wish import Log
+    from flashtwin.runner.fio_jobs import PhaseResult, Rows
+
+
+class Answer:
+    """What is told of a plan, as a context: leaving it by an error leaves no file.
+
+    `failed` has what could not be written.
+    """
+
+    def __init__(self, plan: Plan, asked: Asked) -> None:
+        from flashtwin.fiojob.report.formats import PROGRAM
+        from flashtwin.fiojob.report.ran import preamble
+
+        self._shape = asked.shape
+        self._begin = preamble(plan.processes, PROGRAM)
+        self._before: list[Phase] = []
+        self._place = _Place(asked.output)
+        self.failed: list[FlashtwinError] = []
+
+    def __enter__(self) -> Answer:
+        self._place.open()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._place.abandon(error)
+
+    def status(self, processes: Sequence[Process], rows: Rows, begun_ns: int) -> None:
+        """What is counted so far of the phase at hand, below the phases before it."""
+        self._tell([*self._before, (processes, rows, begun_ns)])
+
+    def over(self, phase: PhaseResult) -> None:
+        """A phase has ended."""
+        self._before.append((phase.processes, phase.counts.rows, phase.begun_ns))
+
+    def end(self, found: Sequence[PhaseResult], ended: str | None) -> None:
+        """The last of it; `ended` says what ended the jobs before their time."""
+        self._begin += f"{ended}\n\n" if ended else ""
+        self._tell([(one.processes, one.counts.rows, one.begun_ns) for one in found])
+        self.failed += self._place.close()
+
+    def _tell(self, phases: Iterable[Phase]) -> None:
+        from flashtwin.fiojob.report.formats import shown
+        from flashtwin.fiojob.report.ran import all_of
+
+        self._place.add(shown(all_of(phases), self._shape, self._begin))
+        self._begin = ""
+
+    def write_logs(self, found: Sequence[PhaseResult]) -> None:
+        """All logs, each whole or not at all."""
+        from flashtwin.fiojob.report.files import files_of
+
+        rows = [
+            (process, row, one.begun_ns)
+            for one in found
+            for process, row in zip(one.processes, one.counts.rows, strict=False)
+        ]
+        refused = [_refused(log) for log in files_of(rows)]
+        self.failed[:0] = [one for one in refused if one]
+
+
+def _refused(log: Log) -> FlashtwinError | None:
+    """Write a log, or say why not; what was there stays then."""
+    try:
+        within = None if log.typed else Path()
+        with outputs.growing(Path(log.name), within=within) as file:
+            file.writelines(log.pieces)
+    except FlashtwinError as error:
+        return error
+    return None
+
+
+class _Place:
+    """Where the answer goes: stdout, or a file that is renamed to its name when it is whole."""
+
+    def __init__(self, output: Path | None) -> None:
+        self._output = output
+        # Progress on a terminal puts something else in its place.
+        self._stdout = sys.stdout
+        self._stack = ExitStack()
+        self._file: IO[str] | None = None
+        self._back: int | None = None
+        self._whole_bytes = 0
+        self._refused: list[FlashtwinError] = []
+
+    def open(self) -> None:
+        if self._output is None:
+            return
+        try:
+            self._file = self._stack.enter_context(outputs.growing(self._output))
+            # What is there can be read back also once the file was closed and removed.
+            self._back = os.dup(self._file.fileno())
+        except FlashtwinError as error:
+            self._refused.append(error)
+        except OSError as error:
+            self._turn(error)
+
+    def add(self, text: str) -> None:
+        if self._file is not None:
+            try:
+                self._file.write(text)
+                self._file.flush()
+            except OSError as error:
+                self._turn(error)
+            else:
+                self._whole_bytes = os.fstat(self._file.fileno()).st_size
+                return
+        terminal.say(text, nl=False, stdout=self._stdout)
+
+    def close(self) -> list[FlashtwinError]:
+        """The file is whole and gets its name; what was refused."""
+        try:
+            self._stack.close()
+        except (FlashtwinError, OSError) as error:
+            self._turn(error)
+        self._leave()
+        return self._refused
+
+    def abandon(self, error: BaseException | None) -> None:
+        """Nothing is left of a file that did not become whole."""
+        if self._file is not None and error is not None:
+            self._stack.__exit__(type(error), error, error.__traceback__)
+        self._leave()
+
+    def _turn(self, error: FlashtwinError | OSError) -> None:
+        """What the file holds goes to stdout, and so does the rest."""
+        if self._back is not None:
+            whole = os.pread(self._back, self._whole_bytes, 0)
+            terminal.say(whole.decode(), nl=False, stdout=self._stdout)
+        try:
+            self._stack.__exit__(type(error), error, error.__traceback__)
+        except (FlashtwinError, OSError) as told:
+            error = told
+        if not isinstance(error, FlashtwinError):
+            with_words = f"cannot write {self._output}: {error.strerror}"
+            error = FlashtwinError(with_words, exit_code=ENVIRONMENT)
+        self._refused.append(error)
+        self._leave()
+
+    def _leave(self) -> None:
+        if self._back is not None:
+            os.close(self._back)
+        self._file = self._back = None

@@ -1,0 +1,135 @@
+"""How much memory there is, and whether a simulated drive fits into it, before it is made.
+
+What is there is the least of what the system has free, of what the control group may still take
+(version 1 and 2, and the groups above), and of the process's own limits (RLIMIT_AS, RLIMIT_DATA).
+A drive says itself what it takes (`Spec.memory_bytes`). Invariant: nothing here allocates or
+touches the memory that it speaks of; what cannot be read about this machine is no limit.
+"""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from flashtwin.errors import ENVIRONMENT, FlashtwinError
+
+if TYPE_CHECKING:
+    from flashtwin._core import Spec
+
+# Python with its libraries, results on their way to the disk, the report: beside any drive.
+PROCESS_BYTES = 200 << 20
+_PROC, _GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
+# A version 1 group without a limit has a number near 2^63 in its place.
+_UNLIMITED = 1 << 60
+
+
+def available_bytes() -> int | None:
+    """Memory that this process can still have; none where nothing is known about it."""
+    found = [_free(), *_of_groups(), *_of_process()]
+    return min((max(one, 0) for one in found if one is not None), default=None)
+
+
+def check(spec: Spec, *, beside: int = 0) -> None:
+    """Refuse a drive that takes more than there is; `beside` is what else will be taken."""
+    there = available_bytes()
+    needs = spec.memory_bytes + beside
+    if there is not None and needs > there:
+        raise refusal(spec, there=there, beside=beside)
+
+
+Made = TypeVar("Made")
+
+
+def made(make: Callable[[], Made]) -> Made:
+    """What `make` makes; memory that cannot be had in spite of all reckoning is told in words."""
+    try:
+        return make()
+    except MemoryError as error:
+        raise lacking(error) from error
+
+
+def refusal(spec: Spec, *, there: int, beside: int = 0) -> FlashtwinError:
+    """What to say of a drive that does not fit, and at which scale it would."""
+    wanted = roughly(spec.memory_bytes + beside)
+    scale = spec.scale_within(max(there - beside, 0))
+    hint = f"--scale 1/{scale} fits" if scale else "no scale of this drive fits"
+    return FlashtwinError(
+        f"{spec.id} takes {wanted} of memory to simulate, and {roughly(there)} are there",
+        hint=f"{hint}; or end other programs, or raise the limit",
+        exit_code=ENVIRONMENT,
+    )
+
+
+def lacking(error: MemoryError) -> FlashtwinError:
+    """What to say where memory ran out in spite of all reckoning."""
+    return FlashtwinError(
+        f"there is not enough memory: {error}" if str(error) else "there is not enough memory",
+        hint="take a smaller --scale, fewer processes at once, or raise the limit",
+        exit_code=ENVIRONMENT,
+    )
+
+
+def roughly(count: int) -> str:
+    """Bytes with three digits: it is an estimate."""
+    value = float(f"{count / 1e6:.3g}")
+    return f"{value / 1000:.12g} GB" if value >= 1000 else f"{value:.12g} MB"
+
+
+def _free() -> int | None:
+    return next(_fields(_PROC / "meminfo", "MemAvailable:", 1024), None)
+
+
+def _fields(path: Path, name: str, unit: int) -> Iterator[int]:
+    """The numbers behind a name in a file of the system's."""
+    for line in _text(path).splitlines():
+        words = line.split()
+        if words[:1] == [name] and len(words) > 1 and words[1].isdecimal():
+            yield int(words[1]) * unit
+
+
+def _of_groups() -> Iterable[int | None]:
+    """What each control group that this process is in may still take."""
+    for line in _text(_PROC / "self" / "cgroup").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if not controllers:
+            yield from _left(_GROUPS, path, "memory.max", "memory.current", "inactive_file")
+        elif "memory" in controllers.split(","):
+            root = _GROUPS / "memory"
+            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+            yield from _left(root, path, *names)
+
+
+def _left(root: Path, path: str, limit: str, usage: str, reclaimed: str) -> Iterator[int]:
+    """Limit less use of a group and those above it; pages of files can be taken back."""
+    group = root / path.lstrip("/")
+    for place in (group, *group.parents):
+        if not place.is_relative_to(root):
+            return
+        most, used = _number(place / limit), _number(place / usage)
+        if most is not None and used is not None and most < _UNLIMITED:
+            cached = next(_fields(place / "memory.stat", reclaimed, 1), 0)
+            yield most - used + min(cached, used)
+
+
+def _of_process() -> Iterator[int]:
+    """What the limits of the process leave of its address space and of its data."""
+    for kind, name in ((resource.RLIMIT_AS, "VmSize:"), (resource.RLIMIT_DATA, "VmData:")):
+        limit, _ = resource.getrlimit(kind)
+        used = next(_fields(_PROC / "self" / "status", name, 1024), 0)
+        if limit != resource.RLIM_INFINITY:
+            yield limit - used
+
+
+def _number(path: Path) -> int | None:
+    text = _text(path).strip()
+    return int(text) if text.isdecimal() else None
+
+
+def _text(path: Path) -> str:
+    """What a file of the system's says; nothing where it is not there."""
+    try:
+        return path.read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,144 @@
+"""What a simulated drive takes of this machine's memory: known before, and refused in words."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flashtwin.catalogue.loader import load
+from flashtwin.drives import memory
+from flashtwin.drives.fio_twin import FioTwin
+from flashtwin.drives.twin import Twin
+from flashtwin.errors import FlashtwinError
+
+# What a drive adds to a process that has everything loaded, in a child of its own.
+GROWTH = """
+import sys
+from flashtwin import _core
+from flashtwin.catalogue.loader import load
+
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * 4096
+
+spec = load("bx500-240", sets=sys.argv[2:], scale=sys.argv[1])
+before = resident()
+twin = _core.Twin(spec, 1)
+job = '[{"name": "w", "rw": "write", "block_bytes": 1048576, "depth": 8, "io_bytes": 1073741824}]'
+twin.run(job, 10**18, lambda done, ns: True)
+print(spec.memory_bytes, resident() - before)
+"""
+
+
+def child(code: str, *words: str, limit: int | None = None) -> subprocess.CompletedProcess[str]:
+    def confine() -> None:
+        if limit is not None:
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+    return subprocess.run(
+        [sys.executable, "-c", code, *words],
+        capture_output=True, text=True, timeout=300, preexec_fn=confine, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("1",),
+        ("1/2",),
+        ("1", "ftl.mapping_unit=16 KiB"),
+        ("1", "map.residency=demand"),
+        ("1/4", "compression.best_ratio=2"),
+    ],
+)
+def test_what_is_said_is_what_is_taken(words: tuple[str, ...]) -> None:
+    done = child(GROWTH, *words)
+    assert done.returncode == 0, done.stderr
+    said, taken = map(int, done.stdout.split())
+    assert said == pytest.approx(taken, rel=0.15)
+
+
+def test_a_drive_that_does_not_fit_is_refused_with_the_scale_that_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    spec = load("bx500-240")
+    there = spec.memory_bytes // 3
+    monkeypatch.setattr(memory, "available_bytes", lambda: there)
+    for make in (Twin, FioTwin):
+        with pytest.raises(FlashtwinError) as found:
+            make(spec)
+        assert found.value.exit_code == 3
+        assert "bx500-240 takes 511 MB of memory to simulate, and 170 MB are there" in str(found)
+        assert found.value.hint is not None
+        scale = found.value.hint.split()[1]
+        assert load("bx500-240", scale=scale).memory_bytes <= there
+    Twin(load("bx500-240", scale=scale))
+
+
+def test_no_scale_fits_into_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available_bytes", lambda: 1000)
+    with pytest.raises(FlashtwinError) as found:
+        Twin(load("bx500-240", scale="1/16"))
+    assert "no scale of this drive fits" in str(found.value.hint)
+
+
+FIO = """
+import sys
+from flashtwin.cli import program
+sys.argv = ["flashtwin", *sys.argv[1:]]
+program()
+"""
+
+
+def test_a_limit_of_the_process_is_a_sentence_and_no_abort(tmp_path: Path) -> None:
+    words = ("fio", "--name=a", "--rw=read", "--size=1m", "--on", "bx500-240", "--quiet")
+    done = child(FIO, *words, limit=400 << 20)
+    assert done.returncode == 3, (done.returncode, done.stderr)
+    assert "of memory to simulate" in done.stderr and "--scale 1/" in done.stderr
+
+
+def test_a_table_that_cannot_be_had_is_no_abort() -> None:
+    code = """
+import resource
+from flashtwin import _core
+from flashtwin.catalogue.loader import load
+spec = load("bx500-240")
+resource.setrlimit(resource.RLIMIT_AS, (400 << 20, 400 << 20))
+try:
+    _core.Twin(spec, 1)
+except MemoryError as error:
+    print(error)
+"""
+    done = child(code)
+    assert done.returncode == 0, done.stderr
+    assert "which cannot be had" in done.stdout
+
+
+def test_the_limit_of_a_control_group_counts(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Version 2 with a limit above our group, and version 1 beside it."""
+    proc, groups = tmp_path / "proc", tmp_path / "cgroup"
+    (proc / "self").mkdir(parents=True)
+    (proc / "meminfo").write_text("MemTotal: 9000000 kB\nMemAvailable: 8000000 kB\n")
+    (proc / "self" / "cgroup").write_text("0::/work/ours\n5:cpu,memory:/other\n")
+    for place, files in {
+        groups / "work": {"memory.max": "3000000000", "memory.current": "2500000000",
+                          "memory.stat": "anon 5\ninactive_file 700000000\n"},
+        groups / "work" / "ours": {"memory.max": "max", "memory.current": "9"},
+        groups / "memory" / "other": {"memory.limit_in_bytes": "2000000000",
+                                      "memory.usage_in_bytes": "100000000"},
+    }.items():  # fmt: skip
+        place.mkdir(parents=True)
+        for name, text in files.items():
+            (place / name).write_text(text)
+    monkeypatch.setattr(memory, "_PROC", proc)
+    monkeypatch.setattr(memory, "_GROUPS", groups)
+    assert memory.available_bytes() == 1_200_000_000
+    (groups / "work" / "memory.max").write_text("max")
+    assert memory.available_bytes() == 1_900_000_000
+    (proc / "self" / "cgroup").write_text("")
+    assert memory.available_bytes() == 8_000_000 * 1024
