@@ -208,7 +208,9 @@ def job_file(rng: random.Random, paths: Sequence[str] = ()) -> bytes:
         elif change < 0.88:
             content += f"\n[{text(rng)}]\ninclude {text(rng, paths)}\n"
         else:
-            content = of_bytes(rng, content.encode()).decode("utf-8", "surrogateescape")
+            content = of_bytes(rng, content.encode("utf-8", "surrogateescape")).decode(
+                "utf-8", "surrogateescape"
+            )
     return content.encode("utf-8", "surrogateescape")
 
 

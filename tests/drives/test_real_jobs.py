@@ -238,6 +238,24 @@ def wait_for(what: Callable[[], bool]) -> bool:
     return True
 
 
+def test_a_signal_that_comes_before_fio_listens_is_an_interruption(
+    canary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = real_fio.start
+
+    def too_early(fio: Any, arguments: Any, folder: Path, **more: Any) -> Any:
+        process = start(fio, arguments, folder, **more)
+        if "--output=fill.txt" not in arguments:
+            os.kill(os.getpid(), signal.SIGTERM)
+            os.killpg(process.pid, signal.SIGTERM)
+        return process
+
+    monkeypatch.setattr(real_fio, "start", too_early)
+    done = run(*JOB)
+    assert done.exit_code == 130
+    assert "nothing was measured" in done.stderr
+
+
 def test_fio_dies_with_us(canary: Path) -> None:
     """kill -9 cannot be heard, and still no job goes on writing; the next run tells of the file."""
     long = "[global]\nsize=1m\nrw=randwrite\ntime_based\nruntime=600\n[a]\nnumjobs=3\n[b]\n"

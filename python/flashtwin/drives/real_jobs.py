@@ -64,7 +64,7 @@ def run(
     """Make and fill the files, let fio run, remove them; fio's exit code, or 1 for any of its own.
 
     `stopped` tells the signal that somebody sent, if so. fio gets it too, and ends by telling what
-    it has counted (exit code 128); while the files are filled there is nothing to be told, and
+    it has counted (exit code 128); until its jobs begin there is nothing to be told, and
     `Interrupted` is raised.
     """
     _check_outputs(prepared.logs, asked)
@@ -95,6 +95,9 @@ def run(
         words = [*asked.words, *(["--readonly"] if asked.readonly else [])]
         words += [f"--output={_ANSWER}"] if asked.output else []
         code = running.run(prepared.text, words)
+        if code < 0 and stopped():
+            # The signal ended it before it listened to signals.
+            raise Interrupted("fio had not begun, and nothing was measured")
         _move(work, prepared.logs, asked)
     return code if code in (DONE, TERMINATED) else MISS
 
