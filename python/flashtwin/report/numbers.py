@@ -8,7 +8,7 @@ rounded outwards, so the one printed never is narrower than the one found.
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, Decimal
+from decimal import ROUND_CEILING, Context, Decimal
 
 MISSING = "\u2013"
 MIB_PER_MB = 1e6 / (1 << 20)
@@ -90,7 +90,9 @@ def _half(value: float, low: float | None, high: float | None) -> float | None:
 
 
 def _up(value: float, places: int) -> str:
-    up = Decimal(value).quantize(Decimal(1).scaleb(-places), rounding=ROUND_CEILING)
+    # A float has up to 309 digits before its point.
+    exact = Context(prec=400, rounding=ROUND_CEILING)
+    up = Decimal(value).quantize(Decimal(1).scaleb(-places), context=exact)
     return fixed(float(up), places)
 
 
