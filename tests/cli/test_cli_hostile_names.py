@@ -75,8 +75,19 @@ def test_json_means_what_it_meant(run: Run) -> None:
     assert NAME in done.stdout.encode().decode("unicode_escape")
     assert NAME in json.dumps(json.loads(done.stdout)).encode().decode("unicode_escape")
     words = ("--rw=read", "--size=1m", "--on", "mine.toml", "--output-format=json")
-    answer = json.loads(run("fio", f"--name={NAME}", *words).stdout)
-    assert answer["jobs"][0]["jobname"] == NAME
+    name = f"ssd{TURN}{C1}"
+    answer = json.loads(run("fio", f"--name={name}", *words).stdout)
+    assert answer["jobs"][0]["jobname"] == name
+
+
+def test_a_job_s_name_is_text_without_controls(run: Run) -> None:
+    words = ("--rw=read", "--size=1m", "--on", "mine.toml")
+    for name, said, hint in (
+        (f"a{CLEAR}", "the control character", "take it out"),
+        ("a\udcff", "this is not text in UTF-8", "type it in UTF-8"),
+    ):
+        done = run("fio", f"--name={name}", *words)
+        assert done.exit_code == 2 and said in done.stderr and f"hint: {hint}" in done.stderr
 
 
 def test_half_a_character_is_shown_and_valid_json(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,9 @@ from click.testing import Result
 from program import PROGRAM, environment, flashtwin
 
 from flashtwin import _core
+from flashtwin.errors import FlashtwinError
 from flashtwin.results import lock, whole
+from flashtwin.results.writer import Writer
 
 assert _core.load_spec, "these tests need the compiled part"
 
@@ -203,7 +205,6 @@ def test_another_file_in_its_place_is_not_touched(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["bx500-240"], "leave out TARGET"),
         (["--battery", "fill"], "leave out --battery"),
         (["--seed", "3", "--budget", "5m"], "leave out --budget, --seed"),
     ],
@@ -238,6 +239,65 @@ def test_two_processes_on_the_folder_of_several(run: Callable[..., Result], tmp_
     with lock.holding(tmp_path / "r", whole.PLAN):
         done = run("test", "--resume", "r")
     assert done.exit_code == 2 and "error: another process is writing r" in done.stderr
+
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "runs" / "3"
+
+
+@pytest.mark.parametrize("words", [["bx500-240"], ["./bx500-240.toml"], []])
+def test_a_run_s_own_target_may_stand_beside_resume(
+    run: Callable[..., Result], tmp_path: Path, words: list[str]
+) -> None:
+    shutil.copytree(GOLDEN / "finished", tmp_path / "r")
+    done = run("test", *words, "--resume", "r")
+    assert done.exit_code == 0 and "nothing was left to do" in done.stderr, done.output
+
+
+@pytest.mark.parametrize(
+    "words", [["paper"], ["bx500-240", "bx500-240-nocache"], ["/elsewhere/file"]]
+)
+def test_another_target_than_the_run_s_is_refused(
+    run: Callable[..., Result], tmp_path: Path, words: list[str]
+) -> None:
+    shutil.copytree(GOLDEN / "finished", tmp_path / "r")
+    before = contents(tmp_path / "r")
+    done = run("test", *words, "--resume", "r")
+    assert done.exit_code == 2 and f"r is a run of bx500-240, and not of {words[-1]}" in done.stderr
+    assert "hint: flashtwin test --resume r goes on with it" in done.stderr
+    assert contents(tmp_path / "r") == before
+
+
+def test_one_of_several_targets_does_not_stand_for_all(
+    run: Callable[..., Result], tmp_path: Path
+) -> None:
+    for name in ("a", "b"):
+        shutil.copytree(GOLDEN / "finished", tmp_path / "r" / name)
+    tasks = [
+        {"place": name, "target": target, "batteries": [], "budget_s": None}
+        for name, target in (
+            ("c", {"kind": "twin", "name": "c", "toml": "", "seed": 1}),
+            ("d", {"kind": "file", "path": "/mnt/d", "size_bytes": 1}),
+        )
+    ]
+    whole.write_plan(tmp_path / "r", {"seed": 1, "command": [], "tasks": tasks})
+    done = run("test", "c", "--resume", "r")
+    assert done.exit_code == 2 and "r is a run of c, d, and not of one of them" in done.stderr
+    done = run("test", "c", "/srv/d", "--resume", "r")
+    assert done.exit_code == 2 and "r is a run of c, d, and not of /srv/d" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["parts", "smart"])
+def test_a_run_does_not_go_on_through_a_link(tmp_path: Path, name: str) -> None:
+    """What lies where the link leads is somebody's: it was swept as a run's own parts are."""
+    shutil.copytree(GOLDEN / "interrupted", tmp_path / "r")
+    (tmp_path / "others").mkdir()
+    (tmp_path / "others" / "letter.txt").write_text("mine")
+    shutil.rmtree(tmp_path / "r" / name, ignore_errors=True)
+    (tmp_path / "r" / name).symlink_to(tmp_path / "others")
+    with pytest.raises(FlashtwinError, match=f"{name} is a link") as refused:
+        Writer.resume(tmp_path / "r")
+    assert refused.value.exit_code == 2
+    assert [path.name for path in (tmp_path / "others").iterdir()] == ["letter.txt"]
 
 
 def test_a_target_or_a_run_is_needed(run: Callable[..., Result]) -> None:

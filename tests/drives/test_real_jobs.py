@@ -104,7 +104,9 @@ def test_names_of_files_and_jobs_reach_nothing(canary: Path) -> None:
     made = real_text.prepare(jobs, "probe.bin")
     assert len(made.files) == 6 + 300
     asked = real_jobs.Asked(words=("--output-format=json",), output=Path("o.json"))
-    assert real_jobs.run(made, Path("probe.bin"), asked, said.append, lambda: None) == 0
+    assert (
+        real_jobs.run(made, Path("probe.bin"), asked, said.append, said.append, lambda: None) == 0
+    )
     counted = [job["write"]["total_ios"] for job in json.loads(Path("o.json").read_text())["jobs"]]
     assert counted == [256] * 5 + [300]
     assert {path.name for path in Path.cwd().iterdir()} == {"jobs.fio", "o.json"}
@@ -200,7 +202,7 @@ def test_a_file_put_in_the_target_s_place_is_not_written_to(canary: Path) -> Non
 
     prepared = real_text.prepare(script(["--name=a", "--size=1m", "--rw=write"]).jobs, "x")
     asked = real_jobs.Asked(words=("--output-format=json",), output=Path("o.json"))
-    assert real_jobs.run(prepared, path, asked, swap, lambda: None) == 0
+    assert real_jobs.run(prepared, path, asked, swap, print, lambda: None) == 0
     assert path.is_symlink() and Path("moved").stat().st_blocks > 0
     assert json.loads(Path("o.json").read_text())["jobs"][0]["write"]["total_ios"] == 256
 

@@ -141,6 +141,15 @@ def test_a_path_is_for_fio_itself(run: Run, folder: Path) -> None:
     assert left == {"job.fio", "o.json", *(f"rates_bw.{n}.log" for n in (1, 2, 3))}
 
 
+def test_of_a_path_only_what_holds_there_is_told(run: Run, folder: Path) -> None:
+    words = ("--name=a", "--size=64k", "--rw=write", "--verify=md5")
+    words += ("--filename=a", "--filename=b")
+    twin = run("fio", *words, "--on", "bx500-240", "--parse-only").stderr
+    path = run("fio", *words, "--on", "./probe.bin", "--parse-only").stderr
+    assert "a twin holds no data" in twin and "filename adds" in twin
+    assert "twin" not in path and "filename adds" in path
+
+
 def test_a_path_needs_sizes_and_engines_of_files(run: Run, folder: Path) -> None:
     for text, word in (
         ("[a]\nfilename=/dev/sda\n", "takes its size from its target"),

@@ -277,7 +277,7 @@ def peak_kib(lines: int, folder: Path) -> tuple[int, int]:
             )
     words = ["--trace", str(path), "--speed", "max", "--on", "bx500-240", "--scale", SCALE, "-q"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "flashtwin.cli", "fio", *words, "--output=/dev/null"], cwd=folder
+        [sys.executable, "-m", "flashtwin.cli", "fio", *words, "--output=answer.txt"], cwd=folder
     )
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from flashtwin.cli import terminal
@@ -22,7 +23,8 @@ def run(read: Script, on: str, wishes: Wishes, asked: Asked) -> int:
 
     path = path_of(on, wishes)
     prepared = real_text.prepare(read.jobs, on)
-    terminal.notes(tuple(dict.fromkeys((*read.notes, *prepared.notes))), wishes.quiet)
+    notes = [note for note in (*read.notes, *prepared.notes) if not note.twin]
+    terminal.notes(dict.fromkeys(notes), wishes.quiet)
     if asked.parse_only:
         return DONE
     shape = asked.shape
@@ -41,4 +43,6 @@ def run(read: Script, on: str, wishes: Wishes, asked: Asked) -> int:
             terminal.note(text)
 
     with listening() as stop:
-        return real_jobs.run(prepared, path, answering, say, lambda: stop.number)
+        return real_jobs.run(
+            prepared, path, answering, say, partial(terminal.say, nl=False), lambda: stop.number
+        )

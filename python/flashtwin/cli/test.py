@@ -27,6 +27,7 @@ DEFAULT = "fill,crystaldiskmark"
         "flashtwin test bx500-240 --scale 1/16",
         "flashtwin test ./probe.bin --size 4GB --battery fill,crystaldiskmark",
         "flashtwin test ./probe.bin --size 4GB --budget 30m",
+        "flashtwin test bx500-240 --resume flashtwin-runs/20260115-101500-bx500-240",
         "flashtwin test --resume flashtwin-runs/20260115-101500-probe.bin",
     ),
 )
@@ -79,11 +80,12 @@ def command(
     --size is made there, measured with fio, and removed.
 
     With --resume RUN the steps that were done are not done again: a simulated drive is brought to
-    where it was, a file is used again or made and filled anew.
+    where it was, a file is used again or made and filled anew. The targets need not be named; if
+    they are, they must be those of the run.
     """
     if resume is not None:
         _only_resume(context)
-        _resume(resume, quiet, as_json)
+        _resume(resume, targets, quiet, as_json)
         return
     if not targets:
         raise click.UsageError("Missing argument 'TARGET...'.", context)
@@ -122,7 +124,7 @@ def command(
     _tell(runs, where, as_json)
 
 
-def _resume(where: Path, quiet: bool, as_json: bool) -> None:
+def _resume(where: Path, targets: Sequence[str], quiet: bool, as_json: bool) -> None:
     """Go on with what is not finished in a run directory, or in the folder of several."""
     from flashtwin.cli import progress
     from flashtwin.results import listing
@@ -133,6 +135,7 @@ def _resume(where: Path, quiet: bool, as_json: bool) -> None:
     where = listing.find(where)
     with going_on(where):
         kept = Kept(where, say=_silent if quiet else None)
+        kept.check_targets(targets)
         with progress.display(quiet) as shown:
             tasks = kept.tasks(shown.observer)
             run_tasks(tasks, seed=kept.seed, command=kept.command)
@@ -147,13 +150,11 @@ def _only_resume(context: click.Context) -> None:
     """A run is gone on with as it was asked for: nothing can be asked of it now."""
     default = click.core.ParameterSource.DEFAULT
     given = [
-        parameter.human_readable_name
-        if parameter.param_type_name == "argument"
-        else parameter.opts[0]
+        parameter.opts[0]
         for parameter in context.command.params
         if context.params.get(parameter.name or "")
         and context.get_parameter_source(parameter.name or "") is not default
-        and parameter.name not in ("resume", "quiet", "as_json")
+        and parameter.name not in ("targets", "resume", "quiet", "as_json")
     ]
     if given:
         raise click.UsageError(

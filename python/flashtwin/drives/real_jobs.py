@@ -14,7 +14,6 @@ import re
 import resource
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -59,10 +58,12 @@ def run(
     path: Path,
     asked: Asked,
     say: Callable[[str], None],
+    tell: Callable[[str], None],
     stopped: Callable[[], int | None],
 ) -> int:
     """Make and fill the files, let fio run, remove them; fio's exit code, or 1 for any of its own.
 
+    `say` hears what is done, and `tell` an answer that its file did not take.
     `stopped` tells the signal that somebody sent, if so. fio gets it too, and ends by telling what
     it has counted (exit code 128); until its jobs begin there is nothing to be told, and
     `Interrupted` is raised.
@@ -98,7 +99,7 @@ def run(
         if code < 0 and stopped():
             # The signal ended it before it listened to signals.
             raise Interrupted("fio had not begun, and nothing was measured")
-        _move(work, prepared.logs, asked)
+        _move(work, prepared.logs, asked, tell)
     return code if code in (DONE, TERMINATED) else MISS
 
 
@@ -114,7 +115,7 @@ def _check_outputs(logs: Mapping[str, Log], asked: Asked) -> None:
             raise FlashtwinError(said, hint=error.hint, exit_code=error.exit_code) from error
 
 
-def _move(work: Path, logs: Mapping[str, Log], asked: Asked) -> None:
+def _move(work: Path, logs: Mapping[str, Log], asked: Asked, tell: Callable[[str], None]) -> None:
     """The answer and the logs to where they were asked for; one error for all that could not."""
     failed: list[FlashtwinError] = []
     answer = work / _ANSWER
@@ -124,7 +125,7 @@ def _move(work: Path, logs: Mapping[str, Log], asked: Asked) -> None:
         except FlashtwinError as error:
             failed.append(error)
             # An answer that its file does not take is not lost.
-            sys.stdout.write(answer.read_text(errors="replace"))
+            tell(answer.read_text(errors="replace"))
     for made in sorted(work.iterdir()):
         match = _LOG.fullmatch(made.name)
         if match and not made.is_symlink():

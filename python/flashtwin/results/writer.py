@@ -345,6 +345,14 @@ def _checked_for_resume(run: Run) -> None:
             exit_code=USAGE,
         )
     check_schema(run)
+    # What these hold is written and removed: of another directory that would be somebody's.
+    for name in ("parts", "smart"):
+        if (run.path / name).is_symlink():
+            raise FlashtwinError(
+                f"{run.path / name} is a link, and a run goes on in a directory of its own alone",
+                hint="put the directory that it leads to in its place",
+                exit_code=USAGE,
+            )
 
 
 def check_schema(run: Run) -> None:

@@ -183,6 +183,33 @@ def _whole_plan(out: Path) -> dict[str, Any]:
     return plan
 
 
+def _asked(word: str) -> tuple[str, Path | None]:
+    """A target as somebody types it: its name, and where its file lies if the word says so."""
+    from flashtwin.runner.resolve import is_spec
+
+    if is_spec(word):
+        return (Path(word).stem if word.endswith(".toml") else word), None
+    return _file_named(Path(word).expanduser().absolute())
+
+
+def _file_named(path: Path | str) -> tuple[str, Path | None]:
+    return Path(path).name or "file", Path(path)
+
+
+def _formed(form: Mapping[str, Any]) -> tuple[str, Path | None]:
+    return (form["name"], None) if form["kind"] == "twin" else _file_named(form["path"])
+
+
+def _named(run: Run) -> tuple[str, Path | None]:
+    """A run's target as `_asked` has it; the run of another machine's file has no path."""
+    path = None if run.target["kind"] == "twin" else run.host.get("path")
+    return str(run.target["name"]), None if path is None else Path(path)
+
+
+def _are_same(asked: tuple[str, Path | None], kept: tuple[str, Path | None]) -> bool:
+    return asked[0] == kept[0] and (kept[1] is None or asked[1] in (None, kept[1]))
+
+
 class Kept:
     """What there is to go on with in a run directory, or in the folder of several."""
 
@@ -202,6 +229,25 @@ class Kept:
             return [self._out]
         names = dict.fromkeys([*(row["place"] for row in self._rows), *self._runs])
         return [self._out / name for name in names]
+
+    def check_targets(self, words: Sequence[str]) -> None:
+        """Refuse targets that are not those of the run; without any there is nothing to refuse."""
+        waiting = [row["target"] for row in self._rows if row["place"] not in self._runs]
+        kept = [_named(run) for run in self._runs.values()] + [_formed(form) for form in waiting]
+        asked = [_asked(word) for word in words]
+        foreign = [
+            word
+            for word, target in zip(words, asked, strict=True)
+            if not any(_are_same(target, other) for other in kept)
+        ]
+        missed = [name for name, _ in kept if name not in {asked_name for asked_name, _ in asked}]
+        if words and (foreign or missed):
+            wrong = f"not of {', '.join(foreign)}" if foreign else "not of one of them alone"
+            raise FlashtwinError(
+                f"{self._out} is a run of {', '.join(name for name, _ in kept)}, and {wrong}",
+                hint=f"flashtwin test --resume {self._out} goes on with it",
+                exit_code=USAGE,
+            )
 
     def tasks(self, observer: Callable[[str], Observer]) -> list[Task]:
         """What is left to do, empty where all is finished; `observer` gets a target's name."""

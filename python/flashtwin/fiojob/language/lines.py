@@ -75,7 +75,8 @@ def check_characters(text: str, where: Where) -> None:
     if odd is None:
         return
     if odd[0] >= "\ud800":
-        raise JobFileError(where, "this is not text in UTF-8", hint="save the file as UTF-8")
+        hint = "save the file as UTF-8" if where.line else "type it in UTF-8"
+        raise JobFileError(where, "this is not text in UTF-8", hint=hint)
     raise JobFileError(
         where, f"the control character {odd[0]!a} is no part of a job", hint="take it out"
     )

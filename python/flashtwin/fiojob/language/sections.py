@@ -27,10 +27,14 @@ from flashtwin.fiojob.language.where import BadValueError, JobFileError, Where, 
 
 @dataclass(frozen=True, kw_only=True)
 class Note:
-    """Something that a reader should know of a line that was accepted."""
+    """Something that a reader should know of a line that was accepted.
+
+    `twin`: it holds where the drive is simulated, and not where fio itself runs the jobs.
+    """
 
     where: Where
     text: str
+    twin: bool = False
 
     def __str__(self) -> str:
         return quoted(f"{self.where}: {self.text}")
@@ -145,7 +149,7 @@ class _Reader:
                 hint=f"leave out {line.text}",
             )
         if option.role is Role.NOTED:
-            self._note(line.where, f"{option.name}: {option.says}")
+            self._note(line.where, f"{option.name}: {option.says}", twin=True)
 
     def _check_engine(self, job: FioJob) -> None:
         engine = engine_of(str(job["ioengine"]))
@@ -180,5 +184,5 @@ class _Reader:
                 hint="give an engine of files, for example ioengine=libaio",
             )
 
-    def _note(self, where: Where, text: str) -> None:
-        self.notes[Note(where=where, text=text)] = None
+    def _note(self, where: Where, text: str, *, twin: bool = False) -> None:
+        self.notes[Note(where=where, text=text, twin=twin)] = None

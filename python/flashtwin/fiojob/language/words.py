@@ -123,7 +123,7 @@ def _own(name: str, equals: str, pending: list[str], notes: list[Note]) -> None:
         raise JobFileError(COMMAND_LINE, f"--{name} is not possible here", hint=refused)
     if takes and not equals and pending:
         pending.pop(0)
-    notes.append(Note(where=COMMAND_LINE, text=f"--{name} does nothing on a simulated drive"))
+    notes.append(Note(where=COMMAND_LINE, text=f"--{name} does nothing here"))
 
 
 def _beginning(name: str) -> Option | None:
