@@ -176,6 +176,8 @@ class SnapshotError(Exception): ...
 
 class SpecError(Exception):
     errors: list[SpecErrorItem]
+    # All mistakes, also those of which the last error says only how many they are.
+    count: int
 
 # Its arguments: the line (0 for the file as a whole), what is wrong, and which kind of wrong that
 # is (format, version, empty, files, io, line).

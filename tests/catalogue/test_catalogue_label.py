@@ -45,7 +45,7 @@ def test_what_no_label_says_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ['Foo "Pro" 1\\2', "a\nid = 'b'", "tab\there", "\u00e4\u2014\x7f", "''", "${HOME} #x"]
+    "name", ['Foo "Pro" 1\\2', "a id = 'b'", "\u00e4\u2014 閃", "''", "${HOME} #x"]
 )
 def test_whatever_a_drive_is_called_it_is_called_so(tmp_path: Path, name: str) -> None:
     path = tmp_path / "x.toml"
@@ -62,3 +62,12 @@ def test_whatever_a_drive_is_called_it_is_called_so(tmp_path: Path, name: str) -
         )
     )
     assert load(str(path)).name == name
+
+
+@pytest.mark.parametrize("name", ["a\nid = 'b'", "tab\there", "\x7f", "\u202egnp", "x" * 201])
+def test_a_name_that_does_not_print_or_is_long_is_refused(name: str) -> None:
+    label = Label(
+        id="x", name=name, capacity_bytes=240 * GB, interface="sata", cell="tlc", dram="yes"
+    )
+    with pytest.raises(FlashtwinError, match="cannot be the name of a drive"):
+        spec_text(label)

@@ -17,6 +17,7 @@ class FakeSpecError(Exception):
     def __init__(self, *errors: dict[str, Any]):
         super().__init__("wrong")
         self.errors = list(errors)
+        self.count = len(self.errors)
 
 
 def mistake(key: str, line: int | None = 3) -> dict[str, Any]:

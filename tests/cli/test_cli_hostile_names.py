@@ -71,17 +71,17 @@ def test_nothing_that_is_shown_moves_the_terminal(words: tuple[str, ...], run: R
 
 
 def test_json_means_what_it_meant(run: Run) -> None:
-    done = run("show", "mine.toml", "--json")
+    done = run("runs", "show", "run", "--json")
     assert NAME in done.stdout.encode().decode("unicode_escape")
     assert NAME in json.dumps(json.loads(done.stdout)).encode().decode("unicode_escape")
-    words = ("--rw=read", "--size=1m", "--on", "mine.toml", "--output-format=json")
+    words = ("--rw=read", "--size=1m", "--on", "bx500-240", "--output-format=json")
     name = f"ssd{TURN}{C1}"
     answer = json.loads(run("fio", f"--name={name}", *words).stdout)
     assert answer["jobs"][0]["jobname"] == name
 
 
 def test_a_job_s_name_is_text_without_controls(run: Run) -> None:
-    words = ("--rw=read", "--size=1m", "--on", "mine.toml")
+    words = ("--rw=read", "--size=1m", "--on", "bx500-240")
     for name, said, hint in (
         (f"a{CLEAR}", "the control character", "take it out"),
         ("a\udcff", "this is not text in UTF-8", "type it in UTF-8"),

@@ -83,5 +83,15 @@ def test_a_key_twice_and_a_grid_without_end_are_refused() -> None:
         axes(["op=0.1", "op=0.2"])
     with pytest.raises(FlashtwinError, match="nothing is varied"):
         axes([])
-    with pytest.raises(FlashtwinError, match="more than 10000"):
+    with pytest.raises(FlashtwinError, match="has 40,000 points, more than 10,000"):
         points(axes(["a=1..200/200", "b=1..200/200"]))
+    with pytest.raises(FlashtwinError, match="has 1,000,000,000,000 points"):
+        points(axes([f"{key}=1..10000/10000" for key in "abc"]))
+    with pytest.raises(FlashtwinError, match="has more than 1,000,000,000,000,000,000 points"):
+        points(axes([f"k{number}=1..10000/10000" for number in range(6)]))
+
+
+def test_a_long_text_is_not_repeated_whole() -> None:
+    with pytest.raises(FlashtwinError) as raised:
+        axes(["a=" + "9" * 100_000 + "..1/3"])
+    assert len(raised.value.message) < 300

@@ -92,6 +92,8 @@ fn mistakes(py: Python<'_>, errors: &[spec::SpecError]) -> PyErr {
         let text: Vec<String> = errors.iter().map(ToString::to_string).collect();
         let raised = SpecError::new_err(text.join("\n"));
         raised.value(py).setattr("errors", list)?;
+        let count: usize = errors.iter().map(|error| error.count).sum();
+        raised.value(py).setattr("count", count)?;
         Ok(raised)
     };
     build().unwrap_or_else(|failure| failure)

@@ -16,6 +16,8 @@ from flashtwin.battery import quantity
 from flashtwin.errors import USAGE, FlashtwinError
 
 P = TypeVar("P")
+# No parameter is as large; and characters of a value in a message.
+MOST_WHOLE, MOST_SHOWN = 10**40, 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,13 +92,25 @@ def _value(battery: str, name: str, kind: Kind, value: object) -> Any:
     try:
         if isinstance(value, str):
             return kind.parse(value)
-        if not kind.accepts(value):
+        if not kind.accepts(value) or _endless(value):
             raise ValueError(f"it should be {kind.name}")
         return kind.parse(kind.show(value))
     except ValueError as error:
         raise FlashtwinError(
-            f"{battery}: {name}={value} is not {kind.name}", hint=str(error), exit_code=USAGE
+            f"{battery}: {name}={_shown(value)} is not {kind.name}",
+            hint=str(error),
+            exit_code=USAGE,
         ) from None
+
+
+def _endless(value: object) -> bool:
+    """Whether a number is longer than Python writes it."""
+    return isinstance(value, int) and abs(value) >= MOST_WHOLE
+
+
+def _shown(value: object) -> str:
+    text = "a number without end" if _endless(value) else str(value)
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
 
 
 def _unknown(battery: str, name: str, known: list[str]) -> FlashtwinError:
@@ -120,7 +134,7 @@ def whole(low: int, high: int) -> Kind:
 
     def parse(text: str) -> int:
         try:
-            number = int(text)
+            number = quantity.parse_whole(text)
         except ValueError:
             raise ValueError(f"write a whole number from {low} to {high}") from None
         if not low <= number <= high:
@@ -135,7 +149,7 @@ def decimal(low: float, high: float) -> Kind:
 
     def parse(text: str) -> float:
         try:
-            number = float(text)
+            number = float(quantity.parse_number(text))
         except ValueError:
             number = float("nan")
         if not low <= number <= high:

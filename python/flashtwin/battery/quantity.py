@@ -11,6 +11,10 @@ from decimal import Decimal
 
 _NUMBER = r"([0-9]{1,40}(?:\.[0-9]{1,40})?)"
 _SIZE = re.compile(rf"{_NUMBER}\s*([A-Za-z]*)")
+_WHOLE = re.compile(r"-?[0-9]{1,20}")
+_DECIMAL_NUMBER = re.compile(
+    r"-?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,2})?"
+)
 _TIME = re.compile(rf"{_NUMBER}\s*([A-Za-z]*)")
 _SIZES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12} | {
     "kib": 1 << 10,
@@ -23,6 +27,20 @@ _TIMES = {"ms": 0.001, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
 MOST_S = 87_600 * 3600.0
 _BINARY = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 _DECIMAL = (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
+
+
+def parse_whole(text: str) -> int:
+    """A whole number in plain digits; raises `ValueError` with what to write instead."""
+    if not _WHOLE.fullmatch(text):
+        raise ValueError("write a whole number of at most 20 digits")
+    return int(text)
+
+
+def parse_number(text: str) -> Decimal:
+    """A number such as 24, 0.5 or 1e-3; raises `ValueError` with what to write instead."""
+    if not _DECIMAL_NUMBER.fullmatch(text):
+        raise ValueError("write it like 24, 2.4 or 1e-3")
+    return Decimal(text)
 
 
 def parse_size(text: str) -> int:

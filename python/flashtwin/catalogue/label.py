@@ -30,6 +30,8 @@ UNIT = 4 << 10
 SYSTEM_SHARE = 0.01
 # Share of the flash that stays free when folding begins under pressure.
 RESERVE_SHARE = 0.04
+# Characters of a name, as the format has it.
+MOST_NAME = 200
 # Most dies that are made up; larger drives have larger ones.
 DIES = 128
 # Fewest blocks of a plane.
@@ -152,6 +154,12 @@ def spec_text(label: Label) -> str:
 
 
 def _check(label: Label) -> None:
+    if not label.name.isprintable() or len(label.name) > MOST_NAME:
+        raise FlashtwinError(
+            f"{label.name[:40]!r} cannot be the name of a drive",
+            hint=f"a name is at most {MOST_NAME} characters that print",
+            exit_code=USAGE,
+        )
     if not 10**9 <= label.capacity_bytes <= 10**15:
         raise FlashtwinError(
             f"{label.capacity_bytes} bytes are no drive's capacity",
@@ -219,8 +227,7 @@ def _sold(count: int) -> str:
 
 
 def _head(label: Label) -> str:
-    said = "".join(sign for sign in " ".join(label.name.split()) if sign.isprintable())
-    return f"""# {said}: made by `flashtwin new` from what its label says. Values from the
+    return f"""# {label.name}: made by `flashtwin new` from what its label says. Values from the
 # label have the origin `datasheet`; all others are what drives of the kind usually have (`prior`).
 # Replace them by what is known, and say where it comes from.
 

@@ -7,6 +7,7 @@ with all of its errors.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from flashtwin.catalogue.place import DIRECTORY, KNOWN, MEANINGS, PUBLISHED
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError, UsageError
+from flashtwin.inputs import is_text
 
 if TYPE_CHECKING:
     from flashtwin._core import Spec
@@ -47,9 +49,11 @@ class SpecIssue:
 class BadSpecError(UsageError):
     """A spec that cannot become a drive; `issues` has everything that is wrong with it."""
 
-    def __init__(self, target: str, issues: Sequence[SpecIssue]):
-        count = len(issues)
-        super().__init__(f"{target} has {count} error{'' if count == 1 else 's'}", exit_code=USAGE)
+    def __init__(self, target: str, issues: Sequence[SpecIssue], *, count: int | None = None):
+        """`count` is how many errors there are, where the last issue counts those left out."""
+        count = len(issues) if count is None else count
+        errors = f"{count:,} error{'' if count == 1 else 's'}"
+        super().__init__(f"{target} has {errors}", exit_code=USAGE)
         self.issues = tuple(issues)
 
     def __str__(self) -> str:
@@ -104,6 +108,9 @@ def load(
     `scale` ("1/16") makes it a smaller drive with the same dies, planes and ratios. `sets` may
     hold the words of `catalogue.shorthand`.
     """
+    for text in (target, *firmware, *sets, scale or ""):
+        if not is_text(text) or "\0" in text:
+            raise FlashtwinError(f"{text!a} is not text in UTF-8", hint="write it again")
     if sets:
         from flashtwin.catalogue import shorthand
 
@@ -112,7 +119,8 @@ def load(
             sets = shorthand.expanded(sets, {row["key"]: row["value"] for row in known.values()})
     core = _extension()
     if target.endswith(".toml"):
-        if not Path(target).is_file():
+        # What is there and is no file of text is refused by whoever reads it, with the reason.
+        if not os.path.exists(target):
             raise FlashtwinError(
                 f"no spec file {target}", hint="flashtwin drives lists the catalogue's drives"
             )
@@ -122,7 +130,8 @@ def load(
         spec: Spec = core.load_spec(target, [str(DIRECTORY)], list(firmware), list(sets), scale)
         return spec
     except core.SpecError as error:
-        raise BadSpecError(target, [SpecIssue(**issue) for issue in error.errors]) from error
+        issues = [SpecIssue(**issue) for issue in error.errors]
+        raise BadSpecError(target, issues, count=error.count) from error
 
 
 def check(

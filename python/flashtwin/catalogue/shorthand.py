@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
-from flashtwin.battery.quantity import parse_size
+from flashtwin.battery.quantity import parse_number, parse_size
 from flashtwin.errors import USAGE, FlashtwinError
 
 BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
@@ -19,6 +19,8 @@ COUNTS = ("channels", "dies_per_channel", "planes", "blocks_per_plane", "wordlin
 MIB = 1 << 20
 OP = "op"
 MOST = 20
+# Characters of a setting in a message.
+MOST_SHOWN = 100
 
 
 def raw_bytes(values: Mapping[str, str]) -> int | None:
@@ -65,12 +67,13 @@ def _share(setting: str) -> Decimal:
     text = setting.partition("=")[2].strip()
     percent = text.endswith("%")
     try:
-        share = Decimal(text.removesuffix("%").strip()) / (100 if percent else 1)
-    except InvalidOperation:
+        share = parse_number(text.removesuffix("%").strip()) / (100 if percent else 1)
+    except ValueError:
         share = Decimal(-1)
-    if not share.is_finite() or not 0 <= share <= MOST:
+    if not 0 <= share <= MOST:
         raise FlashtwinError(
-            f"{setting}: over-provisioning is a share of the capacity from 0 to {MOST}",
+            f"{setting[:MOST_SHOWN]}: over-provisioning is a share of the capacity "
+            f"from 0 to {MOST}",
             hint="write op=0.14 or op=14% for flash of 1.14 times the capacity",
             exit_code=USAGE,
         )

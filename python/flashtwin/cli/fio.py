@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from flashtwin.cli import options, terminal
+from flashtwin.cli import numbers, options, terminal
 from flashtwin.errors import DONE, USAGE, FlashtwinError
 
 
@@ -78,9 +78,7 @@ class Words(click.Command):
     show_default=True,
     help="Of blkparse: the action that counts as the request; Q is what the programs asked for.",
 )
-@click.option(
-    "--trace-disk", type=click.IntRange(min=0), metavar="N", help="Of MSR: this disk alone."
-)
+@click.option("--trace-disk", type=numbers.Whole(0), metavar="N", help="Of MSR: this disk alone.")
 @click.option(
     "--trace-fit",
     type=click.Choice(["refuse", "wrap"]),

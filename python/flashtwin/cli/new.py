@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from flashtwin import outputs
-from flashtwin.cli import options, terminal
+from flashtwin.cli import numbers, options, terminal
 from flashtwin.errors import USAGE, FlashtwinError
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
@@ -31,7 +31,7 @@ _ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
 @click.option("--interface", type=click.Choice(["sata", "pcie3", "pcie4", "pcie5"]))
 @click.option("--cell", type=click.Choice(["slc", "mlc", "tlc", "qlc"]))
 @click.option("--dram", type=click.Choice(["yes", "none", "hmb"]), help="hmb: host memory buffer.")
-@click.option("--dies", type=int, help="Dies of flash, if known.")
+@click.option("--dies", type=numbers.Whole(0), help="Dies of flash, if known.")
 @click.option("--slc-cache", metavar="SIZE", help='Its size, if known; "0" for none.')
 @options.out("The file to write; by default ./ID.toml.")
 @click.option("--force", is_flag=True, help="Write over a file that is there.")

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from flashtwin.cli import numbers
+
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 firmware: Decorator = click.option(
@@ -36,7 +38,7 @@ quiet: Decorator = click.option(
 )
 seed: Decorator = click.option(
     "--seed",
-    type=click.IntRange(0, (1 << 63) - 1),
+    type=numbers.Whole(0, (1 << 63) - 1),
     default=1,
     show_default=True,
     help="The same seed gives the same bytes.",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flashtwin.cli import options, runs_prune, runs_show, terminal
+from flashtwin.cli import numbers, options, runs_prune, runs_show, terminal
 from flashtwin.errors import USAGE, FlashtwinError
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def command() -> None:
     metavar="[-]KEY",
     help=f"By {', '.join(SORTS)} or a finding (cache_size); - for the other way round.",
 )
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="At most so many.")
+@click.option("--limit", type=numbers.Whole(1), metavar="N", help="At most so many.")
 @options.as_json
 def listed(
     places: tuple[Path, ...], where: str | None, sort: str, limit: int | None, as_json: bool

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flashtwin.cli import duration, options, terminal
+from flashtwin.cli import duration, numbers, options, terminal
 from flashtwin.errors import USAGE, FlashtwinError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     ),
 )
 @click.argument("places", nargs=-1, metavar="[DIR...]", type=click.Path(path_type=Path))
-@click.option("--keep", type=click.IntRange(0), metavar="N", help="Keep the N newest of them.")
+@click.option("--keep", type=numbers.Whole(0), metavar="N", help="Keep the N newest of them.")
 @click.option("--older-than", metavar="TIME", help="Only runs begun so long ago: 12h, 30d, 4w.")
 @click.option("--where", metavar="SQL", help="Only runs for which this holds; see runs list.")
 @click.option("--dry-run", is_flag=True, help="Say what would go, and remove nothing.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flashtwin.cli import options, progress, terminal
+from flashtwin.cli import numbers, options, progress, terminal
 from flashtwin.errors import MISS, USAGE, FlashtwinError
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ SHOWN = 4
     metavar="FINDING",
     help="Findings for the table on the terminal; by default those that vary most.",
 )
-@click.option("--jobs", type=click.IntRange(1), help="Points at once; by default one a processor.")
+@click.option("--jobs", type=numbers.Whole(1), help="Points at once; by default one a processor.")
 @click.option("--cluster", metavar="ADDRESS", help="Run on the Dask scheduler at this address.")
 @options.out(
     "The sweep's directory; by default ./flashtwin-runs/<time>-sweep-<drive>. One that "

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flashtwin.cli import options, terminal
+from flashtwin.cli import numbers, options, terminal
 from flashtwin.errors import DONE, MISS
 
 if TYPE_CHECKING:
@@ -33,9 +33,13 @@ STYLES = {"pass": "green", "known": "yellow", "miss": "bold red", "computed": "d
 @click.argument("drives", nargs=-1, metavar="[DRIVE...]")
 @click.option("--theory", is_flag=True, help="Closed forms instead of drives; see below.")
 @click.option("--policy", metavar="NAME", help="With --theory: a point of yours, by victim policy.")
-@click.option("--op", type=float, metavar="SHARE", help="Its over-provisioning; 0.2 is 20 %.")
-@click.option("--pages", type=click.IntRange(4, 65536), help="Its pages a block; 64 by default.")
-@click.option("--trims", type=float, metavar="SHARE", help="The share of TRIMs in its requests.")
+@click.option(
+    "--op", type=numbers.Decimal(), metavar="SHARE", help="Its over-provisioning; 0.2 is 20 %."
+)
+@click.option("--pages", type=numbers.Whole(4, 65536), help="Its pages a block; 64 by default.")
+@click.option(
+    "--trims", type=numbers.Decimal(), metavar="SHARE", help="The share of TRIMs in its requests."
+)
 @options.seed
 @options.sets
 @options.as_json

@@ -8,10 +8,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-use super::error::{Fault, Place, SpecError};
+use super::error::{Fault, MOST_TOLD, Place, SpecError};
 use super::keys::{self, HEADER, KEYS, ORIGINS, SCHEMA};
-use super::suggest;
 use super::value::{self, Entry, Values};
+use super::{shown, suggest, syntax};
+
+/// Characters that an id, a name, a description and the source of a value may have.
+const MOST_ID: usize = 64;
+const MOST_NAME: usize = 200;
+const MOST_DESCRIPTION: usize = 4000;
+pub(super) const MOST_SOURCE: usize = 2000;
+/// Firmware profiles of one file; each of them is checked as a drive of its own.
+const MOST_PROFILES: usize = 64;
 
 /// Text that stands somewhere.
 #[derive(Clone, Debug)]
@@ -64,17 +72,35 @@ impl Scope<'_> {
 
 type Pair<'a, 'i> = (&'a Spanned<DeString<'i>>, &'a Spanned<DeValue<'i>>);
 
-struct Reader<'t> {
-    text: &'t str,
+/// Where the lines of a text begin.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn of(text: &str) -> Lines {
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        Lines(ends.map(|(at, _)| at + 1).collect())
+    }
+
+    /// The line of a byte, counted from 1.
+    fn at(&self, offset: usize) -> usize {
+        1 + self.0.partition_point(|begin| *begin <= offset)
+    }
+}
+
+struct Reader {
+    lines: Lines,
     document: Document,
+    /// The first [`MOST_TOLD`]; of the others only how many there are.
     errors: Vec<SpecError>,
+    untold: usize,
     /// How many values name neither an origin (a source) of their own nor have the file's.
     lacks: BTreeMap<&'static str, usize>,
 }
 
 /// Reads a file; an error alone where its syntax is broken.
 pub(super) fn read(file: &str, text: &str) -> Result<(Document, Vec<SpecError>), SpecError> {
-    let table = DeTable::parse(text).map_err(|error| syntax(file, text, &error))?;
+    let lines = Lines::of(text);
+    let table = DeTable::parse(text).map_err(|error| broken(file, &lines, &error))?;
     let document = Document {
         file: file.to_owned(),
         header: BTreeMap::new(),
@@ -84,51 +110,60 @@ pub(super) fn read(file: &str, text: &str) -> Result<(Document, Vec<SpecError>),
         sections: BTreeMap::new(),
     };
     let mut reader = Reader {
-        text,
+        lines,
         document,
         errors: Vec::new(),
+        untold: 0,
         lacks: BTreeMap::new(),
     };
     reader.file(table.get_ref());
+    if reader.untold > 0 {
+        reader.errors.push(SpecError::untold(file, reader.untold));
+    }
     Ok((reader.document, reader.errors))
 }
 
-fn line_of(text: &str, offset: usize) -> usize {
-    1 + text.as_bytes()[..offset.min(text.len())]
-        .iter()
-        .filter(|byte| **byte == b'\n')
-        .count()
+fn broken(file: &str, lines: &Lines, error: &toml::de::Error) -> SpecError {
+    let place = Place {
+        file: file.to_owned(),
+        line: error.span().map(|span| lines.at(span.start)),
+    };
+    syntax::fault(error.message()).at(&place, "")
 }
 
-fn syntax(file: &str, text: &str, error: &toml::de::Error) -> SpecError {
-    let line = error.span().map(|span| line_of(text, span.start));
-    let message = error.message().lines().collect::<Vec<_>>().join(", ");
-    let hint = "mend the TOML here; what follows could not be read";
-    Fault::new(message, hint).at(
-        &Place {
-            file: file.to_owned(),
-            line,
-        },
-        "",
-    )
+/// The pairs of a table in the order in which they stand in the file.
+fn in_file_order<'a, 'i>(table: &'a DeTable<'i>) -> Vec<Pair<'a, 'i>> {
+    let mut pairs: Vec<Pair<'a, 'i>> = table.iter().collect();
+    pairs.sort_by_key(|(key, _)| key.span().start);
+    pairs
 }
 
-impl Reader<'_> {
+impl Reader {
     fn place(&self, offset: usize) -> Place {
         Place {
             file: self.document.file.clone(),
-            line: Some(line_of(self.text, offset)),
+            line: Some(self.lines.at(offset)),
         }
     }
 
+    /// Counts a mistake where enough are told already, before any work is spent on its words.
+    fn is_full(&mut self) -> bool {
+        let full = self.errors.len() >= MOST_TOLD;
+        self.untold += usize::from(full);
+        full
+    }
+
     fn fault(&mut self, offset: usize, key: &str, fault: Fault) {
+        if self.is_full() {
+            return;
+        }
         let error = fault.at(&self.place(offset), key);
         self.errors.push(error);
     }
 
     fn file(&mut self, table: &DeTable<'_>) {
         self.header(table);
-        let sections = table.iter().filter(|(key, _)| {
+        let sections = in_file_order(table).into_iter().filter(|(key, _)| {
             let name: &str = key.get_ref();
             HEADER.iter().all(|(header, _)| *header != name)
         });
@@ -147,7 +182,7 @@ impl Reader<'_> {
     }
 
     fn header(&mut self, table: &DeTable<'_>) {
-        for (key, value) in table {
+        for (key, value) in in_file_order(table) {
             let name: &str = key.get_ref();
             let Some((name, _)) = HEADER.iter().find(|(header, _)| *header == name) else {
                 continue;
@@ -198,9 +233,19 @@ impl Reader<'_> {
     }
 
     fn header_text(&mut self, offset: usize, name: &'static str, text: &str) {
-        let line = Some(line_of(self.text, offset));
+        let line = Some(self.lines.at(offset));
+        let most = match name {
+            "name" => MOST_NAME,
+            "description" => MOST_DESCRIPTION,
+            _ => MOST_SOURCE,
+        };
+        if let Err(fault) = shown::check(text, most, matches!(name, "description" | "source")) {
+            return self.fault(offset, name, fault);
+        }
         if name == "id" && !is_id(text) {
-            let hint = "lower-case letters and digits, then also `-`, `_` and `.`";
+            let hint = format!(
+                "at most {MOST_ID} lower-case letters and digits, then also `-`, `_` and `.`"
+            );
             self.fault(
                 offset,
                 name,
@@ -222,8 +267,12 @@ impl Reader<'_> {
     }
 
     fn profiles(&mut self, profiles: &DeTable<'_>) {
-        for (key, value) in profiles {
+        for (number, (key, value)) in in_file_order(profiles).into_iter().enumerate() {
             let (name, offset) = (key.get_ref().to_string(), key.span().start);
+            if let Err(fault) = self.profile_name(&name, number) {
+                self.fault(offset, &format!("firmware.{name}"), fault);
+                continue;
+            }
             let DeValue::Table(table) = value.get_ref() else {
                 let hint = format!("a profile is a table of policy keys: [firmware.{name}]");
                 self.fault(
@@ -237,11 +286,18 @@ impl Reader<'_> {
                 description: String::new(),
                 values: Values::new(),
             };
-            for pair in table {
+            for pair in in_file_order(table) {
                 let (key, value) = pair;
                 match (key.get_ref().as_ref(), value.get_ref()) {
                     ("description", DeValue::String(text)) => {
-                        profile.description = text.to_string()
+                        match shown::check(text, MOST_DESCRIPTION, true) {
+                            Ok(()) => profile.description = text.to_string(),
+                            Err(fault) => self.fault(
+                                key.span().start,
+                                &format!("firmware.{name}.description"),
+                                fault,
+                            ),
+                        }
                     }
                     _ => self.item(
                         Scope {
@@ -257,6 +313,17 @@ impl Reader<'_> {
         }
     }
 
+    fn profile_name(&self, name: &str, number: usize) -> Result<(), Fault> {
+        if number >= MOST_PROFILES {
+            let message = format!("more than {MOST_PROFILES} profiles");
+            return Err(Fault::new(
+                message,
+                "write a spec that extends this one for the others",
+            ));
+        }
+        shown::check(name, MOST_ID, false)
+    }
+
     /// A key of the table, a section, or a mistake.
     fn item(&mut self, scope: Scope<'_>, prefix: &str, pair: Pair<'_, '_>, into: &mut Values) {
         let (key, value) = pair;
@@ -269,10 +336,10 @@ impl Reader<'_> {
             (Some(position), _) => self.value(scope, position, pair, into),
             (None, DeValue::Table(table)) if keys::is_section(&path) => {
                 if scope.profile.is_none() {
-                    let line = line_of(self.text, offset);
+                    let line = self.lines.at(offset);
                     self.document.sections.insert(path.clone(), line);
                 }
-                for pair in table {
+                for pair in in_file_order(table) {
                     self.item(scope, &path, pair, into);
                 }
             }
@@ -285,6 +352,9 @@ impl Reader<'_> {
     }
 
     fn unknown(&mut self, scope: Scope<'_>, path: &str, offset: usize, found: &DeValue<'_>) {
+        if self.is_full() {
+            return;
+        }
         let (near, what, hint) = if matches!(found, DeValue::Table(_)) {
             let sections = keys::sections();
             let hint = suggest::or_list(path, "the sections are", sections.iter().copied());
@@ -388,10 +458,10 @@ impl Reader<'_> {
             let hint = "write { value = ..., origin = \"...\", source = \"...\" }";
             self.fault(offset, full, Fault::new("a table without `value`", hint));
         }
-        for (field, _) in table {
+        for (field, _) in in_file_order(table) {
             let field: &str = field.get_ref();
             let fields = ["value", "origin", "source"];
-            if !fields.contains(&field) {
+            if !fields.contains(&field) && !self.is_full() {
                 let hint = suggest::or_list(field, "a value has", fields);
                 self.fault(
                     offset,
@@ -412,7 +482,13 @@ impl Reader<'_> {
         own: Option<Option<&str>>,
     ) -> String {
         match own {
-            Some(Some(text)) if !text.trim().is_empty() => return text.to_owned(),
+            Some(Some(text)) if !text.trim().is_empty() => {
+                if let Err(fault) = shown::check(text, MOST_SOURCE, true) {
+                    self.fault(offset, full, fault);
+                    return String::new();
+                }
+                return text.to_owned();
+            }
             Some(_) => {
                 let fault = Fault::new(
                     format!("`{name}` is not a text"),
@@ -478,5 +554,7 @@ fn origin(text: &str) -> Result<&'static str, Fault> {
 
 fn is_id(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    text.starts_with(plain) && text.chars().all(|c| plain(c) || "-_.".contains(c))
+    text.len() <= MOST_ID
+        && text.starts_with(plain)
+        && text.chars().all(|c| plain(c) || "-_.".contains(c))
 }

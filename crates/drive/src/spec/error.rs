@@ -1,8 +1,18 @@
 //! What is wrong with a spec, where, and what to change. Errors are collected, never thrown one by
 //! one.
+//!
+//! Invariant: whatever stands in the spec, an error prints and is short, and there are at most
+//! [`MOST_TOLD`] of them and one that counts the rest.
+
+use std::collections::BTreeSet;
+
+use super::shown::shown;
+
+/// Errors of one spec that are told; nobody mends more before trying again.
+pub const MOST_TOLD: usize = 100;
 
 /// One mistake in a spec, a profile name or a `--set`.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 #[error("{}", self.headline())]
 pub struct SpecError {
     /// The file as it was opened, or `--set`, `--firmware`.
@@ -15,9 +25,29 @@ pub struct SpecError {
     pub message: String,
     /// What to change, without full stop.
     pub hint: String,
+    /// How many mistakes this tells of: more than one where it counts those that are not told.
+    pub count: usize,
 }
 
 impl SpecError {
+    /// The mistakes that are not told one by one.
+    pub(super) fn untold(file: &str, count: usize) -> SpecError {
+        let text: Vec<char> = count.to_string().chars().collect();
+        let grouped: Vec<String> = text
+            .rchunks(3)
+            .rev()
+            .map(|part| part.iter().collect())
+            .collect();
+        SpecError {
+            file: file.to_owned(),
+            line: None,
+            key: String::new(),
+            message: format!("… and {} more", grouped.join(",")),
+            hint: "mend these first, then check again".to_owned(),
+            count,
+        }
+    }
+
     fn headline(&self) -> String {
         let mut text = self.file.clone();
         if let Some(line) = self.line {
@@ -50,9 +80,10 @@ impl Fault {
         SpecError {
             file: place.file.clone(),
             line: place.line,
-            key: key.to_owned(),
-            message: self.message,
-            hint: self.hint,
+            key: shown(key),
+            message: shown(&self.message),
+            hint: shown(&self.hint),
+            count: 1,
         }
     }
 }
@@ -66,22 +97,38 @@ pub(super) struct Place {
 
 impl Place {
     /// A file as a whole, or an option of the command line.
-    pub fn whole(file: impl Into<String>) -> Place {
+    pub fn whole(file: &str) -> Place {
         Place {
-            file: file.into(),
+            file: shown(file),
             line: None,
         }
     }
 }
 
-/// By file, then by line (none last); a mistake that two paths found is told once.
+/// By file, then by line (none last); a mistake that two paths found is told once, and those
+/// beyond the first [`MOST_TOLD`] are counted.
 pub(super) fn in_order(mut errors: Vec<SpecError>) -> Vec<SpecError> {
     errors.sort_by_key(|error| (error.file.clone(), error.line.unwrap_or(usize::MAX)));
+    let mut seen = BTreeSet::new();
     let mut told: Vec<SpecError> = Vec::new();
-    for error in errors {
-        if !told.contains(&error) {
-            told.push(error);
+    let mut untold = 0;
+    for error in &errors {
+        if error.count > 1 {
+            untold += error.count;
+        } else if seen.insert(error) {
+            if told.len() < MOST_TOLD {
+                told.push(error.clone());
+            } else {
+                untold += 1;
+            }
         }
+    }
+    if let Some(file) = told
+        .first()
+        .map(|error| error.file.clone())
+        .filter(|_| untold > 0)
+    {
+        told.push(SpecError::untold(&file, untold));
     }
     told
 }

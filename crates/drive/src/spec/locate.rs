@@ -2,9 +2,12 @@
 //!
 //! Specs lie in directories, or are texts in memory; of those no file is opened, whatever they say.
 
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::error::{Fault, Place, SpecError};
+use super::shown::shown;
 use super::suggest;
 
 /// A spec file that was found and read.
@@ -24,7 +27,7 @@ impl Found {
 
     /// As it is named in errors.
     pub fn file(&self) -> String {
-        self.path.display().to_string()
+        shown(&self.path.display().to_string())
     }
 }
 
@@ -89,17 +92,47 @@ pub(super) fn open(
             .map(|dir| dir.join(format!("{target}.toml")))
             .collect()
     };
-    let Some(path) = candidates.into_iter().find(|path| path.is_file()) else {
+    let Some(path) = candidates.into_iter().find(|path| path.exists()) else {
         return Err(not_found(target, search).at(asked, key));
     };
-    match std::fs::read_to_string(&path) {
+    match read(&path) {
         Ok(text) => Ok(Found { path, text }),
-        Err(error) => {
-            let place = Place::whole(path.display().to_string());
-            let hint = "a spec is a readable text file in UTF-8";
-            Err(Fault::new(format!("cannot be read: {error}"), hint).at(&place, ""))
-        }
+        Err(fault) => Err(fault.at(&Place::whole(&path.display().to_string()), "")),
     }
+}
+
+/// Bytes of a spec file: fifty times what the longest of the catalogue has.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// The text of a regular file of a bounded length. Anything else is not opened: a FIFO blocks
+/// whoever opens it, and a link may lead to a file that never ends.
+fn read(path: &Path) -> Result<String, Fault> {
+    let refused = |why: String| Fault::new(why, "a spec is a readable text file in UTF-8");
+    let failed = |error: io::Error| refused(format!("cannot be read: {}", error.kind()));
+    let regular = |about: Metadata| match about.is_file() {
+        true => Ok(()),
+        false if about.is_dir() => Err(refused("is a directory and not a file".to_owned())),
+        false => Err(refused(
+            "is a device, a FIFO or a socket and not a file".to_owned(),
+        )),
+    };
+    regular(std::fs::metadata(path).map_err(failed)?)?;
+    let file = File::open(path).map_err(failed)?;
+    regular(file.metadata().map_err(failed)?)?;
+    let mut bytes = Vec::new();
+    file.take(MOST_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(refused(format!("has more than {MOST_BYTES} bytes")));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()]
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count();
+        refused(format!("line {line} is not UTF-8"))
+    })
 }
 
 fn not_found(target: &str, search: &[PathBuf]) -> Fault {
@@ -132,7 +165,7 @@ pub(super) fn catalogue(search: &[PathBuf]) -> Vec<String> {
             path.extension()
                 .is_some_and(|extension| extension == "toml")
         })
-        .filter(|path| std::fs::read_to_string(path).is_ok_and(|text| is_spec(&text)))
+        .filter(|path| read(path).is_ok_and(|text| is_spec(&text)))
         .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
         .collect();
     ids.sort();

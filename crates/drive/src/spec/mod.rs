@@ -19,7 +19,9 @@ mod print;
 mod quantity;
 mod resolve;
 mod scale;
+mod shown;
 mod suggest;
+mod syntax;
 mod table;
 mod value;
 

@@ -14,8 +14,8 @@ use super::document::{self, Document, Profile};
 use super::error::{Fault, Place, SpecError};
 use super::keys::{self, KEYS, Kind};
 use super::locate::{Found, Library};
-use super::suggest;
 use super::value::{self, Entry, Values};
+use super::{shown, suggest};
 
 /// A drive before its values are checked against each other.
 pub(super) struct Resolved {
@@ -137,6 +137,9 @@ fn find_profile<'p>(
     profiles.get(name).ok_or(fault)
 }
 
+/// Files of a chain of `extends`.
+const MOST_CHAIN: usize = 32;
+
 /// The files from the oldest ancestor to the target.
 struct Chain {
     documents: Vec<Document>,
@@ -154,6 +157,18 @@ fn chain(target: Found, library: Library<'_>) -> Result<Chain, Vec<SpecError>> {
     let mut seen: Vec<PathBuf> = Vec::new();
     let mut next = Some(target);
     while let Some(found) = next.take() {
+        if seen.len() == MOST_CHAIN {
+            let hint = "extend a drive that has the values itself";
+            let fault = Fault::new(
+                format!("more than {MOST_CHAIN} files extend each other"),
+                hint,
+            );
+            chain
+                .errors
+                .push(fault.at(&Place::whole(&found.file()), ""));
+            chain.whole = false;
+            break;
+        }
         seen.push(library.identity(&found.path));
         let (document, mut errors) = match document::read(&found.file(), &found.text) {
             Ok(read) => read,
@@ -264,10 +279,16 @@ fn missing(target: &Document, values: &Values, attempted: &BTreeSet<usize>) -> V
     errors
 }
 
+/// Characters of a `--set`; it is the source of its value.
+const MOST_SET: usize = 1000;
+
 /// `key=value` of the command line. The value is TOML, or bare text ("24 GB", dynamic); times of
 /// page types may be separated by commas.
 fn read_set(set: &str) -> Result<(usize, Entry), SpecError> {
     let place = Place::whole("--set");
+    if let Err(fault) = shown::check(set, MOST_SET, false) {
+        return Err(fault.at(&place, ""));
+    }
     let Some((name, text)) = set.split_once('=') else {
         let hint = "write it like --set slc_cache.size=\"12 GB\"";
         return Err(Fault::new(format!("`{set}` is not key=value"), hint).at(&place, ""));

@@ -8,9 +8,11 @@
 //! wordlines never below [`WORDLINES`] or what the write buffer asks for; a scale that cannot be
 //! had is refused with those that can.
 
+use super::document::MOST_SOURCE;
 use super::error::{Fault, Place, SpecError};
 use super::keys::KEYS;
 use super::quantity::Dimension;
+use super::shown::middle_out;
 use super::value::{Datum, Values};
 
 /// Fewest superblocks to which the number of blocks is divided.
@@ -20,10 +22,12 @@ const WORDLINES: u64 = 4;
 
 /// How many times smaller: "1/16" is 16.
 fn parse(text: &str) -> Result<u64, Fault> {
-    let divisor = text.strip_prefix("1/").unwrap_or(text).trim();
-    match divisor.parse::<u64>() {
-        Ok(1) if text.trim() == "1" => Ok(1),
-        Ok(n) if n >= 1 && text.starts_with("1/") => Ok(n),
+    let divisor = text.strip_prefix("1/").map(str::trim);
+    let divisor = divisor.or((text.trim() == "1").then_some("1"));
+    // Digits alone: `parse` takes a sign as well.
+    let digits = divisor.filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+    match digits.and_then(|text| text.parse::<u64>().ok()) {
+        Some(n) if n >= 1 => Ok(n),
         _ => Err(Fault::new(
             format!("`{text}` is not a scale"),
             "write it like --scale 1/16",
@@ -48,8 +52,10 @@ pub(super) struct Limits {
 impl Limits {
     pub(super) fn read(values: &Values) -> Option<Limits> {
         let number = |key: &str| values.number(key);
-        let dies = number("nand.channels")? * number("nand.dies_per_channel")?;
-        let row = dies * number("nand.planes")? * number("nand.page_size")?;
+        // What does not fit into 64 bits is no drive, which the checks say.
+        let dies = number("nand.channels")?.checked_mul(number("nand.dies_per_channel")?)?;
+        let planes = dies.checked_mul(number("nand.planes")?)?;
+        let row = planes.checked_mul(number("nand.page_size")?)?;
         let buffer = number("controller.write_buffer")?;
         Some(Limits {
             wordlines: number("nand.wordlines_per_block")?,
@@ -164,7 +170,9 @@ fn divide(values: &mut Values, name: &str, by: u64) {
         ),
         other => other,
     };
-    entry.source = format!("{}; divided by {by} (--scale)", entry.source);
+    // The result can be written as a spec, and a source has a bound there.
+    let source = middle_out(&entry.source, MOST_SOURCE - 100, MOST_SOURCE / 2 - 60);
+    entry.source = format!("{source}; divided by {by} (--scale)");
     entry.origin = "user";
     values.put(
         super::keys::position(name).expect("a key of the table"),

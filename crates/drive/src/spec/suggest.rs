@@ -27,6 +27,15 @@ fn last_part(key: &str) -> &str {
     key.rsplit('.').next().unwrap_or(key)
 }
 
+/// Bytes of the longest word that is looked at; no key is half as long.
+const LONGEST: usize = 200;
+
+/// Whether the lengths leave room for so few edits: cheap to ask before edits are counted.
+fn may_be_near(word: &str, candidate: &str, limit: usize) -> bool {
+    let apart = |a: &str, b: &str| a.chars().count().abs_diff(b.chars().count());
+    apart(word, candidate) <= limit || apart(last_part(word), last_part(candidate)) < limit
+}
+
 /// The candidate that was most likely meant; none where nothing is near. A dotted key in the wrong
 /// section counts as one edit, so that `nand.capacity` finds `drive.capacity`. The first of equals
 /// wins.
@@ -34,9 +43,13 @@ pub(super) fn nearest<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
+    if word.len() > LONGEST {
+        return None;
+    }
     let limit = (word.chars().count() / 3).clamp(1, 3);
     candidates
         .into_iter()
+        .filter(|candidate| may_be_near(word, candidate, limit))
         .map(|candidate| {
             let whole = distance(word, candidate);
             let dotted = word.contains('.') || candidate.contains('.');

@@ -163,7 +163,11 @@ pub(super) fn default(key: &Key, text: &str) -> Datum {
 }
 
 fn read_count(text: &str, radix: u32, min: u32, max: u32) -> Result<Datum, Fault> {
-    let number = i128::from_str_radix(text, radix).unwrap_or(i128::MAX);
+    let number = i128::from_str_radix(text, radix).unwrap_or(if text.starts_with('-') {
+        i128::MIN
+    } else {
+        i128::MAX
+    });
     if number < i128::from(min) || number > i128::from(max) {
         let what = if number < i128::from(min) {
             "below"

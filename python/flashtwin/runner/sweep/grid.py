@@ -17,6 +17,8 @@ from itertools import product
 from flashtwin.errors import USAGE, FlashtwinError
 
 MOST_POINTS = 10_000
+# Points that a message counts, and characters of a text that it repeats.
+MOST_COUNTED, MOST_SHOWN = 10**18, 100
 FIRMWARE, SEED = "firmware", "seed"
 MOST_SEED = (1 << 63) - 1
 # Places after the point: what is between two ends has as many as they, and at least three.
@@ -69,9 +71,11 @@ def axes(texts: Sequence[str]) -> list[Axis]:
     if not texts:
         raise FlashtwinError("nothing is varied", hint=_FORM, exit_code=USAGE)
     made = [axis(text) for text in texts]
+    keys: set[str] = set()
     for one in made:
-        if sum(other.key == one.key for other in made) > 1:
+        if one.key in keys:
             raise FlashtwinError(f"{one.key} is varied twice", hint=_FORM, exit_code=USAGE)
+        keys.add(one.key)
     return made
 
 
@@ -103,8 +107,9 @@ def points(axes: Sequence[Axis]) -> list[Point]:
     for one in axes:
         count *= len(one.values)
     if count > MOST_POINTS:
+        many = f"{count:,}" if count < MOST_COUNTED else f"more than {MOST_COUNTED:,}"
         raise FlashtwinError(
-            f"the grid has {count} points, more than {MOST_POINTS}",
+            f"the grid has {many} points, more than {MOST_POINTS:,}",
             hint="take fewer values, or make several sweeps",
             exit_code=USAGE,
         )
@@ -156,4 +161,5 @@ def _written(value: Decimal, places: int) -> str:
 
 
 def _wrong(text: str, why: str) -> FlashtwinError:
-    return FlashtwinError(f"--vary {text} {why}", hint=_FORM, exit_code=USAGE)
+    shown = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
+    return FlashtwinError(f"--vary {shown} {why}", hint=_FORM, exit_code=USAGE)

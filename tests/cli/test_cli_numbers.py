@@ -1,0 +1,29 @@
+"""Numbers of the command line are digits from 0 to 9, of a length that a number has."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from flashtwin.cli.app import app
+
+COMMANDS = [
+    ("test", "bx500-240", "--seed"),
+    ("runs", "--limit"),
+    ("runs", "prune", "--keep"),
+    ("sweep", "bx500-240", "--vary", "op=0.1,0.2", "--jobs"),
+    ("validate", "--theory", "--policy", "greedy", "--op"),
+    ("validate", "--theory", "--policy", "greedy", "--op", "0.2", "--pages"),
+    ("validate", "--theory", "--policy", "greedy", "--op", "0.2", "--trims"),
+    ("fio", "--trace", "a.csv", "--on", "bx500-240", "--trace-disk"),
+    ("new", "mine", "--dies"),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[-1])
+@pytest.mark.parametrize("text", ["٣", "1_0", " 7", "9" * 5000, "inf", "nan", "0x10", ""])
+def test_what_is_not_plain_digits_is_no_number(command: tuple[str, ...], text: str) -> None:
+    done = CliRunner().invoke(app, [*command, text])
+    assert done.exit_code == 2
+    assert "is not a number" in done.stderr
+    assert command[-1] in done.stderr and len(done.stderr) < 500
