@@ -14,11 +14,15 @@ import argparse
 import os
 import random
 import sys
+from pathlib import Path
 
 # Threads of a library would not survive the forks, and eight of them help no small case.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("POLARS_MAX_THREADS", "2")
 os.environ["FLASHTWIN_CACHE"] = "off"
+
+# Beside us lie the checks of the other rooms, and the drive in closed form that they stand on.
+sys.path.append(str(Path(__file__).resolve().parent.parent))
 
 import campaign
 from mutate import ROOT

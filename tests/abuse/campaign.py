@@ -21,17 +21,14 @@ from importlib import import_module
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from pkgutil import walk_packages
 
 from judge import signature
 from sandbox import Sandbox, become_subreaper, block_device
 
 Case = Callable[[Sandbox], None]
 PROGRESS_S = 2.0
-_IMPORTED = (
-    *("click", "duckdb", "jinja2", "numpy", "polars", "rich", "scipy.stats"),
-    *("flashtwin._core", "flashtwin.cli.app", "flashtwin.fiojob.plan.plan", "flashtwin.report"),
-    *("flashtwin.runner.together", "flashtwin.runner.again", "flashtwin.drives.fio_twin"),
-)
+_LATER = ("duckdb", "jinja2", "polars", "rich.console", "scipy.stats")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +117,7 @@ def run(plan: Plan, say: Callable[[str], None]) -> Tally:
             for process, _ in workers:
                 process.terminate()
                 process.join(5)
+            gc.unfreeze()
         tally.seconds = time.monotonic() - began
     return tally
 
@@ -134,10 +132,13 @@ def _place() -> Iterator[Path]:
 
 
 def _import_all() -> None:
-    from flashtwin.cli.app import COMMANDS
+    """All of flashtwin, and what it imports when it needs it: a case finds it there."""
+    import flashtwin
 
-    for name in (*_IMPORTED, *(f"flashtwin.cli.{command}" for command in COMMANDS)):
-        import_module(name)
+    ours = (module.name for module in walk_packages(flashtwin.__path__, "flashtwin."))
+    for name in (*ours, *_LATER):
+        if not name.endswith("__main__"):
+            import_module(name)
     # What is there now is nobody's garbage: a child that looks at it would copy it.
     gc.collect()
     gc.freeze()

@@ -17,7 +17,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -279,7 +279,9 @@ def mutate(rng: random.Random, folder: Path) -> str:
     path = rng.choice(files)
     number = rng.randrange(len(TEXTS))
     path.write_text(TEXTS[number](rng, path.read_text()))
-    reseal(folder)
+    # A number that flashtwin would not write, infinity say, has no right check.
+    with suppress(ValueError):
+        reseal(folder)
     return f"{path.relative_to(folder)}: mutation {number}, resealed"
 
 

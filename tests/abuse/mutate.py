@@ -220,6 +220,8 @@ def job_words(rng: random.Random, paths: Sequence[str] = ()) -> list[str]:
     for _ in range(rng.choice((1, 1, 2, 4))):
         dash = rng.choice(("--", "--", "--", "-", ""))
         word = dash + option(rng, paths)
+        if "write_" in word and "/" in word:
+            continue  # A log may go wherever somebody types.
         parts = word.split("=", 1) if rng.random() < 0.1 else [word]
         at = rng.randrange(len(words) + 1)
         words[at:at] = parts

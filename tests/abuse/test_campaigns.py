@@ -10,6 +10,10 @@ import pytest
 
 HERE = Path(__file__).parent
 CASES = {
+    "jobs": 30,
+    "beside": 5,
+    "runs": 4,
+    "kills": 3,
     "specs": 30,
     "traces": 20,
     "journals": 3,

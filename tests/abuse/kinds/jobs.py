@@ -60,8 +60,11 @@ def _on_path(box: Sandbox, paths: Sequence[str]) -> None:
         lines.insert(rng.randrange(1, len(lines) + 1), _harmful(box, paths))
     words = [box.write("a.fio", "\n".join(lines) + "\n")]
     if rng.random() < 0.3:
+        option = _harmful(box, paths)
+        while option.startswith("write_"):
+            option = _harmful(box, paths)  # A log may go wherever somebody types.
         words = ["--name=a" + rng.choice(("", f"\nexec_prerun=cp {paths[0]} touched"))]
-        words += ["--rw=read", "--size=1m", "--runtime=1", f"--{_harmful(box, paths)}"]
+        words += ["--rw=read", "--size=1m", "--runtime=1", f"--{option}"]
     wishes = rng.choice(((), ("--readonly",), ("--output-format=json",)))
     box.call("fio", *words, *wishes, "--on", "./probe.bin", stop_after_s=MOMENT_S)
     if (box.inside / "touched").exists():

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import mutate
+from damage import read_case, resume_case
 from sandbox import Sandbox
 
 from kinds.prepared import differences
@@ -32,7 +33,10 @@ _READERS: tuple[tuple[str, ...], ...] = (
 
 
 def case(box: Sandbox) -> None:
-    """A finished run, damaged, and some of the commands."""
+    """A finished run, damaged, and some of the commands, or all readers at once."""
+    if box.rng.random() < 0.2:
+        box.call("runs", work=lambda arguments: read_case(box.seed))
+        return
     shutil.copytree(box.prepared / "run", box.inside / "run")
     os.symlink(box.prepared / "run", box.inside / "whole")
     damage(box.rng, box.inside / "run")
@@ -41,7 +45,10 @@ def case(box: Sandbox) -> None:
 
 
 def resumed(box: Sandbox) -> None:
-    """A run that was killed, damaged, and gone on with: equal, or it is said."""
+    """A run that was stopped, damaged, and gone on with: equal, and it is said."""
+    if box.rng.random() < 0.6:
+        box.call("test", "--resume", work=lambda arguments: resume_case(box.seed))
+        return
     shutil.copytree(box.prepared / box.rng.choice(("early", "late")), box.inside / "run")
     damage(box.rng, box.inside / "run")
     ended = box.call("test", "--resume", "run")
@@ -54,9 +61,10 @@ def damage(rng: random.Random, run: Path) -> None:
     """Change a file, take it away, or put something else in its place."""
     files = sorted(path for path in run.rglob("*") if path.is_file())
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
-        path = rng.choice(files)
+        # What is a folder or a pipe by now, or a link to somewhere, is left at that.
+        path = rng.choice([one for one in files if _is_file(one)] or [run / "new"])
         draw = rng.random()
-        data = path.read_bytes() if path.is_file() else b""
+        data = path.read_bytes() if path.exists() else b""
         if draw < 0.35:
             path.write_bytes(mutate.of_bytes(rng, data))
         elif draw < 0.7 and path.suffix in (".json", ".jsonl"):
@@ -67,9 +75,11 @@ def damage(rng: random.Random, run: Path) -> None:
             _replace(rng, path, files)
 
 
+def _is_file(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
 def _replace(rng: random.Random, path: Path, files: list[Path]) -> None:
-    if path.is_dir():
-        return
     path.unlink(missing_ok=True)
     kind = rng.randrange(7)
     if kind == 0:
@@ -80,7 +90,7 @@ def _replace(rng: random.Random, path: Path, files: list[Path]) -> None:
         path.symlink_to(rng.choice(("/dev/zero", "/dev/full", "nowhere", path.name, "/")))
     elif kind == 3:
         other = rng.choice(files)
-        path.write_bytes(other.read_bytes() if other.is_file() else b"")
+        path.write_bytes(other.read_bytes() if _is_file(other) else b"")
     elif kind == 4:
         path.write_bytes(b"")
     elif kind == 5:
