@@ -81,6 +81,7 @@ class FioSide(TypedDict):
 @type_check_only
 class FioSync(TypedDict):
     issued: int
+    datasyncs: int
     lat: Moments
     lat_hist: dict[int, int]
 
@@ -98,8 +99,8 @@ class FioSteady(TypedDict):
 # 32, 64 and more; `submits` and `completes` batches of 0, up to 4, 8, 16, 32, 64, and more; the
 # latency classes are fio's (2 to 1000, and 2000 and more in ms). `requests` has a row a request in
 # the order of completion (times since the phase began, `number` the order of issue, direction 3
-# fsync and 4 fdatasync); `averages` has a row a window (`end_ns` since `measured_ns`) and a
-# direction.
+# fsync, 4 fdatasync, and 5 the fsync of a file at the end of a pass); `averages` has a row a window
+# (`end_ns` since `measured_ns`) and a direction.
 @type_check_only
 class FioRow(TypedDict):
     name: str

@@ -209,6 +209,7 @@ BAD = [
     ("size=1g wait_for=a", 3, "itself", "another"),
     ("size=1g wait_for=b", 3, "does not exist", "before"),
     ("size=1g numjobs=5000", 3, "4096", "numjobs"),
+    ("size=1g rw=read verify=md5 verify_state_load=1", 5, "state file", "number_ios"),
     ("size=1g read_iolog=x", 3, "the trace x cannot be read", "exists"),
 ]
 

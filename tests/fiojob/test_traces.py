@@ -196,15 +196,28 @@ def test_a_trace_beyond_the_drive_fits_when_it_wraps_or_is_scaled(folder: Path) 
 
 def test_an_iolog_of_a_replay_says_what_was_replayed(folder: Path) -> None:
     (log,) = files_of([(*one, 0) for one in rows(made("read_iolog=m.csv write_iolog=again"))])
-    (folder / "again").write_text(log.text)
-    lines = [line for line in log.text.splitlines() if " write " in line]
+    text = log.text
+    (folder / "again").write_text(text)
+    lines = [line for line in text.splitlines() if " write " in line]
     assert lines == [
-        "0 hm.0 write 0 4096",
-        "1000000 hm.1 write 8192 4096",
-        "2000000 hm.0 write 40960 4096",
+        "1 hm.0 write 0 4096",
+        "1000001 hm.1 write 8192 4096",
+        "2000001 hm.0 write 40960 4096",
     ]
     ((_, row),) = rows(made("read_iolog=again"))
     assert counts(row)[0] == [0, 3, 0] and row["ended_ns"] >= 2_000_000_000
+
+
+def test_copies_log_into_one_file_with_the_syncs_of_their_ends(folder: Path) -> None:
+    job = "[w]\nrw=write\nsize=8k\nnumjobs=2\nend_fsync=1\nwrite_iolog=both\n"
+    found = rows(plan(typed(read_text(job), environment={}).jobs, DRIVE))
+    (log,) = files_of([(*one, 0) for one in found])
+    text = log.text
+    assert text.count("fio version 3 iolog\n") == 2
+    assert text.count(" write ") == 4 and text.count(" sync 0 0\n") == 2
+    (folder / log.name).write_text(text)
+    ((_, row),) = rows(made("read_iolog=both"))
+    assert counts(row) == ([0, 4, 0], [0, 16384, 0], 2)
 
 
 def test_more_files_than_there_can_be_are_told(folder: Path) -> None:

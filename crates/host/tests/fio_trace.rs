@@ -50,8 +50,8 @@ fn did(toy: &Toy) -> Vec<Did> {
     toy.submitted.iter().map(row).collect()
 }
 
-const PAUSES: &str = "fio version 3 iolog\n0 f add\n0 f write 0 4096\n300 f read 4096 8192\n\
-                      500 f write 512 512\n500 f close\n";
+const PAUSES: &str = "fio version 3 iolog\n1 f add\n1 f write 0 4096\n301 f read 4096 8192\n\
+                      501 f write 512 512\n501 f close\n";
 
 #[test]
 fn requests_come_at_their_times() {
@@ -95,7 +95,7 @@ fn what_completes_in_a_pause_counts_when_it_completes() {
 #[test]
 fn a_late_replay_catches_up_at_the_depth_of_the_job() {
     // Ten requests within 9 µs, each of 10 µs, two at once and two outstanding.
-    let lines = (0..10).map(|at| format!("{at} f read {} 4096\n", at * 4096));
+    let lines = (0..10).map(|at| format!("{} f read {} 4096\n", at + 1, at * 4096));
     let text: String = std::iter::once("fio version 3 iolog\n".into())
         .chain(lines)
         .collect();
@@ -212,7 +212,7 @@ fn a_file_that_goes_wrong_ends_the_replay_with_its_line() {
         ),
         (
             "late-year",
-            "fio version 3 iolog\n0 f read 0 512\n999999999999999 f read 0 512\n",
+            "fio version 3 iolog\n1 f read 0 512\n999999999999999 f read 0 512\n",
             "line 3: a time of more than ten years",
         ),
     ] {

@@ -55,6 +55,7 @@ fn counted(row: &Bound<'_, PyDict>, stats: &Stats) -> PyResult<()> {
     }
     let sync = PyDict::new(py);
     sync.set_item("issued", stats.syncs_issued)?;
+    sync.set_item("datasyncs", stats.datasyncs_issued)?;
     sync.set_item("lat", moments(py, &stats.syncs)?)?;
     sync.set_item("lat_hist", histogram(py, &stats.sync_hist)?)?;
     row.set_item("sync", sync)?;

@@ -284,7 +284,9 @@ class Fio:
     for random ones. `file_law` spreads requests over the files where their service is `law`
     (file_service_type=zipf, pareto, normal). With `random_starts` (random_generator=lfsr) the map
     holds where requests begin, and not what they cover. No more than `open_files` files are open at
-    once: another one begins when one of them has come to its end.
+    once: another one begins when one of them has come to its end. `verify`: nothing is compared,
+    but a pass ends as if it were (`reads_back`: what fio reads back counts as asked for). With
+    `files_end_once` a later pass asks for nothing of a file whose end was reached.
 
     Sizes and offsets may be any number of bytes: the drive gets the whole sectors that a request
     touches; trims have to be whole sectors.
@@ -307,6 +309,8 @@ class Fio:
     random_map: bool = True
     random_starts: bool = False
     sequence: Sequence = Sequence()
+    verify: Literal["no", "later", "reads_back"] = "no"
+    files_end_once: bool = False
     number_ios: int = 0
     loops: int = 1
     time_based: bool = False

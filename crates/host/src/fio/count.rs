@@ -6,7 +6,7 @@ use flashtwin_workload::{Direction, Job};
 
 use super::core::Core;
 use super::process::Slot;
-use super::record::{Averager, DATASYNC, Record, Requests, SYNC};
+use super::record::{Averager, DATASYNC, LAST_SYNC, Record, Requests, SYNC};
 use super::stats::{Stats, Windows, batch_class, per_second};
 use crate::outcome::Tally;
 
@@ -77,6 +77,7 @@ impl Counting {
             Kind::Io(direction) => self.stats.sides[direction as usize].issued += 1,
             Kind::Fsync | Kind::Fdatasync => {
                 self.stats.syncs_issued += 1;
+                self.stats.datasyncs_issued += u64::from(kind == Kind::Fdatasync);
                 self.stats.submitted(depth, 1);
             }
         }
@@ -157,7 +158,7 @@ impl Counting {
     }
 
     fn keep(&mut self, core: &mut Core, now: Nanos, slot: &Slot) -> bool {
-        let Some(requests) = self.requests.as_mut().filter(|_| !slot.silent) else {
+        let Some(requests) = self.requests.as_mut() else {
             return true;
         };
         if !core.keeps() {
@@ -165,6 +166,7 @@ impl Counting {
         }
         let direction = match slot.kind {
             Kind::Io(direction) => direction as u8,
+            Kind::Fsync if slot.silent => LAST_SYNC,
             Kind::Fsync => SYNC,
             Kind::Fdatasync => DATASYNC,
         };

@@ -9,6 +9,9 @@ pub const MAX_REQUESTS: u64 = 1 << 25;
 pub const SYNC: u8 = 3;
 /// The direction that a record has for fdatasync.
 pub const DATASYNC: u8 = 4;
+/// The direction that a record has for the fsync of a file at the end of a pass, which counts
+/// nowhere else.
+pub const LAST_SYNC: u8 = 5;
 
 /// Requests in the order of their completions, in columns; times since the phase began.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,7 +30,7 @@ pub struct Requests {
     pub bytes: Vec<u64>,
     /// Number of its span.
     pub file: Vec<u32>,
-    /// 0 read, 1 write, 2 trim, 3 fsync, 4 fdatasync.
+    /// 0 read, 1 write, 2 trim, 3 fsync, 4 fdatasync, 5 fsync at the end of a pass.
     pub direction: Vec<u8>,
 }
 

@@ -117,8 +117,10 @@ pub struct Stats {
     pub syncs: Moments,
     /// Counts of their latencies.
     pub sync_hist: Histogram,
-    /// Syncs issued.
+    /// Syncs issued, of both kinds.
     pub syncs_issued: u64,
+    /// Of them by fdatasync: fio counts their times and not their number.
+    pub datasyncs_issued: u64,
     /// Requests submitted at depths of 1, 2, 4, 8, 16, 32, and 64 and more.
     pub depths: [u64; 7],
     /// Submissions of 0, up to 4, 8, 16, 32, 64 requests, and more.

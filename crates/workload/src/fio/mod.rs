@@ -457,6 +457,19 @@ pub struct Strides {
     pub skip: u64,
 }
 
+/// What becomes of the data that a job writes. A twin compares none; passes end by it all the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verify {
+    /// Nothing.
+    #[default]
+    No,
+    /// Another job may verify it.
+    Later,
+    /// fio reads it back at the end of each pass.
+    ReadsBack,
+}
+
 /// When a process may begin, beside its `start_ns`. Others are named by their places in the phase.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -497,6 +510,8 @@ pub struct Fio {
     pub random_map: bool,
     pub random_starts: bool,
     pub sequence: Sequence,
+    pub verify: Verify,
+    pub files_end_once: bool,
     pub number_ios: u64,
     pub loops: u32,
     pub time_based: bool,
@@ -534,6 +549,8 @@ impl Default for Fio {
             random_map: true,
             random_starts: false,
             sequence: Sequence::default(),
+            verify: Verify::No,
+            files_end_once: false,
             number_ios: 0,
             loops: 1,
             time_based: false,

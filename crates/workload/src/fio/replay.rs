@@ -207,7 +207,10 @@ impl Replay {
             };
             return Ok(Replayed {
                 at,
-                kind: Kind::Fsync,
+                kind: match event.action {
+                    Action::FlushData => Kind::Fdatasync,
+                    _ => Kind::Fsync,
+                },
                 ask,
                 fua: false,
             });

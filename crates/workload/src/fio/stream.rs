@@ -174,7 +174,9 @@ impl Stream {
     pub fn restart(&mut self) {
         self.draws = Draws::new(self.seed.0, self.seed.1);
         self.files.iter_mut().for_each(File::reset);
-        self.files_done = 0;
+        if !self.fio.files_end_once {
+            self.files_done = 0;
+        }
         self.open = 0;
         self.serving = None;
         self.mixed_until = 0;
@@ -189,7 +191,7 @@ impl Stream {
     /// Whether nothing is left of any file in this pass.
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
-        self.files_done == self.files.len()
+        self.files_done >= self.files.len()
     }
 
     /// The file of the next request.

@@ -1,6 +1,8 @@
 //! fio's iologs. Version 2: `file action [offset length]`, where `wait` gives the time since the
 //! start, in microseconds, before which nothing that follows begins. Version 3 puts the time of
-//! each line before it, in microseconds (measured on fio 3.33, both).
+//! each line before it, in microseconds (measured on fio 3.33, both). What counts there is the time
+//! between two lines, where it goes forward: the clock begins with the first line whose time is not
+//! zero, and goes on from line to line where another process's lines follow.
 
 use flashtwin_base::Nanos;
 
@@ -14,7 +16,7 @@ pub fn parse(text: &[u8], version: u8, context: &mut Context) -> Result<Line, Tr
     let mut words = words(text);
     if version == 3 {
         let at = whole(next(&mut words, "time")?, "time")?;
-        reach(context, at)?;
+        pass(context, at)?;
     }
     let name = next(&mut words, "file")?;
     let action = match next(&mut words, "action")? {
@@ -27,7 +29,8 @@ pub fn parse(text: &[u8], version: u8, context: &mut Context) -> Result<Line, Tr
             reach(context, whole(next(&mut words, "time")?, "time")?)?;
             return Ok(Line::Nothing);
         }
-        b"sync" | b"datasync" => Action::Flush,
+        b"sync" => Action::Flush,
+        b"datasync" => Action::FlushData,
         b"read" => Action::Data(Direction::Read),
         b"write" => Action::Data(Direction::Write),
         b"trim" => Action::Data(Direction::Trim),
@@ -41,7 +44,7 @@ pub fn parse(text: &[u8], version: u8, context: &mut Context) -> Result<Line, Tr
     };
     let file = context.file(name)?;
     let (offset, bytes) = match action {
-        Action::Flush => (0, 0),
+        Action::Flush | Action::FlushData => (0, 0),
         Action::Data(_) => {
             let offset = whole(next(&mut words, "offset")?, "offset")?;
             range(offset, whole(next(&mut words, "length")?, "length")?)?
@@ -59,6 +62,18 @@ pub fn parse(text: &[u8], version: u8, context: &mut Context) -> Result<Line, Tr
         flush: false,
         event,
     })
+}
+
+/// Time goes on by what lies between the last line and one at `at` microseconds.
+fn pass(context: &mut Context, at: u64) -> Result<(), TraceProblem> {
+    let before = std::mem::replace(&mut context.line_us, at);
+    if before > 0 && at > before {
+        let too_large = TraceProblem::TooLarge("time");
+        let nanos = (at - before).checked_mul(MICROSECOND);
+        let now = nanos.and_then(|nanos| context.last.0.checked_add(nanos));
+        context.last = Nanos(now.ok_or(too_large)?);
+    }
+    Ok(())
 }
 
 /// Time goes on to `at` microseconds, unless it is there already.

@@ -48,6 +48,8 @@ pub enum Action {
     Data(Direction),
     /// What was acknowledged becomes durable.
     Flush,
+    /// The same by fdatasync.
+    FlushData,
 }
 
 /// One request of a trace.
@@ -166,6 +168,8 @@ struct Context {
     /// The time of the first event, in the format's own count.
     first: Option<u64>,
     last: Nanos,
+    /// Of iologs of version 3: the time of the last line, in microseconds.
+    line_us: u64,
 }
 
 impl Context {
@@ -238,6 +242,7 @@ impl<R: BufRead> Reader<R> {
                 names: BTreeMap::new(),
                 first: None,
                 last: Nanos::ZERO,
+                line_us: 0,
             },
             held: None,
             // The first line of an iolog says what it is; of the others it is an event already.
@@ -276,6 +281,8 @@ impl<R: BufRead> Reader<R> {
         let text = self.line.trim_ascii();
         let parsed = match self.kind {
             _ if text.is_empty() => Ok(Line::Nothing),
+            // A process that joins the log of another begins with this line, too.
+            Kind::Iolog { .. } if text.starts_with(IOLOG) => Ok(Line::Nothing),
             Kind::Iolog { version } => iolog::parse(text, version, &mut self.context),
             Kind::Blkparse => blkparse::parse(text, &mut self.context),
             Kind::Msr => msr::parse(text, &mut self.context),
@@ -353,10 +360,13 @@ fn read_line(source: &mut impl BufRead, line: &mut Vec<u8>) -> Result<bool, Trac
     Ok(read > 0)
 }
 
+/// What the first line of an iolog begins with.
+const IOLOG: &[u8] = b"fio version ";
+
 /// What the first line says of the file.
 fn kind_of(line: &[u8], asked: Option<Format>) -> Result<Kind, TraceProblem> {
     let text = line.trim_ascii();
-    let iolog = text.strip_prefix(b"fio version ");
+    let iolog = text.strip_prefix(IOLOG);
     match asked {
         None if iolog.is_some() => iolog_version(text),
         None if blkparse::looks_so(text) => Ok(Kind::Blkparse),

@@ -58,13 +58,13 @@ impl Shape {
     pub fn of(&self, event: Event) -> Option<Event> {
         let skip = &self.skip;
         let left_out = match event.action {
-            Action::Flush => skip.sync,
+            Action::Flush | Action::FlushData => skip.sync,
             Action::Data(direction) => [skip.read, skip.write, skip.trim][direction as usize],
         };
         if left_out {
             return None;
         }
-        if event.action == Action::Flush {
+        if !matches!(event.action, Action::Data(_)) {
             return Some(event);
         }
         let placed = self.place(event.offset);

@@ -180,6 +180,7 @@ ROWS = (
     _row("flow", Whole(most=1000), "requests in proportion to those of other jobs", 0),
     _row("flow_id", Whole(most=_UINT), "which jobs share a flow", 0),
     _row("flow_sleep", Whole(name="microseconds"), "pause of a job that is ahead of its flow", 0),
+    _row("do_verify", Flag(), "with verify: passes end as if what is written were read back", True),
     _row("fsync", Whole(most=_UINT), "a flush after every so many writes", 0),
     _row("fdatasync", Whole(most=_UINT), "a flush after every so many writes", 0),
     _row("end_fsync", Flag(), "a flush at the end", False),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from flashtwin.battery.fio import (
     Batch,
@@ -102,6 +102,8 @@ def _fio(clone: Clone, parts: Sequence[Part], layout: Layout, total: int, synchr
             add_bytes=pattern.skip,
             identical=job["rw_sequencer"] == "identical",
         ),
+        verify=_verify(job),
+        files_end_once=not (job["do_verify"] or job["loops"] > 1 or job["time_based"]),
         number_ios=job["number_ios"],
         loops=max(job["loops"], 1),
         time_based=bool(job["time_based"] and job["runtime"]),
@@ -122,6 +124,20 @@ def _fio(clone: Clone, parts: Sequence[Part], layout: Layout, total: int, synchr
         ends=_ends(clone),
         logs=_logs(job),
     )
+
+
+def _verify(job: FioJob) -> Literal["no", "later", "reads_back"]:
+    """What fio does with the data that a job writes; what it reads back, a twin leaves out."""
+    if job["verify"] in (None, "0"):
+        return "no"
+    if job["verify_state_load"] and job["rw"].rw in ("read", "randread"):
+        raise JobFileError(
+            job.line("verify_state_load"),
+            f"job {job.name} ends where the state file of an earlier job says, and a twin has none",
+            hint="leave verify_state_load out, and say with number_ios how many reads there are",
+        )
+    writes = "write" in job["rw"].rw or job["rw"].rw.endswith("rw")
+    return "reads_back" if job["do_verify"] and writes else "later"
 
 
 def _is_synchronous(job: FioJob) -> bool:
@@ -363,6 +379,14 @@ def told(job: FioJob) -> list[Note]:
             Note(
                 where=job.line("steadystate"),
                 text="steadystate does nothing without steadystate_duration, as in fio",
+            )
+        )
+    if job["write_iolog"] and job["numjobs"] > 1:
+        found.append(
+            Note(
+                where=job.line("write_iolog"),
+                text=f"the {job['numjobs']} copies of job {job.name} are in {job['write_iolog']}"
+                " one behind the other; those of fio mix there in pieces of 8 KiB",
             )
         )
     found += [

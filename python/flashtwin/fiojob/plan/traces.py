@@ -257,6 +257,21 @@ def told(job: FioJob, replay: Replay) -> list[Note]:
                 " they are widened to whole ones",
             )
         )
+    if survey["format"] == "iolog" and job["replay_skip"]:
+        notes.append(
+            Note(
+                where=job.line("replay_skip"),
+                text="replay_skip holds for this iolog, as in later versions of fio; 3.33 looks at"
+                " it for binary traces only",
+            )
+        )
+    if survey["format"] == "iolog" and survey["ios"][2]:
+        notes.append(
+            Note(
+                where=job.line("read_iolog"),
+                text=f"{survey['ios'][2]} trims are replayed, which fio 3.33 leaves out",
+            )
+        )
     notes += [
         Note(where=job.line(option), text=f"{option} does nothing with read_iolog, as in fio")
         for option in _IDLE

@@ -42,10 +42,9 @@ class Counted:
 
     `number` counts from 1 over all processes; `group` is the reporting group; `options` are those
     of its own section as text; `together`: the group is told as one. `begun`: it ran at all.
-    `begun_ns`: when its phase began, since the whole run did. `fsyncs`: its syncs count as
-    requests, which those of fdatasync do not in fio. `without`: latencies and rates that are not
-    measured (`slat`, `clat`, `lat`, `bw`, `iops`); without `clat` there are no classes of latency
-    and no times of syncs.
+    `begun_ns`: when its phase began, since the whole run did. `without`: latencies and rates
+    that are not measured (`slat`, `clat`, `lat`, `bw`, `iops`); without `clat` there are no classes
+    of latency and no times of syncs.
     """
 
     name: str
@@ -62,7 +61,6 @@ class Counted:
     latency_window_ns: int = 0
     latency_percentile: float = 100.0
     steady: str | None = None
-    fsyncs: bool = True
     without: frozenset[str] = frozenset()
     style: Style = field(default_factory=Style)
 
@@ -88,7 +86,7 @@ def report(members: Sequence[Counted]) -> JobReport:
     rows = [one.row for one in members]
     failure = next((row["failure"] for row in rows if row["failure"]), None)
     issued = [sum(side(row, name)["issued"] for row in rows) for name in DIRECTIONS]
-    syncs = sum(one.row["sync"]["issued"] for one in members if one.fsyncs)
+    syncs = _fsyncs(members)
     moved = max(sum(issued), 1)
     spent = [row["ended_ns"] - row["measured_ns"] for row in rows]
     return JobReport(
@@ -169,10 +167,16 @@ def _runtime(one: FioSide) -> int:
 def _sync(members: Sequence[Counted]) -> Sync:
     timed = [one.row["sync"] for one in members if "clat" not in one.without]
     return Sync(
-        ios=sum(one.row["sync"]["issued"] for one in members if one.fsyncs),
+        ios=_fsyncs(members),
         lat=joined([_spread(row["lat"]) for row in timed]),
         bins=summed(row["lat_hist"] for row in timed),
     )
+
+
+def _fsyncs(members: Sequence[Counted]) -> int:
+    """fio tells the number of the syncs by fsync, and the times of those by fdatasync too."""
+    syncs = [one.row["sync"] for one in members]
+    return sum(sync["issued"] - sync["datasyncs"] for sync in syncs)
 
 
 def _moments(one: FioSide, name: str) -> Moments:

@@ -46,7 +46,7 @@ def files_of(rows: Sequence[Ran]) -> list[Log]:
         if name and row["requests"] is not None:
             files = [part.name for part in process.parts]
             typed = is_typed(process.clone.job, "write_iolog")
-            key = (_numbered(str(name), process), typed)
+            key = (str(name), typed)
             iologs.setdefault(key, []).append((row, files))
     return joined(logs) + [
         Log(name=name, pieces=iolog(some), typed=typed) for (name, typed), some in iologs.items()
@@ -81,7 +81,7 @@ def _names_of(process: Process) -> Iterator[tuple[str, str]]:
         for kind in KINDS.get(option, ("clat_hist",)):
             yield option, name_of(wish, option, kind)
     if name := process.clone.job["write_iolog"]:
-        yield "write_iolog", _numbered(str(name), process)
+        yield "write_iolog", str(name)
 
 
 def is_typed(job: FioJob, option: str) -> bool:
@@ -146,8 +146,3 @@ def wish_of(process: Process, epoch_ns: int) -> Wish:
         iops="iops" not in unmeasured,
         epoch_ms=epoch_ns // MS if any(job[option] for option in EPOCHS) else 0,
     )
-
-
-def _numbered(name: str, process: Process) -> str:
-    """The first copy has the name itself; fio's copies would overwrite one another's there."""
-    return name if process.clone.number == 0 else f"{name}.{process.clone.number}"

@@ -45,7 +45,6 @@ def counted(process: Process, row: Mapping[str, Any] | None, begun_ns: int) -> C
         latency_window_ns=target.window_ns if target else 0,
         latency_percentile=target.percentile if target else 100.0,
         steady=written("steadystate", steady).partition("=")[2] if steady else None,
-        fsyncs=bool(job["fsync"]),
         without=without(job),
         style=style_of(job),
     )
@@ -80,7 +79,7 @@ def nothing(name: str) -> FioRow:
         "read": side,
         "write": side,
         "trim": side,
-        "sync": {"issued": 0, "lat": none, "lat_hist": {}},
+        "sync": {"issued": 0, "datasyncs": 0, "lat": none, "lat_hist": {}},
         "depths": [0] * len(DEPTHS),
         "submits": [0] * len(BATCHES),
         "completes": [0] * len(BATCHES),

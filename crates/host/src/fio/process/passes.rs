@@ -1,7 +1,7 @@
 //! Passes: when one begins, what it may ask for, and what happens when it ends.
 
 use flashtwin_base::{Device, Nanos};
-use flashtwin_workload::fio::{Kind, Kinds};
+use flashtwin_workload::fio::{Kind, Kinds, Verify};
 use flashtwin_workload::{Direction, Mix, Order};
 
 use super::{Place, Process, State, Step, sync_of};
@@ -62,9 +62,13 @@ impl Process<'_> {
                 size.saturating_add(all.saturating_mul(self.fio.loops.into()))
             }
             _ if random && writes && !self.has_map() => size.max(io_size),
-            _ if mixes && !random => size.max(io_size),
+            _ if mixes && !random && !self.verifies() => size.max(io_size),
             _ => size,
         }
+    }
+
+    fn verifies(&self) -> bool {
+        self.fio.verify != Verify::No
     }
 
     pub(super) fn has_map(&self) -> bool {
@@ -104,7 +108,15 @@ impl Process<'_> {
             return false;
         }
         let limit = self.job.io_bytes.unwrap_or(self.total_size());
-        let left = limit.saturating_sub(self.done.bytes.iter().sum());
+        let [_, written, _] = self.done.bytes;
+        // What fio reads back of the writes counts, although a twin does not read it.
+        let read_back = if self.fio.verify == Verify::ReadsBack {
+            written
+        } else {
+            0
+        };
+        let done: u64 = self.done.bytes.iter().sum();
+        let left = limit.saturating_sub(done + read_back);
         let blocks = self.fio.blocks.iter().flatten();
         let most = blocks.map(|blocks| blocks.most).max().unwrap_or(1);
         let exhausted = self.source.stream().is_exhausted() && self.job.io_bytes.is_none();
@@ -133,7 +145,8 @@ impl Process<'_> {
             }
             return Step::Wait(State::Held);
         }
-        if self.done.pass_issued >= self.pass_limit() && !self.fio.time_based {
+        let endless = self.fio.time_based && !self.verifies();
+        if self.done.pass_issued >= self.pass_limit() && !endless {
             return Step::On(Place::Ends);
         }
         Step::On(Place::Take)
@@ -172,8 +185,9 @@ impl Process<'_> {
         }
         let nothing = sync_of(file);
         let slot = self.made_slot(now, Kind::Fsync, nothing);
-        self.slots[slot as usize].silent = true;
-        self.slots[slot as usize].flies = true;
+        let made = &mut self.slots[slot as usize];
+        (made.silent, made.flies, made.number) = (true, true, self.done.numbers);
+        self.done.numbers += 1;
         self.count.begins(now);
         self.last = Some(Kind::Fsync);
         self.sync(core, device, now, slot);
