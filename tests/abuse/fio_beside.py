@@ -44,8 +44,9 @@ DIRECTIONS = ("read", "write", "trim")
 HANG_S = 20
 # Requests beyond which the twin is stopped: no case asks for as many.
 MOST_BYTES = 1 << 34
-# No case writes a longer log.
+# No case writes a longer log, or needs as much memory in fio.
 MOST_LOG_BYTES = 1 << 24
+MOST_FIO_BYTES = 1 << 30
 # What is drawn on a twin is drawn with so many seeds; so many of their standard deviations off is
 # no chance, and neither is never where the other side has as many as often.
 SEEDS = 12
@@ -161,6 +162,25 @@ def _maps(draw: random.Random) -> list[str]:
     return lines
 
 
+def _open_files(draw: random.Random) -> list[str]:
+    return [f"openfiles={draw.randint(1, 3)}"]
+
+
+def _syncs(draw: random.Random) -> list[str]:
+    every = [name for name in ("fsync", "fdatasync") if draw.random() < 0.5]
+    lines = [f"{name}={draw.choice([1, 2, 5, 16])}" for name in every]
+    return lines + [f"{name}=1" for name in ("end_fsync", "fsync_on_close") if draw.random() < 0.4]
+
+
+def _zones(draw: random.Random) -> list[str]:
+    lines = ["zonemode=strided", f"zonesize={draw.choice(['16k', '64k', '20k'])}"]
+    if draw.random() < 0.5:
+        lines.append(f"zonerange={draw.choice(['64k', '128k'])}")
+    if draw.random() < 0.5:
+        lines.append(f"zoneskip={draw.choice(['4k', '64k', '0'])}")
+    return lines
+
+
 # What a case is drawn from: a name, how often it is there, and the lines that it draws.
 Kind = tuple[float, Callable[[random.Random], list[str]]]
 KINDS: dict[str, Kind] = {
@@ -171,6 +191,9 @@ KINDS: dict[str, Kind] = {
     "ends": (0.3, _ends),
     "files": (0.2, _files),
     "maps": (0.25, _maps),
+    "openfiles": (0.15, _open_files),
+    "syncs": (0.2, _syncs),
+    "zones": (0.1, _zones),
 }
 
 
@@ -214,7 +237,7 @@ def real(text: str, folder: Path) -> Side:
     program = subprocess.Popen(
         [str(FIO), "--output-format=json", "job.fio"],
         cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        start_new_session=True, preexec_fn=_bound_files,
+        start_new_session=True, preexec_fn=_bound,
     )  # fmt: skip
     try:
         said, wrong = program.communicate(timeout=HANG_S)
@@ -239,9 +262,11 @@ def real(text: str, folder: Path) -> Side:
     )
 
 
-def _bound_files() -> None:
-    """A job that asks for ever ends when its log is longer than that of any case."""
+def _bound() -> None:
+    """A job that asks for ever ends when its log is longer than that of any case, and one that
+    keeps what it asked for when it has more than any case needs."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (MOST_LOG_BYTES, MOST_LOG_BYTES))
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_FIO_BYTES, MOST_FIO_BYTES))
 
 
 def _logged_text(text: str) -> str:
