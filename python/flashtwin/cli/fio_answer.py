@@ -96,7 +96,7 @@ def _refused(log: Log) -> FlashtwinError | None:
     try:
         within = None if log.typed else Path()
         with outputs.growing(Path(log.name), within=within) as file:
-            file.writelines(log.pieces)
+            file.writelines(log.pieces())
     except FlashtwinError as error:
         return error
     return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,8 @@ def files_of(rows: Sequence[Ran]) -> list[Log]:
             key = (str(name), typed)
             iologs.setdefault(key, []).append((row, files))
     return joined(logs) + [
-        Log(name=name, pieces=iolog(some), typed=typed) for (name, typed), some in iologs.items()
+        Log(name=name, pieces=partial(iolog, some), typed=typed)
+        for (name, typed), some in iologs.items()
     ]
 
 

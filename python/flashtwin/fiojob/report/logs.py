@@ -9,13 +9,14 @@ of fio 3.33.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from flashtwin.fiojob.report.wish import HIST, KINDS, Log, Wish, pieces_of
+from flashtwin.fiojob.report.wish import HIST, KINDS, Log, Pieces, Wish, pieces_of
 from flashtwin.results.buckets import BITS, BUCKETS, bucket_of
 
 MS = 1_000_000
@@ -33,10 +34,10 @@ def logs_of(row: Mapping[str, Any], wish: Wish) -> list[Log]:
         for kind in kinds:
             measured = getattr(wish, kind)
             if measured or kind in EMPTY:
-                pieces = _lines(row, kind, wish) if measured else ()
+                pieces: Pieces = partial(_lines, row, kind, wish) if measured else _none
                 made.append(_log(wish, option, kind, pieces))
     if HIST in wish.logs and wish.hist_ns:
-        made.append(_log(wish, HIST, "clat_hist", _histograms(row, wish)))
+        made.append(_log(wish, HIST, "clat_hist", partial(_histograms, row, wish)))
     return made
 
 
@@ -48,14 +49,22 @@ def joined(logs: Sequence[Log]) -> list[Log]:
     return [
         Log(
             name=name,
-            pieces=chain.from_iterable(one.pieces for one in same),
+            pieces=partial(_all, same),
             typed=all(one.typed for one in same),
         )
         for name, same in parts.items()
     ]
 
 
-def _log(wish: Wish, option: str, kind: str, pieces: Iterable[str]) -> Log:
+def _all(logs: Sequence[Log]) -> Iterator[str]:
+    return (piece for log in logs for piece in log.pieces())
+
+
+def _none() -> Iterator[str]:
+    return iter(())
+
+
+def _log(wish: Wish, option: str, kind: str, pieces: Pieces) -> Log:
     return Log(name=name_of(wish, option, kind), pieces=pieces, typed=option in wish.typed)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 KINDS = {
@@ -13,6 +13,8 @@ KINDS = {
 HIST = "write_hist_log"
 
 
+# The text of a log, made anew each time that it is asked for.
+Pieces = Callable[[], Iterable[str]]
 # Rows of a log that are text at once.
 PIECE_ROWS = 1 << 16
 
@@ -31,13 +33,13 @@ class Log:
     """
 
     name: str
-    pieces: Iterable[str]
+    pieces: Pieces
     typed: bool = False
 
     @property
     def text(self) -> str:
-        """All of it; the pieces can be asked for once."""
-        return "".join(self.pieces)
+        """All of it."""
+        return "".join(self.pieces())
 
 
 @dataclass(frozen=True, kw_only=True)
