@@ -50,6 +50,7 @@ class Verdict:
     calls: int
     seconds: float
     worst_s: float
+    worst_cpu_s: float
     worst_bytes: int
     kept: Path | None = None
 
@@ -63,6 +64,7 @@ class Tally:
     cases: int = 0
     calls: int = 0
     worst_s: float = 0.0
+    worst_cpu_s: float = 0.0
     worst_bytes: int = 0
     failed: list[Verdict] = field(default_factory=list)
 
@@ -71,6 +73,7 @@ class Tally:
         self.cases += 1
         self.calls += verdict.calls
         self.worst_s = max(self.worst_s, verdict.worst_s)
+        self.worst_cpu_s = max(self.worst_cpu_s, verdict.worst_cpu_s)
         self.worst_bytes = max(self.worst_bytes, verdict.worst_bytes)
         if verdict.failures:
             self.failed.append(verdict)
@@ -187,6 +190,7 @@ def _tried(plan: Plan, seed: int, folder: Path, prepared: Path, block: str | Non
         calls=len(box.outcomes),
         seconds=time.monotonic() - began,
         worst_s=max((one.wall_s for one in box.outcomes), default=0.0),
+        worst_cpu_s=max((one.cpu_s for one in box.outcomes), default=0.0),
         worst_bytes=max((one.rss_bytes for one in box.outcomes), default=0),
         kept=kept,
     )
@@ -242,7 +246,8 @@ def _verdicts(
 
 def _lost(seed: int) -> Verdict:
     why = "the worker that tried it was killed"
-    return Verdict(seed=seed, failures=(why,), calls=0, seconds=0, worst_s=0, worst_bytes=0)
+    nothing = {"calls": 0, "seconds": 0.0, "worst_s": 0.0, "worst_cpu_s": 0.0, "worst_bytes": 0}
+    return Verdict(seed=seed, failures=(why,), **nothing)
 
 
 def _progress(plan: Plan, tally: Tally, spent: float) -> str:
@@ -258,18 +263,11 @@ def _progress(plan: Plan, tally: Tally, spent: float) -> str:
 
 def table(tallies: Sequence[Tally]) -> str:
     """How much was tried, and what did not hold."""
-    columns = (
-        ("cases", 7),
-        ("commands", 9),
-        ("seconds", 8),
-        ("worst s", 8),
-        ("MiB", 6),
-        ("failed", 7),
-    )
-    head = " ".join([f"{'kind':<10}", *(f"{name:>{width}}" for name, width in columns)])
+    columns = ("cases", "commands", "seconds", "worst s", "worst cpu", "MiB", "failed")
+    head = f"{'kind':<10}" + "".join(f"{name:>10}" for name in columns)
     rows = [
-        f"{one.kind:<10} {one.cases:>7} {one.calls:>9} {one.seconds:>8.1f} {one.worst_s:>8.1f}"
-        f" {one.worst_bytes / 2**20:>6.0f} {len(one.failed):>7}"
+        f"{one.kind:<10}{one.cases:>10}{one.calls:>10}{one.seconds:>10.1f}{one.worst_s:>10.1f}"
+        f"{one.worst_cpu_s:>10.1f}{one.worst_bytes / 2**20:>10.0f}{len(one.failed):>10}"
         for one in tallies
     ]
     return "\n".join([head, *rows])
