@@ -10,8 +10,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -112,7 +112,7 @@ def test_terse_lines_of_an_interrupted_run() -> None:
 def test_a_signal_ends_the_jobs_and_not_the_answer(number: int, tmp_path: Path) -> None:
     (tmp_path / "jobs.fio").write_text(JOBS)
     words = ["fio", "jobs.fio", "--output-format=json", "--output=out.json", *TWIN]
-    with begun(words, tmp_path) as process:
+    with begun(words, tmp_path, lambda _: any(tmp_path.glob("*out.json*"))) as process:
         process.send_signal(number)
         _, said = process.communicate(timeout=60)
     assert process.returncode == 128
@@ -124,13 +124,15 @@ def test_a_signal_ends_the_jobs_and_not_the_answer(number: int, tmp_path: Path) 
 def test_a_signal_reaches_fio_on_a_path(tmp_path: Path) -> None:
     job = "--name=a --rw=read --bs=4k --size=1m --time_based --runtime=100 --output=out.json"
     words = ["fio", *job.split(), "--output-format=json", "--on", "./probe.bin"]
-    with begun(words, tmp_path) as process:
-        asked = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-        waits = time.monotonic() + 60
-        while not runs(asked.read_text(), "--output-format=json") and time.monotonic() < waits:
-            time.sleep(0.05)
-        # fio is there, and its jobs are a moment later.
-        time.sleep(1)
+
+    def jobs_run(process: subprocess.Popen[str]) -> bool:
+        """fio's job has read more than its file; what filled the file was another fio."""
+        return any(
+            has(number, "answer.txt") and read_bytes(number) > 2**20
+            for number in children(process.pid)
+        )
+
+    with begun(words, tmp_path, jobs_run) as process:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
     assert process.returncode == 128
@@ -140,15 +142,17 @@ def test_a_signal_reaches_fio_on_a_path(tmp_path: Path) -> None:
 
 
 @contextmanager
-def begun(words: list[str], where: Path) -> Iterator[subprocess.Popen[str]]:
-    """The program, once its jobs run: the file of its answer lies beside its place then."""
+def begun(
+    words: list[str], where: Path, jobs_run: Callable[[subprocess.Popen[str]], bool]
+) -> Iterator[subprocess.Popen[str]]:
+    """The program, once its jobs run: of a twin the file of the answer lies beside its place."""
     process = subprocess.Popen(
         [sys.executable, "-m", "flashtwin.cli", *words],
         cwd=where, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
         waits = time.monotonic() + 60
-        while not any(where.glob("*out.json*")) and time.monotonic() < waits:
+        while not jobs_run(process) and time.monotonic() < waits:
             time.sleep(0.02)
         yield process
     finally:
@@ -156,9 +160,26 @@ def begun(words: list[str], where: Path) -> Iterator[subprocess.Popen[str]]:
         process.wait()
 
 
-def runs(processes: str, word: str) -> bool:
-    """Whether one of some processes was started with a word."""
-    return any(word in Path(f"/proc/{one}/cmdline").read_text() for one in processes.split())
+def children(number: int) -> list[int]:
+    """The processes that one has started, as long as it is there."""
+    with suppress(OSError):
+        words = Path(f"/proc/{number}/task/{number}/children").read_text().split()
+        return [int(word) for word in words]
+    return []
+
+
+def has(number: int, word: str) -> bool:
+    """Whether a process was started with a word."""
+    with suppress(OSError):
+        return word in Path(f"/proc/{number}/cmdline").read_text()
+    return False
+
+
+def read_bytes(number: int) -> int:
+    """What a process has read."""
+    with suppress(OSError):
+        return int(Path(f"/proc/{number}/io").read_text().split()[1])
+    return 0
 
 
 def full(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:

@@ -1,0 +1,212 @@
+"""What the documentation and the help pages tell people to type is run, in that spelling.
+
+What a line names is made first: see `WORDS` and `supply`. Simulated drives are a sixteenth of their
+size where a line says nothing of it. A drive behind a path does not rest between steps, and the
+lines of `STOPPED`, whose timed steps on a path take minutes, are stopped after the first ones.
+What takes long runs with `./dev test --full`.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+from stored_runs import store
+from test_cli_docs import ROOT, walk
+
+from flashtwin import _core
+from flashtwin.cli.app import EPILOG, app
+from flashtwin.drives.real import Real
+from flashtwin.errors import DONE, INTERRUPTED, MISS, USAGE
+from flashtwin.results.writer import Writer
+
+assert _core.load_spec, "these tests need the compiled part"
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+STORED = "flashtwin-runs/20260115-101500-bx500-240"
+# Words of a line that stand for something of the reader's own, and what is typed for them here.
+WORDS = {
+    "RUN": STORED,
+    "flashtwin-runs/RUN": STORED,
+    "/mnt/ssd/probe": "./probe",
+    "/data/runs": "flashtwin-runs",
+}
+PATHS = {"./probe", "./probe.bin"}
+# Files of so many bytes are enough to see that a line about a file is taken.
+SIZES = {"4GB": "64MiB", "32GB": "64MiB"}
+SCALE = "1/16"
+HANG_SECONDS, LONG_HANG_SECONDS = 60, 600
+LONG = ("validate", "sweep")
+
+# Whether two runs differ, and so the exit code, is up to the runs that stand in here.
+COMPARING = ("compare",)
+# On a path each cell of crystaldiskmark is timed, and a budget has its time to spend.
+STOPPED = ("--budget", "fill,crystaldiskmark")
+STOPPED_AFTER = 3
+# The test file of crystaldiskmark has 1 GiB and has to fit.
+STOPPED_SIZE = "2GiB"
+# Asks for what is missing, and a test has no terminal to answer on.
+ASKING = ("flashtwin new mine",)
+MSR = "128166372003061629,hm,0,Write,{},4096,100\n"
+BLKPARSE = "  8,0 1 {0} 0.00{0} 1 D W {1} + 8 [a]\n"
+IOLOG = "fio version 2 iolog\n/dev/sda add\n/dev/sda open\n/dev/sda write 0 4096\n/dev/sda close\n"
+
+
+def fenced(text: str) -> Iterator[str]:
+    """The lines of blocks that are typed into a shell."""
+    for kind, block in re.findall(r"^```(\w*)\n(.*?)^```", text, re.M | re.S):
+        if kind in ("", "sh", "console"):
+            yield from re.sub(r"\\\n\s*", " ", block).splitlines()
+
+
+def commands(lines: Iterator[str]) -> Iterator[str]:
+    for line in lines:
+        bare = re.split(r"\s#\s", line.strip().removeprefix("$ "))[0]
+        for call in re.split(r"\s*(?:;|&&)\s*", bare):
+            if call.startswith("flashtwin ") and "…" not in call:
+                yield call.strip()
+
+
+def examples() -> Iterator[str]:
+    for page in (EPILOG, *(command.epilog or "" for command in walk(app))):
+        yield from page.partition("Examples:\n")[2].splitlines()
+
+
+def takes_long(call: str) -> bool:
+    """Whether a line measures more than one fill of one target."""
+    words = call.split()
+    short = "--resume" in words or (words[-1] == "fill" and words[3].startswith("-"))
+    return words[1] in LONG or (words[1] == "test" and not short)
+
+
+TYPED = dict.fromkeys(
+    [*(one for page in PAGES for one in commands(fenced(page.read_text()))), *commands(examples())]
+)
+CALLS = [
+    pytest.param(call, marks=pytest.mark.full if takes_long(call) else (), id=call)
+    for call in TYPED
+]
+
+
+def supply(place: Path) -> None:
+    """The files, specs and runs that the lines name, in a directory of the test's own."""
+    shutil.copytree(ROOT / "examples", place / "examples")
+    spec = (ROOT / "python/flashtwin/catalogue/bx500-240.toml").read_text()
+    (place / "mine.toml").write_text(spec)
+    (place / "job.fio").write_text("[fill]\nrw=write\nbs=128k\nsize=16m\nioengine=psync\n")
+    for name in ("trace.csv", "server.csv"):
+        (place / name).write_text("".join(MSR.format(4096 * n) for n in range(9)))
+    (place / "sda.blkparse.txt").write_text("".join(BLKPARSE.format(n, 8 * n) for n in range(1, 9)))
+    (place / "fio.iolog").write_text(IOLOG)
+    for name in (STORED, "run-a", "run-b", "before", "after", "flashtwin-runs/two-drives/a"):
+        store(place / name)
+    store(place / "flashtwin-runs/two-drives/b", target="bx500-240-nocache")
+
+
+@contextmanager
+def interrupted(after: int) -> Iterator[None]:
+    """Ctrl-C behind so many steps."""
+    real, count = Writer.step, 0
+
+    def step(self: Writer, **values: object) -> object:
+        nonlocal count
+        count += 1
+        if count > after:
+            raise KeyboardInterrupt
+        return real(self, **values)  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Writer, "step", step)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _hang_guard(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A line that hangs fails with the place where it stands."""
+    seconds = LONG_HANG_SECONDS if request.node.get_closest_marker("full") else HANG_SECONDS
+
+    def stop(number: int, frame: object) -> None:
+        raise TimeoutError(f"the line has not ended within {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(name="run")
+def real(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[list[str]], Result]:
+    monkeypatch.chdir(tmp_path)
+    supply(tmp_path)
+    monkeypatch.setattr(Real, "_sleep", lambda *asked: None)
+
+    def call(words: list[str]) -> Result:
+        with pytest.MonkeyPatch.context() as scaled:
+            for option in app.commands[words[0]].params:
+                if option.name == "scale" and not PATHS & set(words):
+                    scaled.setattr(option, "default", SCALE)
+            return CliRunner().invoke(app, words)
+
+    return call
+
+
+def begin(run: Callable[[list[str]], Result], words: list[str]) -> None:
+    """The run that a line goes on with, interrupted behind its second step."""
+    where = words[words.index("--resume") + 1]
+    shutil.rmtree(where, ignore_errors=True)
+    target = ["bx500-240"] if where.endswith("bx500-240") else ["./probe.bin", "--size", "16MiB"]
+    with interrupted(2):
+        begun = run(["test", *target, "--battery", "fill", "--out", where])
+    assert begun.exit_code == INTERRUPTED, begun.output
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_line_of_the_docs_runs(
+    call: str, run: Callable[[list[str]], Result], request: pytest.FixtureRequest
+) -> None:
+    words = [WORDS.get(word, SIZES.get(word, word)) for word in shlex.split(call)[1:]]
+    needs_fio = "probe" in call
+    if needs_fio and shutil.which("fio") is None:
+        pytest.skip("fio is not installed")
+    if "--cluster" in words:
+        distributed = pytest.importorskip("distributed")
+        cluster = distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None
+        )
+        request.addfinalizer(cluster.close)
+        words[words.index("--cluster") + 1] = cluster.scheduler_address
+    if "--resume" in words:
+        begin(run, words)
+    if "20260115-101500-bx500-240" in words:
+        words = [STORED if word == Path(STORED).name else word for word in words]
+    if words[0] == "compare" and words[1] == words[2]:
+        words[2] = "run-b"
+    if words[0] == "new":
+        Path("mine.toml").unlink()
+    stopped = PATHS & set(words) and set(STOPPED) & set(words)
+    if stopped:
+        words[words.index("--size") + 1] = STOPPED_SIZE
+    with interrupted(STOPPED_AFTER) if stopped else nullcontext():
+        done = run(words)
+    allowed = [INTERRUPTED if stopped else DONE]
+    if words[0] in COMPARING:
+        allowed = [DONE, MISS]
+    if call in ASKING:
+        allowed = [USAGE]
+        assert "there is no terminal to ask on" in done.output
+    assert done.exit_code in allowed, f"{done.output}\n{done.exception!r}"
+
+
+def test_every_command_has_a_line_that_is_run() -> None:
+    assert len(TYPED) > 80
+    assert {call.split()[1] for call in TYPED} == set(app.commands)
+    assert all(isinstance(command, click.Command) for command in app.commands.values())
