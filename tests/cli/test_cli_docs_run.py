@@ -82,9 +82,9 @@ def examples() -> Iterator[str]:
 
 def takes_long(call: str) -> bool:
     """Whether a line measures more than one fill of one target."""
-    words = call.split()
-    short = "--resume" in words or (words[-1] == "fill" and words[3].startswith("-"))
-    return words[1] in LONG or (words[1] == "test" and not short)
+    _, command, *words = call.split()
+    one_fill = words[-1:] == ["fill"] and words[1:2] in (["--battery"], ["--size"])
+    return command in LONG or (command == "test" and not one_fill and "--resume" not in words)
 
 
 TYPED = dict.fromkeys(

@@ -12,7 +12,7 @@ from flashtwin.errors import DONE, USAGE
     "check",
     short_help="Check a spec; all errors at once.",
     epilog=options.examples(
-        "flashtwin check ./mine.toml", "flashtwin check bx500-240 --set slc_cache.size=30GB"
+        "flashtwin check ./mine.toml", "flashtwin check bx500-240 --set op=14%"
     ),
 )
 @click.argument("spec")
