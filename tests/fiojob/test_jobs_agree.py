@@ -44,7 +44,10 @@ BY_RANK = ("zipf", "zipf-flat", "pareto")
 # Real time decides how many requests there are.
 TIMED = ("rate-directions",)
 # What the copies of a job write into one iolog cannot be told apart.
-SHARED_LOG = ("clones-seq", "clones-rand-grouped", "wait-for", "wait-for-one")
+SHARED_LOG = (
+    *("clones-seq", "clones-rand-grouped", "offset-increment-percent"),
+    *("wait-for", "wait-for-one"),
+)
 
 
 def real(name: str, folder: Path) -> tuple[dict[str, Any], list[Stream]]:

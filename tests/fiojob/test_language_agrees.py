@@ -14,6 +14,7 @@ from flashtwin.fiojob.language.where import JobFileError
 # Option lines of one section [a] that both take.
 TAKEN = """bs=4k|bs=4k,8k|bs=,8k|bs=8k,|blocksize=1m|bsrange=4k-64k|blocksize_range=4k-8k,8k-16k
 bssplit=4k/50:8k/50|bssplit=4k/10:64k/|bssplit=4k/20:8k/80,16k|ba=4k|bs_unaligned|bs_unaligned=1
+rw=randread:4k|rw=randwrite:0|rw=randread:-4
 rw=read|readwrite=randrw|rw=randread:8|rw=write:4k|rw=trimwrite|rw=randtrimwrite|rw=randtrim
 iodepth=32|iodepth_batch=4|iodepth_batch_submit=2|iodepth_batch_complete=1|iodepth_low=2
 size=1g|size=30%|size=0x100000|io_size=2g|io_limit=1g|filesize=1m|filesize=1m-4m|fill_device=1
@@ -61,7 +62,7 @@ kb_base=1001|unified_rw_reporting=3"""
 
 # What fio takes and reads as something else, or what a twin cannot do: refused by name.
 STRICTER = """size=1.5m|size=0x10k|size=1,2|runtime=1min|runtime=1.5s|runtime=1:30|bs=4k-8k|bs=1e3
-size = 4k|rw=randread:x|rw=randread:4k|bs=4k,8k,16k,32k|direct=1x|bssplit=4k/60:8k/60
+size = 4k|rw=randread:x|bs=4k,8k,16k,32k|direct=1x|bssplit=4k/60:8k/60
 rate_cycle=1s|bw=4k;|opendir=/tmp|file_append=1|verify_only=1|zonemode=zbd
 merge_blktrace_file=x|trim_backlog=5|ioengine=cpuio|ioengine=filecreate|profile=act
 latency_percentile=50:60"""

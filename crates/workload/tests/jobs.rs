@@ -136,8 +136,8 @@ fn blocks_are_checked_too() {
         "job `j`: block_bytes is zero"
     );
     assert_eq!(
-        block("read", 2 << 30, 4096).unwrap_err(),
-        "job `j`: block_bytes is 2147483648, above the limit of 1073741824"
+        block("read", 2 << 40, 4096).unwrap_err(),
+        "job `j`: block_bytes is 2199023255552, above the limit of 2199023254528"
     );
     assert_eq!(
         block("randread", 8192, 4096).unwrap_err(),

@@ -67,7 +67,8 @@ class Distribution:
 
 @dataclass(frozen=True, kw_only=True)
 class Sequence:
-    """The number behind the colon of rw: a new random offset each `every` requests.
+    """The number behind the colon of rw: a new random offset each `every` requests
+    (0: none is drawn).
 
     For sequential jobs `add_bytes` is the gap between two requests, negative for backwards.
     `identical` (rw_sequencer): between two random offsets the same one again.

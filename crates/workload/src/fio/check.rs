@@ -203,7 +203,6 @@ impl Fio {
         for bytes in pace.bytes_s.iter().chain(&pace.min_bytes_s) {
             at_most("fio.pace", *bytes, MAX_BYTES)?;
         }
-        above_zero("fio.sequence", self.sequence.every.into())?;
         above_zero("fio.batch", self.batch.submit.into())?;
         for percent in self.random_percent {
             at_most("fio.random_percent", percent.into(), 100)?;

@@ -152,7 +152,7 @@ pub struct Distribution {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sequence {
-    /// A new random offset each so many requests.
+    /// A new random offset each so many requests; 0 for none.
     pub every: u32,
     /// Bytes between two requests of a sequential job.
     pub add_bytes: i64,

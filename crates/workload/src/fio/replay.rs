@@ -218,11 +218,7 @@ impl Replay {
         if !self.trace.uses[direction as usize] {
             return Err(ReplayProblem::NewDirection(direction.name()));
         }
-        let limit = match direction {
-            Direction::Trim => u64::from(u32::MAX) * SECTOR_BYTES,
-            _ => MAX_BLOCK_BYTES,
-        };
-        if event.bytes > limit {
+        if event.bytes > MAX_BLOCK_BYTES {
             return Err(ReplayProblem::TooLong(event.bytes));
         }
         let offset = self.fitted(event, span)?;

@@ -162,7 +162,7 @@ impl Stream {
             next_in_turn: 0,
             mixing: Direction::Read,
             mixed_until: 0,
-            sequence_left: 1,
+            sequence_left: fio.sequence.every.min(1),
             file_ranks,
             zone_bytes: 0,
             begun_anew: 0,
@@ -460,7 +460,7 @@ impl Stream {
 
     /// Counts a request, and says whether it is one of those with an offset of its own.
     fn is_own_turn(&mut self) -> bool {
-        self.sequence_left -= 1;
+        self.sequence_left = self.sequence_left.wrapping_sub(1);
         let own = self.sequence_left == 0;
         if own {
             self.sequence_left = self.fio.sequence.every;

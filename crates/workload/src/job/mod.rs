@@ -23,8 +23,8 @@ pub const SECTOR_BYTES: u64 = 512;
 pub const MAX_DEPTH: u32 = 65_536;
 /// Threads of one job.
 pub const MAX_THREADS: u32 = 1_024;
-/// The longest request.
-pub const MAX_BLOCK_BYTES: u64 = 1 << 30;
+/// The longest request: sectors are counted in 32 bits, and one of odd bytes touches one more.
+pub const MAX_BLOCK_BYTES: u64 = (u32::MAX as u64 - 1) * SECTOR_BYTES;
 
 /// The longest time of any kind: ten years, so that sums of times keep within 64 bits.
 pub const MAX_TIME_NS: u64 = 10 * 366 * 86_400 * 1_000_000_000;

@@ -40,8 +40,9 @@ SERVICES = ("roundrobin", "random", "sequential", "zipf", "pareto", "normal")
 
 @dataclass(frozen=True, kw_only=True)
 class Pattern:
-    """`rw=`: the pattern, and after a colon how many requests share a random offset (`every`), or
-    how many bytes are skipped after each sequential one (`skip`, also backwards)."""
+    """`rw=`: the pattern, and after a colon how many requests share a random offset (`every`; 0:
+    none is random), or how many bytes are skipped after each sequential one (`skip`, also
+    backwards)."""
 
     rw: str
     every: int = 1
@@ -64,19 +65,26 @@ class PatternKind(_Plain):
         if not colon:
             return Pattern(rw=rw)
         if rw.startswith("rand"):
-            match = re.fullmatch("[0-9]+", rest)
-            if not match or not 0 < numbers.whole(rest) <= numbers.MOST:
-                raise BadValueError(
-                    f"{rest or 'nothing'} after the colon is no number of requests",
-                    hint=f"write for example {rw}:8, a new random offset every 8 requests",
-                )
-            return Pattern(rw=rw, every=numbers.whole(rest))
+            return Pattern(rw=rw, every=_requests(rw, rest))
         return Pattern(rw=rw, skip=numbers.size(rest, reading))
 
     def show(self, value: Pattern) -> str:
         if value.random:
             return value.rw if value.every == 1 else f"{value.rw}:{value.every}"
         return f"{value.rw}:{value.skip}" if value.skip else value.rw
+
+
+def _requests(rw: str, text: str) -> int:
+    """How many requests share a random offset, as fio reads it: the number that the text begins
+    with, whatever follows (8k are 8), and its last 32 bits."""
+    match = re.match(r"[ \t]*([+-]?)([0-9]+)", text)
+    count = numbers.whole(match[2]) if match else numbers.MOST + 1
+    if not match or count > numbers.MOST:
+        raise BadValueError(
+            f"{text or 'nothing'} after the colon is no number of requests",
+            hint=f"write for example {rw}:8, a new random offset every 8 requests",
+        )
+    return (-count if match[1] == "-" else count) % (1 << 32)
 
 
 @dataclass(frozen=True, kw_only=True)

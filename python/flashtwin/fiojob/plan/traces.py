@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 # Files that one process may have in the core.
 MOST_FILES = 65_536
-# The longest read or write of the core.
-LONGEST_BYTES = 1 << 30
+# The longest request of the core.
+LONGEST_BYTES = (2**32 - 2) * 512
 # What a binary blktrace begins with, a version behind it or before it.
 _BLKTRACE = (b"tae", b"eat")
 _DIRECTIONS = ("read", "write", "trim", "sync")
@@ -124,7 +124,7 @@ class Traces:
         return self.known[key]
 
     def _check_lengths(self, path: Path, survey: TraceSurvey, job: FioJob) -> None:
-        longest = max(survey["longest"][:2])
+        longest = max(survey["longest"])
         if longest > LONGEST_BYTES:
             raise JobFileError(
                 _at(path, 0),
