@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import signal
 import sys
 from pathlib import Path
 
@@ -72,4 +73,9 @@ def _arguments(known: campaign.Mapping[str, campaign.Kind]) -> argparse.Namespac
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    # Devices and folders of the campaign go with it, however it is asked to end.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -162,6 +162,7 @@ def _worker(
 ) -> None:
     """Tries every `jobs`-th seed until the time is over."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     become_subreaper()
     began, seed = time.monotonic(), plan.seed + number
     while plan.cases is None or seed < plan.seed + plan.cases:

@@ -40,7 +40,7 @@ ROOM_BYTES = 2 * GB
 BLOCK_BYTES = 1 << 20
 # Seconds of a processor, or of sleeping through: a busy machine makes nobody a culprit.
 HANG_S = 10.0
-_SUBREAPER = 36
+_DEATH_SIGNAL, _SUBREAPER = 1, 36
 _libc = ctypes.CDLL(None, use_errno=True)
 
 Work = Callable[[Sequence[str]], object]
@@ -251,6 +251,8 @@ def _child(
 ) -> int:
     """The command as a program of its own; never returns to the caller's frames."""
     os.setsid()
+    # A campaign that is stopped leaves nothing running.
+    _libc.prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)

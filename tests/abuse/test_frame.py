@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -131,3 +132,22 @@ def test_failures_of_one_cause_read_alike() -> None:
         for n in (1, 22)
     ]
     assert judge.signature(told[0]) == judge.signature(told[1])
+
+
+def test_a_campaign_that_is_stopped_leaves_nothing(tmp_path: Path) -> None:
+    words = [sys.executable, "-B", str(Path(__file__).parent), "--kind", "traces", "--seconds=100"]
+    with subprocess.Popen(
+        [*words, "--jobs=1"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    ) as campaign:
+        assert campaign.stderr is not None
+        assert b"cases" in campaign.stderr.readline()
+        campaign.terminate()
+        assert campaign.wait(60) == 130
+    assert list(tmp_path.iterdir()) == []
+    losetup = shutil.which("losetup")
+    if losetup:
+        listed = subprocess.run([losetup, "-a"], capture_output=True, text=True, check=False)
+        assert str(tmp_path) not in listed.stdout
