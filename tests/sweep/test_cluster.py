@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -72,6 +73,8 @@ def test_nobody_at_the_address(make_plan: Callable[..., Plan], tmp_path: Path, m
     with pytest.raises(FlashtwinError, match="no scheduler answers") as raised:
         sweep(make_plan(), tmp_path / "a", executor=Cluster("tcp://127.0.0.1:9"))
     assert raised.value.exit_code == ENVIRONMENT and "dask scheduler" in (raised.value.hint or "")
+    # One that is collected while the next is made stops both for ever.
+    assert not [one for one in gc.get_objects() if isinstance(one, distributed.Client)]
     with pytest.raises(FlashtwinError, match="no address of a scheduler") as raised:
         sweep(make_plan(), tmp_path / "b", executor=Cluster("nowhere://x"))
     assert raised.value.exit_code == USAGE

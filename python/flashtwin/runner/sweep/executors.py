@@ -7,6 +7,7 @@ not done; the run directory is the same byte for byte wherever a point ran.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import signal
@@ -183,17 +184,21 @@ def _client(address: str) -> Any:
     try:
         return distributed.Client(address, timeout=CONNECT_S, set_as_default=False)
     except ValueError as error:
-        raise FlashtwinError(
+        refused = FlashtwinError(
             f"{address} is no address of a scheduler: {error}",
             hint="write tcp://HOST:8786, as dask scheduler prints it",
             exit_code=USAGE,
-        ) from error
-    except OSError as error:
-        raise FlashtwinError(
+        )
+    except OSError:
+        refused = FlashtwinError(
             f"no scheduler answers at {address}",
             hint="start one with dask scheduler, and workers with dask worker ADDRESS",
             exit_code=ENVIRONMENT,
-        ) from error
+        )
+    # A client that never came up closes itself when it is collected. It must be gone now: collected
+    # while the next client is made, it would wait for a lock that the next one holds.
+    gc.collect()
+    raise refused
 
 
 def _same_version(client: Any) -> None:
