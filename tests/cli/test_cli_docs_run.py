@@ -143,10 +143,19 @@ def _hang_guard(request: pytest.FixtureRequest) -> Iterator[None]:
     signal.signal(signal.SIGALRM, before)
 
 
+@pytest.fixture(scope="module")
+def supplied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("supplied")
+    supply(place)
+    return place
+
+
 @pytest.fixture(name="run")
-def real(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[list[str]], Result]:
+def real(
+    supplied: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[list[str]], Result]:
+    shutil.copytree(supplied, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    supply(tmp_path)
     monkeypatch.setattr(Real, "_sleep", lambda *asked: None)
 
     def call(words: list[str]) -> Result:
