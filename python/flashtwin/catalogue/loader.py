@@ -120,10 +120,12 @@ def load(
     core = _extension()
     if target.endswith(".toml"):
         # What is there and is no file of text is refused by whoever reads it, with the reason.
-        if not os.path.exists(target):
+        try:
+            os.lstat(target)
+        except FileNotFoundError:
             raise FlashtwinError(
                 f"no spec file {target}", hint="flashtwin drives lists the catalogue's drives"
-            )
+            ) from None
     elif target not in drive_ids():
         raise unknown_drive(target)
     try:
