@@ -5,7 +5,7 @@
 use flashtwin_base::rng::Rng;
 use flashtwin_base::{Completion, Device, Nanos, Request, Status};
 use flashtwin_host::{Flow, Phase, run};
-use flashtwin_workload::fio::{Kind, Span, Stream};
+use flashtwin_workload::fio::{Kind, NextFile, Span, Stream};
 use flashtwin_workload::job::Problem;
 use flashtwin_workload::{Generator, Job, JobError, Mix, Order, RawJob, SECTOR_BYTES, drawn};
 use serde_json::{Map, Value, json};
@@ -172,7 +172,8 @@ fn keep_to_their_files(job: &Job, index: u32, capacity: u64) {
     let mut stream = Stream::new(job, index);
     let (mut issued, mut last) = ([0; 3], None);
     for _ in 0..ASKS {
-        let Some(file) = stream.next_file() else {
+        let NextFile::Number(file) = stream.next_file() else {
+            // All are done, or nothing is under way here that could end and close one.
             return;
         };
         let kind = stream.direction(file, issued, last);

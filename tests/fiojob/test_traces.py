@@ -155,7 +155,11 @@ BAD = [
         f"bad:3: 2 files take 1000000004096 bytes together, and bx500-240 has {SIZE}",
         "--trace-fit wrap",
     ),
-    (b"fio version 2 iolog\nf read 0 2147483648\n", "bad: a request of 2147483648 bytes", "split"),
+    (
+        b"fio version 2 iolog\nf read 0 4398046511104\n",
+        "bad:2: its length is beyond what any drive has",
+        "",
+    ),
 ]
 
 

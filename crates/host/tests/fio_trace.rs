@@ -207,8 +207,8 @@ fn a_file_that_goes_wrong_ends_the_replay_with_its_line() {
         ),
         (
             "long",
-            "fio version 2 iolog\nf read 0 512\nf read 0 1073742336\n",
-            "line 3: a request of 1073742336 bytes, above the limit of 1073741824",
+            "fio version 2 iolog\nf read 0 512\nf read 0 2199023255040\n",
+            "line 3: a request of 2199023255040 bytes, above the limit of 2199023254528",
         ),
         (
             "late-year",
