@@ -14,7 +14,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from flashtwin.battery.step import (
+from flashtwin.model.histogram import BUCKETS, bucket_of
+from flashtwin.model.series import COLUMNS, READ, WRITE, Series
+from flashtwin.model.step import (
     Ask,
     Chain,
     Fill,
@@ -30,9 +32,7 @@ from flashtwin.battery.step import (
     Step,
     Trim,
 )
-from flashtwin.drives.protocol import DriveInfo, Interrupted, Progress, Watch
-from flashtwin.results.hist import BUCKETS, bucket_of
-from flashtwin.results.series import COLUMNS, READ, WRITE, Series
+from flashtwin.model.target import DriveInfo, Interrupted, Progress, Watch
 
 GB = 10**9
 MB = 10**6

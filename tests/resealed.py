@@ -11,10 +11,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-from flashtwin.results import journal
-from flashtwin.results.rundir import FINDINGS, HOST, MANIFEST, seal_of
-from flashtwin.results.sealed import sealed_bytes
-from flashtwin.results.storage import digest_of
+from flashtwin.runs import journal
+from flashtwin.runs.rundir import FINDINGS, HOST, MANIFEST, seal_of
+from flashtwin.runs.sealed import sealed_bytes
+from flashtwin.runs.storage import digest_of
 
 JOURNAL = "steps.jsonl"
 

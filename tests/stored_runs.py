@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from flashtwin.battery.step import JobTotals, NotPossible, Result
-from flashtwin.fiojob.bins import counts_of
-from flashtwin.results.finding import Evidence, Finding
-from flashtwin.results.rundir import Run, State
-from flashtwin.results.series import READ, WRITE, Series
-from flashtwin.results.writer import Writer
+from flashtwin.drives.real.bins import counts_of
+from flashtwin.model.finding import Evidence, Finding
+from flashtwin.model.series import READ, WRITE, Series
+from flashtwin.model.step import JobTotals, NotPossible, Result
+from flashtwin.runs.rundir import Run, State
+from flashtwin.runs.writer import Writer
 
 MB, GB = 10**6, 10**9
 SAMPLE_NS = 500_000_000

@@ -15,13 +15,13 @@ def main() -> None:
     """The first word is the target, all others are libFuzzer's."""
     target = TARGETS[sys.argv[1]]
     with atheris.instrument_imports(include=["flashtwin"]):
-        import flashtwin.fiojob.language.lines
-        import flashtwin.fiojob.language.sections
-        import flashtwin.fiojob.language.text
-        import flashtwin.fiojob.plan.plan
-        import flashtwin.results.journal
-        import flashtwin.results.listing
-        import flashtwin.results.rundir  # noqa: F401 - instrumented here, used by the target
+        import flashtwin.fio.language.lines
+        import flashtwin.fio.language.sections
+        import flashtwin.fio.language.text
+        import flashtwin.fio.plan.plan
+        import flashtwin.runs.journal
+        import flashtwin.runs.listing
+        import flashtwin.runs.rundir  # noqa: F401 - instrumented here, used by the target
 
     def one_input(data: bytes) -> int:
         # 0 keeps what reaches new lines, -1 would not: refusals are worth keeping too.

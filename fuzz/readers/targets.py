@@ -24,11 +24,11 @@ _MOST_JOBS = 64
 def jobfile(data: bytes) -> bool:
     """A job file: read, planned for a drive, and printed for fio, which reads the same again."""
     from flashtwin.errors import FlashtwinError
-    from flashtwin.fiojob.language.lines import read_text
-    from flashtwin.fiojob.language.sections import typed
-    from flashtwin.fiojob.language.text import text_of
-    from flashtwin.fiojob.plan.files import Target
-    from flashtwin.fiojob.plan.plan import plan
+    from flashtwin.fio.language.lines import read_text
+    from flashtwin.fio.language.sections import typed
+    from flashtwin.fio.language.text import text_of
+    from flashtwin.fio.plan.files import Target
+    from flashtwin.fio.plan.plan import plan
 
     text = data.decode("utf-8", "replace")
     if "include" in text:
@@ -51,8 +51,8 @@ def jobfile(data: bytes) -> bool:
 def run(data: bytes) -> bool:
     """A file of a stored run, its name on the first line: what reads runs answers or refuses."""
     from flashtwin.errors import FlashtwinError
-    from flashtwin.results import listing
-    from flashtwin.results.rundir import Run
+    from flashtwin.runs import listing
+    from flashtwin.runs.rundir import Run
 
     name, _, content = data.partition(b"\n")
     if name.decode("ascii", "replace") not in _files():
@@ -76,7 +76,7 @@ def run(data: bytes) -> bool:
 def journal(data: bytes) -> bool:
     """A journal, of a run that is finished or not: its lines are steps up to the first that is
     none, and what is wrong with that one is said."""
-    from flashtwin.results import journal as journals
+    from flashtwin.runs import journal as journals
 
     right = False
     for finished in (True, False):

@@ -26,13 +26,13 @@ from typing import Any
 from fakes import FakeDrive, Law
 from resealed import reseal
 
-from flashtwin.battery.step import NotPossible, Result, Step
-from flashtwin.drives.protocol import Interrupted, Watch
 from flashtwin.errors import FlashtwinError
-from flashtwin.results.rundir import Run
+from flashtwin.model.step import NotPossible, Result, Step
+from flashtwin.model.target import Interrupted, Watch
 from flashtwin.runner import keep
 from flashtwin.runner.observer import Silent
 from flashtwin.runner.run import resume_batteries, run_batteries
+from flashtwin.runs.rundir import Run
 
 LAW = Law(capacity_bytes=8 * 10**9, cache_bytes=10**9, fold_begin_bytes=6 * 10**9)
 BATTERIES = [
@@ -289,10 +289,10 @@ def readers(run: Path, out: Path) -> dict[str, Callable[[], object]]:
     """Everything that reads a stored run."""
     import flashtwin as ft
     from flashtwin import report
-    from flashtwin.comparison.compare import compare
-    from flashtwin.export.export import export_all
-    from flashtwin.results import listing, query
-    from flashtwin.runner.fio_convert import convert
+    from flashtwin.runs import listing, query
+    from flashtwin.runs.compare.compare import compare
+    from flashtwin.runs.export.export import export_all
+    from flashtwin.runs.export.job_files import convert
 
     return {
         "list": lambda: listing.stored([run.parent]),

@@ -29,14 +29,14 @@ from typing import Any
 
 import numpy as np
 
-from flashtwin.battery.job import Job
 from flashtwin.catalogue.loader import load
-from flashtwin.drives.fio_twin import FioTwin
 from flashtwin.errors import FlashtwinError
-from flashtwin.fiojob.language.words import script
-from flashtwin.fiojob.plan.files import Target
-from flashtwin.fiojob.plan.plan import Plan, plan
-from flashtwin.runner.fio_jobs import run_plan
+from flashtwin.fio.language.words import script
+from flashtwin.fio.plan.files import Target
+from flashtwin.fio.plan.plan import Plan, plan
+from flashtwin.fio.run import run_plan
+from flashtwin.fio.twin import FioTwin
+from flashtwin.model.job import Job
 
 FIO = shutil.which("fio")
 DIRECTIONS = ("read", "write", "trim")

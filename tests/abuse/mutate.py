@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-JOB_FILES = (ROOT / "examples" / "fio", ROOT / "tests" / "fiojob" / "jobs")
+JOB_FILES = (ROOT / "examples" / "fio", ROOT / "tests" / "fio" / "jobs")
 SPECS = (ROOT / "python" / "flashtwin" / "catalogue", ROOT / "examples" / "designs")
 
 NUMBERS = (
@@ -166,7 +166,7 @@ def of_lines(rng: random.Random, content: str) -> str:
 @functools.cache
 def _options() -> tuple[tuple[str, str, tuple[str, ...]], ...]:
     """Name, kind and words of every option that fio has, aliases too."""
-    from flashtwin.fiojob.language.table import by_name
+    from flashtwin.fio.language.table import by_name
 
     return tuple(
         (name, row.kind.name, tuple(getattr(row.kind, "words", ())))

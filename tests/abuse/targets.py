@@ -14,12 +14,12 @@ from pathlib import Path
 
 from flashtwin.catalogue.loader import BadSpecError, load
 from flashtwin.errors import FlashtwinError
-from flashtwin.fiojob.language.lines import read
-from flashtwin.fiojob.language.sections import typed
-from flashtwin.fiojob.language.where import JobFileError
-from flashtwin.fiojob.plan.files import Target
-from flashtwin.fiojob.plan.plan import plan
-from flashtwin.results.listing import Stored
+from flashtwin.fio.language.lines import read
+from flashtwin.fio.language.sections import typed
+from flashtwin.fio.language.where import JobFileError
+from flashtwin.fio.plan.files import Target
+from flashtwin.fio.plan.plan import plan
+from flashtwin.runs.listing import Stored
 
 # A message that is longer is none that anybody reads.
 MOST_CHARACTERS = 10_000
@@ -57,7 +57,7 @@ def check_spec(data: bytes) -> None:
 
 def check_where(text: str) -> None:
     """A condition over runs is judged, or refused."""
-    from flashtwin.results.query import where
+    from flashtwin.runs.query import where
 
     try:
         where(_stored(), text)

@@ -10,7 +10,7 @@ import pytest
 pytestmark = pytest.mark.skipif(fio_beside.FIO is None, reason="fio is not installed")
 
 SEEDS = range(1, 13)
-JOBS = Path(__file__).parents[1] / "fiojob" / "jobs"
+JOBS = Path(__file__).parents[1] / "fio" / "jobs"
 # Job files with copies: their requests stand in latency logs, one for each.
 COPIES = ("offset-increment-percent", "clones-seq")
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from flashtwin.analysis.fill import analyse_fill
-from flashtwin.results.finding import Finding
+from flashtwin.model.finding import Finding
 
 GB, MB = 1e9, 1e6
 RAW_240 = 256 << 30

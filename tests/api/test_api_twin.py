@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import flashtwin as ft
-from flashtwin.battery.step import Fill, Job, Purge, Result, Run
+from flashtwin.model.step import Fill, Job, Purge, Result, Run
 
 SCALE = "1/16"
 

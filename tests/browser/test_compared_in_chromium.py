@@ -11,8 +11,8 @@ import pytest
 from opened import DESK, PHONE, Opened, box, hover, labels, overflow, saved
 
 from flashtwin import report
-from flashtwin.comparison.compare import compare
-from flashtwin.comparison.limits import Limits
+from flashtwin.runs.compare.compare import compare
+from flashtwin.runs.compare.limits import Limits
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,10 @@ from opened import DESK, PHONE, Opened, overflow
 from stored_runs import store, usual
 
 from flashtwin.report import sweep as page_of
-from flashtwin.runner.sweep.grid import axes
-from flashtwin.runner.sweep.plan import Failure, Plan
-from flashtwin.runner.sweep.run import Sweep
-from flashtwin.runner.sweep.table import Row
+from flashtwin.study.sweep.grid import axes
+from flashtwin.study.sweep.plan import Failure, Plan
+from flashtwin.study.sweep.run import Sweep
+from flashtwin.study.sweep.table import Row
 
 
 def swept(place: Path) -> Sweep:

@@ -15,9 +15,9 @@ import pytest
 
 from flashtwin.analysis.curve import curve
 from flashtwin.analysis.shape import Shape, shape_of
-from flashtwin.battery.step import Job, Result, Run
 from flashtwin.catalogue.loader import check, load
 from flashtwin.drives.twin import Twin
+from flashtwin.model.step import Job, Result, Run
 
 DESIGNS = Path(__file__).parents[2] / "examples" / "designs"
 BLOCK = 128 << 10

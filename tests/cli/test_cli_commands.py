@@ -12,9 +12,9 @@ from click.testing import Result
 
 from flashtwin.catalogue.facts import Fact, KnownMiss
 from flashtwin.cli import app as app_module
-from flashtwin.validation import validate as validate_module
-from flashtwin.validation.rows import Found, judge
-from flashtwin.validation.validate import Validation
+from flashtwin.study.validation import validate as validate_module
+from flashtwin.study.validation.rows import Found, judge
+from flashtwin.study.validation.validate import Validation
 
 Run = Callable[..., Result]
 COMMANDS = (
@@ -307,7 +307,7 @@ def test_validate_refuses_drives_about_which_nothing_is_known(run: Run) -> None:
 
 
 def test_an_interrupted_run_says_what_was_kept(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from flashtwin.drives.protocol import Interrupted
+    from flashtwin.model.target import Interrupted
     from flashtwin.runner import together
 
     def stopped(*arguments: object, **more: object) -> None:

@@ -24,9 +24,9 @@ from test_cli_docs import ROOT, walk
 
 from flashtwin import _core
 from flashtwin.cli.app import EPILOG, app
-from flashtwin.drives.real import Real
+from flashtwin.drives.real.real import Real
 from flashtwin.errors import DONE, INTERRUPTED, MISS, USAGE
-from flashtwin.results.writer import Writer
+from flashtwin.runs.writer import Writer
 
 assert _core.load_spec, "these tests need the compiled part"
 

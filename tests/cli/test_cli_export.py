@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 from stored_runs import newer, store
 
-from flashtwin.results.writer import Writer
+from flashtwin.runs.writer import Writer
 
 Run = Callable[..., Result]
 

@@ -15,13 +15,13 @@ from test_cli_cache import kept
 from test_cli_commands import validation
 
 from flashtwin.cli import sweep
-from flashtwin.runner.sweep.grid import axes
-from flashtwin.runner.sweep.plan import Failure, Plan
-from flashtwin.runner.sweep.run import Sweep
-from flashtwin.runner.sweep.table import Row
-from flashtwin.validation import validate as validate_module
-from flashtwin.validation.theory.points import of_user
-from flashtwin.validation.theory.run import LawRow
+from flashtwin.study.sweep.grid import axes
+from flashtwin.study.sweep.plan import Failure, Plan
+from flashtwin.study.sweep.run import Sweep
+from flashtwin.study.sweep.table import Row
+from flashtwin.study.theory.points import of_user
+from flashtwin.study.theory.run import LawRow
+from flashtwin.study.validation import validate as validate_module
 
 Run = Callable[..., Result]
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json.md"

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from flashtwin.cli import live, progress
 from flashtwin.cli.live import Block, Line, sparkline
-from flashtwin.results.finding import Finding
+from flashtwin.model.finding import Finding
 from flashtwin.runner.observer import Status
 
 

@@ -18,8 +18,8 @@ from program import PROGRAM, environment, flashtwin
 
 from flashtwin import _core
 from flashtwin.errors import FlashtwinError
-from flashtwin.results import lock, whole
-from flashtwin.results.writer import Writer
+from flashtwin.runs import lock, whole
+from flashtwin.runs.writer import Writer
 
 assert _core.load_spec, "these tests need the compiled part"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from flashtwin.cli import findings, progress, terminal
-from flashtwin.results.finding import Finding
+from flashtwin.model.finding import Finding
 
 
 @pytest.mark.parametrize(

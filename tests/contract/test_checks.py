@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from fakes import FakeDrive
 
-from flashtwin.battery.step import Job, NotPossible, Purge, Rest, Result, Run, Step
 from flashtwin.drives.contract import (
     Asked,
     check_drive,
@@ -21,9 +20,10 @@ from flashtwin.drives.contract import (
     check_run,
     check_stall,
 )
-from flashtwin.drives.protocol import DriveInfo, Progress
-from flashtwin.results.hist import BUCKETS
-from flashtwin.results.series import COLUMNS, Series
+from flashtwin.model.histogram import BUCKETS
+from flashtwin.model.series import COLUMNS, Series
+from flashtwin.model.step import Job, NotPossible, Purge, Rest, Result, Run, Step
+from flashtwin.model.target import DriveInfo, Progress
 
 MIB = 1 << 20
 JOB = Job(name="write", rw="write", block_bytes=MIB, depth=2, size=1024 * MIB)

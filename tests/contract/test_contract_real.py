@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from flashtwin.battery.step import Result
-from flashtwin.drives import contract, real
+from flashtwin.drives import contract
 from flashtwin.drives.contract import check_drive, check_run, runs
-from flashtwin.drives.protocol import Progress
-from flashtwin.drives.real import Real
-from flashtwin.fiojob import jobfile
-from flashtwin.fiojob.engine import PREFERRED
+from flashtwin.drives.real import jobfile, real
+from flashtwin.drives.real.engine import PREFERRED
+from flashtwin.drives.real.real import Real
+from flashtwin.model.step import Result
+from flashtwin.model.target import Progress
 
 SIZE = 64 << 20
 pytestmark = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")

@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flashtwin.battery.fio import (
+from flashtwin.catalogue.loader import load
+from flashtwin.drives.twin import Twin
+from flashtwin.model.fio_job import (
     Batch,
     Blocks,
     Distribution,
@@ -34,10 +36,8 @@ from flashtwin.battery.fio import (
     Syncs,
     Think,
 )
-from flashtwin.battery.step import Job, Result, Run
-from flashtwin.catalogue.loader import load
-from flashtwin.drives.protocol import Progress
-from flashtwin.drives.twin import Twin
+from flashtwin.model.step import Job, Result, Run
+from flashtwin.model.target import Progress
 from flashtwin.runner.run import detail_of
 
 KIB = 1 << 10

@@ -11,9 +11,9 @@ import pytest
 
 from flashtwin.catalogue.loader import load
 from flashtwin.drives import memory
-from flashtwin.drives.fio_twin import FioTwin
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import FlashtwinError
+from flashtwin.fio.twin import FioTwin
 
 # What a drive adds to a process that has everything loaded, in a child of its own.
 GROWTH = """

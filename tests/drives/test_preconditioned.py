@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from flashtwin import _core
-from flashtwin.battery.step import Fill, Flush, Job, Mark, Purge, Rest, Result, Run, Step, Trim
 from flashtwin.catalogue.loader import load
-from flashtwin.drives.preconditioned import ABOUT, ARRAYS, DRIVE, PLACE, Store
-from flashtwin.drives.protocol import Progress
+from flashtwin.drives.snapshots import ABOUT, ARRAYS, DRIVE, PLACE, Store
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
-from flashtwin.results.series import COLUMNS
+from flashtwin.model.series import COLUMNS
+from flashtwin.model.step import Fill, Flush, Job, Mark, Purge, Rest, Result, Run, Step, Trim
+from flashtwin.model.target import Progress
 from flashtwin.runner.run import run_batteries
 from flashtwin.runner.together import twin_target
 
@@ -233,9 +233,9 @@ def test_a_user_without_a_home_keeps_no_drives(monkeypatch: pytest.MonkeyPatch) 
 def test_run_directories_are_the_same_byte_for_byte(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from flashtwin.battery.registry import parse
+    from flashtwin.batteries.base.registry import parse
 
-    monkeypatch.setattr("flashtwin.drives.preconditioned.WORTH_S", 0.0)
+    monkeypatch.setattr("flashtwin.drives.snapshots.WORTH_S", 0.0)
     asked = parse("crystaldiskmark:size=64MiB,loops=1,fill_percent=20,mix=off")
 
     def run(name: str, cache: str) -> dict[str, bytes]:

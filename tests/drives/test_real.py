@@ -11,7 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from flashtwin.battery.step import (
+from flashtwin.drives.real import real_file
+from flashtwin.drives.real.real import Real
+from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+from flashtwin.model.series import WRITE
+from flashtwin.model.step import (
     Chain,
     Fill,
     Job,
@@ -24,11 +28,7 @@ from flashtwin.battery.step import (
     Step,
     Trim,
 )
-from flashtwin.drives import real_file
-from flashtwin.drives.protocol import Interrupted, Progress
-from flashtwin.drives.real import Real
-from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
-from flashtwin.results.series import WRITE
+from flashtwin.model.target import Interrupted, Progress
 
 MIB = 1 << 20
 SIZE = 64 * MIB

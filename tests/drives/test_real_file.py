@@ -15,8 +15,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from flashtwin.drives import real_file
-from flashtwin.drives.real import Real
+from flashtwin.drives.real import real_file
+from flashtwin.drives.real.real import Real
 from flashtwin.errors import ENVIRONMENT, REFUSED, USAGE, FlashtwinError
 
 MIB = 1 << 20
@@ -147,7 +147,7 @@ def test_file_system_of_a_path(tmp_path: Path) -> None:
 
 ENDLESS = """
 import sys
-from flashtwin.battery.step import Job, Run
+from flashtwin.model.step import Job, Run
 from flashtwin.drives.real import Real
 drive = Real(sys.argv[1], 16 << 20)
 job = Job(name="endless", rw="randread", block_bytes=4096, runtime_s=600.0)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from flashtwin.battery.step import Job, Run
-from flashtwin.drives import real_fio
-from flashtwin.drives.real import Real
+from flashtwin.drives.real import real_fio
+from flashtwin.drives.real.real import Real
 from flashtwin.errors import ENVIRONMENT, FlashtwinError
+from flashtwin.model.step import Job, Run
 
 MIB = 1 << 20
 FIO = shutil.which("fio")

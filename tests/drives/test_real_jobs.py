@@ -18,8 +18,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from flashtwin.cli.app import app
-from flashtwin.drives import real_fio, real_jobs, real_text
-from flashtwin.fiojob.language.words import script
+from flashtwin.drives.real import real_fio
+from flashtwin.fio import on_files, on_files_text
+from flashtwin.fio.language.words import script
 
 pytestmark = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
 
@@ -101,12 +102,10 @@ def test_names_of_files_and_jobs_reach_nothing(canary: Path) -> None:
     )
     said: list[str] = []
     jobs = script(["jobs.fio"]).jobs
-    made = real_text.prepare(jobs, "probe.bin")
+    made = on_files_text.prepare(jobs, "probe.bin")
     assert len(made.files) == 6 + 300
-    asked = real_jobs.Asked(words=("--output-format=json",), output=Path("o.json"))
-    assert (
-        real_jobs.run(made, Path("probe.bin"), asked, said.append, said.append, lambda: None) == 0
-    )
+    asked = on_files.Asked(words=("--output-format=json",), output=Path("o.json"))
+    assert on_files.run(made, Path("probe.bin"), asked, said.append, said.append, lambda: None) == 0
     counted = [job["write"]["total_ios"] for job in json.loads(Path("o.json").read_text())["jobs"]]
     assert counted == [256] * 5 + [300]
     assert {path.name for path in Path.cwd().iterdir()} == {"jobs.fio", "o.json"}
@@ -200,9 +199,9 @@ def test_a_file_put_in_the_target_s_place_is_not_written_to(canary: Path) -> Non
             path.rename("moved")
             path.symlink_to(canary)
 
-    prepared = real_text.prepare(script(["--name=a", "--size=1m", "--rw=write"]).jobs, "x")
-    asked = real_jobs.Asked(words=("--output-format=json",), output=Path("o.json"))
-    assert real_jobs.run(prepared, path, asked, swap, print, lambda: None) == 0
+    prepared = on_files_text.prepare(script(["--name=a", "--size=1m", "--rw=write"]).jobs, "x")
+    asked = on_files.Asked(words=("--output-format=json",), output=Path("o.json"))
+    assert on_files.run(prepared, path, asked, swap, print, lambda: None) == 0
     assert path.is_symlink() and Path("moved").stat().st_blocks > 0
     assert json.loads(Path("o.json").read_text())["jobs"][0]["write"]["total_ios"] == 256
 

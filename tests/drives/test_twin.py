@@ -8,25 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from flashtwin.battery.step import (
-    Chain,
-    Fill,
-    Flush,
-    Job,
-    Mark,
-    Purge,
-    Rest,
-    Result,
-    Run,
-    Step,
-    Trim,
-)
 from flashtwin.catalogue.loader import load
-from flashtwin.drives.protocol import Interrupted, Progress, TellsSmart
+from flashtwin.drives.protocol import TellsSmart
 from flashtwin.drives.twin import Twin
-from flashtwin.results import causes
-from flashtwin.results.series import COLUMNS, WRITE
+from flashtwin.model.series import COLUMNS, WRITE
+from flashtwin.model.step import Chain, Fill, Flush, Job, Mark, Purge, Rest, Result, Run, Step, Trim
+from flashtwin.model.target import Interrupted, Progress
 from flashtwin.runner.run import run_batteries
+from flashtwin.runs import causes
 
 GIB = 1 << 30
 QUICK = ("crystaldiskmark", {"profile": "real", "loops": "1", "mix": "off", "size": "64MiB"})

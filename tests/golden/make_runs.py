@@ -23,8 +23,8 @@ TWIN = (
 
 
 def main() -> None:
-    from flashtwin.results.rundir import HOST, SCHEMA
-    from flashtwin.results.sealed import sealed_bytes
+    from flashtwin.runs.rundir import HOST, SCHEMA
+    from flashtwin.runs.sealed import sealed_bytes
 
     place = HERE / "runs" / str(SCHEMA)
     if place.exists():
@@ -48,7 +48,7 @@ def stopped(place: str, number: int) -> None:
     """A run of the drive in closed form that a signal ends in the middle."""
     from test_run_batteries import QUICK, StoppedDrive
 
-    from flashtwin.drives.protocol import Interrupted
+    from flashtwin.model.target import Interrupted
     from flashtwin.runner.run import run_batteries
 
     drive = StoppedDrive()

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from flashtwin.analysis.wording import ORDINALS
-from flashtwin.battery.step import JobTotals, NotPossible, Result
-from flashtwin.results.finding import Evidence, Finding
-from flashtwin.results.rundir import Run, State
-from flashtwin.results.series import WRITE, Series
-from flashtwin.results.writer import Writer
+from flashtwin.model.finding import Evidence, Finding
+from flashtwin.model.series import WRITE, Series
+from flashtwin.model.step import JobTotals, NotPossible, Result
+from flashtwin.runs.rundir import Run, State
+from flashtwin.runs.writer import Writer
 
 GB, MB = 10**9, 10**6
 SAMPLE_NS = 500_000_000

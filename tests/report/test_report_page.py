@@ -20,8 +20,8 @@ from flashtwin.charts import figures
 from flashtwin.errors import FlashtwinError
 from flashtwin.report import about, endurance, findings, page, xray
 from flashtwin.report.view import drives_of
-from flashtwin.results import causes
-from flashtwin.results.rundir import Run
+from flashtwin.runs import causes
+from flashtwin.runs.rundir import Run
 
 EVIL = "<script>alert(1)</script>\"'&</style>\u2028"
 
@@ -182,10 +182,10 @@ def test_a_killed_run_is_shown_as_far_as_it_came(tmp_path: Path) -> None:
         (killed / f"{name}.parquet").unlink()
     (killed / "findings.json").unlink()
     (killed / "parts").mkdir()
-    from flashtwin.battery.step import Result
-    from flashtwin.results import frames
-    from flashtwin.results.series import Series
-    from flashtwin.results.storage import parquet_bytes
+    from flashtwin.model.series import Series
+    from flashtwin.model.step import Result
+    from flashtwin.runs import frames
+    from flashtwin.runs.storage import parquet_bytes
 
     quiet = Result(label="purge", start_ns=0, duration_ns=0, series=Series.empty())
     table = frames.of_result(0, quiet)["series"]

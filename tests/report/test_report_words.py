@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from made_runs import Paper, make_run, two
 
+from flashtwin.model.finding import Finding
 from flashtwin.report import about, findings, numbers, view, words
-from flashtwin.results.finding import Finding
 
 
 def finding(value: float | None, low: float | None, high: float | None, unit: str) -> Finding:

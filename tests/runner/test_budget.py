@@ -13,17 +13,17 @@ import pytest
 from fakes import GB, MB, FakeDrive, Law
 
 from flashtwin import report
-from flashtwin.battery import registry
-from flashtwin.battery.registry import Request
-from flashtwin.battery.step import NotPossible, Result, Step
-from flashtwin.battery.step import Run as StepRun
-from flashtwin.drives.protocol import DriveInfo, Interrupted, Watch
+from flashtwin.batteries.base import registry
+from flashtwin.batteries.base.registry import Request
 from flashtwin.errors import FlashtwinError
-from flashtwin.results.rundir import Run
+from flashtwin.model.step import NotPossible, Result, Step
+from flashtwin.model.step import Run as StepRun
+from flashtwin.model.target import DriveInfo, Interrupted, Watch
 from flashtwin.runner.budget import Budget
 from flashtwin.runner.estimate import estimate
 from flashtwin.runner.observer import Silent
 from flashtwin.runner.run import resume_batteries, run_batteries
+from flashtwin.runs.rundir import Run
 
 # 4 GB at the 400 MB/s of the estimate: a pass is 10 s, and in truth as well.
 QUICK = Law(

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from flashtwin.battery.step import Fill, Flush, Job, NotPossible, Purge, Rest, Result, Run, Step
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
-from flashtwin.results.series import Series
+from flashtwin.model.series import Series
+from flashtwin.model.step import Fill, Flush, Job, NotPossible, Purge, Rest, Result, Run, Step
 from flashtwin.runner.cut import can_be_cut, whole, within
 
 MB = 10**6
@@ -96,7 +96,7 @@ def test_a_note_of_the_drive_is_kept() -> None:
 
 @pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
 def test_fio_ends_a_pass_in_time(tmp_path: Path) -> None:
-    from flashtwin.drives.real import Real
+    from flashtwin.drives.real.real import Real
 
     drive = Real(tmp_path / "probe", 40 << 20, say=lambda text: None)
     try:

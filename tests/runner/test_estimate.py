@@ -7,9 +7,9 @@ from collections.abc import Generator
 import pytest
 from fakes import FakeDrive, Law
 
-from flashtwin.battery import registry
-from flashtwin.battery.registry import Battery, Request
-from flashtwin.battery.step import Chain, Fill, Flush, Job, Rest, Run, Step, Trim
+from flashtwin.batteries.base import registry
+from flashtwin.batteries.base.registry import Battery, Request
+from flashtwin.model.step import Chain, Fill, Flush, Job, Rest, Run, Step, Trim
 from flashtwin.runner.estimate import Estimate, estimate
 
 

@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 
 from flashtwin.catalogue.loader import load
-from flashtwin.drives.fio_twin import FioTwin
 from flashtwin.drives.twin import Twin
-from flashtwin.fiojob.language.lines import read_text
-from flashtwin.fiojob.language.sections import typed
-from flashtwin.fiojob.plan.files import Target
-from flashtwin.fiojob.plan.plan import plan
-from flashtwin.results.journal import StepRecord
-from flashtwin.results.rundir import Run
-from flashtwin.runner import fio_convert
-from flashtwin.runner.fio_jobs import run_plan
+from flashtwin.fio.language.lines import read_text
+from flashtwin.fio.language.sections import typed
+from flashtwin.fio.plan.files import Target
+from flashtwin.fio.plan.plan import plan
+from flashtwin.fio.run import run_plan
+from flashtwin.fio.twin import FioTwin
 from flashtwin.runner.run import run_batteries
+from flashtwin.runs.export import job_files
+from flashtwin.runs.journal import StepRecord
+from flashtwin.runs.rundir import Run
 
 SCALE = "1/16"
 BATTERIES = [
@@ -47,19 +47,19 @@ def record(run: Run, step: int) -> StepRecord:
 
 
 def test_fio_takes_every_file(run: Run, tmp_path: Path) -> None:
-    found = fio_convert.convert(run)
+    found = job_files.convert(run)
     asking = [one for one in run.steps if one.kind in ("run", "chain", "fill", "trim")]
     assert [one.step for one in found] == [one.step for one in asking]
     assert all(accepted(one.text, tmp_path) for one in found)
-    assert accepted(fio_convert.one_file(found), tmp_path)
-    paths = fio_convert.write(found, tmp_path / "jobs")
+    assert accepted(job_files.one_file(found), tmp_path)
+    paths = job_files.write(found, tmp_path / "jobs")
     assert [path.read_text() for path in paths] == [one.text for one in found]
 
 
 def test_a_twin_does_the_same_requests(run: Run) -> None:
     spec = load("bx500-240", scale=SCALE)
     compared = 0
-    for one in fio_convert.convert(run):
+    for one in job_files.convert(run):
         before = record(run, one.step)
         jobs = typed(read_text(one.text), environment={}).jobs
         made = plan(jobs, Target(name="bx500-240", bytes=spec.capacity_bytes))
@@ -83,5 +83,5 @@ def test_journals_of_older_versions_are_read(run: Run) -> None:
         for job in old.detail["jobs"]
     ]
     fields = {**old.__dict__, "detail": {"jobs": jobs}}
-    step = fio_convert.step_of(StepRecord(**fields), int(run.target["capacity_bytes"]))
+    step = job_files.step_of(StepRecord(**fields), int(run.target["capacity_bytes"]))
     assert step is not None

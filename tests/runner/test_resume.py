@@ -17,15 +17,15 @@ import pytest
 from fakes import FakeDrive, Law
 from resealed import rewrite
 
-from flashtwin.battery.step import NotPossible, Result, Step
-from flashtwin.drives.protocol import DriveInfo, Interrupted, Watch
 from flashtwin.errors import FlashtwinError
-from flashtwin.results.rundir import Run
-from flashtwin.results.writer import Writer
+from flashtwin.model.step import NotPossible, Result, Step
+from flashtwin.model.target import DriveInfo, Interrupted, Watch
 from flashtwin.runner import keep
 from flashtwin.runner.again import target_of, twin_form
 from flashtwin.runner.observer import Silent
 from flashtwin.runner.run import resume_batteries, run_batteries
+from flashtwin.runs.rundir import Run
+from flashtwin.runs.writer import Writer
 
 SMALL = Law(capacity_bytes=8 * 10**9, cache_bytes=10**9, fold_begin_bytes=6 * 10**9)
 BATTERIES = [
@@ -397,7 +397,7 @@ def test_two_processes_on_one_run(tmp_path: Path) -> None:
     assert Run(tmp_path / "run").under_way
     code = (
         "import sys\nfrom pathlib import Path\nfrom flashtwin.errors import FlashtwinError\n"
-        "from flashtwin.results.writer import Writer\n"
+        "from flashtwin.runs.writer import Writer\n"
         "try:\n    Writer.resume(Path(sys.argv[1]))\n"
         "except FlashtwinError as e:\n    print(e.exit_code, e.message, e.hint, sep='|')"
     )

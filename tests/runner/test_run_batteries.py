@@ -15,17 +15,17 @@ from pathlib import Path
 import pytest
 from fakes import FakeDrive, Law
 
-from flashtwin.battery import registry
-from flashtwin.battery.step import Job, Mark, NotPossible, Result, Step
-from flashtwin.battery.step import Run as RunStep
-from flashtwin.drives.protocol import DriveInfo, Interrupted, Watch
+from flashtwin.batteries.base import registry
 from flashtwin.errors import FlashtwinError
-from flashtwin.results.finding import Finding
-from flashtwin.results.journal import StepRecord
-from flashtwin.results.rundir import Run
+from flashtwin.model.finding import Finding
+from flashtwin.model.step import Job, Mark, NotPossible, Result, Step
+from flashtwin.model.step import Run as RunStep
+from flashtwin.model.target import DriveInfo, Interrupted, Watch
 from flashtwin.runner.estimate import Estimate
 from flashtwin.runner.observer import Silent, Status
 from flashtwin.runner.run import run_batteries
+from flashtwin.runs.journal import StepRecord
+from flashtwin.runs.rundir import Run
 
 QUICK = ("crystaldiskmark", {"profile": "real", "loops": "1", "mix": "off"})
 

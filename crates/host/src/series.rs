@@ -3,7 +3,7 @@
 //! A completion belongs to the interval that ends at or after it: an interval is open at its start
 //! and closed at its end, so that the last one, which ends with the phase, is never empty of time.
 //! Every interval has a row for each direction that the phase uses, also when nothing completed: a
-//! stall is data. The columns are those of `results/series.py`.
+//! stall is data. The columns are those of `model/series.py`.
 
 use flashtwin_base::Nanos;
 use flashtwin_workload::Direction;

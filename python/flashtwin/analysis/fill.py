@@ -30,7 +30,7 @@ from flashtwin.analysis.readings import Target, third_note
 from flashtwin.analysis.shape import Shape, shape_of
 from flashtwin.analysis.stages import Plateau
 from flashtwin.analysis.wording import LATER_TITLES, TITLES, Writer, gb, sentence
-from flashtwin.results.finding import Finding
+from flashtwin.model.finding import Finding
 
 FEWEST = 4
 SMALL = 0.05

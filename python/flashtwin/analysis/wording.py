@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from flashtwin.analysis.estimate import Estimate
-from flashtwin.results.finding import Evidence, Finding
+from flashtwin.model.finding import Evidence, Finding
 
 BATTERY = "fill"
 GB = 1e9

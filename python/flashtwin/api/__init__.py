@@ -12,10 +12,10 @@ from flashtwin.api.run import Run
 from flashtwin.api.runs import Runs
 from flashtwin.api.twin import Completion, Twin
 from flashtwin.catalogue.summary import Summary as DriveSummary
-from flashtwin.drives.protocol import Interrupted
 from flashtwin.errors import FlashtwinError, MachineError, RefusedError, UsageError
-from flashtwin.results.finding import Finding
-from flashtwin.results.findings import Findings
+from flashtwin.model.finding import Finding
+from flashtwin.model.findings import Findings
+from flashtwin.model.target import Interrupted
 from flashtwin.runner.observer import Status
 
 __all__ = [

@@ -10,11 +10,11 @@ from typing import overload
 from flashtwin.api.progress import Progress, shown
 from flashtwin.api.run import Run
 from flashtwin.api.runs import Runs
-from flashtwin.battery.quantity import parse_seconds, parse_size
 from flashtwin.catalogue.summary import Summaries, summaries
-from flashtwin.comparison.compare import Comparison
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.units import parse_seconds, parse_size
 from flashtwin.runner.observer import Observer
+from flashtwin.runs.compare.compare import Comparison
 
 # A battery as on the command line, or names with the parameters that are set.
 Batteries = str | Mapping[str, Mapping[str, object]]
@@ -33,8 +33,8 @@ def load_run(path: str | Path) -> Run:
 
     Raises `FlashtwinError` where there is none, or one of a newer flashtwin.
     """
-    from flashtwin.results.listing import find
-    from flashtwin.results.rundir import Run as Stored
+    from flashtwin.runs.listing import find
+    from flashtwin.runs.rundir import Run as Stored
 
     stored = Stored(find(path))
     # Read now, so that what is no run is said here and not at the first look at it.
@@ -109,7 +109,7 @@ def test(
     `FlashtwinError` before anything runs where something is wrong with what was asked for, and
     `Interrupted` where it was stopped, once what was finished is kept.
     """
-    from flashtwin.battery import registry
+    from flashtwin.batteries.base import registry
     from flashtwin.runner.again import planned
     from flashtwin.runner.resolve import Wishes, command_of, resolve
     from flashtwin.runner.targets import default_out
@@ -172,10 +172,10 @@ def resume(
     that never began begin. The answer is a run, or of a folder of several its runs. Raises
     `FlashtwinError` where it cannot be gone on with (docs/guides/long-runs.md says when).
     """
-    from flashtwin.results import listing
-    from flashtwin.results.rundir import Run as Stored
     from flashtwin.runner.again import Kept, drop_plan, going_on
     from flashtwin.runner.together import run_tasks
+    from flashtwin.runs import listing
+    from flashtwin.runs.rundir import Run as Stored
 
     where = run.path if isinstance(run, Run | Runs) else listing.find(Path(run))
     with going_on(where), shown(progress, observer) as observers:
@@ -192,8 +192,8 @@ def resume(
 
 def load_runs(path: str | Path) -> Runs:
     """The runs in a folder, as a test of several targets leaves them; a run alone is one."""
-    from flashtwin.results.listing import find
-    from flashtwin.results.rundir import find_runs
+    from flashtwin.runs.listing import find
+    from flashtwin.runs.rundir import find_runs
 
     where = find(path)
     runs = tuple(Run(stored=stored) for stored in find_runs(where))
@@ -208,8 +208,8 @@ def compare(*runs: Run | str | Path, fail_on: str | Sequence[str] = ()) -> Compa
     `fail_on`: limits such as "5%" and "cache_size=3%"; `failed` of the answer says whether some
     finding is beyond its own.
     """
-    from flashtwin.comparison import compare as comparison
-    from flashtwin.comparison import limits
+    from flashtwin.runs.compare import compare as comparison
+    from flashtwin.runs.compare import limits
 
     texts = [fail_on] if isinstance(fail_on, str) else list(fail_on)
     stored = [(run if isinstance(run, Run) else load_run(run)).stored for run in runs]

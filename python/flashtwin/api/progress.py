@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from flashtwin.runner.observer import Observer, Silent, Status
 
 if TYPE_CHECKING:
-    from flashtwin.results.rundir import Run
+    from flashtwin.runs.rundir import Run
 
 # None: where somebody watches; True: anywhere; False: nowhere; or what is called.
 Progress = bool | Callable[[Status], None] | None

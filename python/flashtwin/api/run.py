@@ -14,17 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.results import tables
-from flashtwin.results.findings import Findings
-from flashtwin.results.hist import percentiles
-from flashtwin.results.rundir import Run as Stored
+from flashtwin.model.findings import Findings
+from flashtwin.model.histogram import percentiles
+from flashtwin.runs import tables
+from flashtwin.runs.rundir import Run as Stored
 
 if TYPE_CHECKING:
     import polars as pl
 
     from flashtwin.charts.chart import Chart
-    from flashtwin.comparison.compare import Comparison
-    from flashtwin.export.export import Format
+    from flashtwin.runs.compare.compare import Comparison
+    from flashtwin.runs.export.export import Format
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,13 +124,13 @@ class Run:
 
     def export(self, form: Format, out: str | Path) -> list[Path]:
         """Write the tables ("csv", "parquet") or fio's JSON ("fio-json") into a new directory."""
-        from flashtwin.export.export import export
+        from flashtwin.runs.export.export import export
 
         return export(self.stored, form, Path(out))
 
     def compare(self, *others: Run) -> Comparison:
         """Hold other runs against this one."""
-        from flashtwin.comparison.compare import compare
+        from flashtwin.runs.compare.compare import compare
 
         return compare([self.stored, *(run.stored for run in others)])
 

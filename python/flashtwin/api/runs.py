@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from flashtwin.api.run import Run
-from flashtwin.results.findings import Findings
+from flashtwin.model.findings import Findings
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from flashtwin.comparison.compare import Comparison
-    from flashtwin.results.finding import Finding
+    from flashtwin.model.finding import Finding
+    from flashtwin.runs.compare.compare import Comparison
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,7 @@ class Runs(Sequence[Run]):
         """A row a finding of each run: `run`, then the columns of `Finding`."""
         import polars as pl
 
-        from flashtwin.results import tables
+        from flashtwin.runs import tables
 
         frames = [
             tables.findings(run.stored).select(pl.lit(name).alias("run"), pl.all())

@@ -24,7 +24,7 @@ from flashtwin.errors import USAGE, FlashtwinError
 if TYPE_CHECKING:
     import polars as pl
 
-    from flashtwin.battery.step import NotPossible, Result, Step
+    from flashtwin.model.step import NotPossible, Result, Step
 
 Op = Literal["read", "write", "trim", "flush"]
 OPS: tuple[Op, ...] = ("read", "write", "trim", "flush")
@@ -206,7 +206,7 @@ class Twin:
         )
 
     def do(self, step: Step) -> Result | NotPossible:
-        """Carry out a step of a battery (`flashtwin.battery.step`): Fill, Purge, Rest, Run, …"""
+        """Carry out a step of a battery (`flashtwin.model.step`): Fill, Purge, Rest, Run, …"""
         with _ours():
             return self._twin.do(step, lambda progress: True)
 

@@ -11,8 +11,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
-from flashtwin.battery.quantity import parse_number, parse_size
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.units import parse_number, parse_size
 
 BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
 COUNTS = ("channels", "dies_per_channel", "planes", "blocks_per_plane", "wordlines_per_block")

@@ -153,7 +153,7 @@ def _guarded(work: Callable[[], object]) -> int:
         say_error("interrupted", None)
         return INTERRUPTED
     except Exception as error:
-        from flashtwin.drives.protocol import Interrupted
+        from flashtwin.model.target import Interrupted
 
         if not isinstance(error, Interrupted):
             raise

@@ -23,7 +23,7 @@ def command(name: str | None, as_json: bool) -> None:
 
 
 def _all(as_json: bool) -> None:
-    from flashtwin.battery import registry
+    from flashtwin.batteries.base import registry
 
     found = [registry.get(name) for name in registry.names()]
     if as_json:
@@ -40,7 +40,7 @@ def _all(as_json: bool) -> None:
 def _one(name: str, as_json: bool) -> None:
     from dataclasses import asdict
 
-    from flashtwin.battery import registry
+    from flashtwin.batteries.base import registry
 
     battery = registry.get(name)
     rows = [asdict(row) for row in battery.rows()]

@@ -11,7 +11,7 @@ import click
 from flashtwin.cli import duration, options, terminal
 
 if TYPE_CHECKING:
-    from flashtwin.drives.preconditioned import Entry, Store
+    from flashtwin.drives.snapshots import Entry, Store
 
 
 @click.group(
@@ -95,7 +95,7 @@ def _drives(entries: Sequence[Entry]) -> str:
 
 
 def _store() -> Store | None:
-    from flashtwin.drives.preconditioned import Store
+    from flashtwin.drives.snapshots import Store
 
     return Store.from_environment()
 

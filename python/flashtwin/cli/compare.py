@@ -14,12 +14,12 @@ from flashtwin.errors import DONE, MISS, USAGE, FlashtwinError
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from flashtwin.comparison.compare import Comparison, Pair
-    from flashtwin.comparison.curves import CurvePair
-    from flashtwin.comparison.latencies import LatencyPair
-    from flashtwin.comparison.measures import Measure
-    from flashtwin.results.finding import Finding
-    from flashtwin.results.rundir import Run
+    from flashtwin.model.finding import Finding
+    from flashtwin.runs.compare.compare import Comparison, Pair
+    from flashtwin.runs.compare.curves import CurvePair
+    from flashtwin.runs.compare.latencies import LatencyPair
+    from flashtwin.runs.compare.measures import Measure
+    from flashtwin.runs.rundir import Run
 
 STYLES = {"better": "green", "worse": "bold red", "vanished": "bold red", "differs": "yellow"}
 QUIET = ("same", "no value", "not measured")
@@ -63,8 +63,8 @@ def command(
     0, or with --fail-on 1 if some finding is beyond its limit.
     """
     from flashtwin import report
-    from flashtwin.comparison import limits as parsed
-    from flashtwin.comparison.compare import compare
+    from flashtwin.runs.compare import limits as parsed
+    from flashtwin.runs.compare.compare import compare
 
     allowed = parsed.parse(limits) if limits else None
     done = compare(_runs(runs), allowed)
@@ -79,8 +79,8 @@ def command(
 
 
 def _runs(words: Sequence[str]) -> list[Run]:
-    from flashtwin.results import listing
-    from flashtwin.results.rundir import find_runs
+    from flashtwin.runs import listing
+    from flashtwin.runs.rundir import find_runs
 
     found = [run for word in words for run in find_runs(listing.find(word))]
     seen = [run.path.resolve() for run in found]
@@ -171,7 +171,7 @@ def _percent(value: float | None) -> str:
 
 
 def _counts(pair: Pair) -> str:
-    from flashtwin.comparison.measures import counts
+    from flashtwin.runs.compare.measures import counts
 
     told = ", ".join(f"{number} {verdict}" for verdict, number in counts(pair.measures).items())
     return f"findings: {told}" if told else "neither run has findings"
@@ -189,7 +189,7 @@ def _curves(curves: Sequence[CurvePair]) -> RenderableType:
 
 def _sparks(base: str, pair: Pair) -> list[RenderableType]:
     """The curve that differs most as two lines of blocks; none where they lie on one another."""
-    from flashtwin.comparison.curves import spark
+    from flashtwin.runs.compare.curves import spark
 
     most = max(pair.curves, key=lambda one: one.typical)
     if most.typical < LEAST_SHOWN:
@@ -210,7 +210,7 @@ def _shift(one: LatencyPair, share: float) -> str:
 
 
 def _latencies(pair: Pair, every: bool) -> list[RenderableType]:
-    from flashtwin.comparison.latencies import RESOLUTION, SHARES
+    from flashtwin.runs.compare.latencies import RESOLUTION, SHARES
 
     moved = [one for one in pair.latencies if every or one.largest > RESOLUTION]
     moved.sort(key=lambda one: -one.largest)

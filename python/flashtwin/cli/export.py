@@ -8,7 +8,7 @@ import click
 
 from flashtwin.cli import options, terminal
 
-# As in flashtwin.export.export, which is not imported to print a help page.
+# As in flashtwin.runs.export.export, which is not imported to print a help page.
 FORMATS = ("csv", "parquet", "fio-json")
 
 
@@ -36,9 +36,9 @@ def command(run: str, form: str, out: Path | None, as_json: bool) -> None:
     RUN is a run directory, or the name of one in ./flashtwin-runs; of a folder of several runs each
     gets a directory of its own.
     """
-    from flashtwin.export.export import export_all
-    from flashtwin.results import listing
-    from flashtwin.results.rundir import find_runs
+    from flashtwin.runs import listing
+    from flashtwin.runs.export.export import export_all
+    from flashtwin.runs.rundir import find_runs
 
     runs = find_runs(listing.find(run))
     whole = out or Path(f"{listing.find(run).resolve().name}-{form}")

@@ -11,7 +11,7 @@ from flashtwin.cli import terminal
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from flashtwin.results.finding import Finding
+    from flashtwin.model.finding import Finding
 
 Columns = Mapping[str, Mapping[str, "Finding"]]
 

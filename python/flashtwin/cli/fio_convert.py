@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 def convert(run: Path, out: Path | None, words: tuple[str, ...], quiet: bool) -> int:
     """Write them; `words` are those of jobs, and there may be none."""
-    from flashtwin.results.rundir import Run
-    from flashtwin.runner import fio_convert
+    from flashtwin.runs.export import job_files
+    from flashtwin.runs.rundir import Run
 
     if words:
         raise FlashtwinError(
@@ -22,13 +22,13 @@ def convert(run: Path, out: Path | None, words: tuple[str, ...], quiet: bool) ->
             hint="leave out one of the two",
             exit_code=USAGE,
         )
-    converted = fio_convert.convert(Run(run))
+    converted = job_files.convert(Run(run))
     if not converted:
         raise FlashtwinError(f"no step of {run} asks a drive for anything", exit_code=USAGE)
     if out is None:
-        terminal.say(fio_convert.one_file(converted), nl=False)
+        terminal.say(job_files.one_file(converted), nl=False)
         return DONE
-    paths = fio_convert.write(converted, out)
+    paths = job_files.write(converted, out)
     if not quiet:
         terminal.note(f"{len(paths)} job files in {out}")
     return DONE

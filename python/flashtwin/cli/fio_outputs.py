@@ -14,8 +14,8 @@ from flashtwin.cli import terminal
 
 if TYPE_CHECKING:
     from flashtwin.cli.fio_shape import Asked
-    from flashtwin.fiojob.language.sections import Script
-    from flashtwin.fiojob.plan.plan import Plan
+    from flashtwin.fio.language.sections import Script
+    from flashtwin.fio.plan.plan import Plan
 
 # What people write for stdout where a program wants the name of a file.
 STDOUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
@@ -31,7 +31,7 @@ def output_of(output: Path | None, read: Script, on: str) -> Path | None:
 
 def check_logs(read: Script, made: Plan, on: str, asked: Asked, quiet: bool) -> None:
     """Refuse logs that cannot be written; tell of those that are not called as fio calls them."""
-    from flashtwin.fiojob.report import files
+    from flashtwin.fio.report import files
 
     traces = [process.job.fio.trace for process in made.processes if process.job.fio]
     inputs = {*inputs_of(read, on), *(Path(trace.path) for trace in traces if trace)}

@@ -10,19 +10,19 @@ from flashtwin.errors import DONE
 
 if TYPE_CHECKING:
     from flashtwin.cli.fio_shape import Asked
-    from flashtwin.fiojob.language.sections import Script
+    from flashtwin.fio.language.sections import Script
     from flashtwin.runner.resolve import Wishes
 
 
 def run(read: Script, on: str, wishes: Wishes, asked: Asked) -> int:
     """Let fio run them; its exit code as ours."""
     from flashtwin.cli.fio_outputs import inputs_of
-    from flashtwin.drives import real_jobs, real_text
+    from flashtwin.fio import on_files, on_files_text
     from flashtwin.runner.resolve import path_of
     from flashtwin.runner.stop import listening
 
     path = path_of(on, wishes)
-    prepared = real_text.prepare(read.jobs, on)
+    prepared = on_files_text.prepare(read.jobs, on)
     notes = [note for note in (*read.notes, *prepared.notes) if not note.twin]
     terminal.notes(dict.fromkeys(notes), wishes.quiet)
     if asked.parse_only:
@@ -31,7 +31,7 @@ def run(read: Script, on: str, wishes: Wishes, asked: Asked) -> int:
     words = [f"--output-format={','.join(shape.formats)}", f"--terse-version={shape.terse}"]
     if shape.status_ns:
         words += [f"--status-interval={max(shape.status_ns // 1_000_000, 1)}ms"]
-    answering = real_jobs.Asked(
+    answering = on_files.Asked(
         words=tuple(words),
         readonly=asked.readonly,
         output=asked.output,
@@ -43,6 +43,6 @@ def run(read: Script, on: str, wishes: Wishes, asked: Asked) -> int:
             terminal.note(text)
 
     with listening() as stop:
-        return real_jobs.run(
+        return on_files.run(
             prepared, path, answering, say, partial(terminal.say, nl=False), lambda: stop.number
         )

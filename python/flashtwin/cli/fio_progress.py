@@ -8,8 +8,8 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from flashtwin.drives.protocol import Progress
-    from flashtwin.fiojob.plan.plan import Plan, Process
+    from flashtwin.fio.plan.plan import Plan, Process
+    from flashtwin.model.target import Progress
     from flashtwin.runner.observer import Observer, Status
 
 # A twin answers in less than that or is worth a line; an observer hears ten times a second.

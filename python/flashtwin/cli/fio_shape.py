@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from flashtwin.fiojob.report.formats import Shape
+    from flashtwin.fio.report.formats import Shape
 
 LEAST_STATUS_S = 0.001
 FORMATS = ("normal", "terse", "json", "json+")
@@ -29,7 +29,7 @@ class Asked:
 
 def shape_of(formats: Sequence[str], minimal: bool, terse: str, status: str | None) -> Shape:
     """The answer's shape out of the command's options."""
-    from flashtwin.fiojob.report.formats import Shape
+    from flashtwin.fio.report.formats import Shape
 
     return Shape(
         formats=("terse",) if minimal else _formats(formats),
@@ -52,7 +52,7 @@ def _status(text: str | None) -> int:
     """Nanoseconds between two statuses; 0 for none."""
     if text is None:
         return 0
-    from flashtwin.battery.quantity import parse_seconds
+    from flashtwin.model.units import parse_seconds
 
     try:
         seconds = parse_seconds(text)

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     from flashtwin.cli.fio_answer import Answer
     from flashtwin.cli.fio_shape import Asked
-    from flashtwin.drives.fio_twin import FioTwin
-    from flashtwin.drives.protocol import Progress
-    from flashtwin.fiojob.language.sections import Script
-    from flashtwin.fiojob.plan.plan import Plan
-    from flashtwin.fiojob.plan.traces import Replaying
-    from flashtwin.runner.fio_jobs import PhaseResult
+    from flashtwin.fio.language.sections import Script
+    from flashtwin.fio.plan.plan import Plan
+    from flashtwin.fio.plan.traces import Replaying
+    from flashtwin.fio.run import PhaseResult
+    from flashtwin.fio.twin import FioTwin
+    from flashtwin.model.target import Progress
     from flashtwin.runner.resolve import Wishes
     from flashtwin.runner.stop import Stop
 
@@ -34,9 +34,9 @@ def run(read: Script, on: str, wishes: Wishes, asked: Asked, replaying: Replayin
     from flashtwin.cli.fio_answer import Answer
     from flashtwin.cli.fio_outputs import check_logs
     from flashtwin.cli.fio_readonly import check_traces
-    from flashtwin.drives.fio_twin import FioTwin
-    from flashtwin.fiojob.plan.files import Target
-    from flashtwin.fiojob.plan.plan import plan
+    from flashtwin.fio.plan.files import Target
+    from flashtwin.fio.plan.plan import plan
+    from flashtwin.fio.twin import FioTwin
     from flashtwin.runner import stop
 
     spec = load(on, firmware=wishes.firmware, sets=wishes.sets, scale=wishes.scale)
@@ -69,7 +69,7 @@ def _run(
     twin: FioTwin, made: Plan, asked: Asked, answer: Answer, asks: Stop, quiet: bool
 ) -> list[PhaseResult]:
     from flashtwin.cli import fio_progress
-    from flashtwin.runner.fio_jobs import run_plan
+    from flashtwin.fio.run import run_plan
 
     with fio_progress.shown(twin.name, made, quiet) as progress:
 

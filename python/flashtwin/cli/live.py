@@ -27,7 +27,7 @@ from flashtwin.cli.progress import counted_findings, duration
 from flashtwin.runner.observer import Status
 
 if TYPE_CHECKING:
-    from flashtwin.results.finding import Finding
+    from flashtwin.model.finding import Finding
 
 LEVELS = " ▁▂▃▄▅▆▇█"
 REFRESHED = 8

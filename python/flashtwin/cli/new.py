@@ -102,7 +102,7 @@ def _asked(what: str, given: str | None, usual: str, choices: tuple[str, ...] = 
 
 
 def _bytes(text: str, option: str) -> int:
-    from flashtwin.battery.quantity import parse_size
+    from flashtwin.model.units import parse_size
 
     if text.strip() == "0":
         return 0

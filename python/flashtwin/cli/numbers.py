@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from flashtwin.battery.quantity import parse_number, parse_whole
+from flashtwin.model.units import parse_number, parse_whole
 
 
 class Whole(click.IntRange):

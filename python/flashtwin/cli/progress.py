@@ -18,11 +18,11 @@ from flashtwin.runner.observer import Observer, Silent, Status
 
 if TYPE_CHECKING:
     from flashtwin.cli.live import Line
-    from flashtwin.drives.protocol import DriveInfo
-    from flashtwin.results.finding import Finding
-    from flashtwin.results.journal import StepRecord
-    from flashtwin.results.rundir import Run
+    from flashtwin.model.finding import Finding
+    from flashtwin.model.target import DriveInfo
     from flashtwin.runner.estimate import Estimate
+    from flashtwin.runs.journal import StepRecord
+    from flashtwin.runs.rundir import Run
 
 EVERY_S = 5.0
 # A run of an hour gets a line every three minutes, and so does a longer one.

@@ -23,8 +23,8 @@ from flashtwin.cli import options, terminal
 def command(runs: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
     """Make the report of one or more RUNs: run directories, or names in ./flashtwin-runs."""
     from flashtwin import report
-    from flashtwin.results import listing
-    from flashtwin.results.rundir import find_runs
+    from flashtwin.runs import listing
+    from flashtwin.runs.rundir import find_runs
 
     places = [listing.find(run) for run in runs]
     found = [run for place in places for run in find_runs(place)]

@@ -12,7 +12,7 @@ from flashtwin.cli import numbers, options, runs_prune, runs_show, terminal
 from flashtwin.errors import USAGE, FlashtwinError
 
 if TYPE_CHECKING:
-    from flashtwin.results.listing import Stored
+    from flashtwin.runs.listing import Stored
 
 STYLES = {"finished": "", "under way": "cyan", "no run": "dim", "unreadable": "red"}
 # What a list can be sorted by, besides the names of findings.
@@ -98,13 +98,13 @@ def listed(
 
 def selected(places: Sequence[Path], where: str | None) -> list[Stored]:
     """What lies in the places; with a condition the runs for which it holds."""
-    from flashtwin.results import listing
+    from flashtwin.runs import listing
 
     nothing = not places and not listing.DEFAULT_PARENT.exists()
     found = [] if nothing else listing.stored(places or [listing.DEFAULT_PARENT])
     if where is None:
         return found
-    from flashtwin.results import query
+    from flashtwin.runs import query
 
     return query.where([run for run in found if run.is_run], where)
 
@@ -168,7 +168,7 @@ def started(run: Stored) -> str:
 
 def findings_text(run: Stored) -> str:
     """The few findings that say most, short enough for a line."""
-    from flashtwin.results.findings import short
+    from flashtwin.model.findings import short
 
     return ", ".join(
         f"{short(one.id)} {terminal.number(one.value)} {one.unit}".rstrip()
@@ -177,7 +177,7 @@ def findings_text(run: Stored) -> str:
 
 
 def _sum(found: Sequence[Stored], shown: Sequence[Stored]) -> str:
-    from flashtwin.results.listing import total_bytes
+    from flashtwin.runs.listing import total_bytes
 
     runs = sum(run.is_run for run in found)
     said = f"{counted(runs)}, {terminal.size(total_bytes(found))}"

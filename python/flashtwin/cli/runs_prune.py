@@ -13,7 +13,7 @@ from flashtwin.cli import duration, numbers, options, terminal
 from flashtwin.errors import USAGE, FlashtwinError
 
 if TYPE_CHECKING:
-    from flashtwin.results.listing import Stored
+    from flashtwin.runs.listing import Stored
 
 
 @click.command(
@@ -46,8 +46,8 @@ def prune(
     A run under way stays, and so does every folder that is not a run.
     """
     from flashtwin.cli.runs import selected
-    from flashtwin.results.listing import total_bytes
-    from flashtwin.results.prune import chosen
+    from flashtwin.runs.listing import total_bytes
+    from flashtwin.runs.prune import chosen
 
     if keep is None and older_than is None and where is None:
         raise FlashtwinError(
@@ -96,7 +96,7 @@ def _somebody_there() -> bool:
 
 
 def _remove(going: list[Stored]) -> None:
-    from flashtwin.results.prune import remove
+    from flashtwin.runs.prune import remove
 
     for run in going:
         remove(run)
@@ -116,7 +116,7 @@ def _show(going: list[Stored]) -> None:
 
 def _sum(going: list[Stored]) -> str:
     from flashtwin.cli.runs import counted
-    from flashtwin.results.listing import total_bytes
+    from flashtwin.runs.listing import total_bytes
 
     return f"{counted(len(going))}, {terminal.size(total_bytes(going))}"
 

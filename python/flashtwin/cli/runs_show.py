@@ -13,9 +13,9 @@ from flashtwin.cli import options, terminal
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from flashtwin.results.journal import StepRecord
-    from flashtwin.results.listing import Stored
-    from flashtwin.results.rundir import Run
+    from flashtwin.runs.journal import StepRecord
+    from flashtwin.runs.listing import Stored
+    from flashtwin.runs.rundir import Run
 
 # Rows of the steps that are shown without --all.
 STEPS_SHOWN = 40
@@ -38,8 +38,8 @@ def show(run: str, every: bool, as_json: bool) -> None:
 
     RUN is a run directory, or the name of one in ./flashtwin-runs.
     """
-    from flashtwin.results import listing
-    from flashtwin.results.rundir import find_runs
+    from flashtwin.runs import listing
+    from flashtwin.runs.rundir import find_runs
 
     found = [(one, listing.one(one.path)) for one in find_runs(listing.find(run))]
     if as_json:
@@ -177,7 +177,7 @@ def _step(step: StepRecord) -> tuple[str, ...]:
 
 
 def _files(run: Run) -> list[tuple[str, int]]:
-    from flashtwin.results.listing import size_of
+    from flashtwin.runs.listing import size_of
 
     found = []
     for at in sorted(run.path.iterdir()):

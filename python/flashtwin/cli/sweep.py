@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from flashtwin.runner.estimate import Estimate
-    from flashtwin.runner.sweep.executors import Executor
-    from flashtwin.runner.sweep.plan import Failure
-    from flashtwin.runner.sweep.run import Sweep
-    from flashtwin.runner.sweep.table import Row
+    from flashtwin.study.sweep.executors import Executor
+    from flashtwin.study.sweep.plan import Failure
+    from flashtwin.study.sweep.run import Sweep
+    from flashtwin.study.sweep.table import Row
 
 # What a point takes besides its simulation: its drive, its tables, its findings.
 POINT_S = 0.5
@@ -94,11 +94,11 @@ def command(
     where a point has no result.
     """
     from flashtwin.report import sweep as page
-    from flashtwin.results.listing import DEFAULT_PARENT
-    from flashtwin.runner.sweep.grid import axes
-    from flashtwin.runner.sweep.plan import Plan
-    from flashtwin.runner.sweep.run import sweep
     from flashtwin.runner.targets import plain_name
+    from flashtwin.runs.listing import DEFAULT_PARENT
+    from flashtwin.study.sweep.grid import axes
+    from flashtwin.study.sweep.plan import Plan
+    from flashtwin.study.sweep.run import sweep
 
     plan = Plan(
         drive=drive,
@@ -123,7 +123,7 @@ def command(
 
 
 def _executor(jobs: int | None, cluster: str | None) -> Executor:
-    from flashtwin.runner.sweep.executors import Cluster, Local
+    from flashtwin.study.sweep.executors import Cluster, Local
 
     if cluster is None:
         return Local(jobs)
@@ -177,7 +177,7 @@ class _Shown:
 
 
 def _print(done: Sweep, report: Path, shown: tuple[str, ...]) -> None:
-    from flashtwin.runner.sweep.table import columns, varying
+    from flashtwin.study.sweep.table import columns, varying
 
     found = columns(done.rows)
     asked = {one: _named(one, found) for one in shown}
@@ -212,7 +212,7 @@ def _print(done: Sweep, report: Path, shown: tuple[str, ...]) -> None:
 
 def _named(word: str, found: Iterable[str]) -> list[str]:
     """The findings that a word of --show means: of every pattern, where it says none."""
-    from flashtwin.results.findings import names_of
+    from flashtwin.model.findings import names_of
 
     ids = list(found)
     return [one for one in ids if one == word] or [one for one in ids if word in names_of(one)]

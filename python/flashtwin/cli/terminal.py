@@ -132,7 +132,7 @@ def readable(text: str) -> str:
     count = text.removesuffix(" B")
     if not (text.endswith(" B") and count.isdigit() and int(count) >= _LONG):
         return text
-    from flashtwin.battery.quantity import parse_size
+    from flashtwin.model.units import parse_size
 
     near = size(int(count))
     exact = abs(parse_size(near) / int(count) - 1) <= _NEAR

@@ -13,7 +13,7 @@ from flashtwin.cli import options, terminal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flashtwin.results.rundir import Run
+    from flashtwin.runs.rundir import Run
 
 DEFAULT = "fill,crystaldiskmark"
 
@@ -89,7 +89,7 @@ def command(
         return
     if not targets:
         raise click.UsageError("Missing argument 'TARGET...'.", context)
-    from flashtwin.battery import registry
+    from flashtwin.batteries.base import registry
     from flashtwin.cli import progress
     from flashtwin.runner.again import planned
     from flashtwin.runner.resolve import Wishes, command_of, resolve
@@ -127,10 +127,10 @@ def command(
 def _resume(where: Path, targets: Sequence[str], quiet: bool, as_json: bool) -> None:
     """Go on with what is not finished in a run directory, or in the folder of several."""
     from flashtwin.cli import progress
-    from flashtwin.results import listing
-    from flashtwin.results.rundir import Run
     from flashtwin.runner.again import Kept, drop_plan, going_on
     from flashtwin.runner.together import run_tasks
+    from flashtwin.runs import listing
+    from flashtwin.runs.rundir import Run
 
     where = listing.find(where)
     with going_on(where):
@@ -168,7 +168,7 @@ def _silent(text: str) -> None:
 
 
 def _seconds(budget: str | None) -> float | None:
-    from flashtwin.battery.quantity import parse_seconds
+    from flashtwin.model.units import parse_seconds
 
     if budget is None:
         return None
@@ -231,7 +231,7 @@ def _json(name: str, run: Run) -> dict[str, Any]:
 
 
 def _bytes(size: str | None) -> int | None:
-    from flashtwin.battery.quantity import parse_size
+    from flashtwin.model.units import parse_size
 
     if size is None:
         return None

@@ -12,8 +12,8 @@ from flashtwin.errors import DONE, MISS
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from flashtwin.validation.theory.points import Point
-    from flashtwin.validation.theory.run import LawRow, Theory
+    from flashtwin.study.theory.points import Point
+    from flashtwin.study.theory.run import LawRow, Theory
 
 STYLES = {"pass": "green", "miss": "bold red"}
 PAGES = 64
@@ -31,7 +31,7 @@ def show(
 ) -> int:
     """Try the points, print them; the answer is the exit code."""
     from flashtwin.cli import progress
-    from flashtwin.validation.theory.run import validate
+    from flashtwin.study.theory.run import validate
 
     points = _points(policy, op, pages, trims)
     with progress.counted("theory", len(points), quiet) as tell:
@@ -46,7 +46,7 @@ def show(
 def _points(
     policy: str | None, op: float | None, pages: int | None, trims: float | None
 ) -> list[Point]:
-    from flashtwin.validation.theory import points
+    from flashtwin.study.theory import points
 
     if policy is None and op is None and pages is None and trims is None:
         return points.every()

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from flashtwin.validation.rows import Row
-    from flashtwin.validation.validate import Validation
+    from flashtwin.study.validation.rows import Row
+    from flashtwin.study.validation.validate import Validation
 
 STYLES = {"pass": "green", "known": "yellow", "miss": "bold red", "computed": "dim"}
 
@@ -79,7 +79,7 @@ def command(
     if not drives:
         raise click.UsageError("Missing argument 'DRIVE...'")
     from flashtwin.cli import progress
-    from flashtwin.validation.validate import validate
+    from flashtwin.study.validation.validate import validate
 
     with progress.display(quiet) as shown:
         done = validate(

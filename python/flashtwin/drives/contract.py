@@ -16,7 +16,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from flashtwin.battery.step import (
+from flashtwin.drives.protocol import Drive
+from flashtwin.model.histogram import BUCKETS, mean_ns
+from flashtwin.model.series import COLUMNS, READ, TRIM, WRITE, Series
+from flashtwin.model.step import (
     Ask,
     Chain,
     Fill,
@@ -32,9 +35,7 @@ from flashtwin.battery.step import (
     Step,
     Trim,
 )
-from flashtwin.drives.protocol import Drive, Interrupted, Progress
-from flashtwin.results.hist import BUCKETS, mean_ns
-from flashtwin.results.series import COLUMNS, READ, TRIM, WRITE, Series
+from flashtwin.model.target import Interrupted, Progress
 
 MIB = 1 << 20
 KIB = 1 << 10

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from flashtwin.battery.job import Job
+from flashtwin.model.job import Job
 
 
 def jobs_json(jobs: Sequence[Job]) -> str:

@@ -23,7 +23,13 @@ from typing import Any, Self
 import numpy as np
 
 from flashtwin import _core, outputs
-from flashtwin.battery.step import (
+from flashtwin.catalogue.shorthand import raw_bytes
+from flashtwin.drives import memory
+from flashtwin.drives.handed import jobs_json
+from flashtwin.drives.snapshots import Preparation, Preparing, Store
+from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+from flashtwin.model.series import COLUMNS, Series
+from flashtwin.model.step import (
     Ask,
     Chain,
     Fill,
@@ -39,13 +45,7 @@ from flashtwin.battery.step import (
     Step,
     Trim,
 )
-from flashtwin.catalogue.shorthand import raw_bytes
-from flashtwin.drives import memory
-from flashtwin.drives.handed import jobs_json
-from flashtwin.drives.preconditioned import Preparation, Preparing, Store
-from flashtwin.drives.protocol import DriveInfo, Interrupted, Progress, Watch
-from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
-from flashtwin.results.series import COLUMNS, Series
+from flashtwin.model.target import DriveInfo, Interrupted, Progress, Watch
 
 # The X-ray of a rest or a preparation has at most so many samples, and none is shorter than half a
 # second: what goes on there is slow.

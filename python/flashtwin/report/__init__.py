@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flashtwin.comparison.compare import Comparison
-    from flashtwin.results.rundir import Run
+    from flashtwin.runs.compare.compare import Comparison
+    from flashtwin.runs.rundir import Run
 
 
 def build(

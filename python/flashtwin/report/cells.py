@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from flashtwin.model.finding import Finding
 from flashtwin.report.view import Drive
-from flashtwin.results.finding import Finding
 
 DIRECTIONS = {"read": "Read", "write": "Write", "mix": "Mixed"}
 METRICS = ("speed", "latency", "iops")

@@ -26,11 +26,11 @@ from flashtwin.report.view import Drive, Phase
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from flashtwin.comparison.compare import Comparison, Pair
-    from flashtwin.comparison.curves import CurvePair
-    from flashtwin.comparison.latencies import LatencyPair
-    from flashtwin.comparison.measures import Measure
-    from flashtwin.results.finding import Finding
+    from flashtwin.model.finding import Finding
+    from flashtwin.runs.compare.compare import Comparison, Pair
+    from flashtwin.runs.compare.curves import CurvePair
+    from flashtwin.runs.compare.latencies import LatencyPair
+    from flashtwin.runs.compare.measures import Measure
 
 # Of the box in which intervals are drawn, and of a value of a set-up.
 BARS, MARGIN, LONGEST = 90, 5, 80

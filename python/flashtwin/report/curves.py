@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flashtwin.model.series import READ, TRIM, WRITE, Series
 from flashtwin.report import points
 from flashtwin.report.numbers import compact
 from flashtwin.report.points import Floats
 from flashtwin.report.view import Drive, Phase
-from flashtwin.results.series import READ, TRIM, WRITE, Series
 
 DIRECTIONS = {WRITE: "write", READ: "read", TRIM: "trim"}
 # A last sample shorter than this share of the usual one is shown together with the one before it.

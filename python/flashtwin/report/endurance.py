@@ -12,7 +12,7 @@ from typing import Any
 
 from flashtwin.report import numbers
 from flashtwin.report.view import Drive
-from flashtwin.results.causes import CAUSES
+from flashtwin.runs.causes import CAUSES
 
 SAVED = "saved by compression"
 # A ratio below this says nothing but that it is small.

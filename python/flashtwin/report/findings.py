@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from flashtwin.catalogue.explain import Meaning, explain
 from flashtwin.errors import FlashtwinError
+from flashtwin.model.finding import Finding
 from flashtwin.report import cells, numbers
 from flashtwin.report.view import Drive, pattern_title
-from flashtwin.results.finding import Finding
 
 SECOND = "second_pass."
 # Findings of the passes after the first: what their ids have, and what their titles begin with.

@@ -12,7 +12,6 @@ from typing import Any
 
 from flashtwin import __version__
 from flashtwin.charts import assets, figures
-from flashtwin.comparison.compare import Comparison
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.report import (
     about,
@@ -31,7 +30,8 @@ from flashtwin.report.cells import Grid
 from flashtwin.report.curves import Curve
 from flashtwin.report.view import Drive, drives_of, pattern_title, phase_title
 from flashtwin.report.xray import Inside
-from flashtwin.results.rundir import Run
+from flashtwin.runs.compare.compare import Comparison
+from flashtwin.runs.rundir import Run
 
 SCRIPTS = (
     "dom.js",

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from flashtwin import __version__, outputs
-from flashtwin.battery.quantity import parse_size
 from flashtwin.charts import assets, figures
+from flashtwin.model.finding import Finding
+from flashtwin.model.units import parse_size
 from flashtwin.report import numbers, sparkline, template
 from flashtwin.report.findings import Shown
-from flashtwin.results.finding import Finding
-from flashtwin.runner.sweep.grid import Axis
-from flashtwin.runner.sweep.run import Sweep
-from flashtwin.runner.sweep.table import Row, columns, varying
+from flashtwin.study.sweep.grid import Axis
+from flashtwin.study.sweep.run import Sweep
+from flashtwin.study.sweep.table import Row, columns, varying
 
 SCRIPTS = ("dom.js", "theme.js", "sweep.js")
 GB = 10**9

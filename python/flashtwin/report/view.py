@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from flashtwin.results.finding import Finding
-from flashtwin.results.journal import StepRecord
-from flashtwin.results.naming import unique_names
-from flashtwin.results.rundir import Run
+from flashtwin.model.finding import Finding
+from flashtwin.runs.journal import StepRecord
+from flashtwin.runs.naming import unique_names
+from flashtwin.runs.rundir import Run
 
 # Batteries whose steps are cells of a grid; their bars come out of the findings.
 GRIDS = frozenset({"crystaldiskmark"})

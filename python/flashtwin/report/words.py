@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from flashtwin.model.finding import Finding
 from flashtwin.report import cells, numbers
 from flashtwin.report.findings import SECOND, group_of
 from flashtwin.report.view import Drive, pattern_title
-from flashtwin.results.finding import Finding
 
 # Drives that differ by less are the same for a reader.
 WORTH_SAYING = 1.1

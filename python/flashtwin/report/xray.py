@@ -20,7 +20,7 @@ from flashtwin.report.curves import step_of_table
 from flashtwin.report.numbers import compact
 from flashtwin.report.points import Floats
 from flashtwin.report.view import Drive, Phase
-from flashtwin.results import causes
+from flashtwin.runs import causes
 
 # Causes that the page shows as one: its column, its name, its parts.
 TOGETHER = {

@@ -21,15 +21,15 @@ from typing import TYPE_CHECKING, Any
 from flashtwin import outputs
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.outputs import disk
-from flashtwin.results import lock
-from flashtwin.results.rundir import Run, find_runs, why_of
-from flashtwin.results.shapes import WHOLE_PLAN, ShapeError
-from flashtwin.results.storage import damaged
-from flashtwin.results.whole import PLAN, read_plan, write_plan
-from flashtwin.results.writer import abandoned, check_schema, tidy
 from flashtwin.runner.run import requests
 from flashtwin.runner.targets import Target
 from flashtwin.runner.together import Task
+from flashtwin.runs import lock
+from flashtwin.runs.rundir import Run, find_runs, why_of
+from flashtwin.runs.shapes import WHOLE_PLAN, ShapeError
+from flashtwin.runs.storage import damaged
+from flashtwin.runs.whole import PLAN, read_plan, write_plan
+from flashtwin.runs.writer import abandoned, check_schema, tidy
 
 if TYPE_CHECKING:
     from flashtwin.drives.protocol import Drive
@@ -104,7 +104,7 @@ def target_from(
 
 def _make_twin(name: str, toml: str, seed: int) -> Drive:
     from flashtwin.catalogue.loader import load
-    from flashtwin.drives.preconditioned import Store
+    from flashtwin.drives.snapshots import Store
     from flashtwin.drives.twin import Twin
 
     scratch = Path(tempfile.gettempdir())
@@ -118,8 +118,8 @@ def _make_twin(name: str, toml: str, seed: int) -> Drive:
 def _make_file(
     path: Path, size: int, left: Mapping[str, Any] | None, say: Callable[[str], None] | None
 ) -> Drive:
-    from flashtwin.drives.real import Real
-    from flashtwin.drives.real_file import Left
+    from flashtwin.drives.real.real import Real
+    from flashtwin.drives.real.real_file import Left
 
     found = None
     if left is not None:

@@ -20,14 +20,14 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from flashtwin.battery.registry import Part
+from flashtwin.batteries.base.registry import Part
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.results.finding import Finding
+from flashtwin.model.finding import Finding
 
 if TYPE_CHECKING:
-    from flashtwin.battery.registry import Request
-    from flashtwin.battery.step import Result, Step
-    from flashtwin.drives.protocol import DriveInfo
+    from flashtwin.batteries.base.registry import Request
+    from flashtwin.model.step import Result, Step
+    from flashtwin.model.target import DriveInfo
     from flashtwin.runner.estimate import Estimate, StepEstimate
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from flashtwin.battery.step import Job, NotPossible, Rest, Result, Run, Step
+from flashtwin.model.step import Job, NotPossible, Rest, Result, Run, Step
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from flashtwin.battery.step import (
+from flashtwin.model.series import Series
+from flashtwin.model.step import (
     Ask,
     Chain,
     Fill,
@@ -27,12 +28,11 @@ from flashtwin.battery.step import (
     Step,
     Trim,
 )
-from flashtwin.results.series import Series
 from flashtwin.runner.cut import can_be_cut
 
 if TYPE_CHECKING:
-    from flashtwin.battery.registry import Request, Steps
-    from flashtwin.drives.protocol import DriveInfo
+    from flashtwin.batteries.base.registry import Request, Steps
+    from flashtwin.model.target import DriveInfo
 
 STREAM_BYTES_S = 400e6
 RANDOM_IOPS = 8_000

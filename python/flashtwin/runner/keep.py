@@ -22,8 +22,8 @@ from pathlib import Path
 from flashtwin import outputs
 from flashtwin.drives.protocol import Drive, Keeps
 from flashtwin.errors import FlashtwinError
-from flashtwin.results.storage import TABLE_SHARE, memory_bytes
-from flashtwin.results.writer import STATE
+from flashtwin.runs.storage import TABLE_SHARE, memory_bytes
+from flashtwin.runs.writer import STATE
 
 # Seconds of work that are worth a file, and how many times longer than its writing they have to be.
 WORTH_S = 10.0

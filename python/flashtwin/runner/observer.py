@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from flashtwin.drives.protocol import DriveInfo
-    from flashtwin.results.finding import Finding
-    from flashtwin.results.journal import StepRecord
-    from flashtwin.results.rundir import Run
+    from flashtwin.model.finding import Finding
+    from flashtwin.model.target import DriveInfo
     from flashtwin.runner.estimate import Estimate
+    from flashtwin.runs.journal import StepRecord
+    from flashtwin.runs.rundir import Run
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,8 +10,8 @@ from __future__ import annotations
 import time
 from collections import deque
 
-from flashtwin.battery.step import Step
-from flashtwin.drives.protocol import DriveInfo, Progress
+from flashtwin.model.step import Step
+from flashtwin.model.target import DriveInfo, Progress
 from flashtwin.runner.estimate import Estimate, StepEstimate
 from flashtwin.runner.observer import Observer, Status
 

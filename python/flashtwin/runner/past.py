@@ -15,13 +15,14 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from flashtwin.battery.step import Fill, Flush, Mark, NotPossible, Purge, Rest, Result, Step, Trim
-from flashtwin.drives.protocol import Drive, DriveInfo, Resumes, Watch
+from flashtwin.drives.protocol import Drive, Resumes
 from flashtwin.errors import USAGE, FlashtwinError, UsageError
-from flashtwin.results.journal import StepRecord, record_of
-from flashtwin.results.writer import Writer
+from flashtwin.model.step import Fill, Flush, Mark, NotPossible, Purge, Rest, Result, Step, Trim
+from flashtwin.model.target import DriveInfo, Watch
 from flashtwin.runner.cut import Given
 from flashtwin.runner.keep import Keeper
+from flashtwin.runs.journal import StepRecord, record_of
+from flashtwin.runs.writer import Writer
 
 # Another version of fio measures the same.
 MAY_DIFFER = ("fio", "notes")

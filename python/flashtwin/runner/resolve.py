@@ -95,7 +95,7 @@ def _twin(word: str, wishes: Wishes) -> Chosen:
 def path_of(word: str, wishes: Wishes) -> Path:
     """The path that a word names, where a file may be made; everything else is refused."""
     from flashtwin.catalogue.loader import nearest_ids, unknown_drive
-    from flashtwin.drives import real_file
+    from flashtwin.drives.real import real_file
 
     path = Path(word).expanduser()
     if not _looks_like_path(word, path) and (wishes.size is None or nearest_ids(word)):
@@ -112,8 +112,8 @@ def path_of(word: str, wishes: Wishes) -> Path:
 
 
 def _file(word: str, wishes: Wishes) -> Chosen:
-    from flashtwin.drives import real_fio
-    from flashtwin.drives.real import Real
+    from flashtwin.drives.real import real_fio
+    from flashtwin.drives.real.real import Real
     from flashtwin.runner.targets import Target
 
     path = path_of(word, wishes)

@@ -17,21 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from flashtwin import __version__
-from flashtwin.battery import registry
-from flashtwin.battery.registry import Request
-from flashtwin.battery.step import Mark, NotPossible, Result, Step
-from flashtwin.drives.protocol import (
-    Drive,
-    DriveInfo,
-    Interrupted,
-    Progress,
-    TellsHost,
-    TellsSmart,
-)
+from flashtwin.batteries.base import registry
+from flashtwin.batteries.base.registry import Request
+from flashtwin.drives.protocol import Drive, TellsHost, TellsSmart
 from flashtwin.errors import FlashtwinError
-from flashtwin.results.finding import Finding
-from flashtwin.results.rundir import Moment, Run, State
-from flashtwin.results.writer import Writer
+from flashtwin.model.finding import Finding
+from flashtwin.model.step import Mark, NotPossible, Result, Step
+from flashtwin.model.target import DriveInfo, Interrupted, Progress
 from flashtwin.runner import cut
 from flashtwin.runner.budget import Budget
 from flashtwin.runner.cut import Given
@@ -42,6 +34,8 @@ from flashtwin.runner.observer import Observer, Silent
 from flashtwin.runner.pace import Pace
 from flashtwin.runner.past import CannotGoOnError, Past, check_target, detail_of
 from flashtwin.runner.stop import Stop, listening
+from flashtwin.runs.rundir import Moment, Run, State
+from flashtwin.runs.writer import Writer
 
 Asked = Request | tuple[str, Mapping[str, object] | object]
 LEFT_OUT = "left out for the budget"

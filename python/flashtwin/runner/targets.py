@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from flashtwin.drives.protocol import Drive
-from flashtwin.results.listing import DEFAULT_PARENT as DEFAULT_PARENT
+from flashtwin.runs.listing import DEFAULT_PARENT as DEFAULT_PARENT
 
 
 @dataclass(frozen=True, kw_only=True)

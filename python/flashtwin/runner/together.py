@@ -25,14 +25,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
-from flashtwin.drives.protocol import Drive, Interrupted
+from flashtwin.drives.protocol import Drive
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+from flashtwin.model.target import Interrupted
 from flashtwin.outputs import disk
-from flashtwin.results.rundir import Run
 from flashtwin.runner.observer import Observer, Silent
 from flashtwin.runner.run import Asked, resume_batteries, run_batteries, stopped
 from flashtwin.runner.stop import Stop, listening
 from flashtwin.runner.targets import Target, directories
+from flashtwin.runs.rundir import Run
 
 # How long a stop may stay unseen.
 POLL_S = 0.2
@@ -88,7 +89,7 @@ def _make_twin(
     spec: str, firmware: Sequence[str], sets: Sequence[str], scale: str | None, seed: int
 ) -> Drive:
     from flashtwin.catalogue.loader import load
-    from flashtwin.drives.preconditioned import Store
+    from flashtwin.drives.snapshots import Store
     from flashtwin.drives.twin import Twin
 
     found = load(spec, firmware=firmware, sets=sets, scale=scale)

@@ -1,0 +1,1 @@
+"""What every battery is made of: its protocol, its parameters, and the registry."""

@@ -1,0 +1,220 @@
+"""Typed parameters of a battery: a frozen dataclass whose fields know how to be typed in and shown.
+
+A battery writes `passes: int = parameter(2, COUNT, "how often the drive is filled")`. Everything a
+user sees of a parameter (its type, its default, its meaning, the error for a bad value) comes from
+there, so a battery needs no parsing of its own.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, TypeVar
+
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model import units
+
+P = TypeVar("P")
+# No parameter is as large; and characters of a value in a message.
+MOST_WHOLE, MOST_SHOWN = 10**40, 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """How a value is written: `parse` raises `ValueError` with what to write instead.
+
+    `plain` is the value for JSON; `accepts` tells a value that needs no parsing.
+    """
+
+    name: str
+    parse: Callable[[str], Any]
+    show: Callable[[Any], str] = str
+    plain: Callable[[Any], Any] = lambda value: value
+    accepts: Callable[[Any], bool] = lambda value: not isinstance(value, str)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One line of `flashtwin batteries NAME`."""
+
+    name: str
+    type: str
+    default: str
+    meaning: str
+
+
+def parameter(default: Any, kind: Kind, meaning: str) -> Any:
+    """A field of a battery's parameters."""
+    return field(default=default, metadata={"kind": kind, "meaning": meaning})
+
+
+def rows(of: type) -> list[Row]:
+    """Every parameter of a class, in order."""
+    return [
+        Row(
+            name=one.name,
+            type=one.metadata["kind"].name,
+            default=one.metadata["kind"].show(one.default),
+            meaning=one.metadata["meaning"],
+        )
+        for one in fields(of)
+        if one.default is not MISSING
+    ]
+
+
+def build(of: type[P], battery: str, values: Mapping[str, object]) -> P:
+    """Parameters from what the user set: text is parsed, other values are taken if they fit."""
+    known = {one.name: one.metadata["kind"] for one in fields(of)}  # type: ignore[arg-type]
+    taken = {}
+    for name, value in values.items():
+        if name not in known:
+            raise _unknown(battery, name, list(known))
+        taken[name] = _value(battery, name, known[name], value)
+    return of(**taken)
+
+
+def plain(parameters: object) -> dict[str, Any]:
+    """The parameters as JSON values, in order."""
+    return {
+        one.name: one.metadata["kind"].plain(getattr(parameters, one.name))
+        for one in fields(parameters)  # type: ignore[arg-type]
+    }
+
+
+def nearest(word: str, known: list[str]) -> str:
+    """ " (did you mean X?)" where something is near, and else nothing."""
+    near = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    return f" (did you mean {near[0]}?)" if near else ""
+
+
+def _value(battery: str, name: str, kind: Kind, value: object) -> Any:
+    try:
+        if isinstance(value, str):
+            return kind.parse(value)
+        if not kind.accepts(value) or _endless(value):
+            raise ValueError(f"it should be {kind.name}")
+        return kind.parse(kind.show(value))
+    except ValueError as error:
+        raise FlashtwinError(
+            f"{battery}: {name}={_shown(value)} is not {kind.name}",
+            hint=str(error),
+            exit_code=USAGE,
+        ) from None
+
+
+def _endless(value: object) -> bool:
+    """Whether a number is longer than Python writes it."""
+    return isinstance(value, int) and abs(value) >= MOST_WHOLE
+
+
+def _shown(value: object) -> str:
+    text = "a number without end" if _endless(value) else str(value)
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
+
+
+def _unknown(battery: str, name: str, known: list[str]) -> FlashtwinError:
+    return FlashtwinError(
+        f"{battery} has no parameter {name}{nearest(name, known)}",
+        hint=f"{battery} takes {', '.join(known)}; see flashtwin batteries {battery}",
+        exit_code=USAGE,
+    )
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _seconds(text: str) -> float:
+    return units.parse_seconds(text)
+
+
+def whole(low: int, high: int) -> Kind:
+    """A whole number within limits."""
+
+    def parse(text: str) -> int:
+        try:
+            number = units.parse_whole(text)
+        except ValueError:
+            raise ValueError(f"write a whole number from {low} to {high}") from None
+        if not low <= number <= high:
+            raise ValueError(f"write a whole number from {low} to {high}")
+        return number
+
+    return Kind(name=f"a whole number from {low} to {high}", parse=parse, accepts=_number)
+
+
+def decimal(low: float, high: float) -> Kind:
+    """A number within limits."""
+
+    def parse(text: str) -> float:
+        try:
+            number = float(units.parse_number(text))
+        except ValueError:
+            number = float("nan")
+        if not low <= number <= high:
+            raise ValueError(f"write a number from {low:g} to {high:g}")
+        return number
+
+    return Kind(
+        name=f"a number from {low:g} to {high:g}",
+        parse=parse,
+        show=units.show_number,
+        accepts=_number,
+    )
+
+
+def choice(*words: str) -> Kind:
+    """One of a few words."""
+
+    def parse(text: str) -> str:
+        if text not in words:
+            raise ValueError(f"write one of {', '.join(words)}{nearest(text, list(words))}")
+        return text
+
+    return Kind(name=f"one of {', '.join(words)}", parse=parse)
+
+
+def or_word(word: str, kind: Kind) -> Kind:
+    """A value, or a word that stands for none."""
+    return Kind(
+        name=f"{kind.name}, or {word}",
+        parse=lambda text: None if text == word else kind.parse(text),
+        show=lambda value: word if value is None else kind.show(value),
+        plain=lambda value: None if value is None else kind.plain(value),
+        accepts=lambda value: value is None or kind.accepts(value),
+    )
+
+
+def several(kind: Kind, plural: str) -> Kind:
+    """Values joined with `+`; each may stand there once."""
+
+    def parse(text: str) -> tuple[Any, ...]:
+        values = tuple(kind.parse(part) for part in text.split("+"))
+        if len(set(values)) != len(values):
+            raise ValueError("write each of them once")
+        return values
+
+    return Kind(
+        name=plural,
+        parse=parse,
+        show=lambda values: "+".join(kind.show(value) for value in values),
+        plain=lambda values: [kind.plain(value) for value in values],
+        accepts=lambda values: isinstance(values, tuple | list),
+    )
+
+
+SIZE = Kind(name="a size", parse=units.parse_size, show=units.show_size, accepts=_number)
+SECONDS = Kind(name="a time", parse=_seconds, show=units.show_seconds, accepts=_number)
+
+
+def _sample(text: str) -> float:
+    seconds = units.parse_seconds(text)
+    if not SAMPLE_LEAST_S <= seconds <= SAMPLE_MOST_S:
+        raise ValueError("write a time from 1ms to 1h")
+    return seconds
+
+
+# A sample is a row of a table: with shorter ones a run would not fit into memory.
+SAMPLE_LEAST_S, SAMPLE_MOST_S = 0.001, 3600.0
+SAMPLE = Kind(name="a time from 1ms to 1h", parse=_sample, show=units.show_seconds, accepts=_number)

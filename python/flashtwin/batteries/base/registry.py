@@ -1,0 +1,159 @@
+"""The batteries that there are, how one is asked for, and what one has to offer.
+
+A battery module has a constant `BATTERY`. Modules are imported when first named, so that listing
+and parsing cost nothing else. Invariant: what `parse` returns can run; a bad name, key or value has
+been refused with what to write instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from flashtwin.batteries.base import parameter
+from flashtwin.errors import USAGE, FlashtwinError
+
+if TYPE_CHECKING:
+    from flashtwin.model.finding import Finding
+    from flashtwin.model.step import NotPossible, Result, Step
+    from flashtwin.model.target import DriveInfo
+
+    Answer = Result | NotPossible
+    Steps = Generator[Step, Answer, list[Finding]]
+
+_MODULES = {
+    "fill": "flashtwin.batteries.fill",
+    "crystaldiskmark": "flashtwin.batteries.crystaldiskmark",
+    "power": "flashtwin.batteries.power",
+    "waf": "flashtwin.batteries.waf",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """What a battery can do without: the steps whose labels are in `labels` or under them.
+
+    Steps of a part that is left out are answered with `NotPossible`, and the battery has to cope;
+    `needs` names the titles of parts without which this one says nothing.
+    """
+
+    title: str
+    labels: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+
+    def holds(self, label: str) -> bool:
+        """Whether a step belongs to it."""
+        return any(label == one or label.startswith(f"{one}/") for one in self.labels)
+
+
+def undivided(parameters: object, info: DriveInfo) -> Sequence[Part]:
+    """The parts of a battery that is done as a whole or not at all."""
+    return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Battery:
+    """A family of tests. `trust` is S, P or M: how well the original is known (see the docs).
+
+    `steps(parameters, info)` is the generator; it raises `FlashtwinError` before its first step if
+    the target does not suit. `departs(parameters, info)` says where it leaves the original.
+    `parts(parameters, info)` are the parts that a budget may leave out, the one worth most first;
+    steps in no part are done with the first of them.
+    """
+
+    name: str
+    title: str
+    trust: str
+    parameters: type
+    steps: Callable[[Any, DriveInfo], Steps]
+    departs: Callable[[Any, DriveInfo], list[str]]
+    parts: Callable[[Any, DriveInfo], Sequence[Part]] = undivided
+
+    def rows(self) -> list[parameter.Row]:
+        """What can be set."""
+        return parameter.rows(self.parameters)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """A battery with its parameters."""
+
+    battery: Battery
+    parameters: Any
+
+    @property
+    def name(self) -> str:
+        """The battery's name."""
+        return self.battery.name
+
+    def plain(self) -> dict[str, Any]:
+        """The parameters as JSON values."""
+        return parameter.plain(self.parameters)
+
+
+def names() -> list[str]:
+    """All batteries, in the order in which they are listed."""
+    return list(_MODULES)
+
+
+def get(name: str) -> Battery:
+    """One battery."""
+    if name not in _MODULES:
+        raise FlashtwinError(
+            f"there is no battery {name!r}{parameter.nearest(name, names())}",
+            hint=f"batteries: {', '.join(names())}",
+            exit_code=USAGE,
+        )
+    battery = import_module(_MODULES[name]).BATTERY
+    assert isinstance(battery, Battery), f"{_MODULES[name]} has no battery"
+    return battery
+
+
+def request(name: str, values: Mapping[str, object] | object = ()) -> Request:
+    """A battery with some of its parameters set; text values are parsed."""
+    battery = get(name)
+    if isinstance(values, battery.parameters):
+        return Request(battery=battery, parameters=values)
+    settings: Mapping[str, object] = values if isinstance(values, Mapping) else {}
+    return Request(battery=battery, parameters=parameter.build(battery.parameters, name, settings))
+
+
+def parse(text: str) -> list[Request]:
+    """`fill:passes=1,idle_s=10m,crystaldiskmark:loops=5`: a name starts the next battery."""
+    asked: list[tuple[str, dict[str, str]]] = []
+    for part in (piece.strip() for piece in text.split(",")):
+        name, colon, rest = part.partition(":")
+        starts = bool(colon) and "=" not in name
+        if starts or "=" not in part:
+            asked.append((name, {}))
+            part = rest
+        if part:
+            _set(asked, text, part)
+    for name, _ in asked:
+        if [other for other, _ in asked].count(name) > 1:
+            raise FlashtwinError(
+                f"{name} is asked for twice; its findings would bear the same names",
+                hint="name each battery once, or make two runs",
+                exit_code=USAGE,
+            )
+    return [request(name, values) for name, values in asked]
+
+
+def _set(asked: list[tuple[str, dict[str, str]]], text: str, part: str) -> None:
+    """`key=value` belongs to the battery named last."""
+    key, equals, value = (piece.strip() for piece in part.partition("="))
+    if not asked:
+        raise FlashtwinError(
+            f"{text!r} sets {key} before it names a battery", hint=_FORM, exit_code=USAGE
+        )
+    name, values = asked[-1]
+    if not equals or not key or not value:
+        raise FlashtwinError(f"{name}: {part!r} is not key=value", hint=_FORM, exit_code=USAGE)
+    if key in values:
+        raise FlashtwinError(f"{name}: {key} is set twice", hint=_FORM, exit_code=USAGE)
+    values[key] = value
+
+
+_FORM = "write --battery NAME or --battery NAME:key=value,key=value; lists are joined with +"

@@ -1,0 +1,104 @@
+"""How CrystalDiskMark and KDiskMark turn the runs of a cell into numbers (trust S for both).
+
+CrystalDiskMark 9: the score is the maximum over the scored runs in 10^6 bytes a second, the latency
+the minimum of their means. KDiskMark: means of both, and MB/s is KiB/s / 1000. `low` and `high` are
+the range over the scored runs, not a confidence interval: two to nine runs of 5 s carry none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Literal
+
+from flashtwin.model.finding import Evidence, Finding
+from flashtwin.model.step import JobTotals
+from flashtwin.model.units import show_block
+
+Direction = Literal["read", "write", "mix"]
+DIRECTIONS: tuple[Direction, ...] = ("read", "write", "mix")
+BATTERY_NAME = "crystaldiskmark"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One row of the tool's window, spelled SEQ1M-Q8T1."""
+
+    sequential: bool
+    block_bytes: int
+    depth: int
+    threads: int
+
+    def __str__(self) -> str:
+        kind = "SEQ" if self.sequential else "RND"
+        return f"{kind}{show_block(self.block_bytes).upper()}-Q{self.depth}T{self.threads}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scoring:
+    """`mean`: KDiskMark's way; otherwise CrystalDiskMark's."""
+
+    mean: bool = False
+
+    @property
+    def bytes_a_mb(self) -> float:
+        """What the tool calls an MB."""
+        return 1024 * 1000 if self.mean else 1e6
+
+    def note(self, best: str) -> str:
+        """What the number is, for the reader; `best` is what CrystalDiskMark takes."""
+        taken = f"the {best} of the scored runs"
+        if self.mean:
+            taken = "KDiskMark: the mean of the runs, MB of 1,024,000 bytes"
+        return f"{taken}; low to high is the range of the runs"
+
+
+def _rounded(value: float) -> float:
+    """Six digits: more than a clock tells, and no last bits of a sum in a file."""
+    return float(f"{value:.6g}")
+
+
+def score(
+    cell: Cell,
+    direction: Direction,
+    runs: Sequence[tuple[str, JobTotals]],
+    scoring: Scoring,
+) -> list[Finding]:
+    """Speed, rate and latency of a cell out of its scored runs, given as (step label, totals)."""
+    done = [(label, totals) for label, totals in runs if totals.ios and totals.duration_ns]
+    if not done:
+        return []
+    seconds = [totals.duration_ns / 1e9 for _, totals in done]
+    pairs = list(zip(done, seconds, strict=True))
+    speeds = [totals.bytes / scoring.bytes_a_mb / s for (_, totals), s in pairs]
+    rates = [totals.ios / s for (_, totals), s in pairs]
+    means = [totals.latency_mean_ns / 1000 for _, totals in done]
+    labels = [label for label, _ in done]
+    failed = sum(totals.errors for _, totals in done)
+    errors = f"; {failed} requests failed" if failed else ""
+    best = max(range(len(speeds)), key=speeds.__getitem__)
+    quickest = min(range(len(means)), key=means.__getitem__)
+    name, title = f"cdm.{cell}.{direction}", f"{str(cell).replace('-', ' ')} {direction}"
+
+    def finding(suffix: str, what: str, unit: str, values: list[float], at: int) -> Finding:
+        best_is = "least mean" if unit == "us" else "highest"
+        return Finding(
+            id=name + suffix,
+            title=title + what,
+            battery=BATTERY_NAME,
+            value=_rounded(fmean(values) if scoring.mean else values[at]),
+            low=_rounded(min(values)),
+            high=_rounded(max(values)),
+            unit=unit,
+            evidence=Evidence(
+                battery=BATTERY_NAME, label=labels[at], axis="cell", start=0.0, end=0.0
+            ),
+            note=scoring.note(best_is) + errors,
+        )
+
+    return [
+        finding("", "", "MB/s", speeds, best),
+        finding(".latency", ", latency", "us", means, quickest),
+        finding(".iops", ", rate", "IOPS", rates, best),
+    ]

@@ -1,0 +1,268 @@
+"""crystaldiskmark: CrystalDiskMark 9's cells, order and scoring.
+
+Trust S: read in the tool's source. As the tool does it: the test file (1 GiB) is written once in
+1 MiB blocks; then all reads, all writes, all mixes (R70/W30); each cell runs once unscored and then
+its scored runs, 5 s each; 5 s of rest between cells. Score = the maximum over the scored runs in
+MB/s of 10^6, latency = the minimum of their means. The threads of a sequential cell share one
+stream. Profiles: the BX500 article's cells with its "2 x 1 GiB", and the tool's own Default, NVMe
+and Real with 3 runs.
+
+The variant `kdiskmark` is KDiskMark (trust S): mean instead of maximum, no unscored run, 5 runs,
+MB/s as KiB/s / 1000 (2.34 % low), and a run ends after one pass over the file.
+
+Where it departs is said by `departs`: no file system, no Windows. The host's time a command is a
+prior: 30 us for Windows and the tool together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from flashtwin.batteries.base.parameter import (
+    SECONDS,
+    SIZE,
+    choice,
+    decimal,
+    or_word,
+    parameter,
+    whole,
+)
+from flashtwin.batteries.base.registry import Battery, Part
+from flashtwin.batteries.cdm_score import DIRECTIONS, Cell, Direction, Scoring, score
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model import units
+from flashtwin.model.step import Fill, Job, JobTotals, Mark, Purge, Rest, Result, Run
+
+if TYPE_CHECKING:
+    from flashtwin.batteries.base.registry import Steps
+    from flashtwin.model.finding import Finding
+    from flashtwin.model.step import ReadWrite
+    from flashtwin.model.target import DriveInfo
+
+MIB = 1 << 20
+RUN_S = 5.0
+REST_S = 5.0
+
+_SEQ_Q8 = Cell(sequential=True, block_bytes=MIB, depth=8, threads=1)
+_SEQ_Q1 = Cell(sequential=True, block_bytes=MIB, depth=1, threads=1)
+_RND_Q1 = Cell(sequential=False, block_bytes=4096, depth=1, threads=1)
+PROFILES: dict[str, tuple[Cell, ...]] = {
+    "article": (
+        _SEQ_Q8,
+        *(
+            Cell(sequential=False, block_bytes=4096, depth=1, threads=threads)
+            for threads in (1, 2, 4, 8, 16)
+        ),
+    ),
+    "default": (
+        _SEQ_Q8,
+        _SEQ_Q1,
+        Cell(sequential=False, block_bytes=4096, depth=32, threads=1),
+        _RND_Q1,
+    ),
+    "nvme": (
+        _SEQ_Q8,
+        Cell(sequential=True, block_bytes=128 << 10, depth=32, threads=1),
+        Cell(sequential=False, block_bytes=4096, depth=32, threads=16),
+        _RND_Q1,
+    ),
+    "real": (_SEQ_Q1, _RND_Q1),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """What can be set."""
+
+    profile: Literal["article", "default", "nvme", "real"] = parameter(
+        "article", choice(*PROFILES), "which cells: those of the BX500 article, or the tool's own"
+    )
+    size: int = parameter(1 << 30, SIZE, "the test file")
+    loops: int | None = parameter(
+        None,
+        or_word("auto", whole(1, 9)),
+        "scored runs a cell; auto: 2 with the article's cells, else 3, kdiskmark 5",
+    )
+    mix: int | None = parameter(
+        70, or_word("off", whole(1, 99)), "share of reads in the mixed cells, in %"
+    )
+    variant: Literal["cdm", "kdiskmark"] = parameter(
+        "cdm", choice("cdm", "kdiskmark"), "whose scoring and runs"
+    )
+    fill_percent: float = parameter(
+        0.0, decimal(0, 99), "how full the drive is: purged, then so much written before the file"
+    )
+    settle_s: float = parameter(
+        600.0, SECONDS, "rest after that filling, so that the drive can tidy up as in use"
+    )
+    host_us: float = parameter(
+        30.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
+    )
+
+    @property
+    def scoring(self) -> Scoring:
+        """How runs become a score."""
+        return Scoring(mean=self.variant == "kdiskmark")
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The names of a cell's runs, the unscored one first."""
+        usual = 5 if self.variant == "kdiskmark" else 2 if self.profile == "article" else 3
+        scored = tuple(str(number + 1) for number in range(self.loops or usual))
+        return scored if self.variant == "kdiskmark" else ("warm", *scored)
+
+
+def steps(parameters: Parameters, info: DriveInfo) -> Steps:
+    """Prepare, then every cell by direction; findings after each cell."""
+    offset = _place(parameters, info)
+    yield Purge(label="cdm/purge")
+    if offset:
+        yield Fill(label="cdm/precondition", offset=0, size=offset)
+        yield Rest(label="cdm/settle", seconds=parameters.settle_s)
+    size = parameters.size // MIB * MIB
+    yield Fill(label="cdm/prepare", offset=offset, size=size, block_bytes=MIB, depth=1)
+    found: list[Finding] = []
+    for number, (direction, cell) in enumerate(_grid(parameters)):
+        if number:
+            yield Rest(label=f"cdm/rest-{number}", seconds=REST_S)
+        scored: list[tuple[str, JobTotals]] = []
+        short = None
+        for name in parameters.runs:
+            step = _run(parameters, info, cell, direction, name, offset)
+            answer = yield step
+            if not isinstance(answer, Result) or not answer.jobs or name == "warm":
+                continue
+            if answer.cut:
+                short = (step.label, answer.jobs[0])
+            else:
+                scored.append((step.label, answer.jobs[0]))
+        new = score(cell, direction, scored, parameters.scoring)
+        if short and not scored:
+            new = [
+                _cut(one, short[1]) for one in score(cell, direction, [short], parameters.scoring)
+            ]
+        if new:
+            yield Mark(label=f"cdm/{cell}/{direction}/found", found=tuple(new))
+        found += new
+    return found
+
+
+def _cut(finding: Finding, totals: JobTotals) -> Finding:
+    """A run that a budget cut counts where no other does, and says so."""
+    said = f"of one run, which the budget ended after {totals.duration_ns / 1e9:.3g} of {RUN_S:g} s"
+    return replace(finding, note=f"{finding.note}; {said}" if finding.note else said)
+
+
+def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+    """A part a cell and direction: reading and writing of the first cells first, mixes last."""
+    cells = PROFILES[parameters.profile]
+    numbered = {
+        (direction, cell): Part(
+            title=f"{cell} {direction}",
+            labels=(f"cdm/rest-{number}", f"cdm/{cell}/{direction}"),
+        )
+        for number, (direction, cell) in enumerate(_grid(parameters))
+    }
+    worth: list[tuple[Direction, Cell]] = [
+        (way, cell) for cell in cells for way in DIRECTIONS if way != "mix"
+    ]
+    worth += [("mix", cell) for cell in cells]
+    return [numbered[key] for key in worth if key in numbered]
+
+
+def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
+    """Where this run leaves CrystalDiskMark 9."""
+    said = []
+    if info.virtual_time:
+        said.append("the test file is a range of addresses: no file system between")
+        said.append(f"the host takes {parameters.host_us:g} us a command (a prior, set host_us)")
+        said.append("the drive is purged first" + _and_filled(parameters))
+    if info.kind == "file":
+        said.append("runs through fio on Linux, not through DiskSpd on Windows")
+        said.append("the drive under the file is as full as it is: it cannot be purged")
+    if parameters.variant == "kdiskmark":
+        said.append("scores as KDiskMark: the mean, no unscored run, KiB/s / 1000, one pass a run")
+    if parameters.profile == "article":
+        said.append("the BX500 article's cells, not one of the tool's own profiles")
+    return said
+
+
+def _and_filled(parameters: Parameters) -> str:
+    return f", then filled to {parameters.fill_percent:g} %" if parameters.fill_percent else ""
+
+
+def _place(parameters: Parameters, info: DriveInfo) -> int:
+    """Where the test file begins: after what was filled, on a whole MiB."""
+    offset = int(info.capacity_bytes * parameters.fill_percent / 100) // MIB * MIB
+    if parameters.size < MIB:
+        raise FlashtwinError(
+            f"crystaldiskmark: a test file of {units.show_size(parameters.size)} is too small",
+            hint="set size to 1MiB or more; the tool itself begins at 16MiB",
+            exit_code=USAGE,
+        )
+    if offset + parameters.size > info.capacity_bytes:
+        room = units.show_size(max(info.capacity_bytes - offset, 0) // MIB * MIB)
+        raise FlashtwinError(
+            f"crystaldiskmark: a test file of {units.show_size(parameters.size)} does not fit"
+            f" on {info.name}{' past the filled part' if offset else ''}: {room} are left",
+            hint="set crystaldiskmark:size to less, or make the target larger",
+            exit_code=USAGE,
+        )
+    return offset
+
+
+def _grid(parameters: Parameters) -> Iterator[tuple[Direction, Cell]]:
+    """All reads, all writes, all mixes."""
+    for direction in DIRECTIONS:
+        if direction == "mix" and parameters.mix is None:
+            continue
+        for cell in PROFILES[parameters.profile]:
+            yield direction, cell
+
+
+def _run(
+    parameters: Parameters,
+    info: DriveInfo,
+    cell: Cell,
+    direction: Direction,
+    name: str,
+    offset: int,
+) -> Run:
+    size = parameters.size // MIB * MIB
+    job = Job(
+        name=str(cell),
+        rw=_access(cell, direction),
+        block_bytes=cell.block_bytes,
+        depth=cell.depth,
+        threads=cell.threads,
+        offset=offset,
+        size=size,
+        io_bytes=size * cell.threads if parameters.variant == "kdiskmark" else None,
+        runtime_s=RUN_S,
+        read_percent=parameters.mix if direction == "mix" and parameters.mix else 50,
+        host_ns=round(parameters.host_us * 1000) if info.virtual_time else 0,
+        shared_stream=cell.sequential and cell.threads > 1,
+        seed=parameters.runs.index(name) + 1,
+    )
+    return Run(label=f"cdm/{cell}/{direction}/{name}", jobs=(job,), sample_s=0.5)
+
+
+def _access(cell: Cell, direction: Direction) -> ReadWrite:
+    if cell.sequential:
+        return "rw" if direction == "mix" else direction
+    if direction == "mix":
+        return "randrw"
+    return "randread" if direction == "read" else "randwrite"
+
+
+BATTERY = Battery(
+    name="crystaldiskmark",
+    title="CrystalDiskMark 9's cells, order and scoring, with the BX500 article's cells",
+    trust="S",
+    parameters=Parameters,
+    steps=steps,
+    departs=departs,
+    parts=parts,
+)

@@ -1,0 +1,249 @@
+"""fill: the whole drive written sequentially, from empty, then again when it is full.
+
+What reviewers do to see the cache (trust P): TechPowerUp writes 1 MB blocks with one thread,
+sampled twice a second, after a full erase, and gives the GB at each drop and the mean; AnandTech
+writes 128 KB at queue depth 32 in two passes, the second on the full drive after idle. Here both
+patterns run, each from an erased drive, each with its second pass. It departs in that the blocks
+are 1 MiB and 128 KiB (TechPowerUp's "1 MB" may be 10^6), and in what `departs` says of the target.
+
+Findings come from `analysis.fill`, once a pass, out of the write series alone. The host's time a
+command is a prior: 5 us, what fio with io_uring takes on one desktop core.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from flashtwin.batteries.base.parameter import (
+    SAMPLE,
+    SECONDS,
+    Kind,
+    decimal,
+    or_word,
+    parameter,
+    several,
+    whole,
+)
+from flashtwin.batteries.base.registry import Battery, Part
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model import units
+from flashtwin.model.step import Job, Mark, NotPossible, Purge, Rest, Result, Run
+
+if TYPE_CHECKING:
+    from flashtwin.batteries.base.registry import Steps
+    from flashtwin.model.finding import Finding
+    from flashtwin.model.target import DriveInfo
+
+SAMPLE_S = 0.5
+IDLE_S, IDLE_S_FILE = 600.0, 30.0
+# Below so many bytes half a second is too coarse: a small file is written in a few of them.
+COARSE_BYTES = 50 * 10**9
+SAMPLE_S_LEAST = 0.02
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pattern:
+    """A way to write: block size and queue depth, spelled 128k-q32."""
+
+    block_bytes: int
+    depth: int
+
+    def __str__(self) -> str:
+        return f"{units.show_block(self.block_bytes)}-q{self.depth}"
+
+
+def parse_pattern(text: str) -> Pattern:
+    """`128k-q32`; raises `ValueError` with what to write instead."""
+    match = re.fullmatch(r"([0-9]+[km])-q([0-9]{1,9})", text.strip().lower())
+    if not match:
+        raise ValueError("write BLOCK-qDEPTH, for example 128k-q32, joined with +")
+    block, depth = units.parse_block(match[1]), int(match[2])
+    if not 4096 <= block <= 64 << 20 or block % 4096:
+        raise ValueError("a block is a multiple of 4k, from 4k to 64m")
+    if not 1 <= depth <= 1024:
+        raise ValueError("a queue depth is from 1 to 1024")
+    return Pattern(block_bytes=block, depth=depth)
+
+
+PATTERN = Kind(name="a pattern", parse=parse_pattern, plain=str)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """What can be set."""
+
+    patterns: tuple[Pattern, ...] = parameter(
+        (Pattern(block_bytes=128 << 10, depth=32), Pattern(block_bytes=1 << 20, depth=1)),
+        several(PATTERN, "patterns"),
+        "how to write: block size and queue depth, each on an erased drive",
+    )
+    passes: int = parameter(2, whole(1, 9), "how often each pattern writes the whole drive")
+    idle_s: float | None = parameter(
+        None,
+        or_word("auto", SECONDS),
+        "rest before every pass that finds the drive written; auto: 600 s, on a file 30 s",
+    )
+    sample_s: float | None = parameter(
+        None,
+        or_word("auto", SAMPLE),
+        "length of a sample; auto: 0.5 s, less on targets below 50 GB",
+    )
+    host_us: float = parameter(
+        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
+    )
+
+
+def steps(parameters: Parameters, info: DriveInfo) -> Steps:
+    """Purge, write, rest, write again; for each pattern. What cannot be purged rests instead."""
+    _check(parameters, info)
+    found: list[Finding] = []
+    for pattern in parameters.patterns:
+        purged = yield Purge(label=f"fill/{pattern}/purge")
+        for number in range(1, parameters.passes + 1):
+            if number > 1 or isinstance(purged, NotPossible):
+                rest = f"fill/{pattern}/rest-{number - 1}"
+                yield Rest(label=rest, seconds=_idle_s(parameters, info))
+            step = _pass(parameters, info, pattern, number)
+            answer = yield step
+            if isinstance(answer, Result):
+                new = _findings(info, pattern, number, step.label, answer)
+                if answer.cut:
+                    new = [_of_a_part(one, new, answer, info) for one in new]
+                found += [_noted(one, number, purged) for one in new]
+                yield Mark(label=f"{step.label}/found", found=tuple(found[-len(new) :]))
+    return found
+
+
+def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+    """The first pass of every pattern, then the second ones; a pass needs the one before."""
+    found = []
+    for number in range(1, parameters.passes + 1):
+        for pattern in parameters.patterns:
+            mine = f"fill/{pattern}"
+            labels = (f"{mine}/rest-{number - 1}", f"{mine}/pass-{number}")
+            found.append(
+                Part(
+                    title=f"{pattern} pass {number}",
+                    labels=labels if number > 1 else (f"{mine}/purge", *labels),
+                    needs=(f"{pattern} pass {number - 1}",) if number > 1 else (),
+                )
+            )
+    return found
+
+
+def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
+    """Where this run leaves what the reviewers do."""
+    said = []
+    if info.kind == "file":
+        said.append("fills a file, not a drive: the drive under it is neither erased nor filled")
+    sample_s = _sample_s(parameters, info)
+    if sample_s != SAMPLE_S:
+        said.append(f"samples every {units.show_seconds(sample_s)} instead of every 500ms")
+    if info.virtual_time:
+        said.append(f"the host takes {parameters.host_us:g} us a command (a prior, set host_us)")
+    return said
+
+
+def _idle_s(parameters: Parameters, info: DriveInfo) -> float:
+    """The rest that lets a drive clear its cache; real time is dear, so a file gets less of it."""
+    if parameters.idle_s is not None:
+        return parameters.idle_s
+    return IDLE_S if info.virtual_time else IDLE_S_FILE
+
+
+def _check(parameters: Parameters, info: DriveInfo) -> None:
+    for pattern in parameters.patterns:
+        if pattern.block_bytes > info.capacity_bytes:
+            raise FlashtwinError(
+                f"fill: a block of {pattern} is larger than {info.name}",
+                hint=f"the target has {info.capacity_bytes} bytes; set patterns to smaller blocks",
+                exit_code=USAGE,
+            )
+
+
+def _pass(parameters: Parameters, info: DriveInfo, pattern: Pattern, number: int) -> Run:
+    """One write of every whole block of the target."""
+    size = info.capacity_bytes // pattern.block_bytes * pattern.block_bytes
+    job = Job(
+        name="write",
+        rw="write",
+        block_bytes=pattern.block_bytes,
+        depth=pattern.depth,
+        size=size,
+        host_ns=round(parameters.host_us * 1000) if info.virtual_time else 0,
+        seed=number,
+    )
+    label = f"fill/{pattern}/pass-{number}"
+    return Run(label=label, jobs=(job,), sample_s=_sample_s(parameters, info))
+
+
+def _sample_s(parameters: Parameters, info: DriveInfo) -> float:
+    if parameters.sample_s is not None:
+        return parameters.sample_s
+    share = min(1.0, info.capacity_bytes / COARSE_BYTES)
+    return max(SAMPLE_S_LEAST, round(SAMPLE_S * share, 3))
+
+
+def _findings(
+    info: DriveInfo, pattern: Pattern, number: int, label: str, result: Result
+) -> list[Finding]:
+    """What the pass says; nothing of a pass in which nothing was written."""
+    from flashtwin.analysis.fill import analyse_fill
+    from flashtwin.model.series import WRITE
+
+    written = result.series.only(WRITE)
+    if int(written.bytes.sum()) == 0:
+        return []
+    raw = info.identity.get("raw_bytes")
+    return analyse_fill(
+        written.t_ns,
+        written.dt_ns,
+        written.bytes,
+        pattern=str(pattern),
+        label=label,
+        capacity_bytes=info.capacity_bytes,
+        raw_bytes=raw if isinstance(raw, int) else (0 if info.kind == "file" else None),
+        pass_number=number,
+    )
+
+
+# What only a whole pass tells, and what stands where a plateau was seen to end.
+WHOLE = ("mean", "duration", "mean_past_cache")
+
+
+def _of_a_part(finding: Finding, all_: list[Finding], result: Result, info: DriveInfo) -> Finding:
+    """A finding of a pass that a budget cut: what was seen stands, what was not is not told.
+
+    Without a first plateau that ends there may be a cache of any size beyond what was written.
+    """
+    written = sum(job.bytes for job in result.jobs) / 1e9
+    said = f"the budget ended the pass after {written:.4g} of {info.capacity_bytes / 1e9:.4g} GB"
+    name = finding.id.partition("[")[0].rpartition(".")[2]
+    edge = next((one for one in all_ if ".cache_size[" in one.id), None)
+    seen = edge is not None and bool(edge.value)
+    if finding.value is None or not seen or name in WHOLE:
+        return replace(
+            finding, value=None, low=None, high=None, evidence=None, note=f"not found: {said}"
+        )
+    return replace(finding, note=f"{finding.note}; {said}" if finding.note else said)
+
+
+def _noted(finding: Finding, number: int, purged: Result | NotPossible) -> Finding:
+    """A first pass that did not begin on an erased drive says so with every number."""
+    if number > 1 or isinstance(purged, Result):
+        return finding
+    said = "the target was not erased before"
+    return replace(finding, note=f"{finding.note}; {said}" if finding.note else said)
+
+
+BATTERY = Battery(
+    name="fill",
+    title="the whole drive written sequentially from empty, and once more when full",
+    trust="P",
+    parameters=Parameters,
+    steps=steps,
+    departs=departs,
+    parts=parts,
+)

@@ -1,0 +1,342 @@
+"""Real: a file on a real drive, tested through fio.
+
+The file is made when the drive is built and filled with random data over its whole length before
+the first step, as a sparse file answers reads from nothing; it is removed at `close`, or when the
+process ends. Its clock is the wall's and begins after that filling; in a run that is taken up it
+goes on where it stopped, on the file that a killed process left or on one made and filled again.
+What a file cannot do (trim, purge) is answered with `NotPossible`. A target's size is in whole MiB,
+so that every usual block size divides it. Invariants: only a regular file of our own is ever
+opened, and no fio is left running. fio's first request comes 0.2 to 0.4 s after its start: between
+two steps the drive is idle for that time, and a step's `start_ns` is its first request's.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from flashtwin.drives.real import real_file, real_fio
+from flashtwin.drives.real.collect import collect
+from flashtwin.drives.real.engine import PREFERRED, Engine, caveats
+from flashtwin.drives.real.jobfile import TARGET, job_file
+from flashtwin.drives.real.result import one_result
+from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+from flashtwin.model.series import Series
+from flashtwin.model.step import (
+    Ask,
+    Chain,
+    Fill,
+    Flush,
+    Job,
+    Mark,
+    NotPossible,
+    Purge,
+    Rest,
+    Result,
+    Run,
+    Step,
+    Trim,
+)
+from flashtwin.model.target import DriveInfo, Interrupted, Progress, Watch
+
+GRAIN_BYTES = 1 << 20
+_POLL_S = 0.1
+# From this size on the filling takes long enough to be told of.
+_LONG_FILL_BYTES = 16 * 10**9
+_PROBE = Job(name="probe", rw="write", block_bytes=4096, depth=4, size=GRAIN_BYTES)
+
+
+class Real:
+    """A regular file of `size_bytes` at `path`, or under our own name in the directory `path`."""
+
+    def __init__(
+        self,
+        path: str | Path,
+        size_bytes: int,
+        *,
+        say: Callable[[str], None] | None = None,
+        left: real_file.Left | None = None,
+    ) -> None:
+        """`left`: the file of a killed run, which is used again if it is still there."""
+        self._say = say or _to_stderr
+        size = size_bytes // GRAIN_BYTES * GRAIN_BYTES
+        if size <= 0:
+            raise FlashtwinError(
+                f"a target of {size_bytes} bytes is too small",
+                hint="give --size of at least 1MiB",
+                exit_code=USAGE,
+            )
+        if left is None:
+            where = real_file.place(Path(path))
+        self._fio = real_fio.find()
+        taken = real_file.take_over(left) if left else None
+        # The file of a killed run; whether it was filled is not known here.
+        self._taken = taken is not None
+        if taken is not None:
+            self._file, where = taken, taken.path
+        else:
+            where = real_file.place(Path(path))
+            real_file.check_space(where, size)
+        self._size = size
+        # Removed at the end of the process too, should nobody close the target.
+        self._scratch = tempfile.TemporaryDirectory(
+            prefix="flashtwin-fio-", ignore_cleanup_errors=True
+        )
+        self._work = Path(self._scratch.name)
+        self._closed = self._filled = False
+        self._zero_ns = self._last_ns = 0
+        try:
+            if taken is None:
+                self._file = real_file.create(where, size)
+            self._say(f"the target is {where}, {size} bytes; it is removed at the end")
+            self._engine = self._probe()
+        except BaseException:
+            self.close()
+            raise
+        for caveat in caveats(self._engine):
+            self._say(caveat)
+        self._info = DriveInfo(
+            name=Path(path).absolute().name or "file",
+            kind="file",
+            capacity_bytes=size,
+            virtual_time=False,
+            identity=self._identity(),
+        )
+
+    @property
+    def info(self) -> DriveInfo:
+        """Size, and how fio reaches it."""
+        return self._info
+
+    def do(self, step: Step, watch: Watch) -> Result | NotPossible:
+        """Carry out one step; the first one fills the file before it."""
+        if self._closed:
+            raise FlashtwinError("the target is closed", exit_code=USAGE)
+        self._fill_once(watch)
+        match step:
+            case Run() | Chain():
+                return self._run(step, watch)
+            case Rest():
+                return self._rest(step, watch)
+            case Fill():
+                return self._prepare(step, watch)
+            case Flush():
+                return self._flush(step)
+            case Mark():
+                now_ns = self._now_ns()
+                return self._quiet(step.label, now_ns, now_ns)
+            case Ask(of="power"):
+                return NotPossible(reason="no watt meter between this host and its drives is known")
+            case Ask():
+                return NotPossible(reason="a file has no SMART data, only the drive under it has")
+            case Trim():
+                return NotPossible(reason="a regular file takes no TRIM, only a device does")
+            case Purge():
+                return NotPossible(
+                    reason="a file cannot be purged: the drive under it holds other data"
+                )
+
+    def resume(self, at_ns: int, again: Sequence[Step], watch: Watch) -> str:
+        """Take up a run; see `protocol.Resumes`. A file that was never filled is filled now."""
+        kept = self._taken and at_ns > 0
+        self._filled = kept
+        self._fill_once(watch)
+        if not kept:
+            for step in again:
+                self.do(step, watch)
+        self._last_ns = at_ns
+        self._zero_ns = time.monotonic_ns() - at_ns
+        if self._taken:
+            filled = "" if kept else ", filled with random data"
+            return f"taken up on the file that the interrupted run left{filled}"
+        repeated = ", ".join(step.label for step in again)
+        prepared = f", and prepared by {repeated}" if repeated else ""
+        return f"taken up on a file that was made again, filled with random data{prepared}"
+
+    def host(self) -> dict[str, Any]:
+        """Where the file is and which one; see `protocol.TellsHost`."""
+        return {"file": real_file.left_behind(self._file, self._size)}
+
+    def close(self) -> None:
+        """Remove the file and what fio left. Once more does nothing."""
+        self._closed = True
+        if hasattr(self, "_file"):
+            real_file.remove(self._file)
+        self._scratch.cleanup()
+
+    def _probe(self) -> Engine:
+        """The best engine that writes to the file, found by trying."""
+        refused = ""
+        for engine in PREFERRED:
+            file = job_file(
+                Run(label="probe", jobs=(_PROBE,)), capacity_bytes=self._size, engine=engine
+            )
+            try:
+                self._fio_in_directory(file.text, lambda done: True)
+            except real_fio.FioError as failure:
+                if failure.full or failure.too_old:
+                    raise
+                refused = failure.said
+                continue
+            return engine
+        raise FlashtwinError(
+            f"fio cannot write to {self._file.path} with any of its engines: {refused}",
+            exit_code=ENVIRONMENT,
+        )
+
+    def _identity(self) -> dict[str, object]:
+        return {
+            "size_bytes": self._size,
+            "fio": self._fio.version,
+            "engine": self._engine.name,
+            "direct": self._engine.direct,
+            "holds_depth": self._engine.holds_depth,
+            "file_system": real_file.file_system(self._file.path),
+            "notes": caveats(self._engine),
+        }
+
+    def _fill_once(self, watch: Watch) -> None:
+        if self._filled:
+            return
+        self._say("filling it with random data first: a sparse file answers from nothing")
+        job = Job(name="fill", rw="write", block_bytes=GRAIN_BYTES, depth=8, size=self._size)
+        file = job_file(
+            Run(label="fill", jobs=(job,)),
+            capacity_bytes=self._size,
+            engine=self._engine,
+            fresh_data=True,
+        )
+        told = 0
+
+        def heard(done: int) -> bool:
+            # Not part of the step that waits for it: the watch hears of no bytes and no time.
+            nonlocal told
+            tenths = min(10 * done // self._size, 9)
+            if tenths > told and self._size >= _LONG_FILL_BYTES:
+                told = tenths
+                self._say(f"filled {10 * tenths} %")
+            return watch(Progress(bytes=0, drive_s=0.0))
+
+        self._fio_in_directory(file.text, heard)
+        self._sync()
+        self._filled = True
+        self._zero_ns = time.monotonic_ns()
+
+    def _run(
+        self, step: Run | Chain, watch: Watch, *, fresh_data: bool = False
+    ) -> Result | NotPossible:
+        parts: Sequence[Run | Rest] = step.parts if isinstance(step, Chain) else (step,)
+        jobs = [job for part in parts if isinstance(part, Run) for job in part.jobs]
+        if any(job.rw in ("trim", "randtrim") for job in jobs):
+            return NotPossible(reason="a regular file takes no TRIM, only a device does")
+        rest_s = _trailing_s(parts)
+        if not jobs:
+            return self._rest(Rest(label=step.label, seconds=rest_s), watch)
+        began_ns, unix_ns = self._now_ns(), time.time_ns()
+        file = job_file(step, capacity_bytes=self._size, engine=self._engine, fresh_data=fresh_data)
+        text = self._fio_in_directory(file.text, self._heard(began_ns, watch))
+        measured = collect(file, text, self._work)
+        self._sleep(rest_s, began_ns, watch)
+        ended_ns = self._now_ns() if rest_s else None
+        return self._after(one_result(step, measured, file.notes, began_ns - unix_ns, ended_ns))
+
+    def _prepare(self, step: Fill, watch: Watch) -> Result:
+        """Preparation: what it did counts, how it went over time does not."""
+        job = Job(
+            name="prepare",
+            rw="write",
+            block_bytes=step.block_bytes,
+            depth=step.depth,
+            offset=step.offset,
+            size=step.size,
+        )
+        done = self._run(Run(label=step.label, jobs=(job,)), watch, fresh_data=True)
+        assert isinstance(done, Result), "a write is possible on a file"
+        return Result(
+            label=step.label,
+            start_ns=done.start_ns,
+            duration_ns=done.duration_ns,
+            series=Series.empty(),
+            jobs=done.jobs,
+            note=done.note,
+        )
+
+    def _rest(self, step: Rest, watch: Watch) -> Result:
+        began_ns = self._now_ns()
+        self._sleep(step.seconds, began_ns, watch)
+        return self._quiet(step.label, began_ns, self._now_ns())
+
+    def _sleep(self, seconds: float, began_ns: int, watch: Watch) -> None:
+        """Wait so long; the watch's time counts from the step's beginning."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            time.sleep(min(left, _POLL_S))
+            if not watch(Progress(bytes=0, drive_s=(self._now_ns() - began_ns) / 1e9)):
+                raise Interrupted("the rest was cut short")
+
+    def _flush(self, step: Flush) -> Result:
+        began_ns = self._now_ns()
+        self._sync()
+        return self._quiet(step.label, began_ns, self._now_ns())
+
+    def _sync(self) -> None:
+        os.fsync(self._file.handle)
+
+    def _fio_in_directory(self, text: str, heard: Callable[[int], bool]) -> str:
+        """One fio process over the file, in an empty directory but for the name `target`.
+
+        That name is a link to the file that is open here: fio splits file names at colons and
+        expands dollars, and so sees none.
+        """
+        if not self._file.is_there():
+            raise FlashtwinError(
+                f"{self._file.path} is no longer the file that was made for the test",
+                exit_code=ENVIRONMENT,
+            )
+        for left in self._work.iterdir():
+            left.unlink()
+        (self._work / TARGET).symlink_to(self._file.link)
+        return real_fio.run(self._fio, text, self._work, heard, held=(self._file.handle,))
+
+    def _heard(self, began_ns: int, watch: Watch) -> Callable[[int], bool]:
+        return lambda done: watch(Progress(bytes=done, drive_s=(self._now_ns() - began_ns) / 1e9))
+
+    def _now_ns(self) -> int:
+        return time.monotonic_ns() - self._zero_ns
+
+    def _quiet(self, label: str, began_ns: int, ended_ns: int) -> Result:
+        """The result of a step in which the host asked for nothing."""
+        return self._after(
+            Result(
+                label=label,
+                start_ns=began_ns,
+                duration_ns=ended_ns - began_ns,
+                series=Series.empty(),
+            )
+        )
+
+    def _after(self, result: Result) -> Result:
+        """Steps follow one another on one clock, whatever the grain of fio's."""
+        start_ns = max(result.start_ns, self._last_ns)
+        self._last_ns = start_ns + result.duration_ns
+        fields = {name: getattr(result, name) for name in result.__dataclass_fields__}
+        return Result(**{**fields, "start_ns": start_ns})
+
+
+def _trailing_s(parts: Sequence[Run | Rest]) -> float:
+    """The rests after the last run, which no job of fio's follows."""
+    seconds = 0.0
+    for part in reversed(parts):
+        if isinstance(part, Run):
+            break
+        seconds += part.seconds
+    return seconds
+
+
+def _to_stderr(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

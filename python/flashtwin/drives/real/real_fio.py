@@ -1,0 +1,210 @@
+"""fio as a child process: found, asked for its version, run under a watch, and never left behind.
+
+It runs in a session of its own, so that Ctrl-C reaches us and not fio: we end it, and where we are
+killed the kernel ends it (`launch`). Both need its jobs to be threads: fio puts jobs that are
+processes into sessions of their own. `start` is the one place that starts it. While it runs, its
+status lines (four a second) tell the rates, and bytes done are those rates times the time
+between; they serve progress only, results come from its JSON and logs.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from flashtwin import outputs
+from flashtwin.errors import ENVIRONMENT, FlashtwinError, MachineError
+from flashtwin.model.target import Interrupted
+
+# What the oldest distributions in support carry. Tried was 3.33; should a version between the two
+# lack an option of our job files, its "Bad option" ends in the same words as one too old.
+OLDEST = (3, 28)
+
+_GET = "apt install fio (Debian, Ubuntu), dnf install fio (Fedora), brew install fio (macOS)"
+_FULL = ("No space left on device", "Disk quota exceeded")
+# What fio gets of our environment: where programs and libraries are, and the zone of its dates.
+_ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "TZ")
+_LAUNCH = Path(__file__).with_name("launch.py")
+_POLL_S = 0.1
+_PATIENCE_S = 3.0
+_RATE = re.compile(r"[rwt]=([\d.]+)([kKMGTP]?)(i?)B/s")
+_POWER = {"": 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fio:
+    """The program and its version."""
+
+    program: str
+    version: str
+
+
+class FioError(MachineError):
+    """fio ended with an error: for want of space, for want of an option, or any other."""
+
+    def __init__(self, said: str):
+        self.said = said
+        self.full = any(words in said for words in _FULL)
+        self.too_old = "Bad option" in said
+        what, hint = "fio failed", None
+        if self.full:
+            what, hint = "the disk is full", "free some space, or give a smaller --size"
+        if self.too_old:
+            what, hint = "fio is too old", f"a later version: {_GET}"
+        super().__init__(f"{what}: {said}", hint=hint, exit_code=ENVIRONMENT)
+
+
+def find() -> Fio:
+    """fio on the PATH, recent enough."""
+    program = shutil.which("fio")
+    if program is None:
+        raise FlashtwinError(
+            f"fio is not installed, a real target needs it: {_GET}", exit_code=ENVIRONMENT
+        )
+    said = subprocess.run(
+        [program, "--version"],
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    ).stdout.strip()
+    numbers = re.match(r"fio-(\d+)\.(\d+)", said)
+    if numbers is None or (int(numbers[1]), int(numbers[2])) < OLDEST:
+        wanted = ".".join(map(str, OLDEST))
+        raise FlashtwinError(
+            f"{program} is {said or 'no fio'}, and {wanted} or later is needed: {_GET}",
+            exit_code=ENVIRONMENT,
+        )
+    return Fio(program=os.path.abspath(program), version=said.removeprefix("fio-"))
+
+
+def start(
+    fio: Fio,
+    arguments: Sequence[str],
+    directory: Path,
+    *,
+    held: Sequence[int] = (),
+    stdout: int | None = None,
+    stderr: IO[bytes] | None = None,
+) -> subprocess.Popen[bytes]:
+    """fio in a directory, with the open files `held`; it ends when this process or thread does."""
+    launch = [sys.executable, "-I", "-S", str(_LAUNCH), str(os.getpid())]
+    kept = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+    return subprocess.Popen(
+        [*launch, fio.program, *arguments],
+        cwd=directory,
+        stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=stderr,
+        env={**kept, "LC_ALL": "C"},
+        pass_fds=held,
+        start_new_session=True,
+    )
+
+
+def run(
+    fio: Fio,
+    text: str,
+    directory: Path,
+    heard: Callable[[int], bool],
+    *,
+    held: Sequence[int] = (),
+) -> str:
+    """Run a job file in a directory; `heard` gets bytes so far and answers whether to go on."""
+    outputs.write(directory / "job.fio", text, within=directory)
+    answer, errors = directory / "answer.json", directory / "errors.txt"
+    arguments = ["--output-format=json+", f"--output={answer.name}"]
+    status = ["--eta=always", "--eta-newline=250ms", "--eta-interval=250ms"]
+    with errors.open("wb") as said:
+        process = start(
+            fio,
+            [*arguments, *status, "job.fio"],
+            directory,
+            held=held,
+            stdout=subprocess.PIPE,
+            stderr=said,
+        )
+        try:
+            _follow(process, heard)
+        finally:
+            end(process)
+    if process.returncode != 0:
+        raise FioError(_last_words(errors, answer, process.returncode))
+    return answer.read_text(errors="replace")
+
+
+def _follow(process: subprocess.Popen[bytes], heard: Callable[[int], bool]) -> None:
+    """Wait for the end, reading status lines and asking the watch at least ten times a second."""
+    assert process.stdout is not None, "opened as a pipe"
+    meter = Meter(began_s=time.monotonic())
+    handle = process.stdout.fileno()
+    os.set_blocking(handle, False)
+    rest, open_ = "", True
+    while process.poll() is None:
+        if open_ and select.select([handle], [], [], _POLL_S)[0]:
+            piece = os.read(handle, 65536)
+            open_ = bool(piece)
+            *lines, rest = re.split(r"[\r\n]+", rest + piece.decode(errors="replace"))
+            for line in lines:
+                meter.line(line, time.monotonic())
+        elif not open_:
+            time.sleep(_POLL_S)
+        if not heard(int(meter.bytes)):
+            raise Interrupted("fio was ended")
+
+
+@dataclass
+class Meter:
+    """Bytes so far, from the rates in fio's status lines."""
+
+    began_s: float
+    bytes: float = 0.0
+    _last_s: float | None = None
+
+    def line(self, line: str, now_s: float) -> None:
+        """Take a status line; the first rate stands for the time before it too."""
+        rates = [
+            float(number) * (1024 if binary else 1000) ** _POWER[unit]
+            for number, unit, binary in _RATE.findall(line)
+        ]
+        if rates:
+            since = self._last_s if self._last_s is not None else self.began_s
+            self.bytes += sum(rates) * (now_s - since)
+            self._last_s = now_s
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """No fio is left, whatever happened: asked first, then killed."""
+    try:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait(_PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        pass
+    finally:
+        # Also when a second Ctrl-C ends the patience.
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+def _last_words(errors: Path, answer: Path, code: int) -> str:
+    """fio's last line of complaint; it writes some of them among its results."""
+    lines = errors.read_text(errors="replace").splitlines()
+    if not any(line.strip() for line in lines) and answer.exists():
+        said = answer.read_text(errors="replace").split("{", 1)[0]
+        lines = [line for line in said.splitlines() if line.startswith("fio:")]
+    spoken = [line.strip().removeprefix("fio: ") for line in lines if line.strip()]
+    return spoken[-1] if spoken else f"it ended with exit code {code} and said nothing"

@@ -1,0 +1,78 @@
+"""A job as it was written, typed: every option that holds for it, each with its file and line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from flashtwin.fio.language.table import find
+from flashtwin.fio.language.where import Where
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """An option that was written: its value, where, and in which words."""
+
+    value: Any
+    where: Where
+    text: str
+
+    def __eq__(self, other: object) -> bool:
+        """Two settings are equal that mean the same, wherever they stand."""
+        return isinstance(other, Setting) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash(repr(self.value))
+
+
+@dataclass(frozen=True, kw_only=True)
+class FioJob:
+    """A section with all that it inherits; `settings` by the options' own names, not aliases.
+
+    Two jobs are equal that ask for the same, wherever they were written.
+    """
+
+    section: str
+    where: Where
+    settings: Mapping[str, Setting]
+
+    @property
+    def name(self) -> str:
+        """What results call it."""
+        return str(self["name"]) if "name" in self.settings else self.section
+
+    def __getitem__(self, name: str) -> Any:
+        """The value of an option, fio's default where it was not written."""
+        if name in self.settings:
+            return self.settings[name].value
+        option = find(name)
+        assert option is not None and option.name == name, f"{name} is no option of the table"
+        return option.default
+
+    def by_direction(self, name: str) -> tuple[Any, Any, Any]:
+        """An option's values for reads, writes and trims, defaults filled in."""
+        option = find(name)
+        assert option is not None, f"{name} is no option of the table"
+        usual = option.default if option.default is not None else (None, None, None)
+        value = self[name] if self[name] is not None else usual
+        filled = [one if one is not None else old for one, old in zip(value, usual, strict=True)]
+        return (filled[0], filled[1], filled[2])
+
+    def has(self, name: str) -> bool:
+        """Whether it was written, here or in [global]."""
+        return name in self.settings
+
+    def line(self, name: str) -> Where:
+        """Where an option was written; the section's own line where it was not."""
+        return self.settings[name].where if name in self.settings else self.where
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, FioJob)
+            and self.section == other.section
+            and dict(self.settings) == dict(other.settings)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.section, tuple(sorted(self.settings))))

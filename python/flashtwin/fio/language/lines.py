@@ -1,0 +1,226 @@
+"""A job file as sections of lines: comments gone, includes followed, nothing read into values yet.
+
+As fio has it: `;` and `#` begin a comment anywhere in a line, also between quotes, which mean
+nothing; there is no continuation of lines; a section whose name begins with `global` changes the
+defaults of all sections after it; an include stands within a section and holds options only. Its
+path is tried as it stands, then beside the file that names it.
+
+Invariant: what is read is bounded, whatever a file says: in bytes, lines, the length of a line,
+includes and jobs; only regular files are opened, and the text is UTF-8 without control characters.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from flashtwin.errors import USAGE
+from flashtwin.fio.language.where import JobFileError, Where
+from flashtwin.inputs import InputError, read_regular
+
+_INCLUDE = re.compile(r"include(?:\s+|\s*=\s*)(\S.*)")
+# No job file of anybody's is larger; a disk given by mistake is.
+_BYTES_MOST = 4 << 20
+# fio's buffer of a line; it reads the rest of a longer one as a line of its own.
+_LINE_MOST = 8191
+# The jobs that fio takes; what stands in one job is read again for each that inherits it.
+JOBS_MOST = 4096
+# Lines of options in a file and all that it includes, and how often and how deep it includes:
+# files that each include the next one twice would have no end.
+_LINES_MOST = 50_000
+_INCLUDES_MOST, _DEPTH_MOST = 256, 16
+_CONTROL = re.compile("[\0-\x08\x0a-\x1f\x7f\ud800-\udfff]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One option as it is written: `name=value`, or the name alone."""
+
+    text: str
+    where: Where
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A section with its lines; `first` in a job file after another one: it waits for those."""
+
+    name: str
+    where: Where
+    lines: tuple[Line, ...]
+    first: bool = False
+
+    @property
+    def is_global(self) -> bool:
+        return self.name.startswith("global")
+
+
+def read(path: str, *, after: bool = False) -> list[Section]:
+    """The sections of a job file; `-` is the standard input. `after`: files before it had jobs."""
+    file = "standard input" if path == "-" else path
+    return _Reader(path).sections(_text(path, ()), file, after)
+
+
+def read_text(text: str, *, file: str = "text") -> list[Section]:
+    """The sections of a text; its includes are looked for in the working directory."""
+    return _Reader("").sections(text, file, False)
+
+
+def check_characters(text: str, where: Where) -> None:
+    """Refuse what no option holds: control characters, and bytes that are no UTF-8."""
+    odd = _CONTROL.search(text)
+    if odd is None:
+        return
+    if odd[0] >= "\ud800":
+        hint = "save the file as UTF-8" if where.line else "type it in UTF-8"
+        raise JobFileError(where, "this is not text in UTF-8", hint=hint)
+    raise JobFileError(
+        where, f"the control character {odd[0]!a} is no part of a job", hint="take it out"
+    )
+
+
+class _Reader:
+    """One file with all that it includes; counts what it has read."""
+
+    def __init__(self, path: str):
+        self._path = path
+        self._lines = self._includes = 0
+
+    def sections(self, text: str, file: str, waiting: bool) -> list[Section]:
+        made: list[Section] = []
+        name: str | None = None
+        began = Where(file=file, line=1)
+        lines: list[Line] = []
+        for line in _lines(text, file, ()):
+            if not line.text.startswith("["):
+                if name is None:
+                    raise JobFileError(
+                        line.where,
+                        f"{line.text} stands before any section",
+                        hint="write [global] above it, or the [name] of a job",
+                    )
+                lines += self._followed(line, self._path)
+                continue
+            if name is not None:
+                made.append(_made(name, began, lines, waiting))
+                waiting = waiting and name.startswith("global")
+            name, began, lines = _named(line), line.where, []
+            if len(made) >= JOBS_MOST:
+                raise JobFileError(line.where, f"more than {JOBS_MOST} sections, fio's own bound")
+        return [*made, _made(name, began, lines, waiting)] if name is not None else made
+
+    def _followed(self, line: Line, path: str) -> Iterator[Line]:
+        """The line itself, or those of the file that it includes."""
+        match = _INCLUDE.fullmatch(line.text)
+        if not match:
+            self._lines += 1
+            if self._lines > _LINES_MOST:
+                raise JobFileError(line.where, f"more than {_LINES_MOST} lines of options")
+            yield line
+            return
+        found = _include(match[1], path)
+        chain = (*line.where.chain, line.where)
+        self._check_include(line, found, chain)
+        for inner in _lines(_text(found, chain), found, chain):
+            if inner.text.startswith("["):
+                raise JobFileError(
+                    inner.where,
+                    f"{inner.text} begins a section in an included file, which fio refuses",
+                    hint="an included file holds options only",
+                )
+            yield from self._followed(inner, found)
+
+    def _check_include(self, line: Line, found: str, chain: tuple[Where, ...]) -> None:
+        if any(_same(found, Path(one.file)) for one in chain):
+            circle = " -> ".join([*(one.alone for one in chain), found])
+            raise JobFileError(
+                line.where,
+                f"the includes go round in a circle: {circle}",
+                hint="leave one of them out",
+            )
+        self._includes += 1
+        if self._includes > _INCLUDES_MOST or len(chain) > _DEPTH_MOST:
+            raise JobFileError(
+                line.where,
+                f"more than {_INCLUDES_MOST} includes, or {_DEPTH_MOST} within one another",
+                hint="write what they hold into one file",
+            )
+
+
+def _made(name: str, where: Where, lines: list[Line], waiting: bool) -> Section:
+    first = waiting and not name.startswith("global")
+    return Section(name=name, where=where, lines=tuple(lines), first=first)
+
+
+def _named(line: Line) -> str:
+    # As fio has it, a bracket too many belongs to the name.
+    match = re.fullmatch(r"\[(.*)\]", line.text)
+    if not match or "[" in match[1]:
+        raise JobFileError(
+            line.where, f"{line.text} is no section", hint="write [name] alone on its line"
+        )
+    return match[1]
+
+
+def _lines(text: str, file: str, chain: tuple[Where, ...]) -> Iterator[Line]:
+    if text.startswith("\ufeff"):
+        raise JobFileError(
+            Where(file=file, line=1, chain=chain),
+            "the file begins with a byte order mark, which fio refuses",
+            hint="save it as UTF-8 without one",
+        )
+    for number, raw in enumerate(re.split(r"\r\n|\n|\r", text), 1):
+        line = re.split("[;#]", raw, maxsplit=1)[0].strip(" \t\v\f\0")
+        if not line:
+            continue
+        where = Where(file=file, line=number, chain=chain)
+        check_characters(line, where)
+        if len(raw) > _LINE_MOST:
+            raise JobFileError(
+                where,
+                f"a line of {len(raw)} characters, and fio reads {_LINE_MOST} of it",
+                hint="make several lines of it",
+            )
+        yield Line(text=line, where=where)
+
+
+def _include(name: str, path: str) -> str:
+    if os.path.exists(name) or "/" not in path:
+        return name
+    return os.path.join(os.path.dirname(path), name)
+
+
+def _same(one: str, other: Path) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
+
+
+def _text(path: str, chain: tuple[Where, ...]) -> str:
+    here = chain[-1] if chain else Where(file=path, line=0)
+    if path == "-":
+        data = sys.stdin.buffer.read(_BYTES_MOST + 1)
+        if len(data) > _BYTES_MOST:
+            raise JobFileError(here, f"more than {_BYTES_MOST >> 20} MiB are no job file")
+    else:
+        data = _read(path, chain, here)
+    # What is no UTF-8 matters where it is not in a comment: `check_characters` tells the line.
+    return data.decode("utf-8", errors="surrogateescape")
+
+
+def _read(path: str, chain: tuple[Where, ...], here: Where) -> bytes:
+    try:
+        return read_regular(path, most_bytes=_BYTES_MOST)
+    except InputError as error:
+        said, hint = f"cannot read {path}: {error.why}", None
+        if error.missing:
+            said = "there is no such file" if not chain else f"{path} is not there to include"
+        if error.exit_code == USAGE:
+            hint = "give the path of a job file"
+        failure = JobFileError(here, said, hint=hint)
+        failure.exit_code = error.exit_code
+        raise failure from error

@@ -1,0 +1,172 @@
+"""Numbers as fio writes them: sizes with suffixes, times with units, both with arithmetic.
+
+`kb_base=1024`, the default, reads `k`, `kb` and `ki` as 1024 and `kib` as 1000, the inverse of what
+the letters say; `kb_base=1000` reads `kib` as 1024 and the others as 1000. fio reads a value up to
+the first character that it does not understand and drops the rest in silence (`1.5m` becomes 1,
+`1min` a microsecond, `0x10k` 16): such values are refused here, with what to write instead.
+All of it was tried with fio 3.33 (`--debug=parse`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from flashtwin.fio.language.where import BadValueError
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+_POWER = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
+# ASCII: the digits of other scripts are letters to fio.
+_SIZE = re.compile(r"([-+]?)(0[xX][0-9a-fA-F]+|[0-9]+)([kmgtp]?)(ib|b|i)?", re.I | re.A)
+_HEXADECIMAL = re.compile(r"[-+]?0[xX]([0-9a-fA-F]+)")
+_TIME = re.compile(r"([0-9]+)(d|h|m|s|ms|msec|us|usec)?", re.I | re.A)
+_REAL = re.compile(r"\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.A)
+
+# In microseconds.
+UNITS = {"d": 86_400_000_000, "h": 3_600_000_000, "m": 60_000_000, "s": 1_000_000} | {
+    "ms": 1000,
+    "msec": 1000,
+    "us": 1,
+    "usec": 1,
+}
+
+# What 64 bits hold; fio's own numbers wrap beyond.
+MOST = 2**63 - 1
+# Of microseconds: the clock of a run counts nanoseconds in 64 bits, and several times add up.
+MOST_US = 100 * 365 * UNITS["d"]
+# Digits beyond those of any number of 64 bits, also in base 2.
+_DIGITS_MOST = 80
+
+
+@dataclass(kw_only=True)
+class Reading:
+    """How values are read here: fio's `kb_base`, and what a reader should be told of them."""
+
+    kb_base: int = 1024
+    notes: list[str] = field(default_factory=list)
+
+
+def without_rest(text: str, reading: Reading) -> str:
+    """A value up to the blank behind it: fio drops what follows, and the reader is told."""
+    match = re.fullmatch(r"(\s*[^\s(]\S*)\s+(.*)", text)
+    if not match:
+        return text
+    reading.notes.append(f"fio drops {match[2]!r} behind {match[1].strip()}")
+    return match[1]
+
+
+def _reckoned(text: str, one: Callable[[str], int]) -> Fraction:
+    """`(…)`; few job files have any, and fractions are slow to import."""
+    from fractions import Fraction
+
+    from flashtwin.fio.language.arithmetic import evaluate
+
+    return evaluate(text, lambda word: Fraction(one(word)))
+
+
+def size(text: str, reading: Reading) -> int:
+    """A number with an optional suffix, whole, also negative; `(…)` is reckoned."""
+    if text.lstrip().startswith("("):
+        value = _reckoned(text, lambda one: _one_size(one, reading))
+        if value.denominator != 1:
+            reading.notes.append(f"{text} is no whole number: cut to {int(value)}")
+        return _bounded(int(value), text)
+    return _bounded(_one_size(text, reading), text)
+
+
+def _one_size(text: str, reading: Reading) -> int:
+    plain = text.strip()
+    hexadecimal = _HEXADECIMAL.fullmatch(plain)
+    if hexadecimal:
+        # Its digits end in the letter b at times, which is no suffix.
+        return whole(hexadecimal[1], 16) * (-1 if plain.startswith("-") else 1)
+    match = _SIZE.fullmatch(plain)
+    if not match or (match[2][:2] in ("0x", "0X")):
+        raise BadValueError(f"{_shown(text)} is no number", hint=_size_hint(plain))
+    if not match[3] and match[4] and match[4].lower() != "b":
+        raise BadValueError(f"{_shown(text)} is no number", hint=_size_hint(plain))
+    if match[3] and text != text.lstrip():
+        raise BadValueError(
+            f"a blank stands before {plain}: fio then reads it as {match[2]}",
+            hint="write the value right after the =",
+        )
+    factor = _factor(match[3].lower(), (match[4] or "").lower(), reading)
+    if match[4] and match[4].lower() == "ib" and reading.kb_base == 1024:
+        reading.notes.append(
+            f"{plain} is {whole(match[2]) * factor} bytes: with kb_base=1024 fio reads kib, mib, …"
+            " as powers of 1000"
+        )
+    return (-1 if match[1] == "-" else 1) * whole(match[2]) * factor
+
+
+def _factor(letter: str, rest: str, reading: Reading) -> int:
+    if not letter:
+        return 1
+    binary = (reading.kb_base == 1000) == (rest == "ib")
+    return int((1024 if binary else 1000) ** _POWER[letter])
+
+
+def _size_hint(text: str) -> str:
+    if re.fullmatch(r"[0-9]+\.[0-9]+[kmgtpKMGTP]?[iIbB]*", text):
+        return "fio drops what follows the point: write a whole number of a smaller unit"
+    if text.endswith("%"):
+        return "this option takes no percentage"
+    return "write a whole number with an optional suffix k, m, g, t or p, for example 4k"
+
+
+def microseconds(text: str, unit: str) -> int:
+    """A time; a bare number is of `unit`. `(…)` is reckoned."""
+    if text.lstrip().startswith("("):
+        value = int(_reckoned(text, lambda one: _one_time(one, unit)))
+    else:
+        value = _one_time(text, unit)
+    if abs(value) > MOST_US:
+        raise BadValueError(f"{_shown(text)} is more than 100 years", hint="write a shorter time")
+    return value
+
+
+def _one_time(text: str, unit: str) -> int:
+    match = _TIME.fullmatch(re.sub(r"\s+", "", text))
+    if not match:
+        raise BadValueError(
+            f"{_shown(text)} is no time",
+            hint="write a whole number with d, h, m, s, ms or us, for example 90s or 1500ms",
+        )
+    return whole(match[1]) * UNITS[(match[2] or unit).lower()]
+
+
+def whole(digits: str, base: int = 10) -> int:
+    """The number that ASCII digits make, however many they are."""
+    plain = digits.lstrip("0") or "0"
+    if len(plain) > _DIGITS_MOST:
+        raise BadValueError(f"a number of {len(plain)} digits is more than 64 bits hold")
+    return int(plain, base)
+
+
+def real(text: str) -> float:
+    """A number with a point."""
+    if not _REAL.fullmatch(text):
+        raise BadValueError(f"{_shown(text)} is no number")
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        raise BadValueError(f"{_shown(text)} is no finite number")
+    return value
+
+
+def show_real(value: float) -> str:
+    """So that reading it gives the same number."""
+    return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+
+
+def _bounded(value: int, text: str) -> int:
+    if abs(value) > MOST:
+        raise BadValueError(f"{_shown(text)} is more than 64 bits hold")
+    return value
+
+
+def _shown(text: str) -> str:
+    return text if text.strip() else "an empty value"

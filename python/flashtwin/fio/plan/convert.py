@@ -1,0 +1,401 @@
+"""One process of fio's as a job of the core: the options of the table to the fields of `Fio`.
+
+Nothing is decided here that fio does not decide: what contradicts itself is refused with its line,
+what fio changes by itself (a depth that a synchronous engine cannot keep, `time_based` without a
+runtime) is changed, and the reader told.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from flashtwin.fio.language.job import FioJob
+from flashtwin.fio.language.kinds import Percent
+from flashtwin.fio.language.sections import Note
+from flashtwin.fio.language.table_engines import SYNCHRONOUS
+from flashtwin.fio.language.where import JobFileError
+from flashtwin.fio.plan.blocks import blocks
+from flashtwin.fio.plan.clones import Clone
+from flashtwin.fio.plan.files import Layout, Part
+from flashtwin.fio.plan.places import check_law, strides
+from flashtwin.model.fio_job import (
+    Batch,
+    Distribution,
+    Ends,
+    Fio,
+    Flow,
+    LatencyTarget,
+    Logs,
+    Pace,
+    Span,
+    Steady,
+    Syncs,
+    Think,
+    Triple,
+)
+from flashtwin.model.fio_job import Sequence as Order
+from flashtwin.model.job import Job
+
+# Times of a log that are those of a clock.
+EPOCHS = ("log_unix_epoch", "log_alternate_epoch")
+_LOGS = ("write_bw_log", "write_lat_log", "write_iops_log")
+
+
+def core_job(clone: Clone, parts: Sequence[Part], layout: Layout, *, replays: bool = False) -> Job:
+    """The core's job of a process; one that replays a trace has no size of its own."""
+    job = clone.job
+    sizes = blocks(job)
+    if replays:
+        total = sum(part.size for part in parts)
+    else:
+        total = _size(job, parts, min(one.least for one in sizes))
+    synchronous = _is_synchronous(job)
+    direction = {"write": 1, "trim": 2}.get(job["rw"].rw.removeprefix("rand"), 0)
+    runtime_us = job["runtime"]
+    return Job(
+        name=job.name,
+        rw=job["rw"].rw,
+        block_bytes=sizes[direction].least,
+        depth=1 if synchronous else job["iodepth"],
+        io_bytes=_io_bytes(job),
+        runtime_s=runtime_us / 1e6 if runtime_us else None,
+        ramp_s=job["ramp_time"] / 1e6,
+        read_percent=_reads(job),
+        compress_percent=_compress(job),
+        sync=job["sync"] != "none" or bool(job["writefua"]),
+        seed=_seed(clone),
+        fio=_fio(clone, parts, layout, total, synchronous),
+    )
+
+
+def _fio(clone: Clone, parts: Sequence[Part], layout: Layout, total: int, synchronous: bool) -> Fio:
+    job = clone.job
+    pattern = job["rw"]
+    service = job["file_service_type"]
+    check_law(job, len(parts))
+    spans = tuple(_span(part, layout) for part in parts)
+    uniform = job["random_distribution"].name == "random"
+    return Fio(
+        spans=spans,
+        size=total if total != sum(part.size for part in parts) else None,
+        file_service="law" if service.value is not None else service.name,
+        file_service_count=service.every,
+        open_files=job["openfiles"] or None,
+        file_law=Distribution(
+            kind=service.name if service.value is not None else "random",
+            value=service.value or 0.0,
+            center=service.center,
+        ),
+        strides=strides(job),
+        synchronous=synchronous,
+        blocks=blocks(job),
+        blocks_unaligned=job["bs_unaligned"],
+        blocks_by_order=job["bs_is_seq_rand"],
+        random_percent=job.by_direction("percentage_random"),
+        distribution=_distribution(job),
+        random_map=not job["norandommap"] and uniform and not _aligned(job),
+        random_starts=job["random_generator"] == "lfsr",
+        sequence=Order(
+            every=pattern.every,
+            add_bytes=pattern.skip,
+            identical=job["rw_sequencer"] == "identical",
+        ),
+        verify=_verify(job),
+        files_end_once=not (job["do_verify"] or job["loops"] > 1 or job["time_based"]),
+        number_ios=job["number_ios"],
+        loops=max(job["loops"], 1),
+        time_based=bool(job["time_based"] and job["runtime"]),
+        start_ns=_start_us(clone) * 1000,
+        pace=_pace(job),
+        think=_think(job),
+        batch=_batch(job, synchronous),
+        flow=_flow(job),
+        syncs=Syncs(
+            fsync_every=job["fsync"],
+            fdatasync_every=job["fdatasync"],
+            at_end=job["end_fsync"],
+            on_close=job["fsync_on_close"],
+        ),
+        latency_target=_latency_target(job),
+        max_latency_ns=_triple(job["max_latency"], 1000),
+        steady=_steady(clone),
+        ends=_ends(clone),
+        logs=_logs(job),
+    )
+
+
+def _verify(job: FioJob) -> Literal["no", "later", "reads_back"]:
+    """What fio does with the data that a job writes; what it reads back, a twin leaves out."""
+    if job["verify"] in (None, "0"):
+        return "no"
+    if job["verify_state_load"] and job["rw"].rw in ("read", "randread"):
+        raise JobFileError(
+            job.line("verify_state_load"),
+            f"job {job.name} ends where the state file of an earlier job says, and a twin has none",
+            hint="leave verify_state_load out, and say with number_ios how many reads there are",
+        )
+    writes = "write" in job["rw"].rw or job["rw"].rw.endswith("rw")
+    return "reads_back" if job["do_verify"] and writes else "later"
+
+
+def _is_synchronous(job: FioJob) -> bool:
+    """Whether an engine waits for each request; that of nothing does with a depth of 1."""
+    return job["ioengine"] in SYNCHRONOUS or (job["ioengine"] == "null" and job["iodepth"] == 1)
+
+
+def _span(part: Part, layout: Layout) -> Span:
+    start, length = layout.place(part)
+    return Span(
+        start=start,
+        bytes=length,
+        offset=part.offset,
+        size=part.size,
+        again=part.again if part.again != part.offset else None,
+        endless=part.endless,
+    )
+
+
+def _size(job: FioJob, parts: Sequence[Part], least: int) -> int:
+    """fio's `size`: what one pass asks for, over all files; `io_size` in percent is of these."""
+    share = job["io_size"].percent if isinstance(job["io_size"], Percent) else 100
+    reach = sum(part.size * share // 100 for part in parts)
+    asked = job["size"]
+    total = (
+        reach if asked is None or isinstance(asked, Percent) else min(int(asked) or reach, reach)
+    )
+    if total < least:
+        raise JobFileError(
+            job.line("size"),
+            f"job {job.name} has {total} bytes to work on, and its blocks are {least}",
+            hint="raise size, or lower bs",
+        )
+    return total
+
+
+def _io_bytes(job: FioJob) -> int | None:
+    asked = job["io_size"]
+    return None if isinstance(asked, Percent) or not asked else int(asked)
+
+
+def _reads(job: FioJob) -> int:
+    """rwmixread and rwmixwrite say the same; the one that was written last holds."""
+    written = [name for name in job.settings if name in ("rwmixread", "rwmixwrite")]
+    if not written:
+        return 50
+    value = int(job[written[-1]])
+    return value if written[-1] == "rwmixread" else 100 - value
+
+
+def _compress(job: FioJob) -> int:
+    """A pattern is what the compressible part is made of, and all of it where there is no part."""
+    if job["buffer_compress_percentage"]:
+        return int(job["buffer_compress_percentage"])
+    return 100 if job["zero_buffers"] or job["buffer_pattern"] else 0
+
+
+def _seed(clone: Clone) -> int:
+    """A stream of its own for each process; the core adds the twin's seed."""
+    text = f"{clone.job['randseed']}/{clone.thread}"
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
+
+
+def _start_us(clone: Clone) -> int:
+    low, high = clone.job["startdelay"]
+    if low == high:
+        return int(low)
+    text = f"startdelay/{clone.job['randseed']}/{clone.thread}"
+    share = int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big") / 2**48
+    return int(low + share * (high - low))
+
+
+def _distribution(job: FioJob) -> Distribution:
+    asked = job["random_distribution"]
+    return Distribution(
+        kind=asked.name,
+        value=asked.value or 0.0,
+        center=asked.center,
+        zones=(asked.zones,) * 3 if asked.zones else (),
+    )
+
+
+def _aligned(job: FioJob) -> bool:
+    """Whether a grain is not the block's own, which leaves fio without a random map."""
+    return any(one.align not in (None, one.least) for one in blocks(job))
+
+
+def _triple(value: Any, factor: int = 1) -> Triple:
+    found = [(one or 0) * factor for one in (value or (0, 0, 0))]
+    return (found[0], found[1], found[2])
+
+
+def _pace(job: FioJob) -> Pace:
+    pace = Pace(
+        bytes_s=_triple(job["rate"]),
+        iops=_triple(job["rate_iops"]),
+        poisson=job["rate_process"] == "poisson",
+        ignore_think=job["rate_ignore_thinktime"],
+        min_bytes_s=_triple(job["rate_min"]),
+        min_iops=_triple(job["rate_iops_min"]),
+        cycle_ns=max(job["rate_cycle"], 1) * 1_000_000,
+    )
+    for byte, count, name in (
+        (pace.bytes_s, pace.iops, "rate_iops"),
+        (pace.min_bytes_s, pace.min_iops, "rate_iops_min"),
+    ):
+        if any(byte) and any(count):
+            raise JobFileError(
+                job.line(name),
+                f"rate and rate_iops exclude one another, and job {job.name} has both",
+                hint="leave one of them out",
+            )
+    for most, least, name in (
+        (pace.bytes_s, pace.min_bytes_s, "rate_min"),
+        (pace.iops, pace.min_iops, "rate_iops_min"),
+    ):
+        if any(top and top < low for top, low in zip(most, least, strict=True)):
+            raise JobFileError(
+                job.line(name), f"{name} is above the rate itself", hint=f"lower {name}"
+            )
+    return pace
+
+
+def _think(job: FioJob) -> Think | None:
+    if not job["thinktime"]:
+        return None
+    by_time = bool(job["thinktime_iotime"])
+    return Think(
+        ns=job["thinktime"] * 1000,
+        spin_ns=min(job["thinktime_spin"], job["thinktime"]) * 1000,
+        blocks=None
+        if by_time and not job.has("thinktime_blocks")
+        else job["thinktime_blocks"] or 1,
+        count=job["thinktime_blocks_type"],
+        iotime_ns=job["thinktime_iotime"] * 1000,
+    )
+
+
+def _batch(job: FioJob, synchronous: bool) -> Batch:
+    """fio bounds what goes beyond the depth; zero stands for the depth, but for completions."""
+    depth = 1 if synchronous else job["iodepth"]
+    least = min(job["iodepth_batch_complete_min"], depth)
+    most = min(job["iodepth_batch_complete_max"], depth)
+    low = job["iodepth_low"]
+    writes = job["rw"].rw not in ("read", "randread")
+    return Batch(
+        submit=min(job["iodepth_batch"], depth) or depth,
+        complete_min=least,
+        complete_max=most if most > least else None,
+        low=low if 0 < low <= depth else None,
+        serialize_overlap=bool(job["serialize_overlap"] and writes and depth > 1),
+    )
+
+
+def _flow(job: FioJob) -> Flow | None:
+    if not job["flow"]:
+        return None
+    return Flow(weight=job["flow"], id=job["flow_id"], sleep_ns=job["flow_sleep"] * 1000)
+
+
+def _latency_target(job: FioJob) -> LatencyTarget | None:
+    if not job["latency_target"]:
+        return None
+    return LatencyTarget(
+        ns=job["latency_target"] * 1000,
+        window_ns=job["latency_window"] * 1000,
+        percentile=job["latency_percentile"],
+        run=job["latency_run"],
+    )
+
+
+def _steady(clone: Clone) -> Steady | None:
+    job, asked = clone.job, clone.job["steadystate"]
+    seconds = job["steadystate_duration"] // 1_000_000
+    if asked is None or not seconds:
+        return None
+    return Steady(
+        metric="iops" if asked.watched.startswith("iops") else "bw",
+        slope=asked.watched.endswith("slope"),
+        limit=asked.limit,
+        percent=asked.percent,
+        duration_s=seconds,
+        ramp_ns=job["steadystate_ramp_time"] * 1000,
+        group=clone.group if job["group_reporting"] else None,
+    )
+
+
+def _ends(clone: Clone) -> Ends:
+    job = clone.job
+    goes_on = job["continue_on_error"] or "none"
+    return Ends(
+        all=job["exitall"],
+        on_error=job["exitall_on_error"],
+        what=job["exit_what"],
+        group=clone.group,
+        continue_reads=goes_on in ("read", "io", "all"),
+        continue_writes=goes_on in ("write", "io", "all"),
+    )
+
+
+def _logs(job: FioJob) -> Logs:
+    average_ms = job["log_avg_msec"]
+    each = any(job.has(name) for name in _LOGS) and not average_ms
+    kept = each or job.has("write_iolog") or job.has("write_hist_log")
+    return Logs(
+        requests=kept,
+        average_ns=average_ms * 1_000_000 if any(job.has(name) for name in _LOGS) else 0,
+        maxima=job["log_max_value"],
+        bw_window_ns=_window(job, "bwavgtime", "write_bw_log") * 1_000_000,
+        iops_window_ns=_window(job, "iopsavgtime", "write_iops_log") * 1_000_000,
+    )
+
+
+def _window(job: FioJob, name: str, log: str) -> int:
+    """fio samples at the interval of its log where there is one, unless it is told otherwise."""
+    if job.has(log) and job["log_avg_msec"]:
+        own = int(job[name]) if job.has(name) else int(job["log_avg_msec"])
+        return max(min(own, int(job["log_avg_msec"])), 1)
+    return max(int(job[name]), 1)
+
+
+def told(job: FioJob) -> list[Note]:
+    """What fio changes by itself in a job."""
+    found = []
+    if job["ioengine"] in SYNCHRONOUS and job["iodepth"] > 1:
+        found.append(
+            Note(
+                where=job.line("iodepth"),
+                text=f"ioengine={job['ioengine']} keeps one request outstanding, as in fio: iodepth"
+                " counts with an asynchronous one, for example libaio",
+            )
+        )
+    if job["time_based"] and not job["runtime"]:
+        found.append(
+            Note(where=job.line("time_based"), text="time_based does nothing without a runtime")
+        )
+    if job["steadystate"] and job["steadystate_duration"] < 1_000_000:
+        found.append(
+            Note(
+                where=job.line("steadystate"),
+                text="steadystate does nothing without steadystate_duration, as in fio",
+            )
+        )
+    if job["write_iolog"] and job["numjobs"] > 1:
+        found.append(
+            Note(
+                where=job.line("write_iolog"),
+                text=f"the {job['numjobs']} copies of job {job.name} are in {job['write_iolog']}"
+                " one behind the other; those of fio mix there in pieces of 8 KiB",
+            )
+        )
+    found += [
+        Note(
+            where=job.line(name),
+            text=f"{name}: a twin's clock begins with the run, so that it is the same each time:"
+            " the times of logs count from there",
+        )
+        for name in EPOCHS
+        if job[name]
+    ]
+    return found

@@ -1,0 +1,96 @@
+"""What a twin runs for a set of fio jobs: phases of core jobs, with what a reader should know.
+
+Phases follow one another without a gap; in each, all processes start together, but for their
+`startdelay`, and for those that wait for others of the phase (`clones`). Invariant: the plan
+depends on the jobs and the target alone; the twin's seed comes in with the core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from flashtwin.fio.language.job import FioJob
+from flashtwin.fio.language.sections import Note
+from flashtwin.fio.plan.blocks import odd_sizes
+from flashtwin.fio.plan.clones import Clone, clones
+from flashtwin.fio.plan.convert import core_job, told
+from flashtwin.fio.plan.files import Layout, Part, Target, layout, parts
+from flashtwin.fio.plan.traces import Replay, Replaying, Traces, replayed
+from flashtwin.fio.plan.traces import told as told_of_trace
+from flashtwin.model.fio_job import Gate
+from flashtwin.model.job import Job
+
+
+@dataclass(frozen=True, kw_only=True)
+class Process:
+    """A process of fio's: where it comes from, and the core's job for it."""
+
+    clone: Clone
+    job: Job
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Phases in their order, and notes."""
+
+    phases: tuple[tuple[Process, ...], ...]
+    notes: tuple[Note, ...]
+
+    @property
+    def processes(self) -> tuple[Process, ...]:
+        return tuple(process for phase in self.phases for process in phase)
+
+
+def plan(jobs: Sequence[FioJob], target: Target, *, replaying: Replaying | None = None) -> Plan:
+    """The plan of some jobs on a target; `replaying` is how their traces are read."""
+    started = clones(jobs)
+    notes: list[Note] = []
+    for job in jobs:
+        notes += told(job)
+        if job["create_only"]:
+            notes.append(
+                Note(where=job.line("create_only"), text=f"job {job.name} asks for nothing")
+            )
+    traces = Traces(target=target, replaying=replaying or Replaying())
+    working: list[tuple[Clone, Sequence[Part], Replay | None]] = []
+    for one in started:
+        if not one.job["create_only"]:
+            replay = traces.of(one)
+            working.append((one, replay.parts if replay else parts(one, target), replay))
+            offsets = [at for part in working[-1][1] for at in (part.offset, part.again)]
+            notes += told_of_trace(one.job, replay) if replay else odd_sizes(one.job, offsets)
+    places = layout([(clone, found) for clone, found, _ in working], target)
+    made = [
+        Process(clone=clone, job=_core_job(clone, found, places, replay), parts=tuple(found))
+        for clone, found, replay in working
+    ]
+    phases: dict[int, list[Process]] = {}
+    for process in made:
+        phases.setdefault(process.clone.phase, []).append(process)
+    return Plan(
+        phases=tuple(_gated(phase) for _, phase in sorted(phases.items())),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _gated(phase: Sequence[Process]) -> tuple[Process, ...]:
+    """The processes of a phase, each with what it waits for among them."""
+    found = []
+    places: dict[str, list[int]] = {}
+    for place, process in enumerate(phase):
+        places.setdefault(process.clone.job.name, []).append(place)
+    for process in phase:
+        clone, fio = process.clone, process.job.fio
+        assert fio is not None, "a plan has fio's jobs only"
+        named = places.get(clone.waits_for, []) if clone.waits_for else []
+        gate = Gate(stonewall=clone.stonewall, waits_for=tuple(named))
+        found.append(replace(process, job=replace(process.job, fio=replace(fio, gate=gate))))
+    return tuple(found)
+
+
+def _core_job(clone: Clone, found: Sequence[Part], places: Layout, replay: Replay | None) -> Job:
+    if replay is None:
+        return core_job(clone, found, places)
+    return replayed(core_job(clone, found, places, replays=True), replay.trace)

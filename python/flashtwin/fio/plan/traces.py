@@ -1,0 +1,349 @@
+"""Traces that jobs replay (`read_iolog`): looked through once, held against the drive, laid out.
+
+A trace is read twice: here by the core, whole, so that a broken line or a request beyond the drive
+is told before anything is asked of it; then again line by line while it is replayed. Its files lie
+on the drive like those of other jobs. A device, and the only disk of a trace of disks, is the whole
+drive; several disks lie beside one another.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from flashtwin import _core
+from flashtwin.fio.language.job import FioJob
+from flashtwin.fio.language.sections import Note
+from flashtwin.fio.language.where import JobFileError, Where
+from flashtwin.fio.plan.clones import Clone
+from flashtwin.fio.plan.files import GRAIN_BYTES, Part, Target, is_whole
+from flashtwin.model.fio_job import Fio, Reading, Shape, Skip, Trace
+from flashtwin.model.fio_job import Sequence as Order
+from flashtwin.model.job import Job, ReadWrite
+
+if TYPE_CHECKING:
+    from flashtwin._core import TraceFile, TraceSurvey
+
+# Files that one process may have in the core.
+MOST_FILES = 65_536
+# The longest request of the core.
+LONGEST_BYTES = (2**32 - 2) * 512
+# What a binary blktrace begins with, a version behind it or before it.
+_BLKTRACE = (b"tae", b"eat")
+_DIRECTIONS = ("read", "write", "trim", "sync")
+# What a trace says itself: fio 3.33 does not look at these.
+_IDLE = (
+    "size",
+    "io_size",
+    "loops",
+    "number_ios",
+    "time_based",
+    "rw",
+    "bs",
+    "bsrange",
+    "bssplit",
+    "rate",
+    "rate_iops",
+    "fsync",
+    "fdatasync",
+)
+_HINTS = {
+    "format": "take an iolog of fio, the text of blkparse, or the CSV of an MSR Cambridge trace",
+    "version": "let fio 3 write it again",
+    "empty": "nothing is left to replay: look at the format, the event, the disk and replay_skip",
+    "files": "split the trace",
+    "line": "repair the line, or remove it",
+    "io": "look at the disk that the trace is on",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replaying:
+    """What a job file has no words for: how traces are read, and what is beyond the drive."""
+
+    reading: Reading = field(default_factory=Reading)
+    fit: Literal["refuse", "wrap"] = "refuse"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replay:
+    """A process's trace: as the core replays it, what is in it, and where its files lie."""
+
+    trace: Trace
+    survey: TraceSurvey
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traces:
+    """The traces of a plan, each looked through once however many processes replay it."""
+
+    target: Target
+    replaying: Replaying = Replaying()
+    known: dict[tuple[str, Shape], TraceSurvey] = field(default_factory=dict)
+
+    def of(self, clone: Clone) -> Replay | None:
+        """The trace of a process, if it replays one."""
+        job = clone.job
+        if not job["read_iolog"]:
+            return None
+        path, shape = _path(clone), _shape(job)
+        survey = self._survey(path, shape, job)
+        self._check_lengths(path, survey, job)
+        trace = Trace(
+            path=str(path.absolute()),
+            reading=self.replaying.reading,
+            shape=shape,
+            speed_percent=None if job["replay_no_stall"] else job["replay_time_scale"],
+            fit=self.replaying.fit,
+            uses=(survey["ios"][0] > 0, survey["ios"][1] > 0, survey["ios"][2] > 0),
+        )
+        return Replay(trace=trace, survey=survey, parts=self._parts(path, survey, job))
+
+    def _survey(self, path: Path, shape: Shape, job: FioJob) -> TraceSurvey:
+        key = (str(path), shape)
+        if key in self.known:
+            return self.known[key]
+        _check_file(path, job)
+        reading = self.replaying.reading
+        asked = json.dumps({"reading": asdict(reading), "shape": asdict(shape)})
+        try:
+            self.known[key] = _core.survey_trace(path, asked)
+        except OSError as error:
+            raise _unreadable(path, error, job) from error
+        except _core.TraceError as error:
+            line, said, kind = error.args
+            hint = _HINTS[kind]
+            if kind == "empty" and reading.event != "D":
+                hint = f"nothing in it has the action {reading.event}: try D, C or Q"
+            raise JobFileError(_at(path, line), said + _whose(job), hint=hint) from error
+        return self.known[key]
+
+    def _check_lengths(self, path: Path, survey: TraceSurvey, job: FioJob) -> None:
+        longest = max(survey["longest"])
+        if longest > LONGEST_BYTES:
+            raise JobFileError(
+                _at(path, 0),
+                f"a request of {longest} bytes, and {LONGEST_BYTES} are possible{_whose(job)}",
+                hint="split it into several lines",
+            )
+
+    def _parts(self, path: Path, survey: TraceSurvey, job: FioJob) -> tuple[Part, ...]:
+        files, whole = survey["files"], self.target.bytes
+        if len(files) > MOST_FILES:
+            raise JobFileError(
+                _at(path, 0),
+                f"{len(files)} files, and {MOST_FILES} are possible{_whose(job)}",
+                hint="split the trace",
+            )
+        disks = survey["format"] != "iolog"
+        alone = len(files) == 1 and disks
+        over = [
+            alone or bool(job["replay_redirect"]) or is_whole(file["name"], self.target)
+            for file in files
+        ]
+        beside = [file for file, all_of_it in zip(files, over, strict=True) if not all_of_it]
+        rooms = self._rooms(path, beside, job)
+        for file, all_of_it in zip(files, over, strict=True):
+            if all_of_it and file["end"] > whole and self.replaying.fit == "refuse":
+                raise self._beyond(path, file, file["end"], job)
+        parts = tuple(
+            _part(file["name"], whole if all_of_it else rooms[file["name"]], all_of_it)
+            for file, all_of_it in zip(files, over, strict=True)
+        )
+        for file, part in zip(files, parts, strict=True):
+            if file["longest"] > part.length:
+                raise JobFileError(
+                    _at(path, 0),
+                    f"a request of {file['longest']} bytes in {file['name']}, for which"
+                    f" {self.target.name} has {part.length}{_whose(job)}",
+                    hint="take a larger drive",
+                )
+        return parts
+
+    def _rooms(self, path: Path, files: Sequence[TraceFile], job: FioJob) -> dict[str, int]:
+        """The length of each file that has a place of its own."""
+        rooms = {file["name"]: max(file["end"], GRAIN_BYTES) for file in files}
+        total = sum(-(-room // GRAIN_BYTES) * GRAIN_BYTES for room in rooms.values())
+        if total <= self.target.bytes:
+            return rooms
+        if self.replaying.fit == "refuse":
+            last = max(files, key=lambda file: file["end"])
+            raise self._beyond(path, last, total, job, many=len(files))
+        # Each gets its share of the drive, and wraps within it.
+        rest = self.target.bytes - GRAIN_BYTES * len(rooms)
+        if rest < 0:
+            raise JobFileError(
+                _at(path, 0),
+                f"{len(rooms)} files, for which {self.target.name} is too small{_whose(job)}",
+                hint="take a larger drive, or lay all over one another: replay_redirect",
+            )
+        return {
+            name: GRAIN_BYTES + room * rest // total // GRAIN_BYTES * GRAIN_BYTES
+            for name, room in rooms.items()
+        }
+
+    def _beyond(
+        self, path: Path, file: TraceFile, reach: int, job: FioJob, many: int = 1
+    ) -> JobFileError:
+        scale = -(-reach // self.target.bytes) * job["replay_scale"]
+        if many > 1:
+            said = f"{many} files take {reach} bytes together"
+        else:
+            said = f"a request reaches to byte {reach}"
+        return JobFileError(
+            _at(path, file["line"]),
+            f"{said}, and {self.target.name} has {self.target.bytes}{_whose(job)}",
+            hint=f"divide its offsets (replay_scale={scale}), let them wrap (flashtwin fio --trace"
+            f" {path} --trace-fit wrap), or take a larger drive",
+        )
+
+
+def replayed(job: Job, trace: Trace) -> Job:
+    """A job of the core that replays a trace, without what the trace itself says."""
+    assert job.fio is not None, "a plan has fio's jobs only"
+    fio = job.fio
+    reads, writes, trims = trace.uses
+    rw: ReadWrite = "read"
+    if writes:
+        rw = "rw" if reads else "write"
+    elif trims and not reads:
+        rw = "trim"
+    return replace(
+        job,
+        rw=rw,
+        io_bytes=None,
+        fio=replace(
+            fio,
+            size=None,
+            random_map=False,
+            distribution=Fio().distribution,
+            sequence=Order(),
+            number_ios=0,
+            loops=1,
+            time_based=False,
+            pace=replace(fio.pace, bytes_s=(0, 0, 0), iops=(0, 0, 0), poisson=False),
+            syncs=replace(fio.syncs, fsync_every=0, fdatasync_every=0),
+            trace=trace,
+        ),
+    )
+
+
+def told(job: FioJob, replay: Replay) -> list[Note]:
+    """What is in the trace, and what it does not leave to the job."""
+    survey, name = replay.survey, Path(replay.trace.path).name
+    count = sum(survey["ios"])
+    parts = [
+        _counted(count, "request"),
+        _counted(survey["flushes"], "flush"),
+        _counted(len(replay.parts), "file"),
+    ]
+    seconds = survey["span_ns"] / 1e9
+    notes = [
+        Note(
+            where=job.line("read_iolog"),
+            text=f"{name} ({survey['format']}): {', '.join(parts)}, {seconds:.6g} s",
+        )
+    ]
+    if survey["unaligned"]:
+        notes.append(
+            Note(
+                where=job.line("read_iolog"),
+                text=f"{survey['unaligned']} of {count} requests do not begin and end at sectors:"
+                " they are widened to whole ones",
+            )
+        )
+    if survey["format"] == "iolog" and job["replay_skip"]:
+        notes.append(
+            Note(
+                where=job.line("replay_skip"),
+                text="replay_skip holds for this iolog, as in later versions of fio; 3.33 looks at"
+                " it for binary traces only",
+            )
+        )
+    if survey["format"] == "iolog" and survey["ios"][2]:
+        notes.append(
+            Note(
+                where=job.line("read_iolog"),
+                text=f"{survey['ios'][2]} trims are replayed, which fio 3.33 leaves out",
+            )
+        )
+    notes += [
+        Note(where=job.line(option), text=f"{option} does nothing with read_iolog, as in fio")
+        for option in _IDLE
+        if job.has(option)
+    ]
+    return notes
+
+
+def _counted(count: int, what: str) -> str:
+    plural = "es" if what.endswith("sh") else "s"
+    return f"{count} {what}{'' if count == 1 else plural}"
+
+
+def _path(clone: Clone) -> Path:
+    """Several files, separated by colons, go to the copies of a job in turn, as in fio."""
+    named = [one for one in re.split(r"(?<!\\):", str(clone.job["read_iolog"])) if one]
+    if not named:
+        raise JobFileError(clone.job.line("read_iolog"), "no trace is named", hint="name a file")
+    return Path(named[clone.number % len(named)].replace("\\:", ":"))
+
+
+def _shape(job: FioJob) -> Shape:
+    words = [one.strip() for one in str(job["replay_skip"] or "").split(",") if one.strip()]
+    for word in words:
+        if word not in _DIRECTIONS:
+            raise JobFileError(
+                job.line("replay_skip"),
+                f"{word} is no kind of request",
+                hint=f"write one or more of {', '.join(_DIRECTIONS)}",
+            )
+    skip = Skip(**{one: one in words for one in _DIRECTIONS})
+    return Shape(scale=max(job["replay_scale"], 1), align=job["replay_align"], skip=skip)
+
+
+def _check_file(path: Path, job: FioJob) -> None:
+    try:
+        if not path.exists():
+            raise FileNotFoundError(2, "No such file or directory")
+        if not path.is_file():
+            raise JobFileError(
+                _at(path, 0),
+                f"this is no regular file, and a trace is read twice{_whose(job)}",
+                hint="write it into a file first",
+            )
+        with path.open("rb") as file:
+            head = file.read(4)
+    except OSError as error:
+        raise _unreadable(path, error, job) from error
+    if head[1:4] == _BLKTRACE[0] or head[:3] == _BLKTRACE[1]:
+        raise JobFileError(
+            _at(path, 0),
+            f"this is a binary trace of blktrace{_whose(job)}",
+            hint=f"blkparse -i {path} > {path.name}.txt makes the text that is replayed here",
+        )
+
+
+def _unreadable(path: Path, error: OSError, job: FioJob) -> JobFileError:
+    return JobFileError(
+        job.line("read_iolog"),
+        f"the trace {path} cannot be read: {error.strerror or error}",
+        hint="name a file that exists and may be read",
+    )
+
+
+def _at(path: Path, line: int) -> Where:
+    return Where(file=str(path), line=line)
+
+
+def _whose(job: FioJob) -> str:
+    where = job.line("read_iolog")
+    return "" if where.line == 0 else f" (read_iolog at {where})"
+
+
+def _part(name: str, length: int, whole: bool) -> Part:
+    return Part(name=name, whole=whole, offset=0, again=0, size=length, length=length)

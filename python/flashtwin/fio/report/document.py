@@ -1,0 +1,157 @@
+"""fio's JSON of `JobReport`s: what `--output-format=json` and `json+` print, field by field.
+
+The same keys in the same order, integers where fio has integers and six places where it has
+fractions. Latencies are counted in fio's buckets, so percentiles and bins are its own
+for the same requests. Seen in the JSON of fio 3.33.
+
+Invariants: nothing here asks for the time or the machine; what is not known is 0, as fio has it for
+a job that did nothing of the kind, and never left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flashtwin.fio.report.classes import LEAST_DEPTH, latency_classes, shown
+from flashtwin.fio.report.job import (
+    BATCHES,
+    DEPTHS,
+    LATENCIES,
+    Direction,
+    JobReport,
+    Style,
+    aggregate,
+    share_of,
+    six,
+    when,
+)
+from flashtwin.model.buckets import Bins, middle_of, percentiles_of
+
+# What fio says of the time left when there is nothing to estimate.
+NO_ETA = 2147483647
+
+
+def document(
+    jobs: Sequence[JobReport],
+    *,
+    version: str,
+    global_options: Mapping[str, str] | None = None,
+    unix_ms: int = 0,
+    plus: bool = False,
+) -> dict[str, Any]:
+    """The whole answer; `version` as fio writes it ("fio-3.33"), `plus` for json+ with its bins."""
+    shares = aggregate(jobs)
+    return {
+        "fio version": version,
+        "timestamp": unix_ms // 1000,
+        "timestamp_ms": unix_ms,
+        "time": when(unix_ms),
+        "global options": dict(global_options or {}),
+        "jobs": [_job(job, shares, plus) for job in jobs],
+    }
+
+
+def _job(job: JobReport, whole: Mapping[tuple[int, str], int], plus: bool) -> dict[str, Any]:
+    told = {
+        name: _direction(one, whole.get((job.group, name), 0), job.style, plus)
+        for name, one in job.told.items()
+    }
+    # Where all directions are one, fio leaves the syncs out.
+    sync = {} if job.style.unified == "mixed" else {"sync": _sync(job, plus)}
+    mixed = {"mixed": told.pop("mixed")} if job.style.unified != "none" else {}
+    latency = latency_classes(job)
+    return {
+        "jobname": job.name,
+        "groupid": job.group,
+        "error": job.error,
+        **({"total_err": job.total_err} if job.total_err else {}),
+        "eta": NO_ETA,
+        "elapsed": job.elapsed_s,
+        "job options": dict(job.options),
+        **told,
+        **sync,
+        **mixed,
+        "job_runtime": job.runtime_ms,
+        "usr_cpu": 0.0,
+        "sys_cpu": 0.0,
+        "ctx": 0,
+        "majf": 0,
+        "minf": 0,
+        "iodepth_level": _named(DEPTHS, job.levels),
+        "iodepth_submit": _named(BATCHES, job.submits),
+        "iodepth_complete": _named(BATCHES, job.completes),
+        **{f"latency_{unit}": row for unit, row in latency.items()},
+        **(_target(job) if job.latency_depth else {}),
+        **({"desc": job.description} if job.description else {}),
+        **job.more,
+    }
+
+
+def _target(job: JobReport) -> dict[str, Any]:
+    return {
+        "latency_depth": job.latency_depth,
+        "latency_target": job.latency_target,
+        "latency_percentile": six(job.latency_percentile),
+        "latency_window": job.latency_window,
+    }
+
+
+def _direction(one: Direction, whole: int, style: Style, plus: bool) -> dict[str, Any]:
+    seconds = one.runtime_ms / 1000
+    rate = one.bytes * 1000 // one.runtime_ms if one.runtime_ms else 0
+    share = share_of(int(one.bw.mean), whole / 1024) if one.bw.count else 0.0
+    return {
+        "io_bytes": one.bytes,
+        "io_kbytes": one.bytes >> 10,
+        "bw_bytes": rate,
+        "bw": rate >> 10,
+        "iops": six(one.ios / seconds if seconds else 0.0),
+        "runtime": one.runtime_ms,
+        "total_ios": one.ios,
+        "short_ios": 0,
+        "drop_ios": 0,
+        **{f"{name}_ns": _latency(one, name, style, plus) for name in LATENCIES},
+        "bw_min": one.bw.minimum,
+        "bw_max": one.bw.maximum,
+        "bw_agg": six(share),
+        "bw_mean": six(one.bw.mean),
+        "bw_dev": six(one.bw.stddev),
+        "bw_samples": one.bw.count,
+        "iops_min": one.iops.minimum,
+        "iops_max": one.iops.maximum,
+        "iops_mean": six(one.iops.mean),
+        "iops_stddev": six(one.iops.stddev),
+        "iops_samples": one.iops.count,
+    }
+
+
+def _latency(one: Direction, name: str, style: Style, plus: bool) -> dict[str, Any]:
+    row = one.spread(name).to_json()
+    if name in style.latencies:
+        row |= _distribution(one.bins(name), style, plus)
+    return row
+
+
+def _sync(job: JobReport, plus: bool) -> dict[str, Any]:
+    lat = job.sync.lat.to_json()
+    if {"clat", "lat"} & set(job.style.latencies):
+        lat |= _distribution(job.sync.bins, job.style, plus)
+    return {"total_ios": job.sync.ios, "lat_ns": lat}
+
+
+def _distribution(bins: Bins, style: Style, plus: bool) -> dict[str, Any]:
+    """Percentiles, and in json+ the bins under the middles of their buckets."""
+    if not bins:
+        return {}
+    found = percentiles_of(bins, style.percentiles)
+    row: dict[str, Any] = {"percentile": {f"{share:.6f}": at for share, at in found.items()}}
+    if plus:
+        row["bins"] = {str(middle_of(bucket)): count for bucket, count in sorted(bins.items())}
+    return row
+
+
+def _named(names: Sequence[str], shares: Mapping[str, float]) -> dict[str, float]:
+    unknown = set(shares) - set(names)
+    assert not unknown, f"shares of {sorted(unknown)}, which fio does not know"
+    return shown({name: shares.get(name, 0.0) for name in names}, LEAST_DEPTH)

@@ -1,0 +1,257 @@
+"""A job's numbers as fio reports them, in whatever format: what it did, by direction.
+
+Whoever has numbers (a job on a twin, a step of a run directory) fills `JobReport`s; `document`
+makes fio's JSON of them, `text` what people read, `terse` a line. Units are those of fio's JSON:
+bytes, KiB/s, nanoseconds, milliseconds of runtime.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from flashtwin.model.buckets import Bins, summed
+
+DIRECTIONS = ("read", "write", "trim")
+PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
+DEPTHS = ("1", "2", "4", "8", "16", "32", ">=64")
+BATCHES = ("0", "4", "8", "16", "32", "64", ">=64")
+
+
+# Latencies that may have percentiles, in fio's order.
+LATENCIES = ("slat", "clat", "lat")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Style:
+    """How a job wants to be reported.
+
+    `percentiles` rise, and the text has `precision` decimals of them; `latencies` are those that
+    have percentiles. `significant` digits of sizes and rates in the text, where `kb_base` says
+    which prefixes come first and `bits` that rates are of bits. `unified`: all directions as one,
+    in place of each or beside them.
+    """
+
+    percentiles: tuple[float, ...] = PERCENTILES
+    precision: int = 2
+    latencies: tuple[str, ...] = ("clat",)
+    significant: int = 4
+    kb_base: int = 1024
+    bits: bool = False
+    unified: Literal["none", "mixed", "both"] = "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spread:
+    """Nanoseconds of `count` requests."""
+
+    minimum: int = 0
+    maximum: int = 0
+    mean: float = 0.0
+    stddev: float = 0.0
+    count: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "min": self.minimum,
+            "max": self.maximum,
+            "mean": six(self.mean),
+            "stddev": six(self.stddev),
+            "N": self.count,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Windows:
+    """Rates over fio's windows (500 ms): KiB/s or requests a second."""
+
+    minimum: int = 0
+    maximum: int = 0
+    mean: float = 0.0
+    stddev: float = 0.0
+    count: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Direction:
+    """What a job did in one direction; `slats`, `clats` and `lats` are counts in fio's buckets."""
+
+    ios: int = 0
+    bytes: int = 0
+    runtime_ms: int = 0
+    slat: Spread = field(default_factory=Spread)
+    clat: Spread = field(default_factory=Spread)
+    lat: Spread = field(default_factory=Spread)
+    slats: Bins = field(default_factory=dict)
+    clats: Bins = field(default_factory=dict)
+    lats: Bins = field(default_factory=dict)
+    bw: Windows = field(default_factory=Windows)
+    iops: Windows = field(default_factory=Windows)
+
+    def spread(self, latency: str) -> Spread:
+        """One of the latencies."""
+        found: Spread = getattr(self, latency)
+        return found
+
+    def bins(self, latency: str) -> Bins:
+        """Its counts."""
+        found: Bins = getattr(self, f"{latency}s")
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sync:
+    """Flushes (fio's sync section); `bins` are counts of their latencies in fio's buckets."""
+
+    ios: int = 0
+    lat: Spread = field(default_factory=Spread)
+    bins: Bins = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobReport:
+    """A job, or a group of jobs reported as one.
+
+    `options` are those of its own section as text. `levels`, `submits` and `completes` are shares
+    in percent by the names in `DEPTHS` and `BATCHES`; names left out are 0. `classes` are fio's
+    latency tables where they were counted request by request; else they follow from the buckets.
+    `more` is put at the end as it is (fio's `steadystate`, say). `jobs`, `description` and `issued`
+    (reads, writes, trims, syncs) are for the text, which says them too. A depth of 0 is that of a
+    job that never began.
+    """
+
+    name: str
+    options: Mapping[str, str]
+    directions: Mapping[str, Direction]
+    sync: Sync = field(default_factory=Sync)
+    group: int = 0
+    error: int = 0
+    total_err: int = 0
+    elapsed_s: int = 0
+    runtime_ms: int = 0
+    latency_depth: int = 1
+    levels: Mapping[str, float] = field(default_factory=dict)
+    submits: Mapping[str, float] = field(default_factory=dict)
+    completes: Mapping[str, float] = field(default_factory=dict)
+    classes: Mapping[str, Mapping[str, float]] | None = None
+    latency_target: int = 0
+    latency_percentile: float = 100.0
+    latency_window: int = 0
+    jobs: int = 1
+    description: str | None = None
+    issued: tuple[int, int, int, int] = (0, 0, 0, 0)
+    more: Mapping[str, Any] = field(default_factory=dict)
+    style: Style = field(default_factory=Style)
+
+    @property
+    def told(self) -> dict[str, Direction]:
+        """The directions as they are told, in fio's order: each, or all as one, or both."""
+        each = {name: self.directions.get(name, Direction()) for name in DIRECTIONS}
+        if self.style.unified == "none":
+            return each
+        mixed = {"mixed": together(list(each.values()))}
+        return mixed if self.style.unified == "mixed" else each | mixed
+
+
+def together(directions: Sequence[Direction]) -> Direction:
+    """Directions of processes as one, as fio adds them up: the longest runtime is that of all."""
+    return Direction(
+        ios=sum(one.ios for one in directions),
+        bytes=sum(one.bytes for one in directions),
+        runtime_ms=max(one.runtime_ms for one in directions),
+        slat=joined([one.slat for one in directions]),
+        clat=joined([one.clat for one in directions]),
+        lat=joined([one.lat for one in directions]),
+        slats=summed(one.slats for one in directions),
+        clats=summed(one.clats for one in directions),
+        lats=summed(one.lats for one in directions),
+        bw=stacked([one.bw for one in directions]),
+        iops=stacked([one.iops for one in directions]),
+    )
+
+
+def joined(parts: Sequence[Spread]) -> Spread:
+    """Samples put together: the deviation is that of all of them."""
+    some = [one for one in parts if one.count]
+    if not some:
+        return Spread()
+    count = sum(one.count for one in some)
+    mean = sum(one.mean * one.count for one in some) / count
+    squares = sum(_squares(one) + one.count * (one.mean - mean) ** 2 for one in some)
+    return Spread(
+        minimum=min(one.minimum for one in some),
+        maximum=max(one.maximum for one in some),
+        mean=mean,
+        stddev=math.sqrt(squares / (count - 1)) if count > 1 else 0.0,
+        count=count,
+    )
+
+
+def stacked(parts: Sequence[Windows]) -> Windows:
+    """Rates put on top of each other."""
+    some = [one for one in parts if one.count]
+    count = sum(one.count for one in some)
+    squares = sum(_squares(one) for one in some)
+    return Windows(
+        minimum=sum(one.minimum for one in some),
+        maximum=sum(one.maximum for one in some),
+        mean=sum(one.mean for one in some),
+        stddev=math.sqrt(squares / (count - 1)) if count > 1 else 0.0,
+        count=count,
+    )
+
+
+def _squares(one: Spread | Windows) -> float:
+    """Summed squares of the differences from the mean."""
+    return one.stddev**2 * max(one.count - 1, 0)
+
+
+def aggregate(jobs: Sequence[JobReport]) -> dict[tuple[int, str], int]:
+    """Bytes a second of each group and direction together, of which `bw_agg` is the share.
+
+    What is told as one of all directions has the group's reads for its whole where reads are told
+    too, as in fio.
+    """
+    moved: dict[tuple[int, str], tuple[int, int]] = {}
+    for job in jobs:
+        for name, one in job.told.items():
+            size, longest = moved.get((job.group, name), (0, 0))
+            moved[job.group, name] = (size + one.bytes, max(longest, one.runtime_ms))
+    whole = {key: size * 1000 // ms for key, (size, ms) in moved.items() if ms}
+    for job in jobs:
+        if job.style.unified == "both":
+            whole[job.group, "mixed"] = whole.get((job.group, "read"), 0)
+    return whole
+
+
+def share_of(mean: float, whole: float) -> float:
+    """Percent that KiB/s are of `whole`, in KiB/s too; all where the whole is next to nothing.
+
+    fio drops the fraction of the mean for its JSON and text, and that of the whole for terse lines.
+    """
+    return min(mean * 100 / whole, 100.0) if whole > 1 else 100.0
+
+
+def level_of(depth: int) -> str:
+    """The class of `iodepth_level` that a queue depth falls into."""
+    return ">=64" if depth >= 64 else str(1 << max(depth.bit_length() - 1, 0))
+
+
+def six(value: float) -> float:
+    """As fio prints fractions."""
+    return round(float(value), 6)
+
+
+DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def when(unix_ms: int) -> str:
+    """A date in fio's words, whatever the machine's language."""
+    at = time.gmtime(unix_ms // 1000)
+    clock = f"{at.tm_hour:02}:{at.tm_min:02}:{at.tm_sec:02}"
+    day, month = DAYS[at.tm_wday], MONTHS[at.tm_mon - 1]
+    return f"{day} {month} {at.tm_mday:2} {clock} {at.tm_year}"

@@ -1,0 +1,219 @@
+"""fio's normal output: what people read, line by line as fio 3.33 lays it out.
+
+A simulated process has no process number, no CPU time and no date of its own: these are 0, and the
+date is that of the run's virtual clock. Widths and breaks are fio's, so that what reads its text
+reads this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from flashtwin.fio.report.classes import LEAST_DEPTH, latency_classes
+from flashtwin.fio.report.job import (
+    BATCHES,
+    DEPTHS,
+    DIRECTIONS,
+    LATENCIES,
+    Direction,
+    JobReport,
+    Spread,
+    Style,
+    Windows,
+    aggregate,
+    share_of,
+    when,
+)
+from flashtwin.fio.report.words import Units, short, size, size_decimal
+from flashtwin.model.buckets import Bins, percentiles_of
+
+UNITS = {"nsec": 1, "usec": 1_000, "msec": 1_000_000}
+CLASS_UNITS = {"ns": "nsec", "us": "usec", "ms": "msec"}
+LINE_COLUMNS = 73
+CLASSES_A_LINE = 5
+
+
+def normal(
+    jobs: Sequence[JobReport],
+    *,
+    unix_ms: int = 0,
+) -> str:
+    """Every job, then every group."""
+    whole = aggregate(jobs)
+    blocks = [line for job in jobs for line in _job(job, whole, unix_ms)]
+    for group in dict.fromkeys(job.group for job in jobs):
+        blocks += ["", *_group(group, [job for job in jobs if job.group == group])]
+    return "\n".join(blocks) + "\n"
+
+
+def _job(job: JobReport, whole: Mapping[tuple[int, str], int], unix_ms: int) -> Iterator[str]:
+    if not any(one.ios for one in job.directions.values()):
+        # As in fio: who asked for nothing is not told of.
+        return
+    yield (
+        f"{job.name}: (groupid={job.group}, jobs={job.jobs}): err={job.error:2}: pid=0: "
+        f"{when(unix_ms)}"
+    )
+    if job.description:
+        yield f"  Description  : [{job.description}]"
+    for name, one in job.told.items():
+        if one.ios:
+            yield from _direction(name, one, whole.get((job.group, name), 0), job.style)
+    yield from _classes(job)
+    if job.sync.lat.count:
+        yield "  fsync/fdatasync/sync_file_range:"
+        yield _spread("sync", job.sync.lat)
+        yield from _percentiles("sync", job.sync.bins, job.style)
+    yield "  cpu          : usr=0.00%, sys=0.00%, ctx=0, majf=0, minf=0"
+    yield f"  IO depths    : {_shares(DEPTHS, job.levels)}"
+    yield f"     submit    : {_shares(BATCHES, job.submits)}"
+    yield f"     complete  : {_shares(BATCHES, job.completes)}"
+    total = ",".join(map(str, job.issued))
+    yield f"     issued rwts: total={total} short=0,0,0,0 dropped=0,0,0,0"
+    yield (
+        f"     latency   : target={job.latency_target}, window={job.latency_window}, "
+        f"percentile={job.latency_percentile:.2f}%, depth={job.latency_depth}"
+    )
+    if "steadystate" in job.more:
+        yield _steady(job.more["steadystate"])
+
+
+def _direction(name: str, one: Direction, whole: int, style: Style) -> Iterator[str]:
+    """The lines of a direction.
+
+    fio 3.33 forgets the totals where `unified_rw_reporting=both` tells all directions beside each
+    (`IOPS=0, BW=0`); they are told here, as in its JSON.
+    """
+    seconds = one.runtime_ms / 1000
+    bytes_s, iops = (one.bytes / seconds, one.ios / seconds) if seconds else (0.0, 0.0)
+    resets = "; 0 zone resets" if name == "write" else ""
+    units = _units(style)
+    yield (
+        f"  {name}: IOPS={short(iops, room=units.room)}, BW={units.both(bytes_s)}"
+        f"({units.size(one.bytes)}/{one.runtime_ms}msec){resets}"
+    )
+    for label in LATENCIES:
+        if one.spread(label).count:
+            yield _spread(f"{label:>4}", one.spread(label))
+    for label in LATENCIES:
+        if label in style.latencies:
+            yield from _percentiles(label, one.bins(label), style)
+    if one.bw.count:
+        yield _bandwidth(one.bw, whole, style)
+    if one.iops.count:
+        yield (
+            f"   iops        : min={one.iops.minimum:5}, max={one.iops.maximum:5}, "
+            f"avg={one.iops.mean:5.2f}, stdev={one.iops.stddev:5.2f}, samples={one.iops.count}"
+        )
+
+
+def _units(style: Style) -> Units:
+    return Units(room=style.significant, binary=style.kb_base == 1024, bits=style.bits)
+
+
+def _bandwidth(bw: Windows, whole: int, style: Style) -> str:
+    """Samples of a window each. What a group did together is the whole."""
+    unit = "KiB" if style.kb_base == 1024 else "kB"
+    low, high, mean, deviation = bw.minimum, bw.maximum, bw.mean, bw.stddev
+    base = style.kb_base
+    if mean > base * base:
+        low, high, unit = low // base, high // base, "MiB"
+        mean, deviation = mean / base, deviation / base
+    share = share_of(int(bw.mean), whole / 1024)
+    return (
+        f"   bw ({unit:>5}/s): min={low:5}, max={high:5}, per={share:3.2f}%, "
+        f"avg={mean:5.2f}, stdev={deviation:5.2f}, samples={bw.count}"
+    )
+
+
+def _spread(label: str, one: Spread) -> str:
+    unit = unit_of(one.minimum, one.maximum, one.stddev)
+    scale = UNITS[unit]
+    low, high = (short(value / scale, room=6) for value in (one.minimum, one.maximum))
+    return (
+        f"    {label} ({unit}): min={low}, max={high}, "
+        f"avg={one.mean / scale:5.2f}, stdev={one.stddev / scale:5.2f}"
+    )
+
+
+def unit_of(low: float, high: float, deviation: float = 1e18) -> str:
+    """The unit in which fio tells a range of nanoseconds: the coarsest in which nothing is lost."""
+    unit = "nsec"
+    for next_unit in ("usec", "msec"):
+        if not (low > 2_000 and high > 99_999 and deviation > 1_000.0):
+            break
+        low, high, deviation, unit = low / 1000, high / 1000, deviation / 1000, next_unit
+    return unit
+
+
+def _percentiles(label: str, bins: Bins, style: Style) -> Iterator[str]:
+    if not bins:
+        return
+    found = percentiles_of(bins, style.percentiles)
+    unit = unit_of(min(found.values()), max(found.values()))
+    scale = UNITS[unit]
+    yield f"    {label} percentiles ({unit}):"
+    # A list may name one twice, and fio tells it twice.
+    values = [(share, -(-found[share] // scale)) for share in style.percentiles]
+    width = max(5, len(str(max(found.values()) // scale)))
+    digits = style.precision
+    items = [f"{share:{digits + 3}.{digits}f}th=[{value:{width}}]" for share, value in values]
+    line = LINE_COLUMNS // (width + digits + 10)
+    for begin in range(0, len(items), line):
+        end = "," if begin + line < len(items) else ""
+        yield f"     | {', '.join(items[begin : begin + line])}{end}"
+
+
+def _classes(job: JobReport) -> Iterator[str]:
+    for unit, row in latency_classes(job).items():
+        some = [f"{name}={share:3.2f}%" for name, share in row.items() if share]
+        for begin in range(0, len(some), CLASSES_A_LINE):
+            part = ", ".join(some[begin : begin + CLASSES_A_LINE])
+            yield f"  lat ({CLASS_UNITS[unit]})   : {part}"
+
+
+def _shares(names: Sequence[str], shares: Mapping[str, float]) -> str:
+    shown = {
+        name: max(shares.get(name, 0.0), LEAST_DEPTH) if shares.get(name) else 0.0 for name in names
+    }
+    return ", ".join(f"{name}={share:3.1f}%" for name, share in shown.items())
+
+
+def _steady(state: Mapping[str, Any]) -> str:
+    metric, _, _ = str(state["ss"]).partition(":")
+    kind, slope = metric.partition("_")[0], metric.endswith("_slope")
+    data, attained = state["data"], "yes" if state["attained"] else "no"
+    percent = "%" if str(state["criterion"]).endswith("%") else ""
+    value = float(str(state["criterion"]).removesuffix("%"))
+    # fio tells the same number of KiB once more as if they were kB.
+    kib = int(data["bw_mean"]) // 1024
+    bw = f"{size(kib * 1024)}/s ({size_decimal(kib * 1000)}/s)"
+    return (
+        f"  steadystate  : attained={attained}, bw={bw}, iops={short(data['iops_mean'])}, "
+        f"{kind} {'slope' if slope else 'mean dev'}={value:.3f}{percent}"
+    )
+
+
+def _group(group: int, jobs: Sequence[JobReport]) -> Iterator[str]:
+    yield f"Run status group {group} (all jobs):"
+    names = [*DIRECTIONS, "mixed"]
+    told = [(name, job.told[name]) for job in jobs for name in names if name in job.told]
+    units = _units(jobs[0].style)
+    for name in names:
+        some = [one for its, one in told if its == name and one.ios]
+        if not some:
+            continue
+        moved, longest = sum(one.bytes for one in some), max(one.runtime_ms for one in some)
+        # What is told beside each direction has the rates of those.
+        beside = name == "mixed" and len({its for its, _ in told}) > 1
+        each = [one for its, one in told if one.ios and (its == name) != beside]
+        rates = [one.bytes / (one.runtime_ms / 1000) for one in each]
+        low, high = min(rates), max(rates)
+        yield (
+            f"{name.upper():>7}: bw={units.both(moved / (longest / 1000))}, "
+            f"{units.rate(low)}-{units.rate(high)} "
+            f"({units.rate(low, other=True)}-{units.rate(high, other=True)}), "
+            f"io={units.size(moved)} ({units.size(moved, other=True)}), "
+            f"run={min(one.runtime_ms for one in some)}-{longest}msec"
+        )

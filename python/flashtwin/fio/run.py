@@ -1,0 +1,111 @@
+"""Runs the phases of a fio plan on a simulated drive, one after another without a gap.
+
+`startdelay` counts from the beginning of the first phase, as fio counts it from its own start: what
+of it is over when a later phase begins does not count again. Invariant: a phase that a job of
+`exit_what=all` ended, or the watch, is the last that runs; those behind it have counted nothing,
+and are told like that, as fio tells of jobs that it never began.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.fio.language.where import JobFileError
+from flashtwin.fio.plan.plan import Plan, Process
+from flashtwin.fio.twin import Counts, FioTwin, Told
+from flashtwin.model.job import Job
+from flashtwin.model.target import Watch
+
+if TYPE_CHECKING:
+    from flashtwin._core import FioRow
+
+Rows = Sequence["FioRow"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhaseResult:
+    """What a phase gave: its processes in order, and a row for each in the same order.
+
+    `begun_ns`: when it began, since the first phase did. A phase that did not run has no rows.
+    """
+
+    processes: tuple[Process, ...]
+    counts: Counts
+    begun_ns: int
+
+
+def run_plan(
+    drive: FioTwin,
+    plan: Plan,
+    watch: Watch,
+    *,
+    status_ns: int = 0,
+    status: Callable[[Sequence[Process], Rows, int], object] | None = None,
+    done: Callable[[PhaseResult], None] | None = None,
+) -> list[PhaseResult]:
+    """The results of all phases; `done` hears of each as it ends.
+
+    `status` hears of the phase at hand each time that `status_ns` have passed: its processes, what
+    is counted of each so far, and when the phase began. Nothing of it is kept.
+    """
+    found: list[PhaseResult] = []
+    began_ns: int | None = None
+    now_ns, over = 0, False
+    for phase in plan.phases:
+        elapsed_ns = now_ns - began_ns if began_ns is not None else 0
+        if over:
+            nothing = Counts(start_ns=now_ns, duration_ns=0, rows=())
+            found.append(PhaseResult(processes=phase, counts=nothing, begun_ns=elapsed_ns))
+            continue
+        jobs = tuple(_telling(process.job, status_ns) for process in phase)
+        told = partial(_told, status, phase, elapsed_ns)
+        counts = _counts(drive, phase, jobs, watch, told)
+        began_ns = counts.start_ns if began_ns is None else began_ns
+        now_ns = counts.start_ns + counts.duration_ns
+        found.append(
+            PhaseResult(processes=phase, counts=counts, begun_ns=counts.start_ns - began_ns)
+        )
+        if done:
+            done(found[-1])
+        ended = zip(phase, counts.rows, strict=True)
+        over = counts.stopped or any(
+            row["ended_all"] and one.clone.job["exit_what"] == "all" for one, row in ended
+        )
+    return found
+
+
+def _telling(job: Job, status_ns: int) -> Job:
+    assert job.fio is not None, "a plan has fio's jobs only"
+    logs = replace(job.fio.logs, status_ns=status_ns)
+    return replace(job, fio=replace(job.fio, logs=logs))
+
+
+def _told(
+    status: Callable[[Sequence[Process], Rows, int], object] | None,
+    phase: tuple[Process, ...],
+    begun_ns: int,
+    rows: Rows,
+) -> None:
+    if status:
+        status(phase, rows, begun_ns)
+
+
+def _counts(
+    drive: FioTwin, phase: tuple[Process, ...], jobs: tuple[Job, ...], watch: Watch, told: Told
+) -> Counts:
+    try:
+        return drive.run(jobs, watch, told)
+    except ValueError as error:
+        raise _refused(phase, str(error)) from error
+
+
+def _refused(phase: tuple[Process, ...], said: str) -> FlashtwinError:
+    """The core names the job; its line is known here."""
+    for process in phase:
+        if process.job.name and process.job.name in said:
+            return JobFileError(process.clone.job.where, said)
+    return FlashtwinError(said, exit_code=USAGE)

@@ -1,0 +1,126 @@
+"""Findings of a run as one looks them up: in their order, or by name.
+
+A finding's id is `battery.name[pattern]`. A name may leave out the battery, the pattern or both
+("cache_size" for "fill.cache_size[128k-q32]") and means the first finding that it fits; an id that
+is complete comes before every shortened one. Invariant: iterating, counting and indexing are those
+of a tuple of findings; only text as an index is a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
+from html import escape
+from typing import Any, overload
+
+from flashtwin.model.finding import Finding
+
+
+class Findings(Sequence[Finding]):
+    """A tuple of findings that answers to names too."""
+
+    def __init__(self, findings: Iterable[Finding] = ()) -> None:
+        self._all = tuple(findings)
+
+    @overload
+    def __getitem__(self, index: int | str) -> Finding: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Findings: ...
+
+    def __getitem__(self, index: int | str | slice) -> Finding | Findings:
+        if isinstance(index, slice):
+            return Findings(self._all[index])
+        if isinstance(index, int):
+            return self._all[index]
+        found = self.get(index)
+        if found is None:
+            raise KeyError(self._unknown(index))
+        return found
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self._all)
+
+    def __contains__(self, value: object) -> bool:
+        return self.get(value) is not None if isinstance(value, str) else value in self._all
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Findings | list | tuple):
+            return self._all == tuple(other)
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._all)
+
+    def get(self, name: str) -> Finding | None:
+        """The first finding of that name, or none."""
+        return next(iter(self.all(name)), None)
+
+    def all(self, name: str) -> Findings:
+        """All findings of that name: of every pattern, where the name says none."""
+        exact = [one for one in self._all if one.id == name]
+        return Findings(exact or [one for one in self._all if name in names_of(one.id)])
+
+    def keys(self) -> list[str]:
+        """The ids, in order."""
+        return [one.id for one in self._all]
+
+    def values(self) -> list[Finding]:
+        """The findings, in order."""
+        return list(self._all)
+
+    def items(self) -> list[tuple[str, Finding]]:
+        """Ids with findings, in order."""
+        return [(one.id, one) for one in self._all]
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """A row each."""
+        return [one.to_json() for one in self._all]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{one.id}={_text(one)}" for one in self._all[:4])
+        more = f", … {len(self) - 4} more" if len(self) > 4 else ""
+        return f"Findings({shown}{more})"
+
+    def _repr_html_(self) -> str:
+        """A table, for a notebook."""
+        head = "".join(f"<th>{name}</th>" for name in ("finding", "value", "low", "high", "unit"))
+        rows = "".join(
+            f"<tr title='{escape(one.note or '')}'><td>{escape(one.id)}</td>"
+            + "".join(f"<td>{_number(side)}</td>" for side in (one.value, one.low, one.high))
+            + f"<td>{escape(one.unit)}</td></tr>"
+            for one in self._all
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+    def _unknown(self, name: str) -> str:
+        known = list(dict.fromkeys(short(one.id) for one in self._all))
+        near = get_close_matches(name, [*known, *self.keys()], n=3, cutoff=0.5)
+        said = f"did you mean {' or '.join(near)}" if near else f"there are {', '.join(known)}"
+        return f"no finding is called {name}; {said}"
+
+
+def short(name: str) -> str:
+    """An id without its battery and pattern: "cache_size" of "fill.cache_size[128k-q32]".
+
+    A battery with one finding has nothing between them: "waf" of "waf[25%]".
+    """
+    stem = name.partition("[")[0]
+    return stem.partition(".")[2] or stem
+
+
+def names_of(name: str) -> tuple[str, ...]:
+    """What an id answers to, besides itself: without the pattern, the battery, or both."""
+    stem, bracket, pattern = name.partition("[")
+    return (stem, f"{stem.partition('.')[2] or stem}{bracket}{pattern}", short(name))
+
+
+def _text(finding: Finding) -> str:
+    return f"{_number(finding.value)} {finding.unit}".rstrip()
+
+
+def _number(value: float | None) -> str:
+    return "\u2013" if value is None else f"{value:.5g}"

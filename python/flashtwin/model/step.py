@@ -1,0 +1,159 @@
+"""The steps that a battery is made of: the only words in which a battery asks a drive for anything.
+
+A step is a frozen value. A drive answers it with a `Result`, or with `NotPossible` when it cannot
+do such a thing (a file cannot be purged, say). Sizes are bytes, times are seconds unless the name
+says `_ns`; offsets count from the start of the target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from flashtwin.model.job import Job as Job
+from flashtwin.model.job import ReadWrite as ReadWrite
+
+if TYPE_CHECKING:
+    from flashtwin.model.finding import Finding
+    from flashtwin.model.series import Series
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """Jobs that run side by side; the step ends with the last of them. One series for all."""
+
+    label: str
+    jobs: tuple[Job, ...]
+    sample_s: float = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rest:
+    """Nothing from the host for `seconds`; the drive may use the time."""
+
+    label: str = "rest"
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trim:
+    """Deallocate a range; the whole target where `size` is none."""
+
+    label: str = "trim"
+    offset: int = 0
+    size: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flush:
+    """Everything acknowledged is on flash afterwards."""
+
+    label: str = "flush"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Purge:
+    """Back to the never-written state (secure erase, format)."""
+
+    label: str = "purge"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fill:
+    """Write a range once, sequentially, as preparation and not as a measurement."""
+
+    label: str = "prepare"
+    offset: int = 0
+    size: int | None = None
+    block_bytes: int = 1 << 20
+    depth: int = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ask:
+    """A look at an instrument beside the requests; takes no time.
+
+    `power`: whether a meter between host and drive tells what it draws; the readings then come
+    with every result. `smart`: the drive's SMART data as they are now.
+    """
+
+    label: str
+    of: Literal["power", "smart"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """A named place in the journal; costs nothing and does nothing.
+
+    `found` is what the battery concluded so far, for whoever watches and for a run that is stopped;
+    a drive leaves it alone, and the journal does not keep it.
+    """
+
+    label: str
+    found: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chain:
+    """Parts that must follow each other without a gap."""
+
+    label: str
+    parts: tuple[Run | Rest, ...]
+
+
+Step = Run | Rest | Trim | Flush | Purge | Fill | Ask | Mark | Chain
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotPossible:
+    """The drive cannot do this step here, and why, in a sentence for the reader."""
+
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobTotals:
+    """What one job did, after its ramp. Latencies are of whole requests, in nanoseconds."""
+
+    name: str
+    ios: int
+    bytes: int
+    duration_ns: int
+    latency_mean_ns: float
+    latency_min_ns: int
+    latency_max_ns: int
+    mean_depth: float
+    errors: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What a drive answers: what the host saw, and of twins the X-ray.
+
+    `series` covers the whole step from its first request on; `jobs` has one row a job, in order;
+    `hist` maps a direction to latency counts in fio's buckets; `xray` maps a column name to an
+    array sampled on the same clock as the series (empty for a real drive); `start_ns` is the
+    drive's clock when the step began, `duration_ns` how long it took on that clock; `fio` has what
+    fio counts of each job, where the jobs are fio's (`_core.FioRow`).
+
+    `meter` is what a meter between host and drive read, empty where there is none: `t_ns` the end
+    of each sample since the step began, `dt_ns` its length, `power_uw` the mean over it,
+    `temperature_mc` the drive's temperature at its end. `smart` is the answer to an `Ask` for it,
+    as `smartctl --json` prints it.
+
+    `cut`: a budget ended the step before it was over; drives leave it alone, the runner sets it.
+    """
+
+    label: str
+    start_ns: int
+    duration_ns: int
+    series: Series
+    jobs: tuple[JobTotals, ...] = ()
+    hist: Mapping[str, object] = field(default_factory=dict)
+    xray: Mapping[str, object] = field(default_factory=dict)
+    note: str | None = None
+    fio: tuple[Mapping[str, Any], ...] = ()
+    meter: Mapping[str, Any] = field(default_factory=dict)
+    smart: Mapping[str, Any] = field(default_factory=dict)
+    cut: bool = False

@@ -1,0 +1,142 @@
+"""Runs held against the first of them: set-ups, findings, curves, latencies, and what fails.
+
+Invariant: the first run is the base of every pair, and a difference counts from it; the same runs
+give the same comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.runs.compare import curves, latencies, limits, measures, setups
+from flashtwin.runs.compare.curves import CurvePair
+from flashtwin.runs.compare.latencies import LatencyPair
+from flashtwin.runs.compare.limits import Failure, Limits
+from flashtwin.runs.compare.measures import Measure
+from flashtwin.runs.compare.setups import Setups
+from flashtwin.runs.naming import unique_names
+from flashtwin.runs.rundir import Run
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """The first run and another."""
+
+    name: str
+    run: Run
+    measures: tuple[Measure, ...]
+    curves: tuple[CurvePair, ...]
+    latencies: tuple[LatencyPair, ...]
+    failures: tuple[Failure, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "run": str(self.run.path),
+            "verdicts": measures.counts(self.measures),
+            "findings": [one.to_json() for one in self.measures],
+            "curves": [one.to_json() for one in self.curves],
+            "latencies": [one.to_json() for one in self.latencies],
+            "failures": [one.to_json() for one in self.failures],
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """All runs; `names` are unique and in their order."""
+
+    runs: tuple[Run, ...]
+    names: tuple[str, ...]
+    setups: Setups
+    pairs: tuple[Pair, ...]
+
+    @property
+    def failed(self) -> bool:
+        """Whether a finding of some run is beyond its limit."""
+        return any(pair.failures for pair in self.pairs)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "base": {"name": self.names[0], "run": str(self.runs[0].path)},
+            "setup": self.setups.to_json(),
+            "pairs": [pair.to_json() for pair in self.pairs],
+            "failed": self.failed,
+        }
+
+    def table(self) -> pl.DataFrame:
+        """A row a finding of every pair: both values, the difference, the verdict."""
+        import polars as pl
+
+        rows = [_row(pair.name, one) for pair in self.pairs for one in pair.measures]
+        text = dict.fromkeys(("run", "id", "unit"), pl.String())
+        numbers = ("base", "other", "difference", "percent", "beyond_percent")
+        shape = {**text, **dict.fromkeys(numbers, pl.Float64()), "significant": pl.Boolean()}
+        return pl.DataFrame(rows, schema={**shape, "verdict": pl.String()})
+
+    def _repr_html_(self) -> str:
+        """What differs, for a notebook."""
+        frame = self.table()
+        rows = frame.filter(~frame["verdict"].is_in(["same", "no value", "not measured"]))
+        names = ", ".join(map(escape, self.names[1:]))
+        head = f"<p><b>{names}</b> against <b>{escape(self.names[0])}</b>"
+        limit = "; beyond a limit" if self.failed else ""
+        said = f": {rows.height} of {frame.height} findings differ{limit}</p>"
+        return head + said + (rows._repr_html_() if rows.height else "")
+
+
+def _row(name: str, one: Measure) -> dict[str, Any]:
+    return {
+        "run": name,
+        "id": one.id,
+        "unit": one.unit,
+        "base": None if one.base is None else one.base.value,
+        "other": None if one.other is None else one.other.value,
+        "difference": one.difference,
+        "percent": one.percent,
+        "beyond_percent": one.beyond,
+        "significant": one.significant,
+        "verdict": one.verdict,
+    }
+
+
+def compare(runs: Sequence[Run], allowed: Limits | None = None) -> Comparison:
+    """Hold every run against the first; raises where there is nothing to compare with."""
+    if len(runs) < 2:
+        raise FlashtwinError(
+            "one run alone cannot be compared",
+            hint="give two runs or more; flashtwin runs lists them",
+            exit_code=USAGE,
+        )
+    names = unique_names(runs)
+    pairs = [_pair(runs[0], run, name) for run, name in zip(runs[1:], names[1:], strict=True)]
+    if allowed is not None:
+        limits.check_names(allowed, [one for pair in pairs for one in pair.measures])
+        pairs = [_tested(names[0], pair, allowed) for pair in pairs]
+    return Comparison(
+        runs=tuple(runs), names=tuple(names), setups=setups.compare(runs), pairs=tuple(pairs)
+    )
+
+
+def _pair(base: Run, other: Run, name: str) -> Pair:
+    return Pair(
+        name=name,
+        run=other,
+        measures=tuple(measures.compare(base.findings, other.findings)),
+        curves=tuple(curves.compare(base, other)),
+        latencies=tuple(latencies.compare(base, other)),
+        failures=(),
+    )
+
+
+def _tested(base: str, pair: Pair, allowed: Limits) -> Pair:
+    failed = limits.failures(allowed, pair.measures, finished=pair.run.finished)
+    if not failed:
+        limits.check_tested(allowed, pair.measures, base, pair.name)
+    return replace(pair, failures=tuple(failed))

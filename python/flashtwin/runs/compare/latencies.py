@@ -1,0 +1,87 @@
+"""Latency percentiles of two runs, step by step: the median and the tails.
+
+Steps that repeat one another (a label that ends in a number, as the loops of a cell do) count
+together. Percentiles come from fio's buckets, which are 1/64 wide, so what shifts by less than
+`RESOLUTION` may be the bucket and not the drive.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from flashtwin.model.histogram import Counts, percentiles
+from flashtwin.runs.rundir import Run
+
+SHARES = (50.0, 99.0, 99.9)
+RESOLUTION = 100 / 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class LatencyPair:
+    """Percentiles in ns of a step and direction in two runs, by share in %."""
+
+    battery: str
+    label: str
+    direction: str
+    base: Mapping[float, int]
+    other: Mapping[float, int]
+
+    def shift(self, share: float) -> float | None:
+        """In % of the first run; none where its percentile is 0."""
+        first = self.base[share]
+        return (self.other[share] / first - 1) * 100 if first else None
+
+    @property
+    def largest(self) -> float:
+        """The greatest shift of the percentiles, without its sign."""
+        return max(abs(self.shift(share) or 0.0) for share in SHARES)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "battery": self.battery,
+            "label": self.label,
+            "direction": self.direction,
+            "percentiles": [
+                {
+                    "percentile": share,
+                    "base_ns": self.base[share],
+                    "other_ns": self.other[share],
+                    "percent": self.shift(share),
+                }
+                for share in SHARES
+            ],
+        }
+
+
+def compare(base: Run, other: Run) -> list[LatencyPair]:
+    """Every step and direction of which both runs have a histogram."""
+    mine, theirs = _counts(base), _counts(other)
+    return [
+        LatencyPair(
+            battery=battery,
+            label=label,
+            direction=direction,
+            base=percentiles(mine[battery, label, direction], SHARES),
+            other=percentiles(theirs[battery, label, direction], SHARES),
+        )
+        for battery, label, direction in mine
+        if (battery, label, direction) in theirs
+    ]
+
+
+def _counts(run: Run) -> dict[tuple[str, str, str], Counts]:
+    found: dict[tuple[str, str, str], Counts] = {}
+    for step in run.steps:
+        if step.kind not in ("run", "chain"):
+            continue
+        label = re.sub(r"/\d+$", "", step.label)
+        for direction, counts in run.hist(step.step).items():
+            if counts.any():
+                key = (step.battery, label, direction)
+                found[key] = np.add(found[key], counts) if key in found else counts
+    return found

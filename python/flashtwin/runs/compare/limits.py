@@ -1,0 +1,130 @@
+"""`--fail-on`: how much worse a finding may be before a comparison fails.
+
+`5%` is for every finding, `cache_size=3%` for those of a name (an id, or without battery or
+pattern); with names alone nothing else is tested. A finding fails when it differs by more than the
+limit beyond its interval, to the worse side where that is known and to either side where it is not,
+and when the first run has a value that the other looked for and did not find. A value that the
+other never measured fails where its finding is named, and where the other run is not finished: what
+was not tested has not passed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.findings import names_of, short
+from flashtwin.runs.compare.measures import Measure
+
+_FORM = "write --fail-on 5% for every finding, or --fail-on cache_size=3% for one"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Percent; none: findings without a limit of their own are not tested."""
+
+    every: float | None = None
+    named: dict[str, float] = field(default_factory=dict)
+
+    def of(self, name: str) -> float | None:
+        """The limit of a finding: of its id, of a shorter name of it, or of every finding."""
+        for known in (name, *names_of(name)):
+            if known in self.named:
+                return self.named[known]
+        return self.every
+
+    def names(self, name: str) -> bool:
+        """Whether a finding has a limit of its own."""
+        return any(known in self.named for known in (name, *names_of(name)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """A finding that is beyond its limit."""
+
+    measure: Measure
+    limit: float
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "id": self.measure.id,
+            "verdict": self.measure.verdict,
+            "percent": self.measure.percent,
+            "beyond_percent": self.measure.beyond,
+            "limit_percent": self.limit,
+        }
+
+
+def parse(texts: Sequence[str]) -> Limits:
+    """The limits of the command line."""
+    every: float | None = None
+    named: dict[str, float] = {}
+    for text in texts:
+        name, equals, share = text.rpartition("=")
+        limit = _percent(text, share)
+        if not equals:
+            every = limit
+        elif name.strip():
+            named[name.strip()] = limit
+        else:
+            raise FlashtwinError(f"--fail-on {text} names no finding", hint=_FORM, exit_code=USAGE)
+    return Limits(every=every, named=named)
+
+
+def failures(
+    limits: Limits, measures: Sequence[Measure], *, finished: bool = True
+) -> list[Failure]:
+    """What is beyond its limit; `finished`: whether the other run is."""
+    found = []
+    for one in measures:
+        limit = limits.of(one.id)
+        if limit is not None and _fails(one, limit, limits.names(one.id) or not finished):
+            found.append(Failure(measure=one, limit=limit))
+    return found
+
+
+def check_tested(limits: Limits, measures: Sequence[Measure], base: str, other: str) -> None:
+    """Runs that measured nothing alike pass no test."""
+    if not any(one.verdict != "not measured" for one in measures if limits.of(one.id) is not None):
+        raise FlashtwinError(
+            f"--fail-on tests nothing: {base} and {other} have no finding of both",
+            hint="compare runs of the same batteries; flashtwin runs show RUN says what one has",
+            exit_code=USAGE,
+        )
+
+
+def check_names(limits: Limits, measures: Sequence[Measure]) -> None:
+    """A name that no finding has would be a test that never fails."""
+    known = {one.id for one in measures}
+    answers = known | {name for one in known for name in names_of(one)}
+    for name in limits.named:
+        if name not in answers:
+            near = get_close_matches(name, answers, n=3, cutoff=0.4)
+            there = ", ".join(near or list(dict.fromkeys(map(short, sorted(known))))[:12])
+            raise FlashtwinError(
+                f"--fail-on {name}: no finding of these runs is called so",
+                hint=f"did you mean {there}" if near else f"there are {there}",
+                exit_code=USAGE,
+            )
+
+
+def _fails(one: Measure, limit: float, wanted: bool) -> bool:
+    if one.verdict == "vanished":
+        return True
+    if one.verdict == "not measured":
+        return wanted and one.base is not None and one.base.value is not None
+    if one.verdict not in ("worse", "differs"):
+        return False
+    # From nothing to something is more than any share of nothing.
+    return one.beyond is None or one.beyond > limit
+
+
+def _percent(text: str, share: str) -> float:
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*", share)
+    if not match:
+        raise FlashtwinError(f"--fail-on {text} is no limit", hint=_FORM, exit_code=USAGE)
+    return float(match[1])

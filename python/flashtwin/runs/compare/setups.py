@@ -1,0 +1,100 @@
+"""What was measured and how: the values in which the set-ups of runs differ.
+
+A run's set-up is what its manifest says (target, spec value by value, seed, batteries with their
+parameters, version) and of host.json what does not change from run to run on one machine.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flashtwin.runs.rundir import Run
+
+# Of host.json: where and when it was, which no two runs share.
+VOLATILE = {"directory", "arguments", "began", "ended", "wall_s", "sessions", "process"} | {
+    "path",
+    "file",
+}
+# Of a twin's identity: what the values say one by one, or another row says.
+_TOLD = {"values", "toml", "spec_toml"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A value that is not the same in all runs; none where a run has no such thing."""
+
+    section: str
+    key: str
+    values: tuple[str | None, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {"section": self.section, "key": self.key, "values": list(self.values)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setups:
+    """The rows that differ, and how many values are the same in all runs."""
+
+    rows: tuple[Row, ...]
+    same: int
+
+    def to_json(self) -> dict[str, Any]:
+        return {"differences": [row.to_json() for row in self.rows], "same": self.same}
+
+
+def compare(runs: Sequence[Run]) -> Setups:
+    """Every value of every run's set-up, held against the others."""
+    flat = [dict(_values(run)) for run in runs]
+    keys = dict.fromkeys(key for values in flat for key in values)
+    rows, same = [], 0
+    for section, key in keys:
+        values = tuple(one.get((section, key)) for one in flat)
+        if len(set(values)) > 1:
+            rows.append(Row(section=section, key=key, values=values))
+        else:
+            same += 1
+    return Setups(rows=tuple(rows), same=same)
+
+
+_Item = tuple[tuple[str, str], str]
+
+
+def _values(run: Run) -> Iterator[_Item]:
+    manifest, target = run.manifest, run.target
+    yield ("run", "state"), run.state
+    identity = target.get("identity") or {}
+    for key, value in target.items():
+        if key != "identity":
+            yield ("target", key), _text(value)
+    for key, value in identity.items():
+        if key not in _TOLD:
+            yield ("target", key), _text(value)
+    for row in identity.get("values") or ():
+        yield ("spec", str(row["key"])), _text(row.get("value"))
+    yield ("run", "seed"), _text(manifest.get("seed"))
+    yield ("run", "flashtwin"), _text(manifest.get("flashtwin"))
+    yield from _batteries(manifest)
+    for key, value in run.host.items():
+        if key in VOLATILE:
+            continue
+        parts = value.items() if isinstance(value, dict) else [(None, value)]
+        for part, text in parts:
+            yield ("host", key if part is None else f"{key}.{part}"), _text(text)
+
+
+def _batteries(manifest: Mapping[str, Any]) -> Iterator[_Item]:
+    for one in manifest.get("batteries") or ():
+        yield ("battery", str(one["name"])), "run"
+        for key, value in (one.get("parameters") or {}).items():
+            yield ("battery", f"{one['name']}.{key}"), _text(value)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return "+".join(value)
+    return json.dumps(value, ensure_ascii=False, default=str)

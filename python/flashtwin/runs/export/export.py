@@ -1,0 +1,95 @@
+"""`export` writes a run's numbers into a directory that was not there before."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, get_args
+
+from flashtwin import outputs
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.runs import tables
+from flashtwin.runs.storage import parquet_bytes
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from flashtwin.runs.rundir import Run
+
+Format = Literal["csv", "parquet", "fio-json"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+
+def export(run: Run, form: Format, out: Path) -> list[Path]:
+    """Write the run's tables (csv, parquet) or a file a step (fio-json) to `out`.
+
+    Everything is read before the first byte is written. Raises `FlashtwinError` where the directory
+    holds something, or the run nothing of the kind.
+    """
+    return export_all({out: run}, form)[out]
+
+
+def export_all(runs: Mapping[Path, Run], form: Format) -> dict[Path, list[Path]]:
+    """As `export`, of several runs, each into its directory; all of them are read first.
+
+    Where some have nothing of the kind, they have no directory in the answer; where none has, it
+    is an error.
+    """
+    read = {
+        out: _fio(run) if form == "fio-json" else _tables(run, form) for out, run in runs.items()
+    }
+    found = {out: files for out, files in read.items() if files}
+    if not found:
+        raise FlashtwinError(
+            f"{', '.join(str(run.path) for run in runs.values())}: no step in which jobs ran",
+            hint="csv and parquet export what there is",
+            exit_code=USAGE,
+        )
+    for out in found:
+        _check_empty(out)
+    named = {out / name: data for out, files in found.items() for name, data in files.items()}
+    outputs.write_all(named, folders=True)
+    return {out: [out / name for name in files] for out, files in found.items()}
+
+
+def _check_empty(out: Path) -> None:
+    with outputs.disk(out, "create"):
+        if out.exists() and (not out.is_dir() or any(out.iterdir())):
+            raise FlashtwinError(
+                f"{out} is not empty" if out.is_dir() else f"{out} is not a directory",
+                hint="choose another directory with --out",
+                exit_code=USAGE,
+            )
+
+
+def _tables(run: Run, form: Format) -> dict[str, bytes]:
+    """The X-ray of a real drive and what else has no row is left out, but for the four that every
+    reader expects."""
+    found = {}
+    for name in tables.NAMES:
+        frame = tables.table(run, name)
+        if frame.height or name in ("findings", "steps", "series", "hist"):
+            data = parquet_bytes(frame) if form == "parquet" else _csv(frame)
+            found[f"{name}.{form}"] = data
+    return found
+
+
+def _csv(frame: pl.DataFrame) -> bytes:
+    import polars as pl
+
+    for name, kind in frame.schema.items():
+        if kind == pl.String:
+            cells = {text: outputs.csv_cell(text) for text in frame[name].drop_nulls().unique()}
+            live = {text: cell for text, cell in cells.items() if text != cell}
+            frame = frame.with_columns(pl.col(name).replace(live)) if live else frame
+    return frame.write_csv().encode()
+
+
+def _fio(run: Run) -> dict[str, bytes]:
+    from flashtwin.runs.export.fio import documents
+
+    return {
+        name: (json.dumps(one, indent=2, allow_nan=False) + "\n").encode()
+        for name, one in documents(run).items()
+    }

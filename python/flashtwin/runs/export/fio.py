@@ -1,0 +1,204 @@
+"""Steps of a run as the JSON that fio would have printed for them.
+
+A run directory knows a step's jobs with their totals, its series and its latencies by direction. So
+where every direction of a step belongs to one job alone, each job has an entry of its own; where
+jobs share a direction they are one entry, as with fio's `group_reporting`, under the first one's
+name and with the threads of all. What fio counts and a run directory does not (processor time, how
+requests were batched) is 0; on a twin that is the truth.
+
+Latency is the whole request's: `clat` and `lat` are the same, `slat` is 0. The series is cut at
+fio's half seconds where its samples are that fine, else its samples are the windows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from flashtwin import __version__
+from flashtwin.fio.report.document import document
+from flashtwin.fio.report.job import DIRECTIONS, Direction, JobReport, Spread, level_of
+from flashtwin.fio.report.samples import spread_of, windows_of
+from flashtwin.model.histogram import bins_of
+from flashtwin.model.series import Series
+from flashtwin.model.step import JobTotals
+from flashtwin.model.units import show_block
+from flashtwin.runs.journal import StepRecord
+from flashtwin.runs.rundir import Run
+
+WINDOW_NS = 500_000_000
+# Characters of a label in a file's name.
+LONGEST = 120
+_USES = {"rw": ("read", "write"), "randrw": ("read", "write"), "readwrite": ("read", "write")}
+
+_Job = Mapping[str, Any]
+
+
+def documents(run: Run, *, plus: bool = True) -> dict[str, dict[str, Any]]:
+    """By file name, the JSON of each step in which jobs ran."""
+    found: dict[str, dict[str, Any]] = {}
+    for step in run.steps:
+        if step.kind in ("run", "chain") and step.not_possible is None and step.jobs:
+            name = f"{step.step:03}-{re.sub(r'[^A-Za-z0-9._-]+', '-', step.label)[:LONGEST]}.json"
+            found[name] = _document(run, step, plus)
+    return found
+
+
+def _document(run: Run, step: StepRecord, plus: bool) -> dict[str, Any]:
+    jobs = _jobs(step)
+    groups = [[at] for at in range(len(jobs))] if _apart(jobs) else [list(range(len(jobs)))]
+    reports = [
+        _report(run, step, [jobs[at] for at in group], [step.jobs[at] for at in group])
+        for group in groups
+    ]
+    return document(
+        reports,
+        version=f"flashtwin-{run.manifest.get('flashtwin', __version__)}",
+        global_options={"filename": str(run.target["name"])},
+        plus=plus,
+    )
+
+
+def _jobs(step: StepRecord) -> list[_Job]:
+    """The jobs as they were asked for, as many as there are totals; older runs may lack them."""
+    parts = step.detail.get("parts") or [step.detail]
+    asked = [job for part in parts for job in part.get("jobs") or ()]
+    if len(asked) == len(step.jobs):
+        return asked
+    return [{"name": totals.name, "rw": "rw"} for totals in step.jobs]
+
+
+def _directions(job: _Job) -> tuple[str, ...]:
+    rw = str(job.get("rw", "rw"))
+    plain = rw.removeprefix("rand")
+    if rw in _USES or plain in _USES:
+        return _USES.get(rw) or _USES[plain]
+    return ("trim", "write") if plain == "trimwrite" else (plain,)
+
+
+def _apart(jobs: Sequence[_Job]) -> bool:
+    used = [name for job in jobs for name in _directions(job)]
+    return len(used) == len(set(used))
+
+
+def _report(
+    run: Run, step: StepRecord, jobs: Sequence[_Job], totals: Sequence[JobTotals]
+) -> JobReport:
+    used = dict.fromkeys(name for job in jobs for name in _directions(job))
+    runtime_ns = max(max(one.duration_ns for one in totals), 1)
+    series, hist = run.series(step.step), run.hist(step.step)
+    alone = totals[0] if len(totals) == 1 and len(used) == 1 else None
+    found = {
+        name: _direction(series.only(DIRECTIONS.index(name)), hist.get(name), runtime_ns, alone)
+        for name in used
+    }
+    depth = max(int(job.get("depth") or 1) for job in jobs)
+    return JobReport(
+        name=str(jobs[0].get("name") or totals[0].name),
+        options=options_of(jobs),
+        directions=found,
+        total_err=sum(one.errors for one in totals),
+        elapsed_s=-(-runtime_ns // 10**9),
+        runtime_ms=round(runtime_ns / 1e6),
+        latency_depth=depth,
+        levels={level_of(depth): 100.0},
+        submits={"4": 100.0},
+        completes={"4": 100.0},
+    )
+
+
+def _direction(series: Series, counts: Any, runtime_ns: int, alone: JobTotals | None) -> Direction:
+    """Totals of a job that has the direction to itself are exact; else they follow from the series.
+
+    The series has the ramp in it, which the totals and the latencies have not.
+    """
+    counted = int(counts.sum()) if counts is not None else 0
+    ios, size = int(series.ios.sum()), int(series.bytes.sum())
+    if alone is not None:
+        ios, size = alone.ios, alone.bytes
+    elif counted and counted != ios and ios:
+        ios, size = counted, round(size * counted / ios)
+    exact: dict[str, float] = {}
+    moved = series.ios > 0
+    if alone is not None:
+        exact = {
+            "minimum": alone.latency_min_ns,
+            "maximum": alone.latency_max_ns,
+            "mean": alone.latency_mean_ns,
+        }
+    elif moved.any() and counted == int(series.ios.sum()):
+        exact = {
+            "minimum": int(series.lat_min_ns[moved].min()),
+            "maximum": int(series.lat_max_ns[moved].max()),
+            "mean": float(series.lat_sum_ns.sum()) / counted,
+        }
+    spread = spread_of(counts, **exact) if counted else Spread()
+    bytes_s, ios_s = _windows(series)
+    return Direction(
+        ios=ios,
+        bytes=size,
+        runtime_ms=max(round(runtime_ns / 1e6), 1),
+        slat=Spread(count=spread.count),
+        clat=spread,
+        lat=spread,
+        clats=bins_of(counts) if counted else {},
+        bw=windows_of(bytes_s / 1024),
+        iops=windows_of(ios_s),
+    )
+
+
+def _windows(series: Series) -> tuple[Any, Any]:
+    """Bytes and requests a second in windows of half a second, or of a sample where it is longer.
+
+    A last window that is not whole is left out, as fio does.
+    """
+    if not len(series.t_ns):
+        return np.zeros(0), np.zeros(0)
+    end = int(series.t_ns[-1] + series.dt_ns[-1])
+    grain = max(WINDOW_NS, int(series.dt_ns.max()))
+    edges = np.arange(0, end + 1, grain, dtype=np.int64)
+    if len(edges) < 2:
+        return np.zeros(0), np.zeros(0)
+    times = np.append(series.t_ns, end)
+    rates = []
+    for column in (series.bytes, series.ios):
+        so_far = np.append(0, np.cumsum(column))
+        rates.append(np.diff(np.interp(edges, times, so_far)) / (grain / 1e9))
+    return rates[0], rates[1]
+
+
+def options_of(jobs: Sequence[_Job]) -> dict[str, str]:
+    """The jobs' options in fio's words; of several, the first one's, with the threads of all."""
+    job = jobs[0]
+    options = {"name": str(job.get("name", "")), "rw": str(job.get("rw", "rw"))}
+    if job.get("block_bytes"):
+        options["bs"] = show_block(int(job["block_bytes"]))
+    options["iodepth"] = str(job.get("depth") or 1)
+    options["numjobs"] = str(sum(int(one.get("threads") or 1) for one in jobs))
+    if job.get("offset"):
+        options["offset"] = str(job["offset"])
+    for key, name in (("size", "size"), ("io_bytes", "io_size"), ("rate_bytes_s", "rate")):
+        if job.get(key):
+            options[name] = str(job[key])
+    if job.get("runtime_s") is not None:
+        options["runtime"] = f"{round(job['runtime_s'] * 1000)}ms"
+        if not job.get("io_bytes"):
+            options["time_based"] = "1"
+    if job.get("ramp_s"):
+        options["ramp_time"] = f"{round(job['ramp_s'] * 1000)}ms"
+    if options["rw"] in _USES:
+        options["rwmixread"] = str(job.get("read_percent", 50))
+    if job.get("think_ns"):
+        options["thinktime"] = f"{-(-int(job['think_ns']) // 1000)}us"
+    if job.get("compress_percent"):
+        options["buffer_compress_percentage"] = str(job["compress_percent"])
+    if job.get("sync"):
+        options["sync"] = "1"
+    if "seed" in job:
+        options["randseed"] = str(job["seed"])
+    if len(jobs) > 1:
+        options["group_reporting"] = "1"
+    return options

@@ -1,0 +1,127 @@
+"""The steps of a run directory as the job files that fio would run for them.
+
+A step that asks a drive for requests becomes a job file: runs and chains as on a real file, fills
+as sequential writes, trims as sequential trims of 64 MiB. Rests between steps, flushes, purges and
+marks ask for none and have no job file. Invariant: nothing but the journal is read, so that a run
+of any drive, also one that is no longer in the catalogue, can be converted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from flashtwin import outputs
+from flashtwin.drives.real.jobfile import plain_job_file
+from flashtwin.model.step import Chain, Job, Rest, Run
+from flashtwin.runs import rundir
+from flashtwin.runs.journal import StepRecord
+
+TRIM_BYTES = 64 << 20
+SECTOR_BYTES = 512
+# Characters of a label in a file's name.
+LONGEST = 120
+
+
+@dataclass(frozen=True, kw_only=True)
+class Converted:
+    """A step's job file: its name, its text, and its text behind other steps in one file."""
+
+    step: int
+    label: str
+    text: str
+    behind: str
+
+    @property
+    def file(self) -> str:
+        """A name that sorts as the steps do."""
+        slug = re.sub(r"[^A-Za-z0-9]+", "-", self.label)[:LONGEST].strip("-").lower()
+        return f"{self.step:03d}-{slug or 'step'}.fio"
+
+
+def convert(run: rundir.Run) -> list[Converted]:
+    """The job files of a run, in the order of its steps."""
+    capacity = int(run.target["capacity_bytes"])
+    found = []
+    for record in run.steps:
+        step = step_of(record, capacity)
+        if step is None:
+            continue
+        head = f"; step {record.step} of a run of flashtwin: {record.battery}, {record.label}\n"
+        text = plain_job_file(step, capacity_bytes=capacity)
+        walled = plain_job_file(step, capacity_bytes=capacity, delays=False)
+        behind = re.sub(r"(?m)^(\[(?:job|rest)\d+\])$", r"\1\nstonewall", walled, count=1)
+        found.append(
+            Converted(step=record.step, label=record.label, text=head + text, behind=head + behind)
+        )
+    return found
+
+
+def one_file(converted: list[Converted]) -> str:
+    """All steps in one job file, each waiting for those before it."""
+    return "\n".join(one.behind if place else one.text for place, one in enumerate(converted))
+
+
+def write(converted: list[Converted], folder: Path) -> list[Path]:
+    """A file a step; the folder is made, files of the same names are replaced."""
+    files = {folder / one.file: one.text for one in converted}
+    outputs.write_all(files, folders=True)
+    return list(files)
+
+
+def step_of(record: StepRecord, capacity: int) -> Run | Chain | None:
+    """The step that a line of the journal tells of, if it asks for requests."""
+    detail = record.detail
+    if record.not_possible is not None:
+        return None
+    match record.kind:
+        case "run":
+            return _run(record.label, detail)
+        case "chain":
+            parts = tuple(
+                _run(part["label"], part) if "jobs" in part else _rest(part)
+                for part in detail["parts"]
+            )
+            return Chain(label=record.label, parts=parts) if _asks(parts) else None
+        case "fill":
+            return _whole(record, capacity, "write", int(detail["block_bytes"]), detail["depth"])
+        case "trim":
+            return _whole(record, capacity, "trim", TRIM_BYTES, 1)
+    return None
+
+
+def _asks(parts: tuple[Run | Rest, ...]) -> bool:
+    return any(isinstance(part, Run) for part in parts)
+
+
+def _run(label: str, detail: Mapping[str, Any]) -> Run:
+    jobs = tuple(_job(job) for job in detail["jobs"])
+    return Run(label=label, jobs=jobs, sample_s=float(detail.get("sample_s", 0.5)))
+
+
+def _rest(detail: Mapping[str, Any]) -> Rest:
+    return Rest(label=detail["label"], seconds=float(detail["seconds"]))
+
+
+def _job(detail: Mapping[str, Any]) -> Job:
+    """A job of this version or of an older one, whose journal has fewer fields."""
+    known = {field.name for field in fields(Job)} - {"fio"}
+    return Job(**{name: value for name, value in detail.items() if name in known})
+
+
+def _whole(record: StepRecord, capacity: int, rw: Any, block: int, depth: int) -> Run:
+    """A pass over a range: whole blocks, and what is left in sectors as one more."""
+    offset = int(record.detail["offset"])
+    asked = record.detail["size"]
+    size = capacity - offset if asked is None else int(asked)
+    whole = size // block * block
+    pieces = [(offset, whole, block), (offset + whole, size - whole, SECTOR_BYTES)]
+    jobs = tuple(
+        Job(name=record.label, rw=rw, block_bytes=grain, depth=depth, offset=at, size=length)
+        for at, length, grain in pieces
+        if length >= grain
+    )
+    return Run(label=record.label, jobs=jobs)

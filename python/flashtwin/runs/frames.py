@@ -1,0 +1,150 @@
+"""Results as tables and back: the columns of series, hist, xray, meter and per_gb.parquet.
+
+Invariants: all columns are integers, so nothing is rounded on the way; the X-ray's columns are what
+the twin sends, always int64, with `step` and `t_ns` among them; a histogram keeps the buckets that
+counted something. Buckets are fio's (see `results.hist`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtwin.model.histogram import BUCKETS
+from flashtwin.model.series import COLUMNS as SERIES_COLUMNS
+from flashtwin.runs.resample import GB, by_bytes
+from flashtwin.runs.shapes import MOST
+from flashtwin.runs.storage import damaged, read_parquet
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from flashtwin.model.step import Result
+
+DIRECTIONS = ("read", "write", "trim")
+# What a file of each kind has at least; the X-ray has whatever else the twin sends.
+SCHEMAS = {
+    "series": ("step", *SERIES_COLUMNS),
+    "hist": ("step", "direction", "bucket", "count"),
+    "xray": ("step", "t_ns"),
+    "meter": ("step", "t_ns", "dt_ns", "power_uw", "temperature_mc"),
+    "per_gb": ("step", "direction", "end_bytes", "bytes", "dt_ns"),
+}
+# What a column can hold, where that is not any number from zero on.
+RANGES = {
+    "direction": (0, len(DIRECTIONS) - 1),
+    "bucket": (0, BUCKETS - 1),
+    "temperature_mc": (-MOST, MOST),
+}
+# Runs from before these were kept have no such file.
+LATER = ("meter",)
+
+
+def required(name: str) -> dict[str, Any]:
+    """Columns and types that a file of this kind has to have."""
+    import polars as pl
+
+    return dict.fromkeys(SCHEMAS[name], pl.Int64)
+
+
+def checked(path: Path, name: str, digest: object = None) -> pl.DataFrame:
+    """The table in a file, if it holds what such a table can; see `storage.read_parquet`."""
+    import polars as pl
+
+    frame = read_parquet(path, required(name), digest)
+    for column in frame.columns:
+        values = frame[column]
+        if values.dtype != pl.Int64 or values.null_count():
+            raise damaged(path, f"column {column} holds something else than whole numbers")
+        least, most = RANGES.get(column, (0, MOST))
+        if column in SCHEMAS[name] and not values.is_between(least, most).all():
+            raise damaged(path, f"column {column} holds numbers that are none of a run")
+    return frame
+
+
+def of_result(step: int, result: Result) -> dict[str, pl.DataFrame]:
+    """A step's tables; hist, xray and meter only where there is something in them."""
+    tables = {"series": _frame(step, {c: getattr(result.series, c) for c in SERIES_COLUMNS})}
+    if result.hist:
+        tables["hist"] = _frame(step, _counts(result.hist))
+    if result.xray:
+        tables["xray"] = _frame(step, result.xray)
+    if result.meter and len(result.meter["t_ns"]):
+        tables["meter"] = _frame(step, result.meter)
+    tables["per_gb"] = _frame(step, _per_gb(result))
+    return tables
+
+
+def join(name: str, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Parts under one another, in order; an empty table where there are none."""
+    import polars as pl
+
+    parts = [part for part in parts if part.height]
+    if not parts:
+        return pl.DataFrame(schema=required(name))
+    return pl.concat(parts, how="vertical")
+
+
+def rows_of(frame: pl.DataFrame, step: int) -> dict[str, NDArray[np.int64]]:
+    """The columns of one step, without `step`."""
+    import polars as pl
+
+    rows = frame.filter(pl.col("step") == step).drop("step")
+    return {name: rows[name].to_numpy().astype(np.int64, copy=False) for name in rows.columns}
+
+
+def histograms(frame: pl.DataFrame, step: int) -> dict[str, NDArray[np.uint64]]:
+    """Counts by direction, full length again."""
+    rows = rows_of(frame, step)
+    found = {}
+    for number, name in enumerate(DIRECTIONS):
+        mine = rows["direction"] == number
+        if mine.any():
+            counts = np.zeros(BUCKETS, dtype=np.uint64)
+            counts[rows["bucket"][mine]] = rows["count"][mine].astype(np.uint64)
+            found[name] = counts
+    return found
+
+
+def _frame(step: int, columns: Mapping[str, Any]) -> pl.DataFrame:
+    import polars as pl
+
+    arrays = {
+        name: np.ascontiguousarray(column, dtype=np.int64) for name, column in columns.items()
+    }
+    height = {len(array) for array in arrays.values()}
+    assert len(height) == 1, f"columns of different lengths in step {step}: {sorted(height)}"
+    steps = np.full(height.pop(), step, dtype=np.int64)
+    return pl.DataFrame({"step": steps, **arrays})
+
+
+def _per_gb(result: Result) -> dict[str, NDArray[np.int64]]:
+    """The series cut at every GB, of the directions in which a whole one was moved."""
+    parts: dict[str, list[NDArray[np.int64]]] = {
+        name: [np.zeros(0, dtype=np.int64)] for name in SCHEMAS["per_gb"][1:]
+    }
+    for number in range(len(DIRECTIONS)):
+        rows = result.series.only(number)
+        if int(rows.bytes.sum()) < GB:
+            continue
+        grains = by_bytes(rows.t_ns, rows.dt_ns, rows.bytes)
+        parts["direction"].append(np.full(len(grains.bytes), number, dtype=np.int64))
+        parts["end_bytes"].append(grains.end_bytes)
+        parts["bytes"].append(grains.bytes)
+        parts["dt_ns"].append(np.rint(grains.seconds * 1e9).astype(np.int64))
+    return {name: np.concatenate(arrays) for name, arrays in parts.items()}
+
+
+def _counts(hist: Mapping[str, Any]) -> dict[str, NDArray[np.int64]]:
+    rows: list[NDArray[np.int64]] = []
+    for number, name in enumerate(DIRECTIONS):
+        if name in hist:
+            counts = np.asarray(hist[name], dtype=np.uint64)
+            bucket = np.flatnonzero(counts).astype(np.int64)
+            rows.append(np.stack([np.full_like(bucket, number), bucket, counts[bucket]]))
+    table = np.concatenate(rows, axis=1) if rows else np.zeros((3, 0))
+    return dict(zip(("direction", "bucket", "count"), table.astype(np.int64), strict=True))

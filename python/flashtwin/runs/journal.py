@@ -1,0 +1,211 @@
+"""The journal of a run: a line of JSON for every step that ended, and the way back.
+
+Invariants: a line is on the disk when `append` returns, or it is not there at all; the n-th line is
+step n. `detail` holds the step's own fields, so that a resumed run can tell whether a step that a
+battery asks for is the one that was answered. `tables` has the SHA-256 of each table that the step
+left. The last member of a line, `check`, is a SHA-256 over the line before it and the line itself;
+the first line follows on what the manifest says was asked for (`origin_of`). So a line that was
+changed, taken out, put in or brought from another run is seen.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from flashtwin.errors import FlashtwinError
+from flashtwin.inputs import parse_json
+from flashtwin.model.step import JobTotals, NotPossible, Result
+from flashtwin.runs.shapes import MOST, STEP, ShapeError
+from flashtwin.runs.storage import MOST_LINE, damaged, digest_of, json_line
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepRecord:
+    """A line of the journal: a step and what came of it, but for the tables."""
+
+    step: int
+    battery: str
+    label: str
+    kind: str
+    start_ns: int
+    duration_ns: int
+    jobs: tuple[JobTotals, ...] = ()
+    note: str | None = None
+    not_possible: str | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    smart: Mapping[str, Any] = field(default_factory=dict)
+    cut: bool = False
+    tables: Mapping[str, str] | None = None
+
+    def heading(self) -> dict[str, Any]:
+        """What the manifest says of the step."""
+        return {"step": self.step, "battery": self.battery, "label": self.label, "kind": self.kind}
+
+
+def record_of(
+    number: int,
+    battery: str,
+    label: str,
+    kind: str,
+    answer: Result | NotPossible,
+    detail: Mapping[str, Any],
+    tables: Mapping[str, str] | None = None,
+) -> StepRecord:
+    """The line for an answer; `tables`: the digests of what it left."""
+    if isinstance(answer, NotPossible):
+        return StepRecord(
+            step=number,
+            battery=battery,
+            label=label,
+            kind=kind,
+            start_ns=0,
+            duration_ns=0,
+            not_possible=answer.reason,
+            detail=detail,
+            tables=tables,
+        )
+    return StepRecord(
+        step=number,
+        battery=battery,
+        label=label,
+        kind=kind,
+        start_ns=answer.start_ns,
+        duration_ns=answer.duration_ns,
+        jobs=answer.jobs,
+        note=answer.note,
+        detail=detail,
+        smart=answer.smart,
+        cut=answer.cut,
+        tables=tables,
+    )
+
+
+# Of a manifest, what changes while the run goes on.
+_CHANGES = ("schema", "state", "budget", "tables", "files", "steps")
+
+
+def origin_of(manifest: Mapping[str, Any]) -> str:
+    """What the first line of a journal follows on: the target, the seed and the batteries."""
+    return digest_of(json_line({k: v for k, v in manifest.items() if k not in _CHANGES}))
+
+
+def append(descriptor: int, record: StepRecord, before: str) -> str:
+    """A whole line, on the disk when this returns; a line that did not fit is taken back.
+
+    `before` is the check of the line before, or the origin; the answer is this line's.
+    """
+    row = asdict(record)
+    if not record.smart:
+        # Nearly every step's, and older readers know no such field.
+        del row["smart"]
+    if not record.cut:
+        del row["cut"]
+    body = json_line({**row, "tables": dict(record.tables or {})})[: -len("}\n")]
+    check = _check(before, body)
+    _write(descriptor, body + b',"check":"' + check.encode() + b'"}\n')
+    return check
+
+
+def _write(descriptor: int, line: bytes) -> None:
+    before = os.fstat(descriptor).st_size
+    try:
+        written = 0
+        while written < len(line):
+            written += os.write(descriptor, line[written:])
+        os.fsync(descriptor)
+    except OSError:
+        os.ftruncate(descriptor, before)
+        os.lseek(descriptor, before, os.SEEK_SET)
+        raise
+
+
+def _check(before: str, body: bytes) -> str:
+    return digest_of(before.encode() + body)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Journal:
+    """The lines up to the first that is none, and what is `wrong` with that one.
+
+    `checks` has one more: the origin, then each line's. `breaks_off`: there is a last line without
+    its end, which was being written when the run died, so that its step has not ended.
+    """
+
+    steps: list[StepRecord]
+    checks: Sequence[str]
+    wrong: FlashtwinError | None
+    breaks_off: bool
+
+    def whole(self) -> list[StepRecord]:
+        """All steps; raises where a line is none."""
+        if self.wrong is not None:
+            raise self.wrong
+        return self.steps
+
+
+def scan(path: Path, data: bytes, origin: str | None, *, finished: bool) -> Journal:
+    """What the text of a journal says; runs of older schemas have lines without checks, and no
+    `origin`. In a `finished` run no line breaks off."""
+    lines = data.split(b"\n")
+    steps: list[StepRecord] = []
+    checks = [origin or ""]
+    wrong = None
+    try:
+        if lines[-1] and finished:
+            raise damaged(path, "its last line breaks off, though the run is finished")
+        for number, line in enumerate(lines[:-1]):
+            record, check = _parsed(path, number, line, None if finished else CUT_HINT)
+            if origin is not None and check != _check(checks[-1], line[:-_TAIL_BYTES]):
+                raise _damaged(path, number, _NOT_WRITTEN, None if finished else CUT_HINT)
+            steps.append(record)
+            checks.append(check)
+    except FlashtwinError as error:
+        wrong = error
+    return Journal(steps=steps, checks=checks, wrong=wrong, breaks_off=bool(lines[-1]))
+
+
+def cut(descriptor: int, records: int) -> None:
+    """Keep so many lines and nothing after them."""
+    text = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+    kept = b"".join(line + b"\n" for line in text.split(b"\n")[:records])
+    os.ftruncate(descriptor, len(kept))
+    os.lseek(descriptor, 0, os.SEEK_END)
+
+
+CUT_HINT = "remove that line and what follows it; flashtwin test --resume does those steps again"
+_NOT_WRITTEN = "the line is not what was written"
+_TAIL_BYTES = len(b',"check":""}') + 64
+
+
+def _damaged(path: Path, number: int, why: str, hint: str | None) -> FlashtwinError:
+    return damaged(path, why, line=number + 1, hint=hint)
+
+
+def _parsed(path: Path, number: int, line: bytes, hint: str | None) -> tuple[StepRecord, str]:
+    """The step of a line, and the line's check where it has one."""
+    if len(line) > MOST_LINE:
+        raise _damaged(path, number, f"the line has {len(line):,} bytes", hint)
+    try:
+        row = parse_json(line)
+        STEP(row, "")
+        check = row.pop("check", "")
+        jobs = tuple(JobTotals(**job) for job in row.pop("jobs"))
+        record = StepRecord(**row, jobs=jobs)
+        _check_sums(record)
+    except (ValueError, TypeError) as error:
+        raise _damaged(path, number, f"the line is no step ({error})", hint) from error
+    if record.step != number:
+        raise _damaged(path, number, f"the line is step {record.step}, not {number}", hint)
+    return record, check
+
+
+def _check_sums(record: StepRecord) -> None:
+    """Raises `ShapeError` where the jobs moved more together than a column can hold."""
+    for name in ("ios", "bytes"):
+        together = sum(getattr(job, name) for job in record.jobs)
+        if together > MOST:
+            raise ShapeError(f"{name} of all jobs", together)

@@ -1,0 +1,306 @@
+"""Runs as they lie on a disk: found, told in a line each, whatever state they are in.
+
+A place is a run directory, or a folder of them; a run of several targets is a folder with a run for
+each, so folders are looked into. Nothing that lies there may end in an error: what cannot be read
+(half written, of a newer flashtwin, somebody else's) is listed with its state and the reason.
+
+States: what the manifest says (finished, interrupted, failed, …), and of those that never got to
+say it: "under way" while a process writes it, "cut off" when none does any more. "unreadable": it
+is a run, but cannot be read; "not begun": targets of a plan, or a sweep, of which nothing began, in
+the folder that is to hold their runs; "no run": a folder with something else in it. Links are not
+followed: what they point to lies elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+from flashtwin.model.findings import Findings
+from flashtwin.runs import lock, whole
+from flashtwin.runs.rundir import Run
+from flashtwin.runs.storage import MOST_JOURNAL, is_there, read_file
+
+DEFAULT_PARENT = Path("flashtwin-runs")
+UNDER_WAY, CUT_OFF, NOT_BEGUN = "under way", "cut off", "not begun"
+UNREADABLE, NO_RUN = "unreadable", "no run"
+# How deep folders are looked into: the place, a run of several targets, and one folder more.
+DEPTH = 3
+# What a line shows of a run that has many findings: the first of each that there is.
+KEY_FINDINGS = (
+    "fill.cache_size",
+    "fill.speed_cache",
+    "fill.speed_past_cache",
+    "fill.mean",
+    "cdm.SEQ1M-Q8T1.read",
+    "cdm.SEQ1M-Q8T1.write",
+    "cdm.RND4K-Q1T1.read",
+    "cdm.RND4K-Q1T1.write",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stored:
+    """A folder in a place of runs. `bytes`: the sizes of its files; `why`: what is wrong with it.
+
+    `group`: the folder of several targets that it lies in, if it lies in one. `busy`: a process
+    carries out what it belongs to, several targets or a sweep, though it may be finished itself.
+
+    `started`: from host.json; of a run that did not get to write it, when its manifest was.
+    """
+
+    path: Path
+    state: str
+    why: str | None = None
+    group: Path | None = None
+    busy: bool = False
+    target: str = ""
+    kind: str = ""
+    batteries: tuple[str, ...] = ()
+    started: datetime | None = None
+    wall_s: float | None = None
+    seed: int | None = None
+    spec: str | None = None
+    capacity_bytes: int | None = None
+    flashtwin: str = ""
+    steps: int = 0
+    bytes: int = 0
+    findings: Findings = field(default_factory=Findings)
+
+    @property
+    def is_run(self) -> bool:
+        """Whether it was read as a run."""
+        return self.state not in (UNREADABLE, NO_RUN)
+
+    def key_findings(self, most: int = 3) -> Findings:
+        """The few that say most about the drive."""
+        known = [self.findings.get(name) for name in KEY_FINDINGS]
+        told = [one for one in known if one is not None and one.value is not None]
+        rest = [one for one in self.findings if one.value is not None and not told]
+        return Findings((told or rest)[:most])
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "path": str(self.path),
+            "state": self.state,
+            "why": self.why,
+            "target": self.target,
+            "kind": self.kind,
+            "batteries": list(self.batteries),
+            "started": None if self.started is None else self.started.isoformat(),
+            "wall_s": self.wall_s,
+            "seed": self.seed,
+            "spec": self.spec,
+            "capacity_bytes": self.capacity_bytes,
+            "flashtwin": self.flashtwin,
+            "steps": self.steps,
+            "bytes": self.bytes,
+            "findings": self.findings.to_json(),
+        }
+
+
+def stored(places: Sequence[Path]) -> list[Stored]:
+    """Everything in the places, each folder once, in the order of the places and of names."""
+    found: dict[Path, Stored] = {}
+    busy: dict[Path, bool] = {}
+    for place in places:
+        if not place.is_dir():
+            raise FlashtwinError(
+                f"{place} is not a directory" if place.exists() else f"there is no {place}",
+                hint="give a folder of runs; flashtwin test writes to ./flashtwin-runs",
+                exit_code=USAGE,
+            )
+        try:
+            for folder in _folders(place, DEPTH):
+                above = folder.parent
+                if above not in busy:
+                    busy[above] = whole.under_way(above)
+                group = None if place in (folder, above) else above
+                told = replace(one(folder), group=group, busy=busy[above])
+                found.setdefault(folder.resolve(), told)
+        except OSError as error:
+            reason = os.strerror(error.errno or 0)
+            raise FlashtwinError(f"cannot read {place}: {reason}", exit_code=ENVIRONMENT) from error
+    return list(found.values())
+
+
+def one(folder: Path) -> Stored:
+    """What stands in a folder; never fails."""
+    size = size_of(folder)
+    if not (folder / "manifest.json").exists():
+        if waits := _not_begun(folder):
+            return waits
+        started = any((folder / name).exists() for name in ("host.json", lock.JOURNAL))
+        why = "manifest.json is missing" if started else "it holds no run"
+        return Stored(path=folder, state=NO_RUN, why=why, bytes=size)
+    run = Run(folder)
+    try:
+        return _read(run, size)
+    except FlashtwinError as error:
+        why = error.message.removeprefix(f"{folder}/")
+        return Stored(path=folder, state=UNREADABLE, why=why, bytes=size, started=_written(folder))
+    except (KeyError, TypeError, ValueError, AttributeError, OSError) as error:
+        why = f"manifest.json is not what flashtwin writes ({type(error).__name__}: {error})"
+        return Stored(path=folder, state=UNREADABLE, why=why, bytes=size, started=_written(folder))
+
+
+def _not_begun(folder: Path) -> Stored | None:
+    """What a plan has that never began, or a sweep of which no point is there."""
+    if whole.is_sweep(folder):
+        state = UNDER_WAY if lock.held(folder, whole.SWEEP) else NOT_BEGUN
+        why = "a sweep; none of its points is there"
+        began = _written(folder, whole.SWEEP)
+        return Stored(path=folder, state=state, why=why, bytes=size_of(folder), started=began)
+    rows = whole.waiting(folder)
+    if not rows:
+        return None
+    state = UNDER_WAY if lock.held(folder, whole.PLAN) else NOT_BEGUN
+    return Stored(
+        path=folder,
+        state=state,
+        target="+".join(str(row["place"]) for row in rows),
+        kind=str(rows[0]["target"]["kind"]),
+        batteries=tuple(str(one["name"]) for one in rows[0]["batteries"]),
+        started=_written(folder, whole.PLAN),
+        bytes=(folder / whole.PLAN).stat().st_size,
+    )
+
+
+def find(word: str | Path) -> Path:
+    """A run by its path, or by its name in the default place."""
+    path = Path(word)
+    if not path.exists() and (DEFAULT_PARENT / path).exists():
+        return DEFAULT_PARENT / path
+    return path
+
+
+def size_of(folder: Path) -> int:
+    """Bytes of all files under a folder; what vanishes meanwhile counts nothing."""
+    total, left = 0, [os.fspath(folder)]
+    while left:
+        try:
+            with os.scandir(left.pop()) as inside:
+                for entry in inside:
+                    if entry.is_dir(follow_symlinks=False):
+                        left.append(entry.path)
+                    else:
+                        total += _size(entry)
+        except OSError:
+            continue
+    return total
+
+
+def _size(entry: os.DirEntry[str]) -> int:
+    try:
+        return entry.stat(follow_symlinks=False).st_size
+    except OSError:
+        return 0
+
+
+def _folders(place: Path, depth: int) -> Iterator[Path]:
+    """The runs in a place, and the folders that are neither runs nor hold any."""
+    if (place / "manifest.json").exists():
+        yield place
+        return
+    if whole.waiting(place):
+        yield place
+    for inside in sorted(place.iterdir()):
+        if inside.is_symlink() or not inside.is_dir() or inside.name.startswith("."):
+            continue
+        if (inside / "manifest.json").exists() or depth <= 1:
+            yield inside
+            continue
+        deeper = list(_folders(inside, depth - 1)) if _may_hold_runs(inside) else []
+        yield from [folder for folder in deeper if _counts(folder)] or [inside]
+
+
+def _counts(folder: Path) -> bool:
+    return (folder / "manifest.json").exists() or bool(whole.waiting(folder))
+
+
+def _may_hold_runs(folder: Path) -> bool:
+    return not (folder / lock.JOURNAL).exists()
+
+
+def _read(run: Run, size: int) -> Stored:
+    manifest, target = run.manifest, run.target
+    identity = target.get("identity") or {}
+    state, why = run.state, None
+    if state == "running":
+        state = UNDER_WAY if run.under_way else CUT_OFF
+    host: dict[str, Any] = {}
+    findings = Findings()
+    try:
+        host, findings = run.host, run.findings
+    except FlashtwinError as error:
+        why = error.message.removeprefix(f"{run.path}/")
+    if run.finished:
+        why = why or _lacking(run)
+    seed, capacity = manifest.get("seed"), target.get("capacity_bytes")
+    return Stored(
+        path=run.path,
+        state=UNREADABLE if why else state,
+        why=why,
+        target=str(target["name"]),
+        kind=str(target.get("kind", "")),
+        batteries=tuple(str(row["name"]) for row in manifest.get("batteries") or ()),
+        started=_time(host.get("began")) or _written(run.path),
+        wall_s=_float(host.get("wall_s")),
+        seed=seed if isinstance(seed, int) else None,
+        spec=str(identity["hash"]) if "hash" in identity else None,
+        capacity_bytes=capacity if isinstance(capacity, int) else None,
+        flashtwin=str(manifest.get("flashtwin", "")),
+        steps=_steps(run),
+        bytes=size,
+        findings=findings,
+    )
+
+
+def _lacking(run: Run) -> str | None:
+    """A finished run has all its files; which one is not there."""
+    tables = [f"{name}.parquet" for name in run.manifest.get("tables", ())]
+    named = [*tables, *run.manifest.get("files", ())]
+    for name in named or (lock.JOURNAL, "series.parquet", "hist.parquet"):
+        if not is_there(run.path / name):
+            return f"{name} is missing"
+        if not (run.path / name).is_file():
+            return f"{name} is not a regular file"
+    return None
+
+
+def _steps(run: Run) -> int:
+    """Steps in the journal, which a run under way has not put into its manifest yet."""
+    try:
+        return read_file(run.path / lock.JOURNAL, MOST_JOURNAL).count(b"\n")
+    except FlashtwinError:
+        return 0
+
+
+def _time(text: object) -> datetime | None:
+    try:
+        time = datetime.fromisoformat(str(text))
+    except ValueError:
+        return None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def _written(folder: Path, name: str = "manifest.json") -> datetime | None:
+    try:
+        seconds = (folder / name).stat().st_mtime
+    except OSError:
+        return None
+    return datetime.fromtimestamp(int(seconds), UTC)
+
+
+def _float(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def total_bytes(runs: Iterable[Stored]) -> int:
+    """What they take together."""
+    return sum(run.bytes for run in runs)

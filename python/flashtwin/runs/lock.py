@@ -1,0 +1,86 @@
+"""Who writes a run directory: a lock on its journal, which ends with the process that holds it.
+
+Whatever ends a process (kill -9, a power cut) ends its lock too, so a run that was killed is never
+taken for one under way. The lock is advisory (`flock`): readers need none, and a file system
+without locks counts as nobody writing.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.outputs import disk
+from flashtwin.runs.storage import MOST_JSON, object_of, read_file
+
+JOURNAL = "steps.jsonl"
+_TAKEN = (errno.EWOULDBLOCK, errno.EACCES)
+
+
+def hold(descriptor: int, run: Path) -> None:
+    """Lock the journal of a run for as long as its file is open; refused where somebody has it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in _TAKEN:
+            raise FlashtwinError(
+                f"another process is writing {run}{_who(run)}",
+                hint="wait for it, end it and go on with --resume, or use another --out",
+                exit_code=USAGE,
+            ) from error
+
+
+def _who(run: Path) -> str:
+    """The process that host.json names: it may be of another machine, and is told only."""
+    try:
+        process = object_of(run / "host.json", read_file(run / "host.json", MOST_JSON))["process"]
+    except (FlashtwinError, KeyError):
+        return ""
+    return f" (process {process})" if isinstance(process, int) else ""
+
+
+@contextmanager
+def holding(folder: Path, name: str) -> Iterator[None]:
+    """Lock a file that stands for a whole folder; refused where somebody has it."""
+    while True:
+        with disk(folder / name, "read"):
+            descriptor = os.open(folder / name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            hold(descriptor, folder)
+            # Who had it before may have put another file in its place.
+            if _is_still(descriptor, folder / name):
+                yield
+                return
+        finally:
+            os.close(descriptor)
+
+
+def _is_still(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
+def held(run: Path, name: str = JOURNAL) -> bool:
+    """Whether some process is writing the run, or has another file locked that stands for it."""
+    try:
+        # Only a regular file: to open another one may be to use it, or to wait.
+        if not stat.S_ISREG(os.stat(run / name).st_mode):
+            return False
+        descriptor = os.open(run / name, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno in _TAKEN
+    finally:
+        os.close(descriptor)
+    return False

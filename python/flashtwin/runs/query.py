@@ -1,0 +1,251 @@
+"""Questions over stored runs: an SQL condition, answered by DuckDB over a table of the runs.
+
+`runs` has a row a run: the columns in `COLUMNS`, and for each finding that any of the runs has
+  - under its whole id, quoted, a struct: "fill.cache_size[128k-q32]".value, .low, .high, .unit
+  - under its short name the first of its patterns: cache_size, cache_size_low, cache_size_high and
+    cache_size_unit. Letters, digits and _ only, in small letters: seq1m_q8t1_read for
+    cdm.SEQ1M-Q8T1.read; the battery comes in front where the name would be taken.
+`findings` has a row a finding: run (its path), id, name, battery, title, value, low, high, unit,
+note. Invariants: a condition reads these tables and nothing else; it is one expression that is true
+or false; it is judged in a process of its own (`judge`) that has so much time and memory and no
+more, so that nothing it asks for hangs the caller or takes the machine's memory.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib.util import find_spec
+from typing import Any
+
+from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+from flashtwin.model.finding import Finding
+from flashtwin.model.findings import short
+from flashtwin.runs.judge import OUT_OF_MEMORY
+from flashtwin.runs.listing import Stored
+
+COLUMNS = {
+    "path": "VARCHAR",
+    "name": "VARCHAR",
+    "target": "VARCHAR",
+    "kind": "VARCHAR",
+    "battery": "VARCHAR",
+    "state": "VARCHAR",
+    "started": "TIMESTAMP",
+    "wall_s": "DOUBLE",
+    "seed": "BIGINT",
+    "spec": "VARCHAR",
+    "capacity_bytes": "BIGINT",
+    "flashtwin": "VARCHAR",
+    "steps": "BIGINT",
+    "bytes": "BIGINT",
+}
+SIDES = {"value": "DOUBLE", "low": "DOUBLE", "high": "DOUBLE", "unit": "VARCHAR"}
+_FINDINGS = {
+    "run": "VARCHAR",
+    "id": "VARCHAR",
+    "name": "VARCHAR",
+    "battery": "VARCHAR",
+    "title": "VARCHAR",
+    **SIDES,
+    "note": "VARCHAR",
+}
+# So many short names are told in a hint.
+NAMES_TOLD = 24
+# What a condition may take: it looks at some thousand rows, which takes milliseconds.
+MOST_S = 8
+MOST_BYTES = 1 << 30
+MOST_CHARACTERS = 65_536
+
+
+def where(runs: Sequence[Stored], condition: str) -> list[Stored]:
+    """The runs for which an SQL condition holds, in their order."""
+    if find_spec("duckdb") is None:
+        raise FlashtwinError(
+            "--where asks DuckDB, which is not installed",
+            hint="pip install 'flashtwin[query]'",
+            exit_code=ENVIRONMENT,
+        )
+    if wrong := _no_text(condition):
+        raise FlashtwinError(f"--where: {wrong}", hint=_hint(runs), exit_code=USAGE)
+    answer = _judged(json.dumps({"condition": condition, "tables": _tables(runs)}))
+    if said := answer.get("wrong"):
+        said = _unknown(said, _known(runs)) or said
+        raise FlashtwinError(f"--where: {said}", hint=_hint(runs), exit_code=USAGE)
+    return [runs[index] for index in sorted(answer["rows"])]
+
+
+def _no_text(condition: str) -> str | None:
+    """Why these characters are no condition."""
+    if len(condition) > MOST_CHARACTERS:
+        return f"a condition of {len(condition)} characters, and {MOST_CHARACTERS} are possible"
+    odd = next((one for one in condition if not one.isprintable() and one not in "\t\n\r"), None)
+    return None if odd is None else f"the character {odd!a} is no part of a condition"
+
+
+def _judged(question: str) -> dict[str, Any]:
+    """What the other process answers; one that did not live to answer asked for too much."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "flashtwin.runs.judge", str(MOST_S), str(MOST_BYTES)],
+        input=question.encode(),
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+    )
+    if done.returncode == -signal.SIGALRM:
+        return {"wrong": f"judging the runs takes longer than {MOST_S} s"}
+    if done.returncode == -signal.SIGINT:
+        # Both got the same Ctrl-C, and the other process was the quicker one.
+        raise KeyboardInterrupt
+    if done.returncode < 0 or done.returncode == OUT_OF_MEMORY:
+        return {"wrong": f"judging the runs takes more than {MOST_BYTES >> 20} MiB of memory"}
+    if done.returncode != 0:
+        said = done.stderr.decode(errors="replace").strip().splitlines() or ["no word of it"]
+        raise FlashtwinError(f"--where cannot be judged: {said[-1]}", exit_code=ENVIRONMENT)
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def short_names(runs: Sequence[Stored]) -> dict[str, str]:
+    """The short column of each finding that has one, by id; the first pattern's stands for all."""
+    taken = {column.lower() for column in COLUMNS}
+    found: dict[str, str] = {}
+    of_stem: dict[str, str] = {}
+    for finding in (one for run in runs for one in run.findings):
+        stem = finding.id.partition("[")[0]
+        if stem not in of_stem:
+            name = _plain(short(finding.id))
+            clash = any(column in taken for column in _columns(name))
+            name = _plain(f"{finding.battery}_{name}") if clash else name
+            if any(column in taken for column in _columns(name)):
+                continue
+            of_stem[stem] = name
+            taken.update(_columns(name))
+        found[finding.id] = of_stem[stem]
+    return found
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9_]+", "_", name.lower()).strip("_")
+
+
+def _columns(name: str) -> list[str]:
+    """Of a short name: the value, and its other sides."""
+    return [name if side == "value" else f"{name}_{side}" for side in SIDES]
+
+
+def _tables(runs: Sequence[Stored]) -> dict[str, Any]:
+    """Each table's columns with their types, and its rows."""
+    names = short_names(runs)
+    shape: dict[str, Any] = {"_row": "BIGINT", **COLUMNS}
+    for name, column in names.items():
+        shape[name] = SIDES
+        shape.update(zip(_columns(column), SIDES.values(), strict=True))
+    rows = [{"_row": index, **_row(run, names)} for index, run in enumerate(runs)]
+    told = [
+        {**_sides(one), "run": str(run.path), "name": short(one.id), "note": one.note}
+        | {"id": one.id, "battery": one.battery, "title": one.title}
+        for run in runs
+        for one in run.findings
+    ]
+    return {"runs": (shape, _cells(rows)), "findings": (_FINDINGS, _cells(told))}
+
+
+def _cells(value: Any) -> Any:
+    """The same with what no table takes left out: a number beyond 64 bits, or half a character."""
+    if isinstance(value, dict):
+        return {key: _cells(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_cells(one) for one in value]
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return None if isinstance(value, int) and abs(value) >= 1 << 63 else value
+
+
+def _row(run: Stored, names: dict[str, str]) -> dict[str, Any]:
+    started = None
+    if run.started is not None:
+        started = run.started.astimezone().replace(tzinfo=None).isoformat(sep=" ")
+    row: dict[str, Any] = {
+        "path": str(run.path),
+        "name": run.path.name,
+        "target": run.target,
+        "kind": run.kind,
+        "battery": ",".join(run.batteries),
+        "state": run.state,
+        "started": started,
+        "wall_s": run.wall_s,
+        "seed": run.seed,
+        "spec": run.spec,
+        "capacity_bytes": run.capacity_bytes,
+        "flashtwin": run.flashtwin,
+        "steps": run.steps,
+        "bytes": run.bytes,
+    }
+    for finding in run.findings:
+        row[finding.id] = _sides(finding)
+        for column, side in zip(_columns(names.get(finding.id, "")), SIDES, strict=True):
+            if finding.id in names:
+                row.setdefault(column, row[finding.id][side])
+    return row
+
+
+def _sides(finding: Finding) -> dict[str, Any]:
+    told = finding.to_json()
+    return {side: told[side] for side in SIDES}
+
+
+# What DuckDB says of a name that is none, in its own words.
+_NO_COLUMN = re.compile(r'Referenced column "(.+)" not found')
+_NO_TABLE = re.compile(r'Referenced table "(.+)" not found')
+
+
+def _unknown(said: str, known: Sequence[str]) -> str | None:
+    """What to say of a name that is no column, with those that are nearest to it."""
+    if column := _NO_COLUMN.search(said):
+        return f"there is no column {column[1]}{_nearest(column[1], known)}"
+    if table := _NO_TABLE.search(said):
+        ids = [name for name in known if name.startswith(f"{table[1]}.")]
+        if ids:
+            return (
+                f'{table[1]} is no table; whole ids of findings stand in "double quotes",'
+                f" as in {_quoted(ids[0])}.value"
+            )
+        return f"there is no {_quoted(table[1])}{_nearest(table[1], known)}"
+    return None
+
+
+def _nearest(name: str, known: Sequence[str]) -> str:
+    lower = {one.lower(): one for one in known}
+    near = get_close_matches(name.lower(), lower, n=3, cutoff=0.7)
+    return f"; did you mean {' or '.join(_quoted(lower[one]) for one in near)}" if near else ""
+
+
+def _quoted(name: str) -> str:
+    """As a condition has it: a whole id in quotes."""
+    return name if re.fullmatch(r"[a-z_][a-z0-9_]*", name) else f'"{name}"'
+
+
+def _known(runs: Sequence[Stored]) -> list[str]:
+    """Every name that a condition may have."""
+    names = short_names(runs)
+    short_ones = [column for name in dict.fromkeys(names.values()) for column in _columns(name)]
+    ids = dict.fromkeys(one.id for run in runs for one in run.findings)
+    return [*COLUMNS, *short_ones, *ids]
+
+
+def _hint(runs: Sequence[Stored]) -> str:
+    short_ones = list(dict.fromkeys(short_names(runs).values()))
+    more = len(short_ones) - NAMES_TOLD
+    told = ", ".join(short_ones[:NAMES_TOLD]) + (f" and {more} more" if more > 0 else "")
+    findings = f"; findings: {told} (each with _low, _high and _unit)" if told else ""
+    return f"columns: {', '.join(COLUMNS)}{findings}"

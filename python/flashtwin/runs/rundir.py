@@ -1,0 +1,307 @@
+"""The run directory: what a test of one target leaves behind, written step by step and read back.
+
+    manifest.json   what was asked for: schema, target, seed, batteries, steps, how it ended
+                    and of a finished run the digests of its tables and of its other files
+    steps.jsonl     the journal: a line, on disk, as each step ends, with the digests of its parts
+    series, hist, xray, meter and per_gb.parquet  of all steps, joined when the run is finished
+    parts/          the same by step, and state-… (what the drive was), until then
+    smart/          before.json and after.json, of a drive that tells its SMART data
+    findings.json   host.json
+
+Invariants: a step in the journal has its parts on disk (they are written before its line), so
+whatever ends a run, all finished steps can be read, and a run that is not finished can be gone on
+with. Whoever writes holds the journal locked, so that nobody else does; the lock goes with the
+process. Everything but host.json depends on nothing but the target, the batteries, the seed and the
+budget. A reader takes its own schema and all before it. Every file tells whether it is what was
+written, by its own check (`results.sealed`, `results.journal`) or a digest in the manifest or the
+journal: what is not is never read as a result. What lies in a directory may be anybody's, so all of
+it is read through `storage.read_file` and held against `results.shapes`.
+
+Schemas: 1 joined the tables of an interrupted run and removed its parts; 2 keeps the parts, and the
+identity of a twin names the version of the model; 3 has the checks and digests.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+from flashtwin.model.finding import from_json
+from flashtwin.model.findings import Findings
+from flashtwin.model.series import Series
+from flashtwin.model.step import NotPossible, Result
+from flashtwin.runs import frames, journal, lock, parts, shapes
+from flashtwin.runs.journal import Journal, StepRecord
+from flashtwin.runs.sealed import SINCE, unsealed
+from flashtwin.runs.shapes import ShapeError
+from flashtwin.runs.storage import (
+    AS_PART,
+    MOST_JOURNAL,
+    MOST_JSON,
+    damaged,
+    digest_of,
+    is_there,
+    object_of,
+    read_file,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SCHEMA = 3
+MANIFEST, FINDINGS, HOST = "manifest.json", "findings.json", "host.json"
+State = Literal["running", "finished", "interrupted", "failed"]
+Moment = Literal["before", "after"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """Reads a run directory, finished or not; raises `FlashtwinError` on what it cannot read."""
+
+    path: Path
+
+    @cached_property
+    def manifest(self) -> dict[str, Any]:
+        """The manifest, its schema checked."""
+        if not self.path.is_dir():
+            raise FlashtwinError(f"{self.path} is not a run directory", hint=_LOOK, exit_code=USAGE)
+        file = self.path / MANIFEST
+        if not is_there(file):
+            raise FlashtwinError(
+                f"{self.path} holds no manifest.json, so it is no run", hint=_LOOK, exit_code=USAGE
+            )
+        data = read_file(file, MOST_JSON)
+        value = object_of(file, data)
+        schema = _checked_schema(file, value)
+        unsealed(file, data, value, MANIFEST, schema)
+        return _shaped(file, value, shapes.MANIFEST)
+
+    @property
+    def state(self) -> str:
+        """How it ended; "running" also for a run that was killed."""
+        return str(self.manifest.get("state", "finished"))
+
+    @property
+    def under_way(self) -> bool:
+        """Whether a process is writing it now; a run that was killed is not."""
+        return lock.held(self.path)
+
+    @property
+    def finished(self) -> bool:
+        """Every step that was asked for is there, and so are the findings."""
+        return self.state == "finished"
+
+    @property
+    def target(self) -> dict[str, Any]:
+        """The target's name (the directory's where there is none), kind, capacity and identity."""
+        return {"name": self.path.name, **self.manifest["target"]}
+
+    @property
+    def schema(self) -> int:
+        """The version of the format."""
+        return int(self.manifest["schema"])
+
+    @property
+    def origin(self) -> str | None:
+        """What tells files of this run from another's; none in schemas before that."""
+        return journal.origin_of(self.manifest) if self.schema >= SINCE else None
+
+    @cached_property
+    def journal(self) -> Journal:
+        """The journal, as far as it can be read."""
+        data = self._bytes(lock.JOURNAL, MOST_JOURNAL)
+        return journal.scan(self.path / lock.JOURNAL, data, self.origin, finished=self.finished)
+
+    @cached_property
+    def steps(self) -> list[StepRecord]:
+        """The steps that ended."""
+        return self.journal.whole()
+
+    def step(self, label: str, *, battery: str | None = None) -> StepRecord | None:
+        """The first step with that label."""
+        for record in self.steps:
+            if record.label == label and battery in (None, record.battery):
+                return record
+        return None
+
+    def series(self, step: int) -> Series:
+        """What the host saw in a step; empty where it asked for nothing."""
+        return parts.series_of(self.series_frame(), step)
+
+    def xray(self, step: int) -> dict[str, NDArray[np.int64]]:
+        """The inside of a twin during a step, by column; empty for a real drive."""
+        return parts.xray_of(self.xray_frame(), step)
+
+    def meter(self, step: int) -> dict[str, NDArray[np.int64]]:
+        """What a meter read during a step (see `Result`); empty where there was none."""
+        return parts.meter_of(self.meter_frame(), step)
+
+    def hist(self, step: int) -> dict[str, NDArray[np.uint64]]:
+        """Latency counts in fio's buckets, by direction."""
+        return frames.histograms(self.hist_frame(), step)
+
+    def result(self, step: int) -> Result | NotPossible:
+        """A finished step as the drive answered it."""
+        return parts.answer_of(self.steps[step], self._frame)
+
+    def series_frame(self) -> pl.DataFrame:
+        """All steps' series in one frame."""
+        return self._frame("series")
+
+    def hist_frame(self) -> pl.DataFrame:
+        """All steps' latency counts in one frame."""
+        return self._frame("hist")
+
+    def per_gb_frame(self) -> pl.DataFrame:
+        """How long each GB took, of all steps that moved one: `end_bytes`, `bytes`, `dt_ns`."""
+        return self._frame("per_gb")
+
+    def meter_frame(self) -> pl.DataFrame:
+        """All samples of a meter in one frame."""
+        return self._frame("meter")
+
+    def xray_frame(self) -> pl.DataFrame:
+        """All steps' X-rays in one frame."""
+        return self._frame("xray")
+
+    def smart(self, when: Moment) -> dict[str, Any]:
+        """The drive's SMART data before or after the run; empty where it told none."""
+        name = smart_name(when)
+        if not self._has(name):
+            return {}
+        return _shaped(self.path / name, self._object(name), shapes.SMART)
+
+    @property
+    def findings(self) -> Findings:
+        """What was concluded, in order and by name; none of a run that was killed before."""
+        path = self.path / FINDINGS
+        if not is_there(path) and not self.finished:
+            return Findings()
+        rows = self._object(FINDINGS).get("findings")
+        try:
+            shapes.maybe(shapes.rows(shapes.FINDING))(rows, "")
+        except ShapeError as error:
+            raise damaged(path, f"a finding is malformed ({error})") from error
+        return Findings(from_json(row) for row in rows or [])
+
+    @property
+    def host(self) -> dict[str, Any]:
+        """The machine that ran it; empty where the file was taken away."""
+        path = self.path / HOST
+        if not is_there(path):
+            return {}
+        try:
+            return _shaped(path, self._object(HOST), shapes.HOST)
+        except FlashtwinError as error:
+            raise damaged(path, why_of(error), hint=_NO_HOST) from error
+
+    def _object(self, name: str) -> dict[str, Any]:
+        """The object in a file, which is what was written."""
+        data = self._bytes(name, MOST_JSON)
+        path = self.path / name
+        value = object_of(path, data)
+        if name == FINDINGS:
+            _checked_schema(path, value)
+        unsealed(path, data, value, seal_of(name, self.origin), self.schema)
+        return value
+
+    def _bytes(self, name: str, most_bytes: int) -> bytes:
+        """What is in a file; of one that the manifest tells the digest of, what was written."""
+        data, told = read_file(self.path / name, most_bytes), self._digests.get(name)
+        if told is not None and digest_of(data) != told:
+            raise damaged(self.path / name, "it is not what was written")
+        return data
+
+    def _has(self, name: str) -> bool:
+        """Whether a run has a file that not every run has."""
+        if self.finished and self.schema >= SINCE:
+            return name in self._digests
+        return name in self._digests or is_there(self.path / name)
+
+    @property
+    def _digests(self) -> dict[str, str]:
+        digests: dict[str, str] = self.manifest.get("files", {})
+        return digests
+
+    def _frame(self, name: str) -> pl.DataFrame:
+        if name not in self._frames:
+            whole = self.path / f"{name}.parquet"
+            digest = self.manifest.get("tables", {}).get(name)
+            if self.finished and (digest or name not in frames.LATER or is_there(whole)):
+                self._frames[name] = frames.checked(whole, name, digest)
+            elif self.finished:
+                self._frames[name] = frames.join(name, [])
+            elif self.schema < SINCE and is_there(whole):
+                self._frames[name] = frames.checked(whole, name)
+            else:
+                self._frames[name] = parts.joined(self.path, name, self.steps)
+        return self._frames[name]
+
+    @cached_property
+    def _frames(self) -> dict[str, pl.DataFrame]:
+        return {}
+
+
+_NO_HOST = "remove it: a run can be read without"
+_LOOK = "give the directory that flashtwin test wrote, for example flashtwin-runs/…"
+
+
+def find_runs(path: Path) -> list[Run]:
+    """The run in a directory, or the runs in the directories under it, by name."""
+    if is_there(path / MANIFEST):
+        return [Run(path)]
+    runs = []
+    if path.is_dir():
+        runs = [Run(at) for at in sorted(path.iterdir()) if is_there(at / MANIFEST)]
+    if not runs and (path / "sweep.json").exists():
+        raise FlashtwinError(
+            f"{path} holds a sweep",
+            hint=f"its runs are in {path / 'points'}, and its page is its report.html",
+            exit_code=USAGE,
+        )
+    if not runs:
+        raise FlashtwinError(f"no run in {path}", hint=_LOOK, exit_code=USAGE)
+    return runs
+
+
+def smart_name(when: Moment) -> str:
+    """Where the SMART data of a moment lie in a run."""
+    return f"smart/{when}.json"
+
+
+def seal_of(name: str, origin: str | None) -> str:
+    """What a file's check is made with, besides its text: host.json may differ from run to run."""
+    return name if name == HOST else f"{name} {origin}"
+
+
+def why_of(error: FlashtwinError) -> str:
+    """What is wrong with a file, of what `damaged` said of it."""
+    return error.message.rpartition(AS_PART)[2]
+
+
+def _checked_schema(path: Path, value: dict[str, Any]) -> int:
+    schema = value.get("schema")
+    if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
+        raise damaged(path, f"schema {schema!r} is not a number that flashtwin writes")
+    if schema > SCHEMA:
+        raise FlashtwinError(
+            f"{path} has schema {schema}; this flashtwin reads up to {SCHEMA}",
+            hint="update flashtwin, or make the report with the version that made the run",
+            exit_code=ENVIRONMENT,
+        )
+    return schema
+
+
+def _shaped(path: Path, value: dict[str, Any], shape: shapes.Shape) -> dict[str, Any]:
+    """A value whose parts are what all readers take them for."""
+    try:
+        shape(value, "")
+    except ShapeError as error:
+        raise damaged(path, f"its {error.at} is not what flashtwin writes") from error
+    return value

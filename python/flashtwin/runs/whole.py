@@ -1,0 +1,161 @@
+"""Folders that hold several runs: those of several targets, and sweeps.
+
+Several targets have `plan.json` beside their run directories as long as not all of them are
+finished, so that a later process knows those that never began; a sweep has `sweep.json`. Whoever
+carries one out holds that file locked. Invariants: a file of that name which flashtwin did not
+write makes a folder nobody's whole, and nothing in it is touched; what leaves a plan is a target
+that is not to be begun any more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from pathlib import Path
+from typing import Any
+
+from flashtwin.errors import ENVIRONMENT, FlashtwinError
+from flashtwin.outputs import disk
+from flashtwin.runs import lock
+from flashtwin.runs.rundir import SCHEMA
+from flashtwin.runs.sealed import sealed_bytes, unsealed
+from flashtwin.runs.shapes import PLAN as PLAN_SHAPE
+from flashtwin.runs.shapes import ShapeError
+from flashtwin.runs.storage import MOST_JSON, damaged, object_of, read_file, write_whole
+from flashtwin.runs.writer import abandoned
+
+PLAN = "plan.json"
+SWEEP, POINTS = "sweep.json", "points"
+REPORT, TABLE, FAILURES = "report.html", "table.csv", "failures.json"
+_ANEW = "begin it anew with flashtwin test; what it measured can still be read"
+
+
+def write_plan(folder: Path, plan: dict[str, Any]) -> None:
+    """Put a plan into its folder, which is made."""
+    with disk(folder, "create"):
+        folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / PLAN, sealed_bytes({"schema": SCHEMA, **plan}, PLAN))
+
+
+def read_plan(folder: Path) -> dict[str, Any]:
+    """The plan of a folder; raises where it cannot be gone on with."""
+    path = folder / PLAN
+    data = read_file(path, MOST_JSON)
+    plan = object_of(path, data)
+    if plan.get("schema") != SCHEMA:
+        raise FlashtwinError(
+            f"{path} has schema {plan.get('schema')!r}; this flashtwin takes up {SCHEMA}",
+            hint=f"go on with the flashtwin that began it, or {_ANEW}",
+            exit_code=ENVIRONMENT,
+        )
+    unsealed(path, data, plan, PLAN, SCHEMA)
+    try:
+        PLAN_SHAPE(plan, "")
+    except ShapeError as error:
+        raise damaged(path, f"a task is malformed ({error})") from error
+    for row in plan["tasks"]:
+        if Path(row["place"]).name != row["place"] or "\0" in row["place"]:
+            raise damaged(path, f"{row['place']!r} is no name of a directory")
+    return plan
+
+
+def plan_of(folder: Path) -> dict[str, Any] | None:
+    """The plan of a folder, none where there is none or it is not ours."""
+    if not (folder / PLAN).is_file():
+        return None
+    with contextlib.suppress(FlashtwinError):
+        return read_plan(folder)
+    return None
+
+
+def waiting(folder: Path) -> list[dict[str, Any]]:
+    """What a plan has that never began."""
+    plan = plan_of(folder)
+    rows: list[dict[str, Any]] = plan["tasks"] if plan else []
+    return [row for row in rows if not (folder / row["place"] / "manifest.json").exists()]
+
+
+def is_sweep(folder: Path) -> bool:
+    """Whether a sweep of ours began there."""
+    if not (folder / SWEEP).is_file():
+        return False
+    with contextlib.suppress(FlashtwinError):
+        told = read_sweep(folder)
+        return "axes" in told and "hashes" in told
+    return False
+
+
+def write_sweep(folder: Path, told: dict[str, Any]) -> None:
+    """What a sweep was asked for, into its folder."""
+    write_whole(folder / SWEEP, sealed_bytes(told, SWEEP))
+
+
+def read_sweep(folder: Path) -> dict[str, Any]:
+    """What a sweep was asked for."""
+    path = folder / SWEEP
+    data = read_file(path, MOST_JSON)
+    told = object_of(path, data)
+    schema = told.get("schema")
+    if isinstance(schema, bool) or not isinstance(schema, int):
+        raise damaged(path, "it holds no sweep")
+    unsealed(path, data, told, SWEEP, schema)
+    return told
+
+
+def under_way(folder: Path) -> bool:
+    """Whether some process carries out what the runs in a folder belong to."""
+    if plan_of(folder) is not None and lock.held(folder, PLAN):
+        return True
+    above = folder.parent
+    return folder.name == POINTS and is_sweep(above) and lock.held(above, SWEEP)
+
+
+def forget(folder: Path, *, runs: tuple[str, ...] = (), others: bool = False) -> None:
+    """Take targets out of a plan: those of some run directories, or all that never began.
+
+    A plan of which nothing is left goes, with what never got beyond its making.
+    """
+    plan = plan_of(folder)
+    if plan is None:
+        return
+    with lock.holding(folder, PLAN), disk(folder, "remove"):
+        gone = {*runs, *(row["place"] for row in (waiting(folder) if others else []))}
+        for name in gone:
+            if abandoned(folder / name):
+                shutil.rmtree(folder / name)
+        left = [row for row in plan["tasks"] if row["place"] not in gone]
+        if left:
+            write_plan(folder, {**plan, "tasks": left})
+        else:
+            (folder / PLAN).unlink(missing_ok=True)
+
+
+def remove_empty(folder: Path) -> None:
+    """A folder of several runs goes with the last of them, if nothing but ours is left in it."""
+    if folder.name == POINTS:
+        if not any(folder.iterdir()) and is_sweep(folder.parent):
+            _remove_sweep(folder.parent)
+    elif _holds_only(folder, {REPORT}):
+        (folder / REPORT).unlink(missing_ok=True)
+        folder.rmdir()
+
+
+def remove(folder: Path) -> None:
+    """What is left of a folder of which no run ever began, or none does any more."""
+    with disk(folder, "remove"):
+        if is_sweep(folder):
+            _remove_sweep(folder)
+        else:
+            forget(folder, others=True)
+            remove_empty(folder)
+
+
+def _remove_sweep(folder: Path) -> None:
+    ours = {SWEEP, POINTS, TABLE, FAILURES, REPORT}
+    if _holds_only(folder, ours):
+        with lock.holding(folder, SWEEP):
+            shutil.rmtree(folder)
+
+
+def _holds_only(folder: Path, names: set[str]) -> bool:
+    return {inside.name for inside in folder.iterdir()} <= names

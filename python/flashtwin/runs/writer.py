@@ -1,0 +1,458 @@
+"""Writes a run directory, step by step, from the beginning or from where a run stopped.
+
+Invariants: see `results.rundir`. A writer holds the journal locked from its making to its close.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.finding import Finding
+from flashtwin.model.step import NotPossible, Result
+from flashtwin.outputs import UNFINISHED, disk
+from flashtwin.runs import frames, journal, lock, parts
+from flashtwin.runs.journal import StepRecord
+from flashtwin.runs.lock import JOURNAL
+from flashtwin.runs.rundir import (
+    FINDINGS,
+    HOST,
+    MANIFEST,
+    SCHEMA,
+    Moment,
+    Run,
+    State,
+    seal_of,
+    smart_name,
+    why_of,
+)
+from flashtwin.runs.sealed import sealed_bytes
+from flashtwin.runs.storage import (
+    MOST_JOURNAL,
+    damaged,
+    digest_of,
+    is_there,
+    parquet_bytes,
+    read_file,
+    write_whole,
+)
+
+# What a drive was after so many steps: kept by the runner while a run goes on.
+STATE = "state"
+
+
+class Writer:
+    """Writes one run directory; leaving it as a context by an exception closes it as failed.
+
+    `durable`: what a step measured is on the disk before the step is, which costs a wait for each
+    step; for drives whose time is dear. Without it a power cut may cost the last steps.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        manifest: Mapping[str, Any],
+        host: Mapping[str, Any],
+        *,
+        durable: bool = False,
+    ) -> None:
+        _claim(path)
+        # Unbuffered: after an error there must be nothing left that close() tries again.
+        with disk(path / JOURNAL, "write"):
+            made = os.open(path / JOURNAL, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        values = {"schema": SCHEMA, "state": "running", **manifest, "steps": []}
+        self._begin(
+            path, values, made, _Kept(steps=[], checks=[journal.origin_of(values)]), durable
+        )
+        try:
+            lock.hold(made, path)
+            self.host(host)
+            self._write_manifest(values)
+        except BaseException:
+            self._release()
+            raise
+
+    @classmethod
+    def resume(cls, path: Path, *, durable: bool = False) -> Self:
+        """Take up a run that is not finished, with the steps in its journal.
+
+        What a step left that never ended is removed, and so are the steps from the first on that
+        is not what was written: `redone` says which. A `durable` run has no second one of them, and
+        is refused. Else nothing changes before `go_on`. Raises `FlashtwinError` where another
+        process writes the run, and where it is finished, damaged, or of another schema.
+        """
+        _checked_for_resume(Run(path))
+        with disk(path / JOURNAL, "write"):
+            held = os.open(path / JOURNAL, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            lock.hold(held, path)
+            # Read anew under the lock: whoever held it before may have gone on.
+            run = Run(path)
+            _checked_for_resume(run)
+            kept = _whole(run, refuse=durable)
+            with disk(path / JOURNAL, "write"):
+                journal.cut(held, len(kept.steps))
+            _sweep(run, kept)
+            made = cls.__new__(cls)
+            made._begin(path, run.manifest, held, kept, durable)
+            made._forget_smart(run)
+        except BaseException:
+            os.close(held)
+            raise
+        return made
+
+    def _begin(
+        self,
+        path: Path,
+        manifest: Mapping[str, Any],
+        held: int,
+        kept: _Kept,
+        durable: bool,
+    ) -> None:
+        self.path, self._durable, self._closed = path, durable, False
+        self._manifest: dict[str, Any] = dict(manifest)
+        self._records, self._checks = list(kept.steps), list(kept.checks)
+        self._origin = journal.origin_of(manifest)
+        self.redone = tuple(kept.redone)
+        # A file object, so that a writer that is forgotten lets the run go.
+        self._journal = os.fdopen(held, "r+b", buffering=0)
+
+    @property
+    def records(self) -> Sequence[StepRecord]:
+        """The steps so far."""
+        return tuple(self._records)
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        """The manifest as it was written last."""
+        return self._manifest
+
+    def go_on(self) -> None:
+        """A run that was taken up is under way again."""
+        if self._manifest["state"] != "running":
+            self._write_manifest({**self._manifest, "state": "running"})
+
+    def leave(self) -> None:
+        """Let the run go without a word on how it ended; safe after `close`."""
+        self._closed = True
+        self._release()
+
+    def answer(self, step: int) -> Result | NotPossible:
+        """A step as the drive answered it: what a resumed run plays back."""
+        record = self._records[step]
+        return parts.answer_of(record, partial(parts.read, self.path, record))
+
+    def step(
+        self,
+        *,
+        battery: str,
+        label: str,
+        kind: str,
+        answer: Result | NotPossible,
+        detail: Mapping[str, Any] | None = None,
+    ) -> StepRecord:
+        """Put a finished step on disk."""
+        number = len(self._records)
+        tables = parts.encoded(number, answer) if isinstance(answer, Result) else {}
+        told = {name: digest_of(data) for name, data in tables.items()}
+        record = journal.record_of(number, battery, label, kind, answer, detail or {}, told)
+        parts.write(self.path, number, tables, durable=self._durable)
+        with disk(self.path / JOURNAL, "write"):
+            check = journal.append(self._journal.fileno(), record, self._checks[-1])
+        self._checks.append(check)
+        self._records.append(record)
+        return record
+
+    @property
+    def checks(self) -> Sequence[str]:
+        """What stands for the run after so many steps: the checks of the journal's lines."""
+        return tuple(self._checks)
+
+    def host(self, values: Mapping[str, Any]) -> None:
+        """What is known of the machine: the one file that may differ from run to run."""
+        self._write_sealed(HOST, values)
+
+    def smart(self, when: Moment, values: Mapping[str, Any]) -> None:
+        """The drive's SMART data, as it tells them before the first step or after the last."""
+        with disk(self.path / "smart", "create"):
+            (self.path / "smart").mkdir(exist_ok=True)
+        data = self._write_sealed(smart_name(when), values)
+        if when == "before":
+            # Nothing tells them again; those after are told anew when the run goes on.
+            files = {smart_name(when): digest_of(data)}
+            self._write_manifest({**self._manifest, "files": files})
+
+    def _write_sealed(
+        self, name: str, values: Mapping[str, Any], *, durable: bool = False
+    ) -> bytes:
+        data = sealed_bytes(values, seal_of(name, self._origin))
+        write_whole(self.path / name, data, durable=durable)
+        return data
+
+    def _forget_smart(self, run: Run) -> None:
+        """A run that begins anew asks for the SMART data again; another does without, if it must.
+
+        Those before a real drive's first step are not to be had any more.
+        """
+        name = smart_name("before")
+        if name not in self._manifest.get("files", {}):
+            return
+        try:
+            run.smart("before")
+            if self._records:
+                return
+        except FlashtwinError as error:
+            if self._records:
+                self.redone += (f"the run goes on without {name}: {why_of(error)}",)
+        with disk(self.path / name, "remove"):
+            if is_there(self.path / name):
+                _remove(self.path / name)
+        self._manifest.pop("files")
+
+    def close(
+        self,
+        findings: Sequence[Finding],
+        *,
+        state: State = "finished",
+        more: Mapping[str, Any] | None = None,
+    ) -> Run:
+        """Write the findings and how the run ended; of a finished one the tables are joined.
+
+        `more` joins the manifest. Safe to call twice.
+        """
+        if not self._closed:
+            self._closed = True
+            try:
+                self._close(findings, state, more or {})
+            finally:
+                self._release()
+        return Run(self.path)
+
+    def _close(self, findings: Sequence[Finding], state: State, more: Mapping[str, Any]) -> None:
+        rows = {"schema": SCHEMA, "findings": [finding.to_json() for finding in findings]}
+        self._write_sealed(FINDINGS, rows, durable=True)
+        if state == "finished":
+            more = {**more, "tables": self._join(), "files": self._files()}
+        steps = [record.heading() for record in self._records]
+        self._write_manifest({**self._manifest, **more, "steps": steps, "state": state})
+        if state == "finished":
+            tidy(self.path)
+
+    def _join(self) -> dict[str, str]:
+        """Write the tables of all steps; the answer is their digests."""
+        tables = {}
+        for name in frames.SCHEMAS:
+            data = parquet_bytes(parts.joined(self.path, name, self._records))
+            write_whole(self.path / f"{name}.parquet", data, durable=True)
+            tables[name] = digest_of(data)
+        return tables
+
+    def _files(self) -> dict[str, str]:
+        """The digests of the other files, but for host.json."""
+        names = [FINDINGS, JOURNAL, smart_name("after"), smart_name("before")]
+        return {
+            name: digest_of(read_file(self.path / name, MOST_JOURNAL))
+            for name in names
+            if is_there(self.path / name)
+        }
+
+    def _write_manifest(self, values: Mapping[str, Any]) -> None:
+        # The steps stand last, whatever joined on the way.
+        first = {name: value for name, value in values.items() if name != "steps"}
+        self._manifest = {**first, "steps": values["steps"]}
+        data = sealed_bytes(self._manifest, MANIFEST)
+        write_whole(self.path / MANIFEST, data, durable=True)
+
+    def _release(self) -> None:
+        self._journal.close()
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None or self._closed:
+            return
+        try:
+            self.close([], state="failed")
+        except FlashtwinError:
+            # The first error is the one to tell; the parts and the journal stay as they are.
+            self._release()
+
+
+def tidy(path: Path) -> None:
+    """Remove what only a run that goes on needs; a run that is finished has it no more."""
+    with disk(path / "parts", "remove"):
+        if (path / "parts").is_dir():
+            shutil.rmtree(path / "parts")
+        for left in (*path.glob(f"{STATE}-*"), *path.rglob(f"*{UNFINISHED}")):
+            left.unlink(missing_ok=True)
+
+
+def abandoned(path: Path) -> bool:
+    """Whether a run directory was left before there was anything in it, not even a manifest."""
+    if not path.is_dir() or Run(path).under_way:
+        return False
+    for left in path.iterdir():
+        if left.name == "parts":
+            if any(left.iterdir()):
+                return False
+        elif left.name == JOURNAL:
+            if left.stat().st_size:
+                return False
+        elif left.name != "host.json" and left.suffix != UNFINISHED:
+            return False
+    return (path / "parts").is_dir()
+
+
+def _claim(path: Path) -> None:
+    """Make the directory; one with something in it is somebody's, perhaps another run."""
+    with disk(path, "create"):
+        path.mkdir(parents=True, exist_ok=True)
+        try:
+            if any(path.iterdir()):
+                raise FileExistsError
+            # Of two processes at once, one makes it.
+            (path / "parts").mkdir()
+        except FileExistsError:
+            raise FlashtwinError(
+                f"{path} is not empty",
+                hint=_NOT_EMPTY,
+                exit_code=USAGE,
+            ) from None
+
+
+_NOT_EMPTY = "choose another directory with --out, remove this one, or go on with its run: --resume"
+
+
+def _checked_for_resume(run: Run) -> None:
+    if run.finished:
+        raise FlashtwinError(
+            f"{run.path} is finished, there is nothing to go on with",
+            hint=f"flashtwin report {run.path} makes its page anew",
+            exit_code=USAGE,
+        )
+    check_schema(run)
+    # What these hold is written and removed: of another directory that would be somebody's.
+    for name in ("parts", "smart"):
+        if (run.path / name).is_symlink():
+            raise FlashtwinError(
+                f"{run.path / name} is a link, and a run goes on in a directory of its own alone",
+                hint="put the directory that it leads to in its place",
+                exit_code=USAGE,
+            )
+
+
+def check_schema(run: Run) -> None:
+    """Refuse to go on with a run that an older flashtwin began; it says how to begin it anew."""
+    if run.manifest["schema"] == SCHEMA:
+        return
+    words = [str(word) for word in run.manifest.get("command") or ()]
+    anew = shlex.join(words) if words[:2] == ["flashtwin", "test"] else "flashtwin test"
+    raise FlashtwinError(
+        f"{run.path} was begun by an older flashtwin (schema {run.manifest['schema']}, now"
+        f" {SCHEMA}), and cannot be gone on with",
+        hint=f"begin it anew in another directory: {anew}; what it measured is kept, and"
+        " flashtwin report, compare and export read it",
+        exit_code=USAGE,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Kept:
+    """The steps that a run goes on after, their checks, and why others are done again."""
+
+    steps: Sequence[StepRecord]
+    checks: Sequence[str]
+    redone: Sequence[str] = ()
+
+
+_NO_OTHER = (
+    "put it back as it was if there is a copy; or remove line {line} of steps.jsonl and what"
+    " follows it: flashtwin test --resume then measures those steps again"
+)
+
+
+def _whole(run: Run, *, refuse: bool) -> _Kept:
+    """The steps up to the first that is not what was written, in the journal or in its tables.
+
+    `refuse` where such a step cannot be done again as it was.
+    """
+    told = run.journal
+    if told.wrong is not None and refuse:
+        raise told.wrong
+    steps, redone = told.steps, []
+    if told.wrong is not None:
+        redone.append(_again(len(steps), "", f"{JOURNAL}: {why_of(told.wrong)}"))
+    elif len(steps) < len(run.manifest.get("steps") or ()):
+        redone.append(_again(len(steps), "", f"{JOURNAL}: lines that were there are missing"))
+    elif told.breaks_off:
+        redone.append(_again(len(steps), "", f"{JOURNAL}: its last line breaks off"))
+    if not refuse and (why := _smart_is_wrong(run)):
+        steps, redone = [], [_again(0, "", why)]
+    for record in steps:
+        for name in frames.SCHEMAS:
+            try:
+                parts.read(run.path, record, name)
+            except FlashtwinError as error:
+                why, place = why_of(error), parts.at(run.path, record.step, name)
+                if refuse:
+                    hint = _NO_OTHER.format(line=record.step + 1)
+                    raise damaged(place, why, hint=hint) from error
+                said = _again(record.step, f" ({record.label})", f"parts/{place.name}: {why}")
+                steps, redone = steps[: record.step], [said]
+                return _Kept(steps=steps, checks=told.checks[: len(steps) + 1], redone=redone)
+    return _Kept(steps=steps, checks=told.checks[: len(steps) + 1], redone=redone)
+
+
+def _smart_is_wrong(run: Run) -> str | None:
+    """What is wrong with the SMART data from before the first step, if it is there to be wrong."""
+    try:
+        run.smart("before")
+    except FlashtwinError as error:
+        return f"{smart_name('before')}: {why_of(error)}"
+    return None
+
+
+def _again(step: int, label: str, why: str) -> str:
+    return f"done again from step {step}{label} on: {why}"
+
+
+def _sweep(run: Run, kept: _Kept) -> None:
+    """Remove what belongs to steps that are not in the journal, and files half written."""
+    path, names = run.path, _names(kept.steps)
+    with disk(path, "write"):
+        (path / "parts").mkdir(exist_ok=True)
+        for part in (path / "parts").iterdir():
+            if part.name not in names:
+                _remove(part)
+        for left in path.iterdir():
+            half_kept = left.name.startswith(f"{STATE}-") and left.suffix == ".part"
+            if left.suffix == UNFINISHED or half_kept:
+                _remove(left)
+
+
+def _names(steps: Sequence[StepRecord]) -> set[str]:
+    """The files in `parts` that belong to steps."""
+    return {
+        parts.at(Path(), record.step, name).name for record in steps for name in record.tables or ()
+    }
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()

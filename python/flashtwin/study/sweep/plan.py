@@ -1,0 +1,234 @@
+"""What a sweep is to do, and the file that says so: `sweep.json` in its directory.
+
+Each point is resolved to a whole spec before the first one runs. A corner of the grid that is no
+drive (a cache larger than the flash) is told then, and the others go on. Invariants: a directory
+holds one sweep, and to go on with it under another plan, or after its drive has changed, is
+refused; `sweep.json` depends on nothing but the plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flashtwin.batteries.base import registry
+from flashtwin.catalogue import shorthand
+from flashtwin.catalogue.loader import BadSpecError, load
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.target import DriveInfo
+from flashtwin.model.units import parse_size
+from flashtwin.outputs import disk
+from flashtwin.runner.estimate import Estimate, estimate
+from flashtwin.runner.targets import plain_name
+from flashtwin.runs.storage import is_there
+from flashtwin.runs.whole import POINTS, SWEEP, read_sweep, write_sweep
+from flashtwin.study.sweep.grid import Axis, Point, points
+
+if TYPE_CHECKING:
+    from flashtwin._core import Spec
+
+SCHEMA = 1
+FILE = SWEEP
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A drive, what varies, and the batteries that each point runs."""
+
+    drive: str
+    batteries: str
+    axes: tuple[Axis, ...]
+    seed: int = 1
+    sets: tuple[str, ...] = ()
+    firmware: tuple[str, ...] = ()
+    scale: str | None = None
+
+    def points(self) -> list[Point]:
+        """The grid."""
+        return points(self.axes)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values; the drive without where its file is."""
+        row = asdict(self)
+        row["drive"] = Path(self.drive).name
+        return row
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """A point that can run anywhere: the whole spec as text, and the batteries.
+
+    `command` does the same alone, without a path of this machine.
+    """
+
+    point: Point
+    toml: str
+    hash: str
+    batteries: str
+    seed: int
+    command: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """A point without a result, and why; `ends`: it would be the same with every other one."""
+
+    number: int
+    name: str
+    message: str
+    hint: str | None = None
+    ends: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """As failures.json has it."""
+        row = asdict(self)
+        del row["ends"]
+        return row
+
+
+def resolve(
+    plan: Plan, expects: Callable[[Estimate], None] | None = None
+) -> tuple[list[Order], list[Failure]]:
+    """Every point as an order, and those that are no drive.
+
+    `expects` hears what a point takes, as soon as the first one is known: thousands of points are
+    resolved in as many thousandths of a second. Raises the first point's error where not one of
+    them is a drive, and on batteries that are none.
+    """
+    requests = registry.parse(plan.batteries)
+    orders: list[Order] = []
+    refused: list[Failure] = []
+    first: FlashtwinError | None = None
+    known: dict[tuple[str, ...], dict[str, str]] = {}
+    for point in plan.points():
+        try:
+            spec = load(
+                plan.drive,
+                firmware=[*plan.firmware, *point.firmware],
+                sets=_sets(plan, point, known),
+                scale=plan.scale,
+            )
+        except FlashtwinError as error:
+            first = first or error
+            refused.append(_refused(point, error))
+            continue
+        if expects is not None and not orders:
+            expects(estimate(requests, _info(spec)))
+        orders.append(
+            Order(
+                point=point,
+                toml=spec.to_toml(),
+                hash=spec.hash,
+                batteries=plan.batteries,
+                seed=point.seed(plan.seed),
+                command=_command(plan, point),
+            )
+        )
+    if first and not orders:
+        if not refused or len(refused) == 1 or first.exit_code != USAGE:
+            raise first
+        raise FlashtwinError(
+            f"not one of the {len(refused)} points is a drive: {refused[0].message}",
+            hint=refused[0].hint,
+            exit_code=USAGE,
+        ) from first
+    return orders, refused
+
+
+def _sets(plan: Plan, point: Point, known: dict[tuple[str, ...], dict[str, str]]) -> Sequence[str]:
+    """What is set at a point, shorthands as the keys that they stand for.
+
+    They follow from the drive without them, which is `known` of the points before.
+    """
+    sets = [*plan.sets, *point.sets]
+    if not shorthand.named(sets):
+        return sets
+    firmware, plain = [*plan.firmware, *point.firmware], shorthand.plain(sets)
+    key = (*firmware, "", *plain)
+    if key not in known:
+        spec = load(plan.drive, firmware=firmware, sets=plain)
+        known[key] = {row["key"]: row["value"] for row in spec.values()}
+    return shorthand.expanded(sets, known[key])
+
+
+def _info(spec: Spec) -> DriveInfo:
+    """What an estimate asks of a drive, which is not made for that."""
+    values = {row["key"]: row["value"] for row in spec.values()}
+    return DriveInfo(
+        name=spec.id,
+        kind="twin",
+        capacity_bytes=parse_size(values["drive.capacity"]),
+        virtual_time=True,
+        identity={},
+    )
+
+
+def _refused(point: Point, error: FlashtwinError) -> Failure:
+    """The first thing that is wrong with a point, without the place where it stands."""
+    message, hint = error.message, error.hint
+    if isinstance(error, BadSpecError) and error.issues:
+        issue = error.issues[0]
+        message = f"{issue.key}: {issue.message}" if issue.key else issue.message
+        hint = issue.hint
+    return Failure(number=point.number, name=point.name, message=message, hint=hint)
+
+
+def _command(plan: Plan, point: Point) -> tuple[str, ...]:
+    words = ["flashtwin", "test", Path(plan.drive).name, "--battery", plan.batteries]
+    words += [part for one in (*plan.firmware, *point.firmware) for part in ("--firmware", one)]
+    words += [part for one in (*plan.sets, *point.sets) for part in ("--set", one)]
+    words += ["--scale", plan.scale] if plan.scale is not None else []
+    return (*words, "--seed", str(point.seed(plan.seed)))
+
+
+def place_of(out: Path, point: Point) -> Path:
+    """The run directory of a point."""
+    words = plain_name(point.name.replace(", ", "+").replace(" ", "").replace("/", "-"))
+    return out / POINTS / f"{point.number:04}-{words[:120]}"
+
+
+def claim(out: Path, plan: Plan, orders: Sequence[Order]) -> None:
+    """Begin a sweep in `out`, or find that the same one has begun there."""
+    told = {"schema": SCHEMA, **plan.to_json(), "hashes": [order.hash for order in orders]}
+    file = out / FILE
+    if is_there(file):
+        _same(file, read_sweep(out), told)
+        return
+    with disk(out, "create"):
+        out.mkdir(parents=True, exist_ok=True)
+        if any(out.iterdir()):
+            raise FlashtwinError(
+                f"{out} is not empty and holds no sweep",
+                hint="choose another directory with --out",
+                exit_code=USAGE,
+            )
+    # Before the first point: a directory without it would be nobody's sweep.
+    write_sweep(out, told)
+
+
+def _same(file: Path, there: dict[str, Any], told: dict[str, Any]) -> None:
+    """What the file says has to be what is asked for now."""
+    now = _as_read(told)
+    others = [key for key in now if there.get(key) != now[key]]
+    if not others:
+        return
+    if others == ["hashes"]:
+        raise FlashtwinError(
+            f"the drives of the sweep in {file.parent} have changed since it began",
+            hint="their spec or this flashtwin is another; make a new sweep with another --out",
+            exit_code=USAGE,
+        )
+    raise FlashtwinError(
+        f"{file.parent} holds another sweep: {', '.join(others)} differ",
+        hint="give the same arguments to go on with it, or another --out",
+        exit_code=USAGE,
+    )
+
+
+def _as_read(value: Any) -> Any:
+    """A value as JSON gives it back."""
+    if isinstance(value, dict):
+        return {key: _as_read(one) for key, one in value.items()}
+    return [_as_read(one) for one in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,111 @@
+"""The table of a sweep: a row a point, the values that were set, and what each point found."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from flashtwin import outputs
+from flashtwin.model.finding import Finding
+from flashtwin.runs.rundir import Run
+from flashtwin.study.sweep.plan import Failure, Plan
+
+State = Literal["finished", "failed"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A point; `run` and `findings` of one that finished, `failure` of one that did not."""
+
+    number: int
+    settings: tuple[tuple[str, str], ...]
+    run: Run | None
+    failure: Failure | None
+    findings: Mapping[str, Finding]
+
+    @property
+    def state(self) -> State:
+        """How it ended."""
+        return "finished" if self.run else "failed"
+
+
+def rows_of(plan: Plan, places: Mapping[int, Path], failures: Mapping[int, Failure]) -> list[Row]:
+    """The rows of a plan in the order of its grid."""
+    rows = []
+    for point in plan.points():
+        failure = failures.get(point.number)
+        run = None if failure else Run(places[point.number])
+        found = {one.id: one for one in run.findings} if run else {}
+        rows.append(
+            Row(
+                number=point.number,
+                settings=point.settings,
+                run=run,
+                failure=failure,
+                findings=found,
+            )
+        )
+    return rows
+
+
+def columns(rows: Sequence[Row]) -> dict[str, Finding]:
+    """Every finding that some point has, by id, with the first one that has a value for its title
+    and unit."""
+    found: dict[str, Finding] = {}
+    for row in rows:
+        for name, finding in row.findings.items():
+            if name not in found or (found[name].value is None and finding.value is not None):
+                found[name] = finding
+    return found
+
+
+def varying(rows: Sequence[Row]) -> list[str]:
+    """The findings that are not the same at every point, those that vary most first.
+
+    The measure is the range over the mean of what is positive; a finding that some points have and
+    others have not varies too, after those that can be measured.
+    """
+    spread: dict[str, float] = {}
+    for name in columns(rows):
+        values = [row.findings[name].value for row in rows if name in row.findings]
+        known = [value for value in values if value is not None]
+        if not known:
+            continue
+        mean = sum(map(abs, known)) / len(known)
+        measure = (max(known) - min(known)) / mean if mean else 0.0
+        if measure > 0 or len(known) < len(values):
+            spread[name] = measure
+    return sorted(spread, key=lambda name: -spread[name])
+
+
+def csv_bytes(plan: Plan, rows: Sequence[Row]) -> bytes:
+    """A row a point: number, state, settings, then value, low and high of each finding."""
+    found = columns(rows)
+    keys = [axis.key for axis in plan.axes]
+    sink = io.StringIO()
+    writer = csv.writer(sink, lineterminator="\n")
+    heads = [f"{name}{end}" for name in found for end in (_unit(found[name]), ".low", ".high")]
+    writer.writerow(map(outputs.csv_cell, ["point", "state", *keys, *heads]))
+    for row in rows:
+        cells = [part for name in found for part in _cells(row.findings.get(name))]
+        values = [value for _, value in row.settings]
+        texts = [str(row.number), row.state, *values, *cells]
+        writer.writerow(map(outputs.csv_cell, texts))
+    return outputs.encoded(sink.getvalue())
+
+
+def _unit(finding: Finding) -> str:
+    return f" ({finding.unit})" if finding.unit else ""
+
+
+def _cells(finding: Finding | None) -> tuple[str, str, str]:
+    if finding is None:
+        return "", "", ""
+    shown = [
+        "" if part is None else repr(part) for part in (finding.value, finding.low, finding.high)
+    ]
+    return shown[0], shown[1], shown[2]

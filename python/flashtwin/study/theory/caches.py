@@ -1,0 +1,184 @@
+"""The laws of SLC caches on one small drive; every rate that a law takes in is measured on it.
+
+Both sides of a law are rates of whole phases, a good way from where one phase passes into the next;
+where a phase ends is found from the time that the fill takes, not from single samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtwin._core import Spec, Twin
+from flashtwin.study.theory import drives, formulas
+from flashtwin.study.theory.play import SECOND_NS, Sides, Watch, last, now, run
+
+GB = 1e9
+BITS = 3
+CACHE = 2 * GB
+RESERVE = 1 * GB
+# Superblocks that nothing takes: collection needs them to finish (gc.reserve).
+HELD_BACK = 3
+
+STAGED: tuple[str, ...] = ()
+DIRECT = ("slc_cache.when_full=direct", "fold.pace=0.5", "slc_cache.rearm=1.9 GB")
+WHOLE = (
+    "slc_cache.mode=whole-drive",
+    "slc_cache.size=0",
+    "slc_cache.when_full=direct",
+    "fold.idle_after=never",
+    "fold.reserve=0",
+    "fold.pace=0.5",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fill:
+    """A sequential fill: bytes and seconds of each sample."""
+
+    amounts: NDArray[np.float64]
+    spans: NDArray[np.float64]
+
+    def rate(self, start: float, end: float) -> float:
+        """Bytes a second between two points of the fill."""
+        done = np.cumsum(self.amounts)
+        inside = (done - self.amounts >= start) & (done <= end)
+        return float(self.amounts[inside].sum() / self.spans[inside].sum())
+
+    def time(self, start: float, end: float) -> float:
+        """Seconds between two points."""
+        done, clock = np.cumsum(self.amounts), np.cumsum(self.spans)
+        return float(np.interp(end, done, clock) - np.interp(start, done, clock))
+
+    def breaks_at(self, start: float, end: float, before: float, after: float) -> float:
+        """Where the rate goes from `before` to `after`, so that the fill takes its time."""
+        fast, slow = 1.0 / before, 1.0 / after
+        return (end * slow - start * fast - self.time(start, end)) / (slow - fast)
+
+
+def measure(law: str, seed: int, watch: Watch) -> Sides:
+    """Both sides of a law."""
+    return _LAWS[law](seed, watch)
+
+
+def _staged(seed: int, watch: Watch) -> Sides:
+    fill, onset = _fill(STAGED, seed, watch)
+    slc, fold = fill.rate(0.3 * GB, 1.8 * GB), _fold_rate(STAGED, seed, watch)
+    found = fill.rate(3.0 * GB, onset - 0.5 * GB)
+    return _mega(formulas.staged(slc, fold), found)
+
+
+def _staged_returning(seed: int, watch: Watch) -> Sides:
+    fill, onset = _fill(STAGED, seed, watch)
+    slc, fold = fill.rate(0.3 * GB, 1.8 * GB), _fold_rate(STAGED, seed, watch)
+    found = fill.rate(onset + 0.5 * GB, 19.8 * GB)
+    return _mega(formulas.staged_returning(slc, fold, BITS), found)
+
+
+def _direct_returning(seed: int, watch: Watch) -> Sides:
+    fill, onset = _fill(DIRECT, seed, watch)
+    direct, fold = fill.rate(3.0 * GB, onset - 0.5 * GB), _fold_rate(DIRECT, seed, watch)
+    # The cache is empty again after twice its size of host data.
+    found = fill.rate(onset + 0.5 * GB, min(onset + 1.8 * CACHE, 19.8 * GB))
+    return _mega(formulas.direct_returning(direct, fold, BITS), found)
+
+
+def _onset(seed: int, watch: Watch) -> Sides:
+    fill, onset = _fill(STAGED, seed, watch)
+    before = fill.rate(3.0 * GB, onset - 0.5 * GB)
+    after = fill.rate(onset + 0.5 * GB, 19.8 * GB)
+    found = fill.breaks_at(3.0 * GB, 19.8 * GB, before, after)
+    return Sides(expected=onset / GB, found=found / GB)
+
+
+def _largest(seed: int, watch: Watch) -> Sides:
+    twin = _twin(WHOLE, seed)
+    free = now(twin, watch, "native_free_bytes")
+    count = now(twin, watch, "free_superblocks")
+    lendable = free * (count - HELD_BACK) / count
+    fill = _filled(twin, watch)
+    first = fill.rate(0.5 * GB, 4.0 * GB)
+    after = fill.rate(lendable / BITS + 0.5 * GB, lendable / BITS + 6.0 * GB)
+    end = lendable / BITS + 6.0 * GB
+    found = fill.breaks_at(0.5 * GB, end, first, after)
+    return Sides(expected=lendable / BITS / GB, found=found / GB)
+
+
+def _mean(seed: int, watch: Watch) -> Sides:
+    """The mean over the phases past the cache is all bytes over all of the time."""
+    fill, onset = _fill(STAGED, seed, watch)
+    slc, fold = fill.rate(0.3 * GB, 1.8 * GB), _fold_rate(STAGED, seed, watch)
+    first, last = 3.0 * GB, 19.8 * GB
+    times = (onset - first) / formulas.staged(slc, fold) + (
+        last - onset
+    ) / formulas.staged_returning(slc, fold, BITS)
+    return _mega((last - first) / times, (last - first) / fill.time(first, last))
+
+
+def _overwritten(seed: int, watch: Watch) -> Sides:
+    """h of the host's bytes overwritten while still in SLC: (1 - h) native programs a host byte."""
+    twin = _twin(("fold.idle_after=1 s",), seed)
+    job: dict[str, Any] = {
+        "rw": "write",
+        "size": 400_000_000 // 4096 * 4096,
+        "io_bytes": 1_600_000_000,
+    }
+    run(twin, watch, **job, block_bytes=131072, depth=32)
+    twin.rest(60 * SECOND_NS, SECOND_NS, watch)
+    xray = twin.rest(1, 1, watch)["xray"]
+    native = last(xray, "fold_bytes") + last(xray, "direct_bytes") + last(xray, "gc_bytes")
+    kept = (400_000_000 // 4096 * 4096) / 1_600_000_000
+    return Sides(expected=kept, found=native / last(xray, "host_bytes"))
+
+
+_LAWS: Mapping[str, Callable[[int, Watch], Sides]] = {
+    "staged": _staged,
+    "staged, borrowed cells return": _staged_returning,
+    "direct, borrowed cells return": _direct_returning,
+    "onset of folding": _onset,
+    "largest dynamic cache": _largest,
+    "mean past the cache": _mean,
+    "overwritten in the cache": _overwritten,
+}
+
+
+def _mega(expected: float, found: float) -> Sides:
+    return Sides(expected=expected / 1e6, found=found / 1e6)
+
+
+def _twin(sets: tuple[str, ...], seed: int) -> Twin:
+    spec: Spec = drives.cached(*sets)
+    return Twin(spec, seed)
+
+
+def _fill(sets: tuple[str, ...], seed: int, watch: Watch) -> tuple[Fill, float]:
+    """A fill of a fresh drive, and where folding has to begin in it."""
+    twin = _twin(sets, seed)
+    xray = twin.rest(1, 1, watch)["xray"]
+    superblock = last(xray, "native_free_bytes") / last(xray, "free_superblocks")
+    native = last(xray, "native_free_bytes") - np.ceil(RESERVE / superblock) * superblock
+    return _filled(twin, watch), formulas.fold_onset(native, CACHE, BITS)
+
+
+def _filled(twin: Twin, watch: Watch) -> Fill:
+    series = run(twin, watch, rw="write", block_bytes=131072, depth=32)["series"]
+    return Fill(
+        amounts=series["bytes"].astype(np.float64), spans=series["dt_ns"].astype(np.float64) / 1e9
+    )
+
+
+def _fold_rate(sets: tuple[str, ...], seed: int, watch: Watch) -> float:
+    """Bytes a second of folding alone: a full cache that is left alone."""
+    twin = _twin((*sets, "fold.idle_after=10 ms"), seed)
+    run(
+        twin, watch, rw="write", block_bytes=131072, depth=32, io_bytes=1_800_000_000 // 4096 * 4096
+    )
+    twin.rest(SECOND_NS, SECOND_NS, watch)
+    before = now(twin, watch, "fold_bytes")
+    after = last(twin.rest(8 * SECOND_NS, SECOND_NS, watch)["xray"], "fold_bytes")
+    assert after < 1.75 * GB, "it ran dry while it was measured"
+    return (after - before) / 8.0

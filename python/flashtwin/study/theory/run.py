@@ -1,0 +1,127 @@
+"""Every chosen point of the theory, measured side by side, and judged.
+
+A twin gives the interpreter's lock back while it runs, so threads are enough. Invariant: the rows
+come in the order of the points, whichever ended first.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from threading import Event
+from typing import Any, Literal
+
+from flashtwin.model.target import Interrupted
+from flashtwin.study.theory import caches, collect, host
+from flashtwin.study.theory.play import Sides
+from flashtwin.study.theory.points import CACHE_LAWS, Point
+
+Verdict = Literal["pass", "miss"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LawRow:
+    """A point and what came out."""
+
+    point: Point
+    expected: float | None
+    found: float
+    error: float | None
+    verdict: Verdict
+
+    def to_json(self) -> dict[str, Any]:
+        """The row as `flashtwin validate --theory --json` prints it."""
+        bounds = [self.point.low, self.point.high]
+        return {
+            "law": self.point.law,
+            "point": dict(self.point.parameters),
+            "expected": bounds if self.expected is None else self.expected,
+            "found": self.found,
+            "error": self.error,
+            "tolerance": self.point.tolerance,
+            "verdict": self.verdict,
+            "unit": self.point.unit,
+            "origin": self.point.origin,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Theory:
+    """All rows."""
+
+    rows: tuple[LawRow, ...]
+
+    @property
+    def missed(self) -> int:
+        """How many did not come out; the exit code hangs on it."""
+        return sum(row.verdict == "miss" for row in self.rows)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"rows": [row.to_json() for row in self.rows], "missed": self.missed}
+
+
+def validate(
+    points: Sequence[Point],
+    *,
+    seed: int = 1,
+    done: Callable[[int, Point], None] | None = None,
+    at_once: int | None = None,
+) -> Theory:
+    """Measure and judge. `done(how many, point)` is called as each ends."""
+    stop = Event()
+    workers = at_once or len(os.sched_getaffinity(0))
+    rows: dict[int, LawRow] = {}
+    with ThreadPoolExecutor(max_workers=workers) as pool:
+        futures = {pool.submit(_row, point, seed, stop): i for i, point in enumerate(points)}
+        try:
+            for future in as_completed(futures):
+                rows[futures[future]] = future.result()
+                if done is not None:
+                    done(len(rows), points[futures[future]])
+        except KeyboardInterrupt:
+            raise Interrupted("stopped; nothing is kept of a validation") from None
+        finally:
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+    return Theory(rows=tuple(rows[i] for i in range(len(points))))
+
+
+def _row(point: Point, seed: int, stop: Event) -> LawRow:
+    def watch(_bytes: int, _ns: int) -> bool:
+        return not stop.is_set()
+
+    return judge(point, _sides(point, seed, watch))
+
+
+def _sides(point: Point, seed: int, watch: Callable[[int, int], bool]) -> Sides:
+    wanted = point.parameters
+    if point.law in CACHE_LAWS:
+        return caches.measure(point.law, seed, watch)
+    if point.law == "Little's law":
+        return host.little(int(wanted["depth"]), int(wanted["threads"]), seed, watch)
+    if point.law == "conservation":
+        return host.conservation(str(wanted["policy"]), seed, watch)
+    expected = math.nan if point.expected is None else point.expected
+    return Sides(expected=expected, found=collect.measure(point, seed, watch))
+
+
+def judge(point: Point, sides: Sides) -> LawRow:
+    """Whether it came out: within the tolerance of what was expected, or within the bounds."""
+    found = sides.found
+    if point.low is not None and point.high is not None:
+        held = point.low <= found <= point.high
+        return LawRow(
+            point=point, expected=None, found=found, error=None, verdict="pass" if held else "miss"
+        )
+    error = found / sides.expected - 1.0
+    held = abs(error) <= point.tolerance
+    return LawRow(
+        point=point,
+        expected=sides.expected,
+        found=found,
+        error=error,
+        verdict="pass" if held else "miss",
+    )

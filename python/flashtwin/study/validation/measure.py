@@ -1,0 +1,106 @@
+"""Running what validation needs: each battery on a fresh twin, in a process of its own.
+
+The run directories are scratch; what stays of them is findings by id and, of fills, the write
+amplification. Invariant: a twin here is made as `flashtwin test` makes it, without a change.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from flashtwin.model.target import Interrupted
+from flashtwin.runner.observer import Observer, Silent
+from flashtwin.runner.together import Task, run_tasks, twin_target
+from flashtwin.runs.causes import HOST, programmed_bytes
+from flashtwin.runs.rundir import Run
+from flashtwin.study.validation.metrics import PATTERNS, PLANS, Measured
+
+ObserverFor = Callable[[str, str], Observer]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Need:
+    """A plan (see `metrics.PLANS`) that a drive has to run."""
+
+    drive: str
+    plan: str
+
+
+def measure(
+    needs: Iterable[Need],
+    *,
+    seed: int = 1,
+    sets: Sequence[str] = (),
+    observer_for: ObserverFor | None = None,
+) -> dict[str, Measured]:
+    """What the plans gave, by drive. `observer_for(drive, plan)` shows one of them."""
+    wanted = list(dict.fromkeys(needs))
+    with tempfile.TemporaryDirectory(prefix="flashtwin-validate-") as scratch:
+        tasks = []
+        for number, need in enumerate(wanted):
+            name, parameters = PLANS[need.plan]
+            tasks.append(
+                Task(
+                    target=twin_target(need.drive, sets=sets, seed=seed),
+                    batteries=[(name, parameters)],
+                    place=Path(scratch) / str(number),
+                    apart=True,
+                    observer=observer_for(need.drive, need.plan) if observer_for else Silent(),
+                )
+            )
+        try:
+            runs = run_tasks(tasks, seed=seed)
+        except Interrupted as stop:
+            raise Interrupted("stopped; nothing is kept of a validation") from stop
+        return _by_drive(zip(wanted, runs, strict=True))
+
+
+def _by_drive(done: Iterable[tuple[Need, Run]]) -> dict[str, Measured]:
+    findings: dict[str, dict[str, Mapping[str, float | None]]] = {}
+    waf: dict[str, dict[str, float | None]] = {}
+    for need, run in done:
+        values = {finding.id: finding.value for finding in run.findings}
+        findings.setdefault(need.drive, {})[need.plan] = values
+        if need.plan == "fill":
+            waf[need.drive] = {pattern: fill_waf(run, pattern) for pattern in PATTERNS}
+    return {
+        drive: Measured(findings=by_plan, fill_waf=waf.get(drive, {}))
+        for drive, by_plan in findings.items()
+    }
+
+
+def fill_waf(run: Run, pattern: str) -> float | None:
+    """Bytes programmed over bytes from the host, from before a pattern's first pass to after its
+    second: the rest between the two is part of it."""
+    first = run.step(f"fill/{pattern}/pass-1")
+    second = run.step(f"fill/{pattern}/pass-2")
+    if first is None or second is None:
+        return None
+    before = _counters(run, range(first.step - 1, -1, -1))
+    after = _counters(run, [second.step])
+    host = after.host - before.host
+    return (after.programmed - before.programmed) / host if host > 0 else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """Bytes since the drive was built."""
+
+    host: int = 0
+    programmed: int = 0
+
+
+def _counters(run: Run, steps: Iterable[int]) -> Counts:
+    """The last counts of the first of these steps that has any; they begin at 0."""
+    for step in steps:
+        columns = run.xray(step)
+        if columns and len(columns["t_ns"]):
+            host = columns.get(HOST)
+            return Counts(
+                host=0 if host is None else int(host[-1]),
+                programmed=int(programmed_bytes(columns)[-1]),
+            )
+    return Counts()

@@ -1,0 +1,214 @@
+"""Job files on a twin and in real fio with its null engine: the same requests.
+
+What is decided (counts, bytes, sequential offsets, every block once) has to be equal; what is drawn
+has to come from the same distribution, by chi-square at 1 %. Both sides draw from fixed seeds, so
+an answer does not change from run to run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Mapping
+from itertools import groupby, pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from abuse.fio_beside import DIRECTIONS, Stream, logged, read_log, stream_of
+from scipy import stats
+
+from flashtwin.catalogue.loader import load
+from flashtwin.fio.language.words import script
+from flashtwin.fio.plan.files import Target
+from flashtwin.fio.plan.plan import plan
+from flashtwin.fio.report.formats import Shape, shown
+from flashtwin.fio.report.ran import all_of
+from flashtwin.fio.run import run_plan
+from flashtwin.fio.twin import FioTwin
+
+FIO = shutil.which("fio")
+pytestmark = pytest.mark.skipif(FIO is None, reason="fio is not installed")
+
+JOBS = Path(__file__).parent / "jobs"
+NAMES = sorted(path.stem for path in JOBS.glob("*.fio"))
+ENVIRONMENT = {"BLOCK": "8k"}
+LEVEL = 0.01
+BINS = 16
+# Where popular blocks lie is each generator's own; how popular they are is not.
+BY_RANK = ("zipf", "zipf-flat", "pareto")
+# Real time decides how many requests there are.
+TIMED = ("rate-directions",)
+# What the copies of a job write into one iolog cannot be told apart.
+SHARED_LOG = (
+    *("clones-seq", "clones-rand-grouped", "offset-increment-percent"),
+    *("wait-for", "wait-for-one"),
+)
+
+
+def real(name: str, folder: Path) -> tuple[dict[str, Any], list[Stream]]:
+    """fio's JSON, and the streams that its iologs tell."""
+    text = (JOBS / f"{name}.fio").read_text()
+    sections = [line for line in text.splitlines() if line.startswith("[") and line != "[global]"]
+    for number, line in enumerate(sections):
+        text = text.replace(f"\n{line}\n", f"\n{line}\nwrite_iolog={number}.log\n")
+    (folder / "job.fio").write_text(text)
+    shutil.copy(JOBS / "shared.inc", folder)
+    out = subprocess.run(
+        [str(FIO), "--output-format=json", "job.fio"],
+        cwd=folder, capture_output=True, text=True, check=True, env={**os.environ, **ENVIRONMENT},
+    ).stdout  # fmt: skip
+    answer: dict[str, Any] = json.loads(out[out.index("{") :])
+    if name in SHARED_LOG:
+        return answer, []
+    streams = [read_log(folder / f"{number}.log") for number in range(len(sections))]
+    for job, stream in zip(answer["jobs"], streams, strict=True):
+        if len(stream.rows) > sum(job[one]["total_ios"] for one in DIRECTIONS):
+            # fio logs a request anew that its engine had no room for.
+            stream.rows = [row for row, _ in groupby(stream.rows)]
+    return answer, streams
+
+
+def simulated(name: str, monkeypatch: pytest.MonkeyPatch) -> tuple[dict[str, Any], list[Stream]]:
+    """The same of a twin."""
+    for key, value in ENVIRONMENT.items():
+        monkeypatch.setenv(key, value)
+    read = script([str(JOBS / f"{name}.fio")])
+    spec = load("bx500-240", scale="1/16")
+    made = logged(plan(read.jobs, Target(name="bx500-240", bytes=spec.capacity_bytes)))
+    phases = run_plan(FioTwin(spec, seed=1), made, lambda progress: True)
+    rows = [pair for one in phases for pair in zip(one.processes, one.counts.rows, strict=True)]
+    told = all_of((one.processes, one.counts.rows, one.begun_ns) for one in phases)
+    answer: dict[str, Any] = json.loads(shown(told, Shape(formats=("json",))))
+    rows.sort(key=lambda pair: pair[0].clone.thread)
+    return answer, [stream_of(row["requests"]) for _, row in rows]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_requests(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs, their_streams = real(name, tmp_path)
+    ours, our_streams = simulated(name, monkeypatch)
+    assert [job["jobname"] for job in ours["jobs"]] == [job["jobname"] for job in theirs["jobs"]]
+    for mine, its in zip(ours["jobs"], theirs["jobs"], strict=True):
+        same_shape(mine, its, "")
+        if name not in TIMED:
+            same_totals(name, mine, its)
+    if name in SHARED_LOG:
+        return
+    for mine_stream, its_stream in zip(our_streams, their_streams, strict=True):
+        if name in TIMED:
+            n = min(len(mine_stream.rows), len(its_stream.rows))
+            mine_stream, its_stream = (Stream(one.rows[:n]) for one in (mine_stream, its_stream))
+        same_stream(name, mine_stream, its_stream)
+
+
+def same_shape(mine: Any, its: Any, where: str) -> None:
+    """The same keys, in the same order, with values of the same types."""
+    if where in (".job options", ".read.clat_ns.percentile", ".write.clat_ns.percentile"):
+        return
+    if isinstance(its, dict):
+        # Percentiles are there where something was counted, by chance not on both sides.
+        keys = [[key for key in one if key != "percentile"] for one in (mine, its)]
+        assert keys[0] == keys[1], f"{where}: {keys[0]} is not {keys[1]}"
+        for key in keys[0]:
+            same_shape(mine[key], its[key], f"{where}.{key}")
+    else:
+        assert type(mine) is type(its), f"{where}: {mine!r} beside {its!r}"
+
+
+def same_totals(name: str, mine: Mapping[str, Any], its: Mapping[str, Any]) -> None:
+    """Requests and bytes: equal, or where sizes and directions are drawn alike in sum."""
+    ios = [[job[one]["total_ios"] for one in DIRECTIONS] for job in (mine, its)]
+    sizes = [[job[one]["io_bytes"] for one in DIRECTIONS] for job in (mine, its)]
+    if "mix" in name or name.startswith(("block-", "rand-mix", "zoned-directions")):
+        # One request more or less of the largest size.
+        assert abs(sum(sizes[0]) - sum(sizes[1])) <= 3 * 65536 + 0.05 * sum(sizes[1])
+        assert_alike(np.array(ios), f"{name}: directions")
+    else:
+        assert ios[0] == ios[1]
+        assert sizes[0] == sizes[1]
+    assert abs(mine["sync"]["total_ios"] - its["sync"]["total_ios"]) <= (
+        0.2 * its["sync"]["total_ios"] if "mix" in name else 0
+    )
+
+
+def same_stream(name: str, mine: Stream, its: Stream) -> None:
+    """Equal in order; or the same requests in another order; or the same distributions."""
+    if mine.rows == its.rows or Counter(mine.rows) == Counter(its.rows):
+        return
+    for direction in DIRECTIONS:
+        pair = [[row for row in one.rows if row[1] == direction] for one in (mine, its)]
+        jumps = [jumps_of(rows) for rows in pair]
+        if len(jumps[1]) <= 1:
+            # In order: only how many there are and how long each is may have been drawn.
+            assert len(jumps[0]) <= 1, f"{name}: {jumps[0][:3]} does not follow"
+            if len({row[3] for row in pair[1]}) > 1:
+                sizes = counts_of([[row[3] for row in rows] for rows in pair])
+                assert_alike(sizes, f"{name}: sizes")
+                continue
+            n = min(map(len, pair))
+            assert pair[0][:n] == pair[1][:n], f"{name}: {pair[0][:6]} … is not {pair[1][:6]} …"
+        elif all(len(rows) >= 5 * BINS for rows in pair):
+            assert_alike(counts_of([[row[3] for row in rows] for rows in pair]), f"{name}: sizes")
+            moves = np.array(
+                [[len(jump), len(rows) - len(jump)] for jump, rows in zip(jumps, pair, strict=True)]
+            )
+            assert_alike(moves, f"{name}: jumps")
+            places = [np.array([row[2] for row in rows]) for rows in jumps]
+            if name in BY_RANK:
+                assert_alike(ranks(places), f"{name}: ranks")
+            else:
+                assert_alike(binned(places), f"{name}: offsets")
+    assert_alike(counts_of([[row[0] for row in one.rows] for one in (mine, its)]), f"{name}: files")
+
+
+def jumps_of(rows: list[tuple[int, str, int, int]]) -> list[tuple[int, str, int, int]]:
+    """The requests that neither follow the last one of their file nor repeat it."""
+    last: dict[int, tuple[int, int]] = {}
+    found = []
+    for row in rows:
+        file, _, offset, size = row
+        if offset not in last.get(file, ()):
+            found.append(row)
+        last[file] = (offset, offset + size)
+    return found
+
+
+def counts_of(pair: list[list[int]]) -> Any:
+    """How often each value comes on each side; rare ones together."""
+    values = sorted(set(pair[0]) | set(pair[1]))
+    counts = np.array([[Counter(side)[value] for value in values] for side in pair])
+    if len(values) > BINS:
+        edges = np.array_split(np.arange(len(values)), BINS)
+        counts = np.stack([counts[:, one].sum(axis=1) for one in edges], axis=1)
+    rare = counts.sum(axis=0) < 10
+    if rare.any() and not rare.all():
+        counts = np.column_stack([counts[:, ~rare], counts[:, rare].sum(axis=1)])
+    return counts[:, counts.sum(axis=0) > 0]
+
+
+def binned(places: list[Any]) -> Any:
+    """Offsets in bins of equal width over what either side touches."""
+    top = max(int(one.max()) for one in places) + 1
+    return np.array([np.histogram(one, bins=BINS, range=(0, top))[0] for one in places])
+
+
+def ranks(places: list[Any]) -> Any:
+    """How many requests the most, second most, … popular blocks got, in groups of about a tenth."""
+    spectra = [np.sort(np.unique(one, return_counts=True)[1])[::-1] for one in places]
+    edges = (0, 1, 4, 16, 64, 256, 1024, 1 << 30)
+    return np.array(
+        [[int(one[low:high].sum()) for low, high in pairwise(edges)] for one in spectra]
+    )
+
+
+def assert_alike(counts: Any, what: str) -> None:
+    """Two rows of counts from one distribution, at 1 %."""
+    used = counts[:, counts.sum(axis=0) > 0]
+    if used.shape[1] > 1:
+        found = stats.chi2_contingency(used).pvalue
+        assert found >= LEVEL, f"{what}: p = {found:.2g} for {used.tolist()}"

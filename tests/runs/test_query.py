@@ -1,0 +1,183 @@
+"""Conditions over runs: what they see, what they may not do, and what a wrong one is told."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from stored_runs import finding, store, usual
+
+from flashtwin.errors import FlashtwinError
+from flashtwin.runs import query
+from flashtwin.runs.listing import Stored, stored
+from flashtwin.runs.query import COLUMNS, short_names, where
+
+pytest.importorskip("duckdb")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Stored]:
+    place = tmp_path_factory.mktemp("runs")
+    store(place / "a", seed=1, findings=usual(cache=24.0))
+    store(place / "b", seed=2, target="bx500-240-nocache", findings=usual(cache=0.0, speed=250.0))
+    store(place / "c", seed=3, target="other", began="2026-06-01T00:00:00+00:00", findings=[])
+    return stored([place])
+
+
+def told(runs: list[Stored], condition: str) -> str:
+    return "".join(run.path.name for run in where(runs, condition))
+
+
+@pytest.mark.parametrize(
+    ("condition", "names"),
+    [
+        ("target like 'bx500%'", "ab"),
+        ("seed >= 2", "bc"),
+        ("name = 'a' or path like '%/c'", "ac"),
+        ("cache_size > 20", "a"),
+        ("cache_size_low > 23.8 and cache_size_unit = 'GB'", "a"),
+        ("cache_size is null", "c"),
+        ('"fill.cache_size[1m-q1]".value = 25', "a"),
+        ('"fill.speed_cache[128k-q32]".high < 300', "b"),
+        ("seq1m_q8t1_read between 500 and 600", "ab"),
+        ("started > '2026-03-01'", "c"),
+        ("battery like '%fill%' and state = 'finished' and steps = 4", "abc"),
+        ("exists (select 1 from findings f where f.run = path and f.value is null)", "ab"),
+        ("seed = 1 -- the first", "a"),
+        ("bytes > 0 and capacity_bytes = 240000000000 and kind = 'twin'", "abc"),
+        ("false", ""),
+    ],
+)
+def test_conditions(runs: list[Stored], condition: str, names: str) -> None:
+    assert told(runs, condition) == names
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        ("targett = 'x'", "targett"),
+        ("target = ", "syntax error"),
+        ("1; drop table runs", "syntax error"),
+        ("1 = 1) ; (select 1", "--where"),
+        ("sum(seed) > 1", "aggregates"),
+        ("seed = 'x'", "Could not convert"),
+        ("exists (select 1 from read_text('/etc/passwd'))", "disabled by configuration"),
+        ("NULL", "gives nothing (NULL), and a condition is true or false"),
+        ("'abc'", "gives text (VARCHAR), and a condition is true or false"),
+        ("seed", "gives BIGINT, and a condition is true or false"),
+        ("nullif(1, 1)", "gives INTEGER"),
+        ("seed, target", "more than one column"),
+        ("(seed, true)", "more than one column"),
+        ("SELECT true", "syntax error"),
+        ("(select true from range(2))", "More than one row"),
+        ("true) or (true", "syntax error"),
+        ("true as x", "syntax error"),
+        ("true from runs", "syntax error"),
+        ("seed > 0 limit 1", "syntax error"),
+        ("true; select true", "syntax error"),
+        ("true /*", "unterminated"),
+        ("", "without selection list"),
+        ("row_number() over () > 0", "window functions"),
+        ("*", "a condition is true or false"),
+        ("(" * 3000 + "true" + ")" * 3000, "Max expression depth"),
+        ("target = '\0'", "'\\x00' is no part of a condition"),
+        ("target = '\ud800'", "'\\ud800' is no part of a condition"),
+        ("target = '\x1b[31m'", "'\\x1b' is no part of a condition"),
+        ("true or " * 10_000 + "true", "a condition of 80004 characters"),
+        ("len(range(1000000000)) > 1", "more than 1024 MiB of memory"),
+        ("length(repeat('x', 2000000000)) > 1", "more than 1024 MiB of memory"),
+    ],
+)
+def test_what_is_wrong_is_said_with_the_columns(
+    runs: list[Stored], condition: str, said: str
+) -> None:
+    with pytest.raises(FlashtwinError) as refused:
+        where(runs, condition)
+    assert said in refused.value.message and "\n" not in refused.value.message
+    assert refused.value.exit_code == 2 and refused.value.hint
+    assert refused.value.hint.startswith("columns: path, name, target")
+    assert "cache_size" in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "exists (with recursive t(x) as (select 1 union all select x + 1 from t) select * from t"
+        " where x < 0)",
+        "(select count(*) from generate_series(1, 1000000000000)) > 0",
+    ],
+)
+def test_a_condition_that_does_not_end_is_told_so(
+    runs: list[Stored], condition: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(query, "MOST_S", 1)
+    with pytest.raises(FlashtwinError, match="judging the runs takes longer than 1 s") as refused:
+        where(runs, condition)
+    assert refused.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("condition", "names"),
+    [
+        ("cache_size > 1e300", ""),
+        ("nullif(true, true)", ""),
+        ("cache_size >= 0", "ab"),
+        ("'nan'::double > 1", "abc"),
+    ],
+)
+def test_what_is_neither_true_nor_false_does_not_hold(
+    runs: list[Stored], condition: str, names: str
+) -> None:
+    assert told(runs, condition) == names
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        ("targett = 'x'", "there is no column targett; did you mean target"),
+        ("Cache_Sise > 1", "there is no column Cache_Sise; did you mean cache_size"),
+        ("zzz = 1", "there is no column zzz"),
+        (
+            '"fill.cache_sise[1m-q1]".value > 1',
+            'there is no "fill.cache_sise[1m-q1]"; did you mean "fill.cache_size[1m-q1]"',
+        ),
+        ("fill.cache_size > 1", '"double quotes", as in "fill.cache_size[128k-q32]".value'),
+    ],
+)
+def test_a_name_that_is_none_is_told_with_its_neighbours(
+    runs: list[Stored], condition: str, said: str
+) -> None:
+    with pytest.raises(FlashtwinError) as refused:
+        where(runs, condition)
+    assert said in refused.value.message
+    assert "did you mean" in said or "did you mean" not in refused.value.message
+
+
+def test_without_runs_a_condition_is_still_checked() -> None:
+    assert where([], "target = 'x' and seed > 1") == []
+    with pytest.raises(FlashtwinError, match="cache_size"):
+        where([], "cache_size > 1")
+
+
+def test_short_names_that_would_be_taken(tmp_path: Path) -> None:
+    odd = [
+        finding("fill.bytes[a]", 1.0),
+        finding("x.mean", 2.0, battery="x"),
+        finding("y.mean", 3.0, battery="y"),
+        finding("x.mean_low", 4.0, battery="x"),
+    ]
+    store(tmp_path / "a", findings=odd)
+    runs = stored([tmp_path])
+    names = short_names(runs)
+    assert names["fill.bytes[a]"] == "fill_bytes" and names["x.mean"] == "mean"
+    assert names["y.mean"] == "y_mean" and names["x.mean_low"] == "x_mean_low"
+    assert told(runs, "fill_bytes = 1 and mean = 2 and y_mean = 3 and x_mean_low = 4") == "a"
+    assert set(names.values()).isdisjoint(COLUMNS)
+
+
+def test_without_duckdb(runs: list[Stored], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(FlashtwinError, match="DuckDB, which is not installed") as refused:
+        where(runs, "true")
+    assert refused.value.exit_code == 3 and refused.value.hint == "pip install 'flashtwin[query]'"

@@ -1,0 +1,99 @@
+"""A sweep on Dask: a scheduler and two worker processes of our own, and what may be wrong."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+from flashtwin.study.sweep import executors
+from flashtwin.study.sweep.executors import Cluster, Local
+from flashtwin.study.sweep.plan import Failure, Plan
+from flashtwin.study.sweep.run import Silent, sweep
+
+distributed = pytest.importorskip("distributed")
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Two worker processes on this machine."""
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    )
+    yield cluster.scheduler_address
+    cluster.close()
+
+
+def test_a_cluster_gives_the_same_bytes_as_this_machine(
+    address: str, make_plan: Callable[..., Plan], tmp_path: Path
+) -> None:
+    here = sweep(make_plan(), tmp_path / "here", executor=Local(1))
+    there = sweep(make_plan(), tmp_path / "there", executor=Cluster(address))
+    assert there.failures == () and len(there.runs) == 4
+    for file in sorted((tmp_path / "here").rglob("*")):
+        other = tmp_path / "there" / file.relative_to(tmp_path / "here")
+        if file.is_file() and file.name != "host.json":
+            assert other.read_bytes() == file.read_bytes(), file.name
+    assert here.out != there.out
+
+
+@pytest.mark.full
+def test_a_worker_that_is_killed_loses_no_point(
+    make_plan: Callable[..., Plan], tmp_path: Path
+) -> None:
+    """kill -9 in the middle of its points: they go to the other worker, and to its successor."""
+    plan = make_plan("seed=1..6/6")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        killed: list[int] = []
+
+        class Kills(Silent):
+            def ended(self, done: int, total: int, name: str, failure: Failure | None) -> None:
+                if not killed:
+                    with distributed.Client(cluster.scheduler_address) as client:
+                        killed.append(min(client.run(os.getpid).values()))
+                    os.kill(killed[0], signal.SIGKILL)
+
+        executor = Cluster(cluster.scheduler_address)
+        there = sweep(plan, tmp_path / "there", executor=executor, watcher=Kills())
+    assert killed and there.failures == () and len(there.runs) == 6
+    here = sweep(plan, tmp_path / "here", executor=Local(2))
+    assert (there.out / "table.csv").read_bytes() == (here.out / "table.csv").read_bytes()
+    assert not list(there.out.rglob("*.new"))
+
+
+def test_nobody_at_the_address(make_plan: Callable[..., Plan], tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(executors, "CONNECT_S", 0.5)
+    with pytest.raises(FlashtwinError, match="no scheduler answers") as raised:
+        sweep(make_plan(), tmp_path / "a", executor=Cluster("tcp://127.0.0.1:9"))
+    assert raised.value.exit_code == ENVIRONMENT and "dask scheduler" in (raised.value.hint or "")
+    # One that is collected while the next is made stops both for ever.
+    assert not [one for one in gc.get_objects() if isinstance(one, distributed.Client)]
+    with pytest.raises(FlashtwinError, match="no address of a scheduler") as raised:
+        sweep(make_plan(), tmp_path / "b", executor=Cluster("nowhere://x"))
+    assert raised.value.exit_code == USAGE
+
+
+def test_a_worker_of_another_version_is_refused(
+    address: str, make_plan: Callable[..., Plan], tmp_path: Path, monkeypatch
+) -> None:
+    monkeypatch.setattr(executors, "__version__", "999.0")
+    with pytest.raises(FlashtwinError, match="has flashtwin") as raised:
+        sweep(make_plan(), tmp_path, executor=Cluster(address))
+    assert raised.value.exit_code == ENVIRONMENT and "999.0" in (raised.value.hint or "")
+
+
+def test_without_dask_the_extra_is_named(monkeypatch) -> None:
+    def missing(name: str) -> object:
+        raise ModuleNotFoundError(name)
+
+    monkeypatch.setattr(executors.importlib, "import_module", missing)
+    with pytest.raises(FlashtwinError, match="needs Dask") as raised:
+        executors._distributed()
+    assert raised.value.hint == "pip install 'flashtwin[cluster]'"

@@ -1,0 +1,162 @@
+"""From facts to rows with drives in closed form, and write amplification from counters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from fakes import GB, MB, FakeDrive, Law
+
+from flashtwin.errors import FlashtwinError
+from flashtwin.model.step import NotPossible, Result, Step
+from flashtwin.model.target import Watch
+from flashtwin.runner.targets import Target
+from flashtwin.runs import causes
+from flashtwin.study.validation import measure as measuring
+from flashtwin.study.validation.measure import Need, fill_waf, measure
+from flashtwin.study.validation.metrics import FILL
+from flashtwin.study.validation.validate import Validation, validate
+
+ON = Law()
+OFF = Law(
+    cache_bytes=90 * GB,
+    fold_begin_bytes=239 * GB,
+    cache_rate=240 * MB,
+    direct_rate=100 * MB,
+    request_s=80e-6,
+)
+
+
+class Counting(FakeDrive):
+    """A drive in closed form that programs `waf` bytes a host byte, through SLC."""
+
+    def __init__(self, waf: float, law: Law, name: str) -> None:
+        super().__init__(law=law, name=name)
+        self.waf, self.host_bytes = waf, 0
+
+    def do(self, step: Step, watch: Watch) -> Result | NotPossible:
+        answer = super().do(step, watch)
+        if isinstance(answer, Result) and answer.xray:
+            host = np.asarray(answer.xray["host_bytes"]) + self.host_bytes
+            self.host_bytes = int(host[-1])
+            columns = dict.fromkeys(("direct_bytes", "gc_bytes", "pad_bytes"), np.zeros_like(host))
+            programmed = {"slc_bytes": host, "fold_bytes": (host * (self.waf - 1)).astype(np.int64)}
+            xray = {"t_ns": answer.xray["t_ns"], "host_bytes": host, **columns, **programmed}
+            return replace(answer, xray=xray)
+        return answer
+
+
+def twin_target(spec: str, *, name: str | None = None, **wishes: Any) -> Target:
+    law, waf = (OFF, 1.4) if spec == "bx500-240-nocache" else (ON, 2.0)
+    return Target(name=spec, make=partial(Counting, waf, law, spec))
+
+
+@pytest.fixture
+def closed_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measuring, "twin_target", twin_target)
+
+
+def by_metric(done: Validation, drive: str) -> dict[str, Any]:
+    return {row.fact.metric: row for row in done.rows if row.fact.drive == drive}
+
+
+@pytest.mark.usefixtures("closed_form")
+def test_both_drives_from_facts_to_verdicts() -> None:
+    done = validate(["bx500-240", "bx500-240-nocache"])
+    on = by_metric(done, "bx500-240")
+    assert {row.verdict for row in on.values()} == {"pass"}
+    assert on["cache size"].found == pytest.approx(24, rel=0.01)
+    assert on["where folding begins"].also["1m-q1"] == pytest.approx(192, rel=0.01)
+    off = by_metric(done, "bx500-240-nocache")
+    assert off["speed of the first plateau"].found == pytest.approx(240, rel=0.01)
+    both = {row.fact.test: row for row in done.rows if row.fact.is_comparison}
+    assert both["write amplification"].found == pytest.approx(0.7, rel=0.01)
+    assert both["fill"].verdict == "computed"
+    # Equal drives but for the cache: reads agree, and the write cells show no difference.
+    assert both["CrystalDiskMark SEQ1M Q8T1 read"].verdict == "pass"
+    assert both["CrystalDiskMark RND4K Q1T1 write"].verdict == "miss"
+    # A closed form has neither a meter nor SMART data: four rows more find nothing, one of which is
+    # a known miss.
+    assert done.missed == 2 + 3
+    assert done.waiting == 8
+    assert len(done.to_json()["rows"]) == 19
+
+
+@pytest.mark.usefixtures("closed_form")
+def test_one_drive_has_no_comparisons() -> None:
+    done = validate(["bx500-240"])
+    assert [row.fact.drive for row in done.rows] == ["bx500-240"] * 6
+    assert done.missed == 0
+
+
+@pytest.mark.usefixtures("closed_form")
+def test_a_plan_that_two_rows_need_runs_once() -> None:
+    heard: list[tuple[str, str]] = []
+
+    def observer_for(drive: str, plan: str) -> Any:
+        from flashtwin.runner.observer import Silent
+
+        heard.append((drive, plan))
+        return Silent()
+
+    need = Need(drive="bx500-240", plan=FILL)
+    measured = measure([need, need], observer_for=observer_for)
+    assert heard == [("bx500-240", FILL)]
+    assert measured["bx500-240"].fill_waf["1m-q1"] == pytest.approx(2.0, rel=0.01)
+
+
+def test_a_drive_that_nobody_wrote_about_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    from flashtwin.study.validation import validate as validating
+
+    monkeypatch.setattr(validating, "drive_ids", lambda: ["mine", "bx500-240"])
+    with pytest.raises(FlashtwinError, match="nothing was published about mine") as raised:
+        validate(["mine"])
+    assert raised.value.hint == "outcomes are known of bx500-240"
+    assert raised.value.exit_code == 2
+
+
+class Counted:
+    """A run of which only steps and counters are asked."""
+
+    def __init__(self, *steps: tuple[str, int | None, int]) -> None:
+        self._steps = steps
+
+    def step(self, label: str) -> Any:
+        for number, (name, _, _) in enumerate(self._steps):
+            if name == label:
+                return SimpleNamespace(step=number)
+        return None
+
+    def xray(self, step: int) -> dict[str, Any]:
+        _, host, programmed = self._steps[step]
+        if host is None:
+            return {}
+        zero = np.zeros(2, dtype=np.int64)
+        columns = {name: zero for name in causes.PROGRAMMED.values()}
+        columns["slc_bytes"] = np.array([0, programmed - 1])
+        columns["pad_bytes"] = np.array([0, 1])
+        return {"t_ns": zero, "host_bytes": np.array([0, host]), **columns}
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        ([], 900 / 600),
+        ([("purge", None, 0)], 900 / 600),
+        ([("earlier", 100, 300)], (900 - 300) / (600 - 100)),
+        ([("earlier", 100, 300), ("purge", None, 0)], (900 - 300) / (600 - 100)),
+    ],
+)
+def test_amplification_counts_from_before_the_first_pass(before: Any, expected: float) -> None:
+    passes = [("fill/x/pass-1", 300, 500), ("rest", 300, 600), ("fill/x/pass-2", 600, 900)]
+    run: Any = Counted(*before, *passes)
+    assert fill_waf(run, "x") == pytest.approx(expected)
+
+
+def test_no_second_pass_no_amplification() -> None:
+    run: Any = Counted(("fill/x/pass-1", 300, 500))
+    assert fill_waf(run, "x") is None

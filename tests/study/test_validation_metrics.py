@@ -1,0 +1,170 @@
+"""The registry: rows spelled as published, and values taken from the right findings."""
+
+from __future__ import annotations
+
+import pytest
+
+from flashtwin.batteries.base import registry
+from flashtwin.catalogue.facts import Fact, facts_for, published
+from flashtwin.study.validation.metrics import (
+    EMPTY,
+    FILL,
+    HALF,
+    LONG,
+    PLANS,
+    POWER,
+    REGISTRY,
+    STRAIGHT,
+    WAF,
+    Measured,
+    measure_of,
+)
+
+BOTH = ("bx500-240", "bx500-240-nocache")
+LISTED = [fact for fact in facts_for(BOTH, published()) if measure_of(fact)]
+
+
+def one(test: str, metric: str | None = None) -> Fact:
+    return next(fact for fact in LISTED if fact.test == test and metric in (None, fact.metric))
+
+
+def drive(
+    fill: dict[str, float | None] | None = None,
+    empty: dict[str, float | None] | None = None,
+    half: dict[str, float | None] | None = None,
+    waf: dict[str, float | None] | None = None,
+) -> Measured:
+    findings = {FILL: fill or {}, EMPTY: empty or {}, HALF: half or {}}
+    return Measured(findings=findings, fill_waf=waf or {})
+
+
+def test_every_entry_names_a_published_row() -> None:
+    names = {(fact.test, fact.metric) for fact in published()}
+    assert set(REGISTRY) <= names
+
+
+def test_all_rows_of_both_drives_whose_battery_exists_are_listed() -> None:
+    waiting = [fact.test for fact in facts_for(BOTH, published()) if not measure_of(fact)]
+    assert len(LISTED) == 19
+    words = ("ATTO", "trace", "load", "copy", "against the write", "endurance")
+    assert all(any(word in test for word in words) for test in waiting), waiting
+
+
+def test_plans_are_batteries_with_parameters_that_exist() -> None:
+    for name, parameters in PLANS.values():
+        registry.request(name, parameters)
+    for measure in REGISTRY.values():
+        assert set(measure.plans) <= set(PLANS)
+
+
+def test_a_fill_row_counts_one_pattern_and_shows_the_other() -> None:
+    values: dict[str, float | None] = {
+        "fill.cache_size[128k-q32]": 24.1,
+        "fill.cache_size[1m-q1]": 23.9,
+    }
+    fact = one("fill, sequential, empty drive", "cache size")
+    found = REGISTRY[fact.test, fact.metric].find((drive(values),))
+    assert found.cells == {"": 24.1}
+    assert found.also == {"1m-q1": 23.9}
+
+
+@pytest.mark.parametrize(
+    ("metric", "finding"),
+    [
+        ("speed in the cache", "speed_cache"),
+        ("speed past the cache (direct to TLC), 25 GB to 192 GB", "speed_past_cache"),
+        ("where folding begins", "fold_begin"),
+        ("speed while folding, 192 GB to full", "speed_folding"),
+        ("mean speed of the direct and folding phases together", "mean_past_cache"),
+        ("speed of the first plateau", "speed_cache"),
+        ("end of the first plateau", "cache_size"),
+        ("mean speed after it", "mean_past_cache"),
+    ],
+)
+def test_each_fill_metric_has_its_finding(metric: str, finding: str) -> None:
+    measure = REGISTRY["fill, sequential, empty drive", metric]
+    found = measure.find((drive({f"fill.{finding}[128k-q32]": 7.0}),))
+    assert found.cells == {"": 7.0}
+
+
+def test_a_finding_without_a_value_is_no_value() -> None:
+    fact = one("fill, sequential, empty drive", "where folding begins")
+    assert REGISTRY[fact.test, fact.metric].find((drive(),)).cells == {"": None}
+
+
+def test_a_ratio_is_second_over_first() -> None:
+    on = drive({"fill.duration[128k-q32]": 2000.0}, waf={"128k-q32": 2.0, "1m-q1": 2.0})
+    off = drive({"fill.duration[128k-q32]": 1740.0}, waf={"128k-q32": 1.4, "1m-q1": 1.5})
+    time, waf = one("fill"), one("write amplification")
+    assert REGISTRY[time.test, time.metric].find((on, off)).cells == {"": pytest.approx(0.87)}
+    found = REGISTRY[waf.test, waf.metric].find((on, off))
+    assert found.cells == {"": pytest.approx(0.7)}
+    assert found.also == {"1m-q1": pytest.approx(0.75)}
+
+
+def test_ten_times_slower_is_asked_of_latency_and_of_speed() -> None:
+    name = "cdm.RND4K-Q1T1.write"
+    on = drive(empty={name: 80.0, f"{name}.latency": 48.0}, half={f"{name}.latency": 50.0})
+    off = drive(empty={name: 8.0, f"{name}.latency": 460.8}, half={f"{name}.latency": 450.0})
+    fact = one("CrystalDiskMark RND4K Q1T1 write")
+    found = REGISTRY[fact.test, fact.metric].find((on, off))
+    assert found.cells == {
+        "latency off/on": pytest.approx(9.6),
+        "speed on/off": pytest.approx(10.0),
+    }
+    assert found.also == {"latency half full": pytest.approx(9.0)}
+
+
+def test_equal_reads_judge_two_cells_and_show_the_inferred_ones() -> None:
+    threads = (1, 2, 4, 8, 16)
+    on = drive(empty={f"cdm.RND4K-Q1T{n}.read": 10.0 * n for n in threads})
+    off = drive(empty={f"cdm.RND4K-Q1T{n}.read": 10.0 * n + n / 10 for n in threads})
+    fact = one("CrystalDiskMark RND4K read, Q1T1 and Q1T4")
+    found = REGISTRY[fact.test, fact.metric].find((on, off))
+    assert set(found.cells) == {"Q1T1", "Q1T4"}
+    assert {"Q1T2", "Q1T8", "Q1T16"} <= set(found.also)
+    assert found.cells["Q1T1"] == pytest.approx(1.01)
+
+
+def test_power_while_writing_is_asked_of_the_mean_and_of_the_most_and_of_a_long_write() -> None:
+    fact = one("power, maximum and mean while writing")
+    on, off = (
+        Measured(
+            findings={
+                POWER: {"power.write": watts, "power.write.most": watts + 0.1},
+                LONG: {"power.write": 2 * watts, "power.write.most": 3 * watts},
+            },
+            fill_waf={},
+        )
+        for watts in (0.9, 0.8)
+    )
+    found = REGISTRY[fact.test, fact.metric].find((on, off))
+    assert found.cells == {
+        "mean, 24 GB": pytest.approx(8 / 9),
+        "most, 24 GB": pytest.approx(0.9),
+        "mean, 100 GB": pytest.approx(8 / 9),
+        "most, 100 GB": pytest.approx(8 / 9),
+    }
+
+
+def test_the_rise_of_write_amplification_is_of_the_first_drive() -> None:
+    fact = one("write amplification against fill")
+    on = Measured(
+        findings={
+            WAF: {"waf[25%]": 2.0, "waf[90%]": 2.5},
+            STRAIGHT: {"waf[25%]": 2.0, "waf[90%]": 3.0},
+        },
+        fill_waf={},
+    )
+    found = REGISTRY[fact.test, fact.metric].find((on, drive()))
+    assert (found.cells, found.also) == (
+        {"": 1.25},
+        {"straight after the fill": 1.5},
+    )
+
+
+def test_nothing_over_nothing_is_no_ratio() -> None:
+    fact = one("CrystalDiskMark SEQ1M Q8T1 write")
+    on = drive(empty={"cdm.SEQ1M-Q8T1.write": 0.0})
+    off = drive(empty={"cdm.SEQ1M-Q8T1.write": 100.0})
+    assert REGISTRY[fact.test, fact.metric].find((on, off)).cells == {"": None}
