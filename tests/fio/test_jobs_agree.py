@@ -26,8 +26,8 @@ from flashtwin.catalogue.loader import load
 from flashtwin.fio.language.words import script
 from flashtwin.fio.plan.files import Target
 from flashtwin.fio.plan.plan import plan
+from flashtwin.fio.report.counted import all_of
 from flashtwin.fio.report.formats import Shape, shown
-from flashtwin.fio.report.ran import all_of
 from flashtwin.fio.run import run_plan
 from flashtwin.fio.twin import FioTwin
 

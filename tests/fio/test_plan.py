@@ -10,8 +10,8 @@ from flashtwin.errors import FlashtwinError
 from flashtwin.fio.language.lines import read_text
 from flashtwin.fio.language.sections import typed
 from flashtwin.fio.language.words import script
-from flashtwin.fio.plan.convert import told
 from flashtwin.fio.plan.files import Target
+from flashtwin.fio.plan.job import told
 from flashtwin.fio.plan.plan import Plan, plan
 from flashtwin.model.fio_job import Blocks, Distribution, Span, Steady, Think
 

@@ -12,11 +12,10 @@ import pytest
 
 from flashtwin.drives.real.bins import counts_of, counts_of_bins
 from flashtwin.drives.real.output import parse_output
-from flashtwin.fio.report.classes import classes_of
 from flashtwin.fio.report.document import document
-from flashtwin.fio.report.job import Direction, JobReport, Spread, Windows, level_of
-from flashtwin.fio.report.samples import spread_of, windows_of
+from flashtwin.fio.report.job import Direction, JobReport, Spread, Windows, classes_of, level_of
 from flashtwin.model.histogram import BUCKETS, bins_of
+from flashtwin.runs.export.fio import spread_of, windows_of
 
 needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
 

@@ -15,12 +15,11 @@ from typing import Any
 import pytest
 
 from flashtwin.fio.language.words import script
+from flashtwin.fio.report.counted import style_of
 from flashtwin.fio.report.document import document
+from flashtwin.fio.report.formats import lines
 from flashtwin.fio.report.job import DIRECTIONS, Direction, JobReport, Spread, Style, Sync, Windows
-from flashtwin.fio.report.style import style_of
-from flashtwin.fio.report.terse import lines
-from flashtwin.fio.report.text import normal
-from flashtwin.fio.report.words import short, size
+from flashtwin.fio.report.text import normal, short, size
 from flashtwin.model.buckets import Bins, bucket_of
 
 FIO = shutil.which("fio")

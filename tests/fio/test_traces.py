@@ -20,7 +20,7 @@ from flashtwin.fio.language.sections import typed
 from flashtwin.fio.plan.files import Target
 from flashtwin.fio.plan.plan import Plan, plan
 from flashtwin.fio.plan.traces import Replaying
-from flashtwin.fio.report.files import files_of
+from flashtwin.fio.report.log_files import files_of
 from flashtwin.fio.run import run_plan
 from flashtwin.fio.twin import FioTwin
 from flashtwin.model.fio_job import Reading, Skip

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from flashtwin.cli.fio_shape import Asked
     from flashtwin.fio.plan.plan import Plan, Process
-    from flashtwin.fio.report.ran import Phase
-    from flashtwin.fio.report.wish import Log
+    from flashtwin.fio.report.counted import Phase
+    from flashtwin.fio.report.logs import Log
     from flashtwin.fio.run import PhaseResult, Rows
 
 
@@ -36,8 +36,8 @@ class Answer:
     """
 
     def __init__(self, plan: Plan, asked: Asked) -> None:
+        from flashtwin.fio.report.counted import preamble
         from flashtwin.fio.report.formats import PROGRAM
-        from flashtwin.fio.report.ran import preamble
 
         self._shape = asked.shape
         self._begin = preamble(plan.processes, PROGRAM)
@@ -72,15 +72,15 @@ class Answer:
         self.failed += self._place.close()
 
     def _tell(self, phases: Iterable[Phase]) -> None:
+        from flashtwin.fio.report.counted import all_of
         from flashtwin.fio.report.formats import shown
-        from flashtwin.fio.report.ran import all_of
 
         self._place.add(shown(all_of(phases), self._shape, self._begin))
         self._begin = ""
 
     def write_logs(self, found: Sequence[PhaseResult]) -> None:
         """All logs, each whole or not at all."""
-        from flashtwin.fio.report.files import files_of
+        from flashtwin.fio.report.log_files import files_of
 
         rows = [
             (process, row, one.begun_ns)

@@ -31,12 +31,12 @@ def output_of(output: Path | None, read: Script, on: str) -> Path | None:
 
 def check_logs(read: Script, made: Plan, on: str, asked: Asked, quiet: bool) -> None:
     """Refuse logs that cannot be written; tell of those that are not called as fio calls them."""
-    from flashtwin.fio.report import files
+    from flashtwin.fio.report import log_files
 
     traces = [process.job.fio.trace for process in made.processes if process.job.fio]
     inputs = {*inputs_of(read, on), *(Path(trace.path) for trace in traces if trace)}
-    files.check(made.processes, inputs=inputs, output=asked.output)
-    terminal.notes(files.renamed([process.clone.job for process in made.processes]), quiet)
+    log_files.check(made.processes, inputs=inputs, output=asked.output)
+    terminal.notes(log_files.renamed([process.clone.job for process in made.processes]), quiet)
 
 
 def inputs_of(read: Script, on: str) -> set[Path]:

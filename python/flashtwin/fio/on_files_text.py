@@ -21,9 +21,9 @@ from flashtwin.fio.language.sections import Note
 from flashtwin.fio.language.table import find
 from flashtwin.fio.language.text import text_of
 from flashtwin.fio.language.where import JobFileError, Where
-from flashtwin.fio.plan.clones import clones
 from flashtwin.fio.plan.files import Target, is_whole, names, parts
-from flashtwin.fio.report.files import is_typed, name_for_files
+from flashtwin.fio.plan.processes import clones
+from flashtwin.fio.report.log_files import is_typed, name_for_files
 
 _NO_LIMIT = 1 << 60
 _GRAIN = 1 << 20

@@ -16,8 +16,7 @@ from flashtwin.fio.language.job import FioJob
 from flashtwin.fio.language.kinds import Percent
 from flashtwin.fio.language.table_engines import PLUGINS, engine_of
 from flashtwin.fio.language.where import JobFileError
-from flashtwin.fio.plan.blocks import blocks
-from flashtwin.fio.plan.clones import Clone
+from flashtwin.fio.plan.processes import Clone, blocks
 
 GRAIN_BYTES = 4096
 # What these engines reach is a drive of its own; a file name only says where.

@@ -19,8 +19,8 @@ from flashtwin import _core
 from flashtwin.fio.language.job import FioJob
 from flashtwin.fio.language.sections import Note
 from flashtwin.fio.language.where import JobFileError, Where
-from flashtwin.fio.plan.clones import Clone
 from flashtwin.fio.plan.files import GRAIN_BYTES, Part, Target, is_whole
+from flashtwin.fio.plan.processes import Clone
 from flashtwin.model.fio_job import Fio, Reading, Shape, Skip, Trace
 from flashtwin.model.fio_job import Sequence as Order
 from flashtwin.model.job import Job, ReadWrite

@@ -13,16 +13,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flashtwin.fio.report.classes import LEAST_DEPTH, latency_classes, shown
 from flashtwin.fio.report.job import (
     BATCHES,
     DEPTHS,
     LATENCIES,
+    LEAST_DEPTH,
     Direction,
     JobReport,
     Style,
     aggregate,
+    latency_classes,
     share_of,
+    shown,
     six,
     when,
 )

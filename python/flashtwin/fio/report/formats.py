@@ -1,15 +1,114 @@
-"""The answer in the formats that were asked for, one after another as fio prints several."""
+"""The answer in the formats that were asked for, one after another as fio prints several.
+
+fio's terse output is a line a job with fields between semicolons, versions 3 to 5: version 3 (the
+default) has reads and writes, 5 adds the samples of the windows and trims; latencies are in
+microseconds.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.fio.report.counted import Counted, reports
 from flashtwin.fio.report.document import document
-from flashtwin.fio.report.terse import lines
+from flashtwin.fio.report.job import (
+    DEPTHS,
+    LEAST_DEPTH,
+    Direction,
+    JobReport,
+    Spread,
+    Style,
+    Windows,
+    aggregate,
+    latency_classes,
+    share_of,
+)
 from flashtwin.fio.report.text import normal
+from flashtwin.model.buckets import percentiles_of
+
+VERSIONS = (3, 4, 5)
+# The version that has trims, and samples of the windows.
+TRIMS = 5
+# fio keeps room for twenty percentiles.
+ROOM = 20
+
+
+def lines(jobs: Sequence[JobReport], *, program: str, version: int = 3) -> str:
+    """All jobs; `program` as in fio's first fields ("fio-3.33")."""
+    if version not in VERSIONS:
+        raise FlashtwinError(
+            f"terse version {version} is not known",
+            hint=f"--terse-version takes {', '.join(map(str, VERSIONS))}",
+            exit_code=USAGE,
+        )
+    whole = aggregate(jobs)
+    return "".join(";".join(_job(job, whole, program, version)) + "\n" for job in jobs)
+
+
+def _job(
+    job: JobReport, whole: Mapping[tuple[int, str], int], program: str, version: int
+) -> Iterator[str]:
+    yield from (str(version), program, job.name, str(job.group), str(job.error))
+    for name, one in job.told.items():
+        if name != "trim" or version == TRIMS:
+            yield from _direction(one, whole.get((job.group, name), 0), job.style, version)
+    # usr, sys, context switches, major and minor faults: nothing of this happens on a twin.
+    yield from ("0.000000%", "0.000000%", "0", "0", "0")
+    for name in DEPTHS:
+        share = job.levels.get(name, 0.0)
+        yield f"{max(share, LEAST_DEPTH) if share else 0.0:3.1f}%"
+    classes = latency_classes(job)
+    for unit in ("us", "ms"):
+        yield from (f"{share:3.2f}%" for share in _from_microseconds(classes, unit))
+    if job.description:
+        yield job.description
+
+
+def _from_microseconds(classes: Mapping[str, Mapping[str, float]], unit: str) -> Iterator[float]:
+    """What took less than a microsecond counts as the shortest class."""
+    below = sum(classes["ns"].values()) if unit == "us" else 0.0
+    for place, share in enumerate(classes[unit].values()):
+        yield share + (below if place == 0 else 0.0)
+
+
+def _direction(one: Direction, whole: int, style: Style, version: int) -> Iterator[str]:
+    seconds = one.runtime_ms / 1000
+    bytes_s = int(one.bytes / seconds) if seconds else 0
+    iops = int(one.ios / seconds) if seconds else 0
+    yield from map(str, (one.bytes >> 10, bytes_s >> 10, iops, one.runtime_ms))
+    yield from _spread(one.slat)
+    yield from _spread(one.clat)
+    yield from _percentiles(one, style)
+    yield from _spread(one.lat)
+    share = share_of(one.bw.mean, whole // 1024) if one.bw.count else 0.0
+    yield from _rates(one.bw, share)
+    if version == TRIMS:
+        yield str(one.bw.count)
+        yield from (str(one.iops.minimum), str(one.iops.maximum))
+        yield from (f"{one.iops.mean:.6f}", f"{one.iops.stddev:.6f}", str(one.iops.count))
+
+
+def _percentiles(one: Direction, style: Style) -> Iterator[str]:
+    """Of whole latencies where they are asked for, else of completion: there is room for one."""
+    latency = next((name for name in ("lat", "clat") if name in style.latencies), None)
+    wanted = style.percentiles if latency else ()
+    found = percentiles_of(one.bins(latency), wanted) if latency else {}
+    yield from (f"{share:.6f}%={found.get(share, 0) // 1000}" for share in wanted)
+    yield from ["0%=0"] * (ROOM - len(wanted))
+
+
+def _spread(one: Spread) -> Iterator[str]:
+    yield from (str(one.minimum // 1000), str(one.maximum // 1000))
+    yield from (f"{one.mean / 1000:.6f}", f"{one.stddev / 1000:.6f}")
+
+
+def _rates(one: Windows, share: float) -> Iterator[str]:
+    yield from (str(one.minimum), str(one.maximum), f"{share:.6f}%")
+    yield from (f"{one.mean:.6f}", f"{one.stddev:.6f}")
+
 
 # The version of fio whose formats these are; programs that read them look for it.
 PROGRAM = "fio-3.33"

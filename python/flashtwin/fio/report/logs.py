@@ -1,23 +1,90 @@
-"""fio's log files: bandwidth, latencies, requests a second, histograms, by request or by window.
+"""fio's log files: bandwidth, latencies, requests a second, histograms; and its iologs.
 
-A line is `ms, value, direction, block size, [offset,] priority`. By request the bandwidth is that
-request's own in kB/s, its rate is 1, and latencies are nanoseconds; by window (`log_avg_msec`)
-bandwidth is KiB/s and the block size 0. Times count from the start of the process's measured time,
-or from that of the run (`Wish.epoch_ms`); directions are 0 read, 1 write, 2 trim. Seen in the logs
-of fio 3.33.
+A line of a log is `ms, value, direction, block size, [offset,] priority`. By request the bandwidth
+is that request's own in kB/s, its rate is 1, and latencies are nanoseconds; by window
+(`log_avg_msec`) bandwidth is KiB/s and the block size 0. Times count from the start of the
+process's measured time, or from that of the run (`Wish.epoch_ms`); directions are 0 read, 1 write,
+2 trim. Seen in the logs of fio 3.33.
+
+An iolog has version 3: a time in microseconds before each line. fio reads such a file back with
+`read_iolog`, and so do we. A process's requests stand in the order in which they were issued, under
+the names of its files; a name is one word there, so that blanks become underscores. Processes that
+log into one file, as copies do, stand one behind the other, each with the first line of an iolog,
+as fio writes them. Times count from 1: fio takes 0 for no time, and loses the pause behind it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from flashtwin.fio.report.wish import HIST, KINDS, Log, Pieces, Wish, pieces_of
 from flashtwin.model.buckets import BITS, BUCKETS, bucket_of
+
+KINDS = {
+    "write_bw_log": ("bw",),
+    "write_iops_log": ("iops",),
+    "write_lat_log": ("slat", "clat", "lat"),
+}
+HIST = "write_hist_log"
+
+
+# The text of a log, made anew each time that it is asked for.
+Pieces = Callable[[], Iterable[str]]
+# Rows of a log that are text at once.
+PIECE_ROWS = 1 << 16
+
+
+def pieces_of(rows: int) -> Iterator[slice]:
+    """The rows of a table, some at a time."""
+    return (slice(begin, begin + PIECE_ROWS) for begin in range(0, rows, PIECE_ROWS))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Log:
+    """A file to write: its name, its text in pieces that are made as they are asked for, and
+    whether somebody typed the name.
+
+    A log of single requests is many times larger than what it is made of.
+    """
+
+    name: str
+    pieces: Pieces
+    typed: bool = False
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return "".join(self.pieces())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """What a process wants logged.
+
+    `logs` has the file-name prefix of each option that was written, `typed` those options whose
+    prefix stands on the command line; `number` goes into names where each process has logs of its
+    own. `hist_ns` is the interval of histograms, `coarse` halves their
+    bins so many times. `epoch_ms` is added to all times.
+    """
+
+    logs: Mapping[str, str]
+    number: int | None
+    typed: frozenset[str] = frozenset()
+    offsets: bool = False
+    hist_ns: int = 0
+    coarse: int = 0
+    slat: bool = True
+    clat: bool = True
+    lat: bool = True
+    bw: bool = True
+    iops: bool = True
+    epoch_ms: int = 0
+
 
 MS = 1_000_000
 MOVES = 3
@@ -182,3 +249,44 @@ def coarsened(counts: Any, times: int) -> Any:
     """Neighbouring bins added up, so that 2^times become one."""
     assert 0 <= times <= BITS, f"{times} halvings of {1 << BITS} bins"
     return counts.reshape(-1, 1 << times).sum(axis=1)
+
+
+# The last one is the sync of a file at the end of a pass.
+ACTIONS = ("read", "write", "trim", "sync", "datasync", "sync")
+MICROSECOND = 1_000
+FIRST_US = 1
+
+
+def iolog(rows: Sequence[tuple[Mapping[str, Any], Sequence[str]]]) -> Iterator[str]:
+    """One file for processes that log into it, each with the names of its spans, in pieces."""
+    for one in rows:
+        yield from _process(*one)
+
+
+def _process(row: Mapping[str, Any], names: Sequence[str]) -> Iterator[str]:
+    requests = row["requests"]
+    names = ["_".join(name.split()) for name in names]
+    order = np.lexsort((requests["number"], requests["start_ns"]))
+    begun = _time(int(row["started_ns"]))
+    yield "fio version 3 iolog\n"
+    for name in names:
+        yield f"{begun} {name} add\n"
+    for name in names:
+        yield f"{begun} {name} open\n"
+    columns = ("start_ns", "file", "direction", "offset", "bytes")
+    last = begun
+    for some in pieces_of(len(order)):
+        lines = []
+        for at, file, direction, offset, size in zip(
+            *(requests[name][order[some]].tolist() for name in columns), strict=True
+        ):
+            last = _time(at)
+            place = f" {offset} {size}" if direction < 3 else " 0 0"
+            lines.append(f"{last} {names[file]} {ACTIONS[direction]}{place}\n")
+        yield "".join(lines)
+    for name in names:
+        yield f"{max(last, _time(int(row['ended_ns'])))} {name} close\n"
+
+
+def _time(at_ns: int) -> int:
+    return FIRST_US + at_ns // MICROSECOND

@@ -16,10 +16,8 @@ from flashtwin.fio.language.kinds import Percent
 from flashtwin.fio.language.sections import Note
 from flashtwin.fio.language.table_engines import SYNCHRONOUS
 from flashtwin.fio.language.where import JobFileError
-from flashtwin.fio.plan.blocks import blocks
-from flashtwin.fio.plan.clones import Clone
 from flashtwin.fio.plan.files import Layout, Part
-from flashtwin.fio.plan.places import check_law, strides
+from flashtwin.fio.plan.processes import Clone, blocks
 from flashtwin.model.fio_job import (
     Batch,
     Distribution,
@@ -31,6 +29,7 @@ from flashtwin.model.fio_job import (
     Pace,
     Span,
     Steady,
+    Strides,
     Syncs,
     Think,
     Triple,
@@ -399,3 +398,47 @@ def told(job: FioJob) -> list[Note]:
         if job[name]
     ]
     return found
+
+
+def check_law(job: FioJob, files: int) -> None:
+    """fio keeps one number and one centre for both laws of a job."""
+    service, spread = job["file_service_type"], job["random_distribution"]
+    if service.value is None or files == 1 or service.name != spread.name:
+        return
+    if (service.value, service.center) != (spread.value, spread.center):
+        raise JobFileError(
+            job.line("file_service_type"),
+            f"fio knows one {service.name} in a job, and file_service_type and random_distribution"
+            " differ",
+            hint="write the same numbers behind both",
+        )
+
+
+def strides(job: FioJob) -> Strides | None:
+    """fio's zones with gaps, where they do anything."""
+    if job["zonemode"] != "strided":
+        if job["zonesize"]:
+            raise JobFileError(
+                job.line("zonesize"),
+                "zonesize without zones, which fio refuses",
+                hint="add zonemode=strided, or leave zonesize out",
+            )
+        return None
+    if not job["zonesize"]:
+        raise JobFileError(
+            job.line("zonemode"), "zonemode=strided needs a zonesize", hint="add zonesize=, e.g. 1m"
+        )
+    if (job["openfiles"] or 0) > 1:
+        # fio has zones where it opens a file at a time, or is not told how many.
+        return None
+    if "trimwrite" in job["rw"].rw:
+        raise JobFileError(
+            job.line("zonemode"),
+            f"zones are not possible on a simulated drive with rw={job['rw'].rw}",
+            hint="write or trim them",
+        )
+    return Strides(
+        size=job["zonesize"],
+        range=job["zonerange"] or job["zonesize"],
+        skip=job["zoneskip"],
+    )

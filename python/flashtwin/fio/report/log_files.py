@@ -1,7 +1,8 @@
 """The files beside the answer: which logs the processes of a plan want, under fio's names.
 
 Where they may be is decided here: a name on the command line is anywhere, one in a job file is
-below the directory that the command runs in, and a job's own name is made such a name.
+below the directory that the command runs in, and a job's own name is made such a name. What stands
+in them is made by `logs`, when they are written.
 """
 
 from __future__ import annotations
@@ -17,11 +18,10 @@ from flashtwin.errors import FlashtwinError
 from flashtwin.fio.language.job import FioJob
 from flashtwin.fio.language.sections import Note
 from flashtwin.fio.language.where import COMMAND_LINE
-from flashtwin.fio.plan.convert import EPOCHS
+from flashtwin.fio.plan.job import EPOCHS
 from flashtwin.fio.plan.plan import Process
-from flashtwin.fio.report.logs import joined, logs_of, name_of
-from flashtwin.fio.report.style import without
-from flashtwin.fio.report.wish import HIST, KINDS, Log, Wish
+from flashtwin.fio.report.counted import without
+from flashtwin.fio.report.logs import HIST, KINDS, Log, Wish, iolog, joined, logs_of, name_of
 
 MS = 1_000_000
 
@@ -34,8 +34,6 @@ def files_of(rows: Sequence[Ran]) -> list[Log]:
     wanting = [one for one in rows if _wants(one[0])]
     if not wanting:
         return []
-    from flashtwin.fio.report.iolog import iolog
-
     logs = [
         log
         for process, row, begun_ns in wanting
