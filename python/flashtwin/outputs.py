@@ -14,7 +14,7 @@ Invariants:
   no `..`, no symbolic link, no control character.
 
 Outside stay the journal of a run, which grows line by line, lock files, and the file that a
-measurement is made in (`drives.real_file`); `tests/test_tidy.py` has the list.
+measurement is made in (`drives.real.real_file`); `tests/test_tidy.py` has the list.
 """
 
 from __future__ import annotations

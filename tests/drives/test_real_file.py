@@ -148,7 +148,7 @@ def test_file_system_of_a_path(tmp_path: Path) -> None:
 ENDLESS = """
 import sys
 from flashtwin.model.step import Job, Run
-from flashtwin.drives.real import Real
+from flashtwin.drives.real.real import Real
 drive = Real(sys.argv[1], 16 << 20)
 job = Job(name="endless", rw="randread", block_bytes=4096, runtime_s=600.0)
 
@@ -205,7 +205,8 @@ def _is_running(pid: int) -> bool:
 def left_by_another_process(path: Path) -> real_file.Left:
     """A file of ours whose process was killed: it is there, and nobody here holds it."""
     code = (
-        "import json, os, sys\nfrom pathlib import Path\nfrom flashtwin.drives import real_file\n"
+        "import json, os, sys\nfrom pathlib import Path\n"
+        "from flashtwin.drives.real import real_file\n"
         "file = real_file.create(Path(sys.argv[1]), 1 << 20)\n"
         "print(json.dumps(real_file.left_behind(file, 1 << 20)), flush=True)\n"
         "os.kill(os.getpid(), 9)"

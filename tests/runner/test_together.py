@@ -122,7 +122,7 @@ import os, sys, time
 from functools import partial
 from pathlib import Path
 from fakes import FakeDrive
-from flashtwin.drives.protocol import Interrupted, Progress
+from flashtwin.model.target import Interrupted, Progress
 from flashtwin.runner.targets import Target
 from flashtwin.runner.together import Task, run_tasks
 
