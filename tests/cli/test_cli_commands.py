@@ -358,3 +358,12 @@ def test_findings_are_told_also_where_the_page_cannot_be_made(
     assert "fill 1m-q1" in done.stdout and "report:" not in done.stdout
     told = run("test", "--resume", "here", "--json")
     assert told.exit_code == 3 and json.loads(told.stdout)["report"] is None
+
+
+def test_a_report_is_left_out_where_none_is_wanted(run: Run, tmp_path: Path) -> None:
+    asked = ("test", "bx500-240", "--battery", "fill:patterns=1m-q1", "--no-report")
+    done = run(*asked, "--out", "here")
+    assert done.exit_code == 0 and "fill 1m-q1" in done.stdout and "report:" not in done.stdout
+    told = run("test", "--resume", "here", "--no-report", "--json")
+    assert told.exit_code == 0 and json.loads(told.stdout)["report"] is None
+    assert not list(Path("here").rglob("report.html"))

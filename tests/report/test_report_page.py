@@ -18,7 +18,7 @@ from resealed import rewrite
 from flashtwin import report
 from flashtwin.charts import figures
 from flashtwin.errors import FlashtwinError
-from flashtwin.report import about, endurance, findings, page, xray
+from flashtwin.report import about, endurance, findings, page, template, xray
 from flashtwin.report.view import drives_of
 from flashtwin.runs import causes
 from flashtwin.runs.rundir import Run
@@ -290,3 +290,19 @@ def test_every_pass_stands_under_its_own_heading(tmp_path: Path) -> None:
         "Second pass, on the full drive": "Mean speed",
         "Third pass, on the full drive": "Mean speed",
     }
+
+
+@pytest.mark.parametrize("place", ["kept", "full/kept"])
+def test_templates_are_compiled_once_where_that_can_be_kept(
+    place: str, pair: list[Run], text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "full").write_text("no folder")
+    monkeypatch.setattr(template, "COMPILED", tmp_path / place)
+    monkeypatch.setattr("sys.dont_write_bytecode", False)
+    for _ in range(2):
+        template.load.cache_clear()
+        template._environment.cache_clear()
+        assert page.render(pair) == text
+    assert (tmp_path / place).is_dir() == (place == "kept")
+    template.load.cache_clear()
+    template._environment.cache_clear()

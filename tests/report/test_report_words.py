@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,12 @@ def test_durations(seconds: float, text: str) -> None:
 )
 def test_significant_digits(value: float, digits: int, text: str) -> None:
     assert numbers.significant(value, digits) == text
+
+
+def test_arrays_are_short_numbers() -> None:
+    values = [0.123456, -98765.4, 461.0, 1e-7 / 3, 2.0e17, 0.0, float("nan"), float("inf")]
+    assert numbers.compact(values, 3) == [0.123, -98800, 461, 3.33e-8, 2e17, 0, None, None]
+    assert json.dumps(numbers.compact([0.3, 1e6 / 3], 4)) == "[0.3, 333300]"
 
 
 def test_the_summary_says_what_the_findings_say(tmp_path: Path) -> None:

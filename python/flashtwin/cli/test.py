@@ -52,6 +52,9 @@ DEFAULT = "fill,crystaldiskmark"
     help="Go on with a run that was interrupted, as it was asked for.",
 )
 @options.out("The run directory; by default ./flashtwin-runs/<time>-<target>.")
+@click.option(
+    "--no-report", is_flag=True, help="Make no report.html; flashtwin report makes it later."
+)
 @options.seed
 @options.sets
 @options.firmware
@@ -67,6 +70,7 @@ def command(
     budget: str | None,
     resume: Path | None,
     out: Path | None,
+    no_report: bool,
     seed: int,
     sets: tuple[str, ...],
     firmware: tuple[str, ...],
@@ -85,7 +89,7 @@ def command(
     """
     if resume is not None:
         _only_resume(context)
-        _resume(resume, targets, quiet, as_json)
+        _resume(resume, targets, quiet, as_json, page=not no_report)
         return
     if not targets:
         raise click.UsageError("Missing argument 'TARGET...'.", context)
@@ -121,10 +125,10 @@ def command(
         ]
         with planned(where, tasks, seed, again):
             runs = run_tasks(tasks, seed=seed, command=again)
-    _tell(runs, where, as_json)
+    _tell(runs, where, as_json, page=not no_report)
 
 
-def _resume(where: Path, targets: Sequence[str], quiet: bool, as_json: bool) -> None:
+def _resume(where: Path, targets: Sequence[str], quiet: bool, as_json: bool, *, page: bool) -> None:
     """Go on with what is not finished in a run directory, or in the folder of several."""
     from flashtwin.cli import progress
     from flashtwin.runner.again import Kept, drop_plan, going_on
@@ -143,7 +147,7 @@ def _resume(where: Path, targets: Sequence[str], quiet: bool, as_json: bool) -> 
     if not tasks and not quiet:
         terminal.note(f"{where} is finished: nothing was left to do")
     runs = [Run(place) for place in kept.places]
-    _tell(runs, where, as_json)
+    _tell(runs, where, as_json, page=page)
 
 
 def _only_resume(context: click.Context) -> None:
@@ -154,7 +158,7 @@ def _only_resume(context: click.Context) -> None:
         for parameter in context.command.params
         if context.params.get(parameter.name or "")
         and context.get_parameter_source(parameter.name or "") is not default
-        and parameter.name not in ("targets", "resume", "quiet", "as_json")
+        and parameter.name not in ("targets", "resume", "quiet", "as_json", "no_report")
     ]
     if given:
         raise click.UsageError(
@@ -181,17 +185,21 @@ def _seconds(budget: str | None) -> float | None:
     return seconds
 
 
-def _tell(runs: Sequence[Run], where: Path, as_json: bool) -> None:
-    """Make the page and print the findings, which are there also where the page cannot be made."""
+def _tell(runs: Sequence[Run], where: Path, as_json: bool, *, page: bool) -> None:
+    """Make the page, if it is wanted, and print the findings, which are there also where the page
+    cannot be made."""
+    if not page:
+        _print(runs, None, as_json)
+        return
     from flashtwin import report
     from flashtwin.errors import FlashtwinError
 
     try:
-        page = report.build(runs, where / "report.html", within=where)
+        written = report.build(runs, where / "report.html", within=where)
     except FlashtwinError:
         _print(runs, None, as_json)
         raise
-    _print(runs, page, as_json)
+    _print(runs, written, as_json)
 
 
 def _print(runs: Sequence[Run], page: Path | None, as_json: bool) -> None:

@@ -73,14 +73,15 @@ def compact(values: object, digits: int = 5) -> list[float | int | None]:
     import numpy as np
 
     array = np.asarray(values, dtype=np.float64)
-    return [_short(float(value), digits) for value in array]
-
-
-def _short(value: float, digits: int) -> float | int | None:
-    if not math.isfinite(value):
-        return None
-    rounded = float(f"{value:.{digits}g}")
-    return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded
+    known = np.isfinite(array)
+    sizes = np.abs(np.where(known & (array != 0), array, 1.0))
+    places = digits - 1 - np.floor(np.log10(sizes))
+    # Powers of ten of whole numbers are exact, so the quotients have no more digits than asked for.
+    up, down = 10.0 ** np.clip(places, 0, 300), 10.0 ** np.clip(-places, 0, 300)
+    rounded = np.where(known, np.round(np.where(known, array, 0.0) / down * up) / up * down, 0.0)
+    whole = (rounded == np.floor(rounded)) & (np.abs(rounded) < 1e15)
+    rows = zip(rounded.tolist(), whole.tolist(), known.tolist(), strict=True)
+    return [(int(value) if plain else value) if there else None for value, plain, there in rows]
 
 
 def _half(value: float, low: float | None, high: float | None) -> float | None:

@@ -107,7 +107,7 @@ async function sheet(card) {
   const pattern = ofGroup(card) ? DATA.groups.find((group) => group.id === state.group)?.title : null;
   const about = [pattern, card === "xray" ? phaseTitle(state.phase) : null, drivesOf(card).map((drive) => drive.name).join(", ")];
   return svg("svg", {
-    xmlns: "http://www.w3.org/2000/svg", width, height: y + 8, viewBox: `0 0 ${width} ${y + 8}`, "font-family": colour("font"),
+    xmlns: "http://www.w3.org/2000/svg", width, height: y + 8, viewBox: `0 0 ${width} ${y + 8}`, "font-family": font(),
   }, svg("rect", { width, height: y + 8, fill: "var(--card)" }),
   words(GAP, 30, `${section}: ${title}`, 16, { "font-weight": 650 }),
   words(GAP, 50, about.filter(Boolean).join(" · "), 12, { fill: "var(--quiet)" }),
@@ -131,7 +131,7 @@ function keysOf(card, width) {
     keys.push({ mark: (x, y) => dash(x, y, "4 2"), space: 32, text: "written by the host" });
   }
   const parts = [], ruler = document.createElement("canvas").getContext("2d");
-  ruler.font = `12px ${colour("font")}`;
+  ruler.font = `12px ${font()}`;
   let x = GAP, y = HEAD + 12;
   for (const key of keys) {
     const long = key.space + ruler.measureText(key.text).width + 20;

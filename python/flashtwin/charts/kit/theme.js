@@ -3,13 +3,23 @@ const root = document.documentElement;
 const prefersDark = matchMedia("(prefers-color-scheme: dark)");
 
 const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : prefersDark.matches);
-const colour = (name_) => getComputedStyle(root).getPropertyValue(`--${name_}`).trim();
+const font = () => getComputedStyle(root).getPropertyValue("--font").trim();
+
+// A colour of the style sheet as the theme has it now: a picture that is saved knows no variables.
+function colour(name_) {
+  const probe = document.createElement("i");
+  probe.style.color = `var(--${name_})`;
+  document.body.append(probe);
+  const found = getComputedStyle(probe).color;
+  probe.remove();
+  return found;
+}
 
 function chartConfig() {
   const quiet = "var(--quiet)", faint = "var(--faint)", grid = "var(--line)";
   return {
     background: "transparent",
-    font: colour("font"),
+    font: font(),
     padding: { left: 0, top: 4, right: 8, bottom: 4 },
     view: { stroke: null },
     axis: {
