@@ -32,10 +32,14 @@ from flashtwin.model.step import (
     Step,
     Trim,
 )
-from flashtwin.model.target import DriveInfo, Interrupted, Progress, Watch
+from flashtwin.model.target import Capabilities, DriveInfo, Interrupted, Progress, Watch
 
 GB = 10**9
 MB = 10**6
+ON_PAPER = Capabilities(
+    virtual_time=True, repeatable=True, host_time=True, trim=True, purge=True, xray=True
+)
+IN_A_FILE = Capabilities(whole_drive=False, filled_first=True, xray=True, destroys_data=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +87,7 @@ class FakeDrive:
             name=self.name,
             kind=self.kind,  # type: ignore[arg-type]
             capacity_bytes=self.law.capacity_bytes,
-            virtual_time=self.kind == "twin",
+            can=ON_PAPER if self.kind == "twin" else IN_A_FILE,
             identity={"law": "closed form", "raw_bytes": 274_877_906_944},
         )
 

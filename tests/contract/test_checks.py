@@ -23,7 +23,7 @@ from flashtwin.drives.contract import (
 from flashtwin.model.histogram import BUCKETS
 from flashtwin.model.series import COLUMNS, Series
 from flashtwin.model.step import Job, NotPossible, Purge, Rest, Result, Run, Step
-from flashtwin.model.target import DriveInfo, Progress
+from flashtwin.model.target import Capabilities, DriveInfo, Progress
 
 MIB = 1 << 20
 JOB = Job(name="write", rw="write", block_bytes=MIB, depth=2, size=1024 * MIB)
@@ -145,6 +145,7 @@ class Answers:
 
     answer: Callable[[Step], Any]
     virtual: bool = True
+    purge: bool = True
     identity: object = None
     closed: int = 0
 
@@ -154,7 +155,7 @@ class Answers:
             name="answers",
             kind="twin",
             capacity_bytes=1 << 30,
-            virtual_time=self.virtual,
+            can=Capabilities(virtual_time=self.virtual, purge=self.purge),
             identity={"of": self.identity},
         )
 
@@ -187,6 +188,15 @@ def quiet(step: Step, duration_ns: int = 0, start_ns: int = 0, label: str | None
 def test_answers_that_break_it(answer: Callable[[Step], Any], step: Step, named: str) -> None:
     with pytest.raises(AssertionError, match=re.escape(named)):
         Asked(drive=Answers(answer)).do(step)
+
+
+def test_what_a_drive_says_that_it_can_is_what_it_does() -> None:
+    refuses = Answers(lambda step: NotPossible(reason="no"))
+    with pytest.raises(AssertionError, match="says that it can do this, and answered: no"):
+        Asked(drive=refuses).do(Purge())
+    with pytest.raises(AssertionError, match="says that it cannot do this, and did it"):
+        Asked(drive=Answers(quiet, purge=False)).do(Purge())
+    assert Asked(drive=replace(refuses, purge=False)).do(Purge()) == NotPossible(reason="no")
 
 
 @pytest.mark.parametrize("virtual", [True, False])

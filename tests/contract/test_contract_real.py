@@ -24,8 +24,7 @@ def target(tmp_path: Path) -> Real:
 
 
 def test_file(tmp_path: Path) -> None:
-    drive = target(tmp_path)
-    check_drive(drive, holds_depth=bool(drive.info.identity["holds_depth"]))
+    check_drive(target(tmp_path))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -222,7 +222,7 @@ def test_the_xray_follows_energy_and_temperature() -> None:
 
 def test_the_manifest_names_the_whole_spec() -> None:
     info = twin().info
-    assert info.name == "bx500-240" and info.kind == "twin" and info.virtual_time
+    assert info.name == "bx500-240" and info.kind == "twin" and info.can.virtual_time
     assert info.capacity_bytes == pytest.approx(240e9, rel=0.001)
     assert {"hash", "toml", "values"} <= set(info.identity)
     raw = info.identity["raw_bytes"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -270,7 +270,9 @@ METERED = {"size": "4GB", "rest_s": "20s", "random_s": "5s"}
 )  # fmt: skip
 def test_power_is_divided(seconds: float, titles: list[str]) -> None:
     """60 s idle, 10 s a write or read of 4 GB and 10 for the copy, 20 a rest, 5 at random."""
-    assert chosen(seconds, registry.request("power", METERED)) == titles
+    info = FakeDrive(law=QUICK).info
+    metered = replace(info, can=replace(info.can, power_meter=True))
+    assert chosen(seconds, registry.request("power", METERED), info=metered) == titles
 
 
 def test_power_on_a_file_costs_a_budget_nothing() -> None:

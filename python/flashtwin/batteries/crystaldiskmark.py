@@ -175,13 +175,17 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
 def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
     """Where this run leaves CrystalDiskMark 9."""
     said = []
-    if info.virtual_time:
+    if info.can.whole_drive:
         said.append("the test file is a range of addresses: no file system between")
+    if info.can.host_time:
         said.append(f"the host takes {parameters.host_us:g} us a command (a prior, set host_us)")
-        said.append("the drive is purged first" + _and_filled(parameters))
-    if info.kind == "file":
+    else:
         said.append("runs through fio on Linux, not through DiskSpd on Windows")
-        said.append("the drive under the file is as full as it is: it cannot be purged")
+    if info.can.purge:
+        said.append("the drive is purged first" + _and_filled(parameters))
+    else:
+        under = "the drive" if info.can.whole_drive else "the drive under the file"
+        said.append(f"{under} is as full as it is: it cannot be purged")
     if parameters.variant == "kdiskmark":
         said.append("scores as KDiskMark: the mean, no unscored run, KiB/s / 1000, one pass a run")
     if parameters.profile == "article":
@@ -242,7 +246,7 @@ def _run(
         io_bytes=size * cell.threads if parameters.variant == "kdiskmark" else None,
         runtime_s=RUN_S,
         read_percent=parameters.mix if direction == "mix" and parameters.mix else 50,
-        host_ns=round(parameters.host_us * 1000) if info.virtual_time else 0,
+        host_ns=round(parameters.host_us * 1000) if info.can.host_time else 0,
         shared_stream=cell.sequential and cell.threads > 1,
         seed=parameters.runs.index(name) + 1,
     )

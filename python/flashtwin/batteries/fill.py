@@ -136,12 +136,12 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
 def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
     """Where this run leaves what the reviewers do."""
     said = []
-    if info.kind == "file":
+    if not info.can.whole_drive:
         said.append("fills a file, not a drive: the drive under it is neither erased nor filled")
     sample_s = _sample_s(parameters, info)
     if sample_s != SAMPLE_S:
         said.append(f"samples every {units.show_seconds(sample_s)} instead of every 500ms")
-    if info.virtual_time:
+    if info.can.host_time:
         said.append(f"the host takes {parameters.host_us:g} us a command (a prior, set host_us)")
     return said
 
@@ -150,7 +150,7 @@ def _idle_s(parameters: Parameters, info: DriveInfo) -> float:
     """The rest that lets a drive clear its cache; real time is dear, so a file gets less of it."""
     if parameters.idle_s is not None:
         return parameters.idle_s
-    return IDLE_S if info.virtual_time else IDLE_S_FILE
+    return IDLE_S if info.can.virtual_time else IDLE_S_FILE
 
 
 def _check(parameters: Parameters, info: DriveInfo) -> None:
@@ -172,7 +172,7 @@ def _pass(parameters: Parameters, info: DriveInfo, pattern: Pattern, number: int
         block_bytes=pattern.block_bytes,
         depth=pattern.depth,
         size=size,
-        host_ns=round(parameters.host_us * 1000) if info.virtual_time else 0,
+        host_ns=round(parameters.host_us * 1000) if info.can.host_time else 0,
         seed=number,
     )
     label = f"fill/{pattern}/pass-{number}"
@@ -196,7 +196,6 @@ def _findings(
     written = result.series.only(WRITE)
     if int(written.bytes.sum()) == 0:
         return []
-    raw = info.identity.get("raw_bytes")
     return analyse_fill(
         written.t_ns,
         written.dt_ns,
@@ -204,7 +203,7 @@ def _findings(
         pattern=str(pattern),
         label=label,
         capacity_bytes=info.capacity_bytes,
-        raw_bytes=raw if isinstance(raw, int) else (0 if info.kind == "file" else None),
+        raw_bytes=info.raw_bytes,
         pass_number=number,
     )
 

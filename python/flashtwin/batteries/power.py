@@ -78,10 +78,11 @@ def steps(parameters: Parameters, info: DriveInfo) -> Steps:
 def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
     """Where this run leaves what the reviewers do."""
     said = []
-    if info.kind == "file":
-        said.append("a file has no meter of its own: nothing is measured")
-    if info.virtual_time:
+    if not info.can.power_meter:
+        said.append("the target has no meter: nothing is measured")
+    elif info.can.purge:
         said.append("the drive is purged first")
+    if info.can.host_time:
         said.append(f"the host takes {parameters.host_us:g} us a command (a prior, set host_us)")
     if parameters.size > info.capacity_bytes:
         said.append("writes the whole drive, which is smaller than size")
@@ -118,7 +119,7 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
 
 
 def _work(parameters: Parameters, info: DriveInfo, size: int) -> Sequence[Run | Rest]:
-    host_ns = round(parameters.host_us * 1000) if info.virtual_time else 0
+    host_ns = round(parameters.host_us * 1000) if info.can.host_time else 0
 
     def run(name: str, rw: ReadWrite, block_bytes: int, depth: int, **bounds: float | int) -> Run:
         job = Job(

@@ -91,7 +91,7 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
 
 def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
     """Where this run leaves what the reviewers do."""
-    return ["a file has no SMART data: nothing is measured"] if info.kind == "file" else []
+    return [] if info.can.smart else ["the target has no SMART data: nothing is measured"]
 
 
 def _finding(

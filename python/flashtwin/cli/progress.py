@@ -113,7 +113,7 @@ class _Noting(Silent):
         if estimate.read_bytes:
             moved += f", reads {terminal.size(estimate.read_bytes)}"
         takes = f"about {duration(estimate.wall_s)}"
-        if info.virtual_time:
+        if info.can.virtual_time:
             takes += f" for {duration(estimate.drive_s)} of the drive's time"
         self._notes.say(f"{self._name}: {moved}, {takes}")
         for battery, lines in departs.items():

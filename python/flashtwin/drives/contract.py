@@ -51,18 +51,17 @@ DEPTH_LEAST = 0.5
 # Half of a bucket of 1/64, and what rounding adds to it.
 BUCKET = 0.01
 
+# Steps that a drive may refuse; it says before whether it will.
+OPTIONAL = (Trim, Purge, Ask)
+
 _CODES = {"read": READ, "write": WRITE, "trim": TRIM}
 
 
-def check_drive(drive: Drive, *, holds_depth: bool = True) -> None:
-    """Put a drive through all checks and close it.
-
-    `holds_depth`: false for a target whose host cannot keep a job's depth outstanding (fio without
-    asynchronous I/O); whether it is reached is then not asked.
-    """
+def check_drive(drive: Drive) -> None:
+    """Put a drive through all checks and close it."""
     try:
         check_info(drive)
-        asked = Asked(drive=drive, holds_depth=holds_depth)
+        asked = Asked(drive=drive)
         for step in plain_steps():
             asked.do(step)
         for run in runs():
@@ -81,7 +80,7 @@ def check_info(drive: Drive) -> None:
     """What a drive says of itself before it is asked anything."""
     info = drive.info
     assert info.name, "a drive has a name"
-    assert info.kind in ("twin", "file"), f"kind is {info.kind!r}, expected twin or file"
+    assert info.kind, "a drive has a word for what it is"
     assert info.capacity_bytes >= LEAST_BYTES, (
         f"the checks need {LEAST_BYTES} bytes, the target has {info.capacity_bytes}"
     )
@@ -148,20 +147,25 @@ class Asked:
     """A drive, and where its clock stood when it last answered."""
 
     drive: Drive
-    holds_depth: bool = True
     ended_ns: int = 0
     heard: list[Progress] = field(default_factory=list)
 
     def do(self, step: Step) -> Result | NotPossible:
         """One step and the checks on any answer."""
         self.heard = []
+        can = self.drive.info.can
         answer = self.drive.do(step, self._watch)
         if isinstance(answer, NotPossible):
             assert not isinstance(step, Mark | Rest), f"{step.label}: any drive can do this"
             reason = answer.reason
             assert reason and not reason.endswith("."), f"{step.label}: reason is {reason!r}"
+            assert not (isinstance(step, OPTIONAL) and can.allow(step)), (
+                f"{step.label}: the drive says that it can do this, and answered: {answer.reason}"
+            )
             return answer
         assert isinstance(answer, Result), f"{step.label}: answered with {answer!r}"
+        assert can.allow(step), f"{step.label}: the drive says that it cannot do this, and did it"
+        assert can.xray or not answer.xray, f"{step.label}: an X-ray of a drive that has none"
         assert answer.label == step.label, f"asked {step.label}, answered {answer.label}"
         assert answer.duration_ns >= 0, f"{step.label}: took {answer.duration_ns} ns"
         assert answer.start_ns >= self.ended_ns, (
@@ -181,7 +185,7 @@ class Asked:
         """A run and every check on its result."""
         answer = self.do(step)
         assert isinstance(answer, Result), f"{step.label}: any drive reads and writes: {answer}"
-        check_run(step, answer, holds_depth=self.holds_depth)
+        check_run(step, answer, holds_depth=self.drive.info.can.holds_depth)
         return answer
 
     def _watch(self, progress: Progress) -> bool:
@@ -380,7 +384,7 @@ def check_rest(asked: Asked) -> None:
     answer = asked.do(Rest(label="contract/rest", seconds=seconds))
     assert isinstance(answer, Result), "any drive can rest"
     least = round(seconds * 1e9)
-    if asked.drive.info.virtual_time:
+    if asked.drive.info.can.virtual_time:
         assert answer.duration_ns == least, f"a rest of {least} ns took {answer.duration_ns}"
     assert answer.duration_ns >= least, f"a rest of {least} ns took {answer.duration_ns}"
 
@@ -463,7 +467,7 @@ def check_interrupted(asked: Asked) -> None:
         name="endless", rw="randread", block_bytes=4 * KIB, size=16 * MIB, depth=32, runtime_s=600.0
     )
     stopped: list[Step] = [Run(label="contract/endless", jobs=(job,), sample_s=1.0)]
-    if not asked.drive.info.virtual_time:
+    if not asked.drive.info.can.virtual_time:
         stopped.append(Rest(label="contract/endless-rest", seconds=600.0))
     for step in stopped:
         _check_stops(asked.drive.do, step)

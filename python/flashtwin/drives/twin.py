@@ -45,7 +45,7 @@ from flashtwin.model.step import (
     Step,
     Trim,
 )
-from flashtwin.model.target import DriveInfo, Interrupted, Progress, Watch
+from flashtwin.model.target import Capabilities, DriveInfo, Interrupted, Progress, Watch
 
 # The X-ray of a rest or a preparation has at most so many samples, and none is shorter than half a
 # second: what goes on there is slow.
@@ -81,13 +81,7 @@ class Twin:
         # the drive after it is kept and was not loaded yet.
         self._preparation = Preparation(store, spec, drive.seed) if store else None
         self._ahead: Result | None = None
-        self._info = DriveInfo(
-            name=name or spec.id,
-            kind="twin",
-            capacity_bytes=self._drive.capacity_bytes,
-            virtual_time=True,
-            identity=identity_of(spec),
-        )
+        self._info = info_of(spec, name)
 
     @classmethod
     def load(
@@ -311,6 +305,29 @@ def _readings(
 def _unread(path: str | os.PathLike[str], error: OSError) -> FlashtwinError:
     said = f"cannot read the snapshot {os.fspath(path)}: {error.strerror or error}"
     return FlashtwinError(said, exit_code=ENVIRONMENT)
+
+
+def info_of(spec: _core.Spec, name: str | None = None) -> DriveInfo:
+    """What is known of the twin of a spec, which need not be made for that."""
+    queue_depth = next(row["value"] for row in spec.values() if row["key"] == "link.queue_depth")
+    return DriveInfo(
+        name=name or spec.id,
+        kind="twin",
+        capacity_bytes=spec.capacity_bytes,
+        can=Capabilities(
+            virtual_time=True,
+            repeatable=True,
+            host_time=True,
+            trim=True,
+            purge=True,
+            smart=True,
+            power_meter=True,
+            xray=True,
+            queue_depth=int(queue_depth),
+            destroys_data=False,
+        ),
+        identity=identity_of(spec),
+    )
 
 
 def identity_of(spec: _core.Spec) -> dict[str, object]:

@@ -1,25 +1,85 @@
-"""What is measured, as everybody may know it: its kind and size, and how far a step has come."""
+"""What is measured, as everybody may know it: its size, what it can do, and how far a step is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+
+from flashtwin.model.step import Ask, Purge, Step, Trim
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capabilities:
+    """What a drive can do, and what it does to those who use it.
+
+    Whoever has to decide by the drive (a battery, the runner, a page) decides by these fields and
+    never by the drive's kind or class. A drive that says nothing is a whole drive in real time
+    without instruments, whose data are lost.
+
+    - `virtual_time`: its clock is a simulation's. A rest costs no wall time, and drives that are
+      measured side by side do not disturb each other.
+    - `repeatable`: the same steps on a new one give the same answers, so lost steps can be had
+      again.
+    - `host_time`: `Job.host_ns` counts, as the host is simulated too.
+    - `trim`, `purge`: it answers such steps with a result.
+    - `smart`, `power_meter`: it answers an `Ask` for them with a result.
+    - `xray`: results show its inside.
+    - `whole_drive`: false for a part of a drive, such as a file, beside which other data lie.
+    - `filled_first`: it is written over its whole length before the first step, which takes time.
+    - `holds_depth`: a job's depth is kept outstanding all the time.
+    - `queue_depth`: the most requests that it takes at once, none where nobody knows.
+    - `destroys_data`: what was on the target before is lost.
+    """
+
+    virtual_time: bool = False
+    repeatable: bool = False
+    host_time: bool = False
+    trim: bool = False
+    purge: bool = False
+    smart: bool = False
+    power_meter: bool = False
+    xray: bool = False
+    whole_drive: bool = True
+    filled_first: bool = False
+    holds_depth: bool = True
+    queue_depth: int | None = None
+    destroys_data: bool = True
+
+    def allow(self, step: Step) -> bool:
+        """Whether the drive does such a step; reading, writing and resting any drive does."""
+        match step:
+            case Trim():
+                return self.trim
+            case Purge():
+                return self.purge
+            case Ask():
+                return self.smart if step.of == "smart" else self.power_meter
+            case _:
+                return True
 
 
 @dataclass(frozen=True, kw_only=True)
 class DriveInfo:
     """What is known of a target before it is asked anything.
 
-    `kind`: "twin" or "file". `virtual_time`: rests cost no wall time. `identity` goes into the
-    manifest (of a twin: the resolved spec and its hash) and must not name the host.
+    `kind` is a word for people and for the manifest ("twin", "file"); nothing is decided by it.
+    `can` is what the drive can do. `identity` goes into the manifest (of a twin: the resolved spec
+    and its hash) and must not name the host.
     """
 
     name: str
-    kind: Literal["twin", "file"]
+    kind: str
     capacity_bytes: int
-    virtual_time: bool
+    can: Capabilities
     identity: dict[str, object]
+
+    @property
+    def raw_bytes(self) -> int | None:
+        """The flash in it where somebody says so; 0 where the target is no whole drive."""
+        known = self.identity.get("raw_bytes")
+        if isinstance(known, int):
+            return known
+        return None if self.can.whole_drive else 0
 
 
 @dataclass(frozen=True, kw_only=True)

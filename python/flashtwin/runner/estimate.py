@@ -15,18 +15,15 @@ from typing import TYPE_CHECKING
 
 from flashtwin.model.series import Series
 from flashtwin.model.step import (
-    Ask,
     Chain,
     Fill,
     Job,
     Mark,
     NotPossible,
-    Purge,
     Rest,
     Result,
     Run,
     Step,
-    Trim,
 )
 from flashtwin.runner.cut import can_be_cut
 
@@ -112,7 +109,7 @@ def estimate(
             if not isinstance(step, Mark):
                 found.append(_of_step(request.name, step, info, stream_bytes_s))
             step = _next(going, _nothing(step, info))
-    made = info.capacity_bytes if info.kind == "file" and found else 0
+    made = info.capacity_bytes if info.can.filled_first and found else 0
     return Estimate(steps=tuple(found), target_bytes=made, making_s=made / stream_bytes_s)
 
 
@@ -125,15 +122,15 @@ def _next(going: Steps, answer: Result | NotPossible | None) -> Step | None:
 
 
 def _nothing(step: Step, info: DriveInfo) -> Result | NotPossible:
-    if info.kind == "file" and isinstance(step, Ask | Purge | Trim):
-        return NotPossible(reason="a file cannot do that")
+    if not info.can.allow(step):
+        return NotPossible(reason="the target cannot do that")
     return Result(label=step.label, start_ns=0, duration_ns=0, series=Series.empty())
 
 
 def _of_step(battery: str, step: Step, info: DriveInfo, stream_bytes_s: float) -> StepEstimate:
     read, write, ios, drive_s = _work(step, info.capacity_bytes, stream_bytes_s)
     wall_s = drive_s
-    if info.virtual_time:
+    if info.can.virtual_time:
         wall_s = (read + write) / TWIN_BYTES_S + ios / TWIN_IOPS
     return StepEstimate(
         battery=battery,

@@ -116,7 +116,7 @@ class Past:
         if self._caught_up:
             return None
         self._caught_up = True
-        if self._drive.info.virtual_time:
+        if self._drive.info.can.repeatable:
             for number in range(self._keeper.restore(self._writer.checks), len(self._records)):
                 self._simulate(number, watch, told)
             return None

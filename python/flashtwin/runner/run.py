@@ -101,7 +101,7 @@ def run_batteries(
             machine = {**describe(out, host or {}), **_told(drive)}
             manifest = _manifest(info, plan, seed, command)
             writer = Writer(
-                out, manifest, {**machine, **clock.begin()}, durable=not info.virtual_time
+                out, manifest, {**machine, **clock.begin()}, durable=not info.can.repeatable
             )
             return _go(drive, plan, writer, machine, clock, watcher, stop)
     finally:
@@ -361,7 +361,7 @@ def _manifest(info: DriveInfo, plan: _Plan, seed: int, command: Sequence[str]) -
             "name": info.name,
             "kind": info.kind,
             "capacity_bytes": info.capacity_bytes,
-            "virtual_time": info.virtual_time,
+            "virtual_time": info.can.virtual_time,
             "identity": info.identity,
         },
         "seed": seed,

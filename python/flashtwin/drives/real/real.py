@@ -42,7 +42,7 @@ from flashtwin.model.step import (
     Step,
     Trim,
 )
-from flashtwin.model.target import DriveInfo, Interrupted, Progress, Watch
+from flashtwin.model.target import Capabilities, DriveInfo, Interrupted, Progress, Watch
 
 GRAIN_BYTES = 1 << 20
 _POLL_S = 0.1
@@ -104,7 +104,12 @@ class Real:
             name=Path(path).absolute().name or "file",
             kind="file",
             capacity_bytes=size,
-            virtual_time=False,
+            can=Capabilities(
+                whole_drive=False,
+                filled_first=True,
+                holds_depth=self._engine.holds_depth,
+                destroys_data=False,
+            ),
             identity=self._identity(),
         )
 

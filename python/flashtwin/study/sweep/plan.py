@@ -11,23 +11,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flashtwin.batteries.base import registry
 from flashtwin.catalogue import shorthand
 from flashtwin.catalogue.loader import BadSpecError, load
+from flashtwin.drives.twin import info_of
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.model.target import DriveInfo
-from flashtwin.model.units import parse_size
 from flashtwin.outputs import disk
 from flashtwin.runner.estimate import Estimate, estimate
 from flashtwin.runner.targets import plain_name
 from flashtwin.runs.storage import is_there
 from flashtwin.runs.whole import POINTS, SWEEP, read_sweep, write_sweep
 from flashtwin.study.sweep.grid import Axis, Point, points
-
-if TYPE_CHECKING:
-    from flashtwin._core import Spec
 
 SCHEMA = 1
 FILE = SWEEP
@@ -115,7 +111,7 @@ def resolve(
             refused.append(_refused(point, error))
             continue
         if expects is not None and not orders:
-            expects(estimate(requests, _info(spec)))
+            expects(estimate(requests, info_of(spec)))
         orders.append(
             Order(
                 point=point,
@@ -151,18 +147,6 @@ def _sets(plan: Plan, point: Point, known: dict[tuple[str, ...], dict[str, str]]
         spec = load(plan.drive, firmware=firmware, sets=plain)
         known[key] = {row["key"]: row["value"] for row in spec.values()}
     return shorthand.expanded(sets, known[key])
-
-
-def _info(spec: Spec) -> DriveInfo:
-    """What an estimate asks of a drive, which is not made for that."""
-    values = {row["key"]: row["value"] for row in spec.values()}
-    return DriveInfo(
-        name=spec.id,
-        kind="twin",
-        capacity_bytes=parse_size(values["drive.capacity"]),
-        virtual_time=True,
-        identity={},
-    )
 
 
 def _refused(point: Point, error: FlashtwinError) -> Failure:
