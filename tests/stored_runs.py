@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from flashtwin.drives.real.bins import counts_of
+from flashtwin.drives.real.series import counts_of
 from flashtwin.model.finding import Evidence, Finding
 from flashtwin.model.series import READ, WRITE, Series
 from flashtwin.model.step import JobTotals, NotPossible, Result

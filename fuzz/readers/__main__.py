@@ -15,9 +15,9 @@ def main() -> None:
     """The first word is the target, all others are libFuzzer's."""
     target = TARGETS[sys.argv[1]]
     with atheris.instrument_imports(include=["flashtwin"]):
+        import flashtwin.fio.language.job
         import flashtwin.fio.language.lines
-        import flashtwin.fio.language.sections
-        import flashtwin.fio.language.text
+        import flashtwin.fio.language.script
         import flashtwin.fio.plan.plan
         import flashtwin.runs.journal
         import flashtwin.runs.listing

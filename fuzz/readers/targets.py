@@ -24,9 +24,9 @@ _MOST_JOBS = 64
 def jobfile(data: bytes) -> bool:
     """A job file: read, planned for a drive, and printed for fio, which reads the same again."""
     from flashtwin.errors import FlashtwinError
+    from flashtwin.fio.language.job import text_of
     from flashtwin.fio.language.lines import read_text
-    from flashtwin.fio.language.sections import typed
-    from flashtwin.fio.language.text import text_of
+    from flashtwin.fio.language.script import typed
     from flashtwin.fio.plan.files import Target
     from flashtwin.fio.plan.plan import plan
 

@@ -31,11 +31,10 @@ import numpy as np
 
 from flashtwin.catalogue.loader import load
 from flashtwin.errors import FlashtwinError
-from flashtwin.fio.language.words import script
+from flashtwin.fio.language.script import script
 from flashtwin.fio.plan.files import Target
 from flashtwin.fio.plan.plan import Plan, plan
-from flashtwin.fio.run import run_plan
-from flashtwin.fio.twin import FioTwin
+from flashtwin.fio.run import FioTwin, run_plan
 from flashtwin.model.job import Job
 
 FIO = shutil.which("fio")

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from flashtwin.catalogue.loader import BadSpecError, load
 from flashtwin.errors import FlashtwinError
+from flashtwin.fio.language.errors import JobFileError
 from flashtwin.fio.language.lines import read
-from flashtwin.fio.language.sections import typed
-from flashtwin.fio.language.where import JobFileError
+from flashtwin.fio.language.script import typed
 from flashtwin.fio.plan.files import Target
 from flashtwin.fio.plan.plan import plan
 from flashtwin.runs.listing import Stored

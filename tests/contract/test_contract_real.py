@@ -10,8 +10,8 @@ import pytest
 from flashtwin.drives import contract
 from flashtwin.drives.contract import check_drive, check_run, runs
 from flashtwin.drives.real import jobfile, real
-from flashtwin.drives.real.engine import PREFERRED
 from flashtwin.drives.real.real import Real
+from flashtwin.drives.real.real_fio import PREFERRED
 from flashtwin.model.step import Result
 from flashtwin.model.target import Progress
 

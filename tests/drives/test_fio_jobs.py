@@ -18,7 +18,7 @@ import pytest
 
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
-from flashtwin.model.fio_job import (
+from flashtwin.model.job import (
     Batch,
     Blocks,
     Distribution,

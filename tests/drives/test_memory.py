@@ -13,7 +13,7 @@ from flashtwin.catalogue.loader import load
 from flashtwin.drives import memory
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import FlashtwinError
-from flashtwin.fio.twin import FioTwin
+from flashtwin.fio.run import FioTwin
 
 # What a drive adds to a process that has everything loaded, in a child of its own.
 GROWTH = """

@@ -19,8 +19,8 @@ from click.testing import CliRunner, Result
 
 from flashtwin.cli.app import app
 from flashtwin.drives.real import real_fio
-from flashtwin.fio import on_files, on_files_text
-from flashtwin.fio.language.words import script
+from flashtwin.fio import on_files
+from flashtwin.fio.language.script import script
 
 pytestmark = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
 
@@ -102,7 +102,7 @@ def test_names_of_files_and_jobs_reach_nothing(canary: Path) -> None:
     )
     said: list[str] = []
     jobs = script(["jobs.fio"]).jobs
-    made = on_files_text.prepare(jobs, "probe.bin")
+    made = on_files.prepare(jobs, "probe.bin")
     assert len(made.files) == 6 + 300
     asked = on_files.Asked(words=("--output-format=json",), output=Path("o.json"))
     assert on_files.run(made, Path("probe.bin"), asked, said.append, said.append, lambda: None) == 0
@@ -199,7 +199,7 @@ def test_a_file_put_in_the_target_s_place_is_not_written_to(canary: Path) -> Non
             path.rename("moved")
             path.symlink_to(canary)
 
-    prepared = on_files_text.prepare(script(["--name=a", "--size=1m", "--rw=write"]).jobs, "x")
+    prepared = on_files.prepare(script(["--name=a", "--size=1m", "--rw=write"]).jobs, "x")
     asked = on_files.Asked(words=("--output-format=json",), output=Path("o.json"))
     assert on_files.run(prepared, path, asked, swap, print, lambda: None) == 0
     assert path.is_symlink() and Path("moved").stat().st_blocks > 0

@@ -9,14 +9,12 @@ import numpy as np
 import pytest
 
 from flashtwin.drives.contract import check_hist, check_series, check_sums, used_by
-from flashtwin.drives.real import averaged, exact
-from flashtwin.drives.real.bins import counts_of, counts_of_bins
-from flashtwin.drives.real.collect import collect
-from flashtwin.drives.real.engine import PREFERRED
+from flashtwin.drives.real import series
 from flashtwin.drives.real.jobfile import Section, job_file
-from flashtwin.drives.real.logs import read, read_threads
-from flashtwin.drives.real.measured import Measured
 from flashtwin.drives.real.output import DirectionTotals, FioOutput, JobOutput
+from flashtwin.drives.real.real_fio import PREFERRED
+from flashtwin.drives.real.result import collect
+from flashtwin.drives.real.series import Measured, counts_of, counts_of_bins, read, read_threads
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.histogram import BUCKETS, bucket_of, middle_of
 from flashtwin.model.series import READ, WRITE
@@ -75,7 +73,7 @@ def test_every_request_lands_in_the_interval_in_which_it_ended(tmp_path: Path) -
     log(tmp_path / "job0_lat.1.log", *rows)
     run = Run(label="stall", jobs=(WRITES,), sample_s=0.1)
     answer = output(451, write=(102, 102 * 4096, 451 * MS / 102))
-    measured = exact.measured([section(WRITES)], answer, tmp_path, 100 * MS)
+    measured = series.from_requests([section(WRITES)], answer, tmp_path, 100 * MS)
     totals = consistent(measured, run)
     assert measured.series.ios.tolist() == [99, 1, 0, 0, 2]
     assert measured.series.lat_max_ns.tolist() == [MS, MS, 0, 0, 350 * MS]
@@ -93,7 +91,7 @@ def test_threads_and_directions_together(tmp_path: Path) -> None:
     log(tmp_path / "job00_lat.1.log", (1, 1, READ, 512))
     run = Run(label="mix", jobs=(MIXED,), sample_s=0.01)
     answer = output(20, read=(2, 8192, 3e6), write=(1, 4096, 3e6))
-    measured = exact.measured([section(MIXED)], answer, tmp_path, 10 * MS)
+    measured = series.from_requests([section(MIXED)], answer, tmp_path, 10 * MS)
     consistent(measured, run)
     assert measured.series.direction.tolist() == [READ, WRITE, READ, WRITE]
     assert measured.series.ios.tolist() == [2, 0, 0, 1]
@@ -104,7 +102,7 @@ def test_the_ramp_is_in_the_series_only(tmp_path: Path) -> None:
     job = Job(name="ramped", rw="write", block_bytes=4096, ramp_s=0.05, runtime_s=0.05)
     log(tmp_path / "job0_lat.1.log", *[(ms, MS, WRITE, 4096) for ms in range(1, 101)])
     answer = output(100, write=(100, 409600, float(MS)))
-    measured = exact.measured([section(job)], answer, tmp_path, 10 * MS)
+    measured = series.from_requests([section(job)], answer, tmp_path, 10 * MS)
     (totals,) = measured.jobs
     assert int(measured.series.ios.sum()) == 100
     assert (totals.ios, totals.duration_ns) == (51, 50 * MS)
@@ -114,12 +112,12 @@ def test_the_ramp_is_in_the_series_only(tmp_path: Path) -> None:
 def test_a_log_that_lost_requests_is_said(tmp_path: Path) -> None:
     log(tmp_path / "job0_lat.1.log", (1, MS, WRITE, 4096))
     answer = output(2, write=(2, 8192, float(MS)))
-    measured = exact.measured([section(WRITES)], answer, tmp_path, 10 * MS)
+    measured = series.from_requests([section(WRITES)], answer, tmp_path, 10 * MS)
     assert measured.notes == ("fio's log holds 1 of 2 requests of job0",)
 
 
 def test_a_job_that_did_nothing(tmp_path: Path) -> None:
-    measured = exact.measured([section(WRITES)], output(30), tmp_path, 10 * MS)
+    measured = series.from_requests([section(WRITES)], output(30), tmp_path, 10 * MS)
     assert measured.series.ios.tolist() == [0]
     assert measured.jobs[0].ios == 0
 
@@ -131,7 +129,7 @@ def test_averages_keep_totals_and_stalls(tmp_path: Path) -> None:
     log(tmp_path / "job0_lat.1.log", (100, 900_000, 1, 0), (200, 1_000_000, 1, 0), (550, 5, 1, 0))
     run = Run(label="averaged", jobs=(WRITES,), sample_s=0.1)
     answer = output(550, write=(350, 350 * 4096, 1e6))
-    measured = averaged.measured([section(WRITES)], answer, tmp_path, 100 * MS)
+    measured = series.from_averages([section(WRITES)], answer, tmp_path, 100 * MS)
     totals = consistent(measured, run)
     assert measured.series.ios.tolist() == [100, 100, 0, 0, 100, 50]
     assert totals.bytes == 350 * 4096
@@ -146,7 +144,7 @@ def test_averages_of_threads_that_log_at_their_own_times(tmp_path: Path) -> None
     log(tmp_path / "job0_lat.1.log", (200, 2_000_000, 0, 0), (200, 2_000_000, 1, 0))
     run = Run(label="averaged", jobs=(MIXED,), sample_s=0.1)
     answer = output(200, read=(100, 409600, 2e6), write=(25, 102400, 2e6))
-    measured = averaged.measured([section(MIXED)], answer, tmp_path, 100 * MS)
+    measured = series.from_averages([section(MIXED)], answer, tmp_path, 100 * MS)
     consistent(measured, run)
     assert measured.series.only(READ).ios.tolist() == [50, 50]
     assert measured.series.only(WRITE).bytes.sum() == 102400
@@ -157,14 +155,14 @@ def test_averages_that_come_to_more_than_fio_counted_are_scaled(tmp_path: Path) 
     log(tmp_path / "job0_lat.1.log", (200, 1_000_000, 1, 0))
     run = Run(label="averaged", jobs=(WRITES,), sample_s=0.1)
     answer = output(200, write=(200, 200 * 4096, 1e6))
-    measured = averaged.measured([section(WRITES)], answer, tmp_path, 100 * MS)
+    measured = series.from_averages([section(WRITES)], answer, tmp_path, 100 * MS)
     consistent(measured, run)
     assert measured.series.ios.tolist() == [100, 100]
 
 
 def test_averages_without_any_log_are_even(tmp_path: Path) -> None:
     answer = output(200, write=(200, 200 * 4096, 1e6))
-    measured = averaged.measured([section(WRITES)], answer, tmp_path, 100 * MS)
+    measured = series.from_averages([section(WRITES)], answer, tmp_path, 100 * MS)
     assert measured.series.ios.tolist() == [100, 100]
 
 
@@ -175,7 +173,7 @@ def test_two_jobs_in_one_series(tmp_path: Path) -> None:
     answer = output(10, write=(1, 4096, 1e6))
     more = output(10, read=(1, 8192, 1e6)).jobs["job0"]
     both = FioOutput(version="3.33", jobs={**answer.jobs, "job1": more})
-    measured = exact.measured([section(WRITES), section(reads, 1)], both, tmp_path, 10 * MS)
+    measured = series.from_requests([section(WRITES), section(reads, 1)], both, tmp_path, 10 * MS)
     check_sums("two", measured)  # type: ignore[arg-type]
     assert [job.name for job in measured.jobs] == ["writes", "reads"]
     # The step began with the earlier of the two.

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from flashtwin.drives.real.engine import PREFERRED, Engine, caveats
 from flashtwin.drives.real.jobfile import REQUESTS_LOGGED_MOST, JobFile, job_file, requests_most
+from flashtwin.drives.real.real_fio import PREFERRED, Engine, caveats
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.step import Chain, Job, Rest, Run
 

@@ -23,13 +23,12 @@ from abuse.fio_beside import DIRECTIONS, Stream, logged, read_log, stream_of
 from scipy import stats
 
 from flashtwin.catalogue.loader import load
-from flashtwin.fio.language.words import script
+from flashtwin.fio.language.script import script
 from flashtwin.fio.plan.files import Target
 from flashtwin.fio.plan.plan import plan
 from flashtwin.fio.report.counted import all_of
 from flashtwin.fio.report.formats import Shape, shown
-from flashtwin.fio.run import run_plan
-from flashtwin.fio.twin import FioTwin
+from flashtwin.fio.run import FioTwin, run_plan
 
 FIO = shutil.which("fio")
 pytestmark = pytest.mark.skipif(FIO is None, reason="fio is not installed")

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import real_fio
 
+from flashtwin.fio.language.errors import JobFileError
 from flashtwin.fio.language.lines import read
-from flashtwin.fio.language.sections import typed
-from flashtwin.fio.language.where import JobFileError
+from flashtwin.fio.language.script import typed
 
 # Option lines of one section [a] that both take.
 TAKEN = """bs=4k|bs=4k,8k|bs=,8k|bs=8k,|blocksize=1m|bsrange=4k-64k|blocksize_range=4k-8k,8k-16k

@@ -10,10 +10,9 @@ import pytest
 import real_fio
 from abuse.targets import check_job_file
 
+from flashtwin.fio.language.errors import JobFileError
 from flashtwin.fio.language.lines import read
-from flashtwin.fio.language.sections import typed
-from flashtwin.fio.language.where import JobFileError
-from flashtwin.fio.language.words import script
+from flashtwin.fio.language.script import script, typed
 from flashtwin.fio.plan.files import Target
 from flashtwin.fio.plan.plan import plan
 

@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from flashtwin.fio.language import kinds, patterns
+from flashtwin.fio.language.job import text_of
 from flashtwin.fio.language.lines import read_text
-from flashtwin.fio.language.option import Option, Role
-from flashtwin.fio.language.sections import typed
+from flashtwin.fio.language.options import Option, Role
+from flashtwin.fio.language.script import typed
 from flashtwin.fio.language.table import ROWS, by_name
-from flashtwin.fio.language.text import text_of
 
 WORD = st.from_regex(r"[a-zA-Z0-9_./-]{1,12}", fullmatch=True)
 

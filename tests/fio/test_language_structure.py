@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from flashtwin.fio.language.errors import JobFileError
 from flashtwin.fio.language.lines import read, read_text
-from flashtwin.fio.language.sections import Script, typed
-from flashtwin.fio.language.where import JobFileError
-from flashtwin.fio.language.words import script
+from flashtwin.fio.language.script import Script, script, typed
 
 
 def told(folder: Path, **files: str) -> Script:

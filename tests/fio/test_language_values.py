@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 import real_fio
 
+from flashtwin.fio.language.errors import BadValueError
 from flashtwin.fio.language.kinds import Percent
 from flashtwin.fio.language.numbers import Reading
 from flashtwin.fio.language.patterns import Distribution, Pattern, Service, Threshold
 from flashtwin.fio.language.table import find
-from flashtwin.fio.language.where import BadValueError
 
 
 def read(option: str, text: str | None, kb_base: int = 1024) -> Any:

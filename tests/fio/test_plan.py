@@ -8,12 +8,11 @@ import pytest
 
 from flashtwin.errors import FlashtwinError
 from flashtwin.fio.language.lines import read_text
-from flashtwin.fio.language.sections import typed
-from flashtwin.fio.language.words import script
+from flashtwin.fio.language.script import script, typed
 from flashtwin.fio.plan.files import Target
 from flashtwin.fio.plan.job import told
 from flashtwin.fio.plan.plan import Plan, plan
-from flashtwin.model.fio_job import Blocks, Distribution, Span, Steady, Think
+from flashtwin.model.job import Blocks, Distribution, Span, Steady, Think
 
 DRIVE = Target(name="bx500-240", bytes=240 * 10**9)
 G = 1 << 30

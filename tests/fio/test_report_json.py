@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flashtwin.drives.real.bins import counts_of, counts_of_bins
 from flashtwin.drives.real.output import parse_output
+from flashtwin.drives.real.series import counts_of, counts_of_bins
 from flashtwin.fio.report.document import document
 from flashtwin.fio.report.job import Direction, JobReport, Spread, Windows, classes_of, level_of
 from flashtwin.model.histogram import BUCKETS, bins_of

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from flashtwin.fio.language.words import script
+from flashtwin.fio.language.script import script
 from flashtwin.fio.report.counted import style_of
 from flashtwin.fio.report.document import document
 from flashtwin.fio.report.formats import lines

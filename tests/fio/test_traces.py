@@ -16,14 +16,13 @@ import pytest
 from flashtwin.catalogue.loader import load
 from flashtwin.errors import FlashtwinError
 from flashtwin.fio.language.lines import read_text
-from flashtwin.fio.language.sections import typed
+from flashtwin.fio.language.script import typed
 from flashtwin.fio.plan.files import Target
 from flashtwin.fio.plan.plan import Plan, plan
 from flashtwin.fio.plan.traces import Replaying
 from flashtwin.fio.report.log_files import files_of
-from flashtwin.fio.run import run_plan
-from flashtwin.fio.twin import FioTwin
-from flashtwin.model.fio_job import Reading, Skip
+from flashtwin.fio.run import FioTwin, run_plan
+from flashtwin.model.job import Reading, Skip
 
 SCALE = "1/16"
 SIZE = load("bx500-240", scale=SCALE).capacity_bytes

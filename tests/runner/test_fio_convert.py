@@ -10,11 +10,10 @@ import pytest
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
 from flashtwin.fio.language.lines import read_text
-from flashtwin.fio.language.sections import typed
+from flashtwin.fio.language.script import typed
 from flashtwin.fio.plan.files import Target
 from flashtwin.fio.plan.plan import plan
-from flashtwin.fio.run import run_plan
-from flashtwin.fio.twin import FioTwin
+from flashtwin.fio.run import FioTwin, run_plan
 from flashtwin.runner.run import run_batteries
 from flashtwin.runs.export import job_files
 from flashtwin.runs.journal import StepRecord

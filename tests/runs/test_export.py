@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 from stored_runs import GB, job_detail, stepped, store
 
-from flashtwin.drives.real.bins import counts_of_bins
 from flashtwin.drives.real.output import parse_output
+from flashtwin.drives.real.series import counts_of_bins
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.step import JobTotals, Result
 from flashtwin.runs import tables

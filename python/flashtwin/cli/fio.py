@@ -144,7 +144,7 @@ def command(
         fio_trace,
         fio_twin,
     )
-    from flashtwin.fio.language.words import script
+    from flashtwin.fio.language.script import script
     from flashtwin.runner.resolve import Wishes, is_spec
 
     if convert is not None:

@@ -14,7 +14,7 @@ from flashtwin.cli import terminal
 
 if TYPE_CHECKING:
     from flashtwin.cli.fio_shape import Asked
-    from flashtwin.fio.language.sections import Script
+    from flashtwin.fio.language.script import Script
     from flashtwin.fio.plan.plan import Plan
 
 # What people write for stdout where a program wants the name of a file.

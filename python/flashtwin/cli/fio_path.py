@@ -10,19 +10,19 @@ from flashtwin.errors import DONE
 
 if TYPE_CHECKING:
     from flashtwin.cli.fio_shape import Asked
-    from flashtwin.fio.language.sections import Script
+    from flashtwin.fio.language.script import Script
     from flashtwin.runner.resolve import Wishes
 
 
 def run(read: Script, on: str, wishes: Wishes, asked: Asked) -> int:
     """Let fio run them; its exit code as ours."""
     from flashtwin.cli.fio_outputs import inputs_of
-    from flashtwin.fio import on_files, on_files_text
+    from flashtwin.fio import on_files
     from flashtwin.runner.resolve import path_of
     from flashtwin.runner.stop import listening
 
     path = path_of(on, wishes)
-    prepared = on_files_text.prepare(read.jobs, on)
+    prepared = on_files.prepare(read.jobs, on)
     notes = [note for note in (*read.notes, *prepared.notes) if not note.twin]
     terminal.notes(dict.fromkeys(notes), wishes.quiet)
     if asked.parse_only:

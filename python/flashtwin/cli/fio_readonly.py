@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from flashtwin.fio.language.sections import Script
+    from flashtwin.fio.language.script import Script
     from flashtwin.fio.plan.plan import Plan
 
 
 def check_jobs(read: Script) -> None:
     """A job that says that it writes."""
-    from flashtwin.fio.language.where import JobFileError
+    from flashtwin.fio.language.errors import JobFileError
 
     for job in read.jobs:
         if job["rw"].rw not in ("read", "randread"):
@@ -24,7 +24,7 @@ def check_jobs(read: Script) -> None:
 
 def check_traces(plan: Plan) -> None:
     """A trace that holds writes."""
-    from flashtwin.fio.language.where import JobFileError
+    from flashtwin.fio.language.errors import JobFileError
 
     for process in plan.processes:
         trace = process.job.fio.trace if process.job.fio else None

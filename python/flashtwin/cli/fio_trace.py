@@ -22,7 +22,7 @@ DEPTH = 32
 def replaying_of(trace_format: Any, event: str, disk: int | None, fit: Any) -> Replaying:
     """How traces are read, out of the options."""
     from flashtwin.fio.plan.traces import Replaying
-    from flashtwin.model.fio_job import Reading
+    from flashtwin.model.job import Reading
 
     if len(event) != 1 or not event.isascii() or not event.isalpha():
         raise click.BadParameter(
@@ -48,7 +48,7 @@ def job_words(trace: Path | None, speed: str | None, words: Sequence[str]) -> tu
 
 
 def _check_words(words: Sequence[str]) -> None:
-    from flashtwin.fio.language.words import parse
+    from flashtwin.fio.language.script import parse
 
     read = parse(("--name=trace", *words))
     if read.files or len(read.sections) > 1:

@@ -18,11 +18,10 @@ if TYPE_CHECKING:
 
     from flashtwin.cli.fio_answer import Answer
     from flashtwin.cli.fio_shape import Asked
-    from flashtwin.fio.language.sections import Script
+    from flashtwin.fio.language.script import Script
     from flashtwin.fio.plan.plan import Plan
     from flashtwin.fio.plan.traces import Replaying
-    from flashtwin.fio.run import PhaseResult
-    from flashtwin.fio.twin import FioTwin
+    from flashtwin.fio.run import FioTwin, PhaseResult
     from flashtwin.model.target import Progress
     from flashtwin.runner.resolve import Wishes
     from flashtwin.runner.stop import Stop
@@ -36,7 +35,7 @@ def run(read: Script, on: str, wishes: Wishes, asked: Asked, replaying: Replayin
     from flashtwin.cli.fio_readonly import check_traces
     from flashtwin.fio.plan.files import Target
     from flashtwin.fio.plan.plan import plan
-    from flashtwin.fio.twin import FioTwin
+    from flashtwin.fio.run import FioTwin
     from flashtwin.runner import stop
 
     spec = load(on, firmware=wishes.firmware, sets=wishes.sets, scale=wishes.scale)

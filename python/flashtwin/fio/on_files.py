@@ -1,10 +1,14 @@
 """fio job files on real files: fio itself runs them, on files of our own that are removed.
 
-Each file that the jobs name becomes one of ours, at the path that the user gave (more than one: the
-path with a number behind it), and is filled with random data first, as a sparse file answers reads
-from nothing. fio sees links to them in an empty directory and no other name; its answer and its
-logs are written there too and moved when it has ended. What it may be told is `real_text`'s.
-Invariants as in `real`: nothing that was there before is opened, and no fio is left running.
+Each file that the jobs name becomes one of ours, as long as the furthest that any job reaches in
+it, at the path that the user gave (more than one: the path with a number behind it). It is filled
+with random data first, as a sparse file answers reads from nothing. fio sees links to them in an
+empty directory and no other name; its answer and its logs are written there too and moved when it
+has ended. Each option has the fate that `fio.language.on_path` rules.
+
+Invariants: a line that fio gets is an option that is passed on or set here, printed from its value;
+no text of a job file can begin another one. As in `real`, nothing that was there before is opened,
+and no fio is left running.
 """
 
 from __future__ import annotations
@@ -17,14 +21,222 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from flashtwin import outputs
 from flashtwin.drives.real import real_file, real_fio
-from flashtwin.errors import DONE, MISS, TERMINATED, FlashtwinError
-from flashtwin.fio.on_files_text import Log, Prepared
+from flashtwin.errors import DONE, MISS, REFUSED, TERMINATED, FlashtwinError
+from flashtwin.fio.language.errors import JobFileError, Where
+from flashtwin.fio.language.job import FioJob, Setting, text_of
+from flashtwin.fio.language.kinds import Percent
+from flashtwin.fio.language.on_path import LOCAL, PLAIN, Fate, ruling
+from flashtwin.fio.language.options import Option
+from flashtwin.fio.language.script import Note
+from flashtwin.fio.language.table import find
+from flashtwin.fio.plan.files import Target, is_whole, names, parts
+from flashtwin.fio.plan.processes import clones
+from flashtwin.fio.report.log_files import is_typed, name_for_files
 from flashtwin.model.target import Interrupted
+
+_NO_LIMIT = 1 << 60
+_GRAIN = 1 << 20
+# What fio takes of a line, less than its buffer.
+_LINE_BYTES_MOST = 4000
+# What fio takes of a section's name.
+_NAME_BYTES_MOST = 250
+
+
+@dataclass(frozen=True, kw_only=True)
+class Log:
+    """What a log of fio's is called, and where it says so; `typed`: on the command line."""
+
+    option: str
+    name: str
+    typed: bool
+    where: Where
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """The jobs as fio gets them, and what fio's own names stand for.
+
+    `files`: the length of each of our files. `links`: for each name that fio sees, the file's place
+    in `files`. `logs`: the name of a log by the one that fio gives it, up to what fio adds.
+    """
+
+    text: str
+    files: tuple[int, ...]
+    links: Mapping[str, int]
+    logs: Mapping[str, Log]
+    notes: tuple[Note, ...]
+
+
+def prepare(jobs: Sequence[FioJob], target: str) -> Prepared:
+    """The job file for files of our own; jobs whose files have no size of their own are refused."""
+    whole = Target(name=target, bytes=_NO_LIMIT)
+    for job in jobs:
+        _check(job)
+    lengths: dict[str, int] = {}
+    for clone in clones(jobs):
+        _check_size(clone.job, [is_whole(name, whole) for name in names(clone)])
+        for part in parts(clone, whole):
+            reach = -(-(part.offset + part.size) // _GRAIN) * _GRAIN
+            name = _file(part.name, whole)
+            lengths[name] = max(lengths.get(name, 0), reach)
+    made = _Made(whole, {name: place for place, name in enumerate(lengths)})
+    text = text_of([made.job(number, job) for number, job in enumerate(jobs)])
+    for line in text.splitlines():
+        assert re.fullmatch(r"\[[^][]+\]|[a-z0-9_-]+(=.*)?|", line), f"fio would get {line!r}"
+    return Prepared(
+        text=text,
+        files=tuple(lengths.values()),
+        links=made.links,
+        logs=made.logs,
+        notes=tuple(made.notes),
+    )
+
+
+def _file(name: str, target: Target) -> str:
+    """One name for all that stand for the target."""
+    return target.name if is_whole(name, target) else name
+
+
+def _check(job: FioJob) -> None:
+    """Refuse what fio may not get; the section's name is text as any other."""
+    _check_text(job.where, "name", job.section, rf"(?!.*[][]){PLAIN}")
+    for name, setting in job.settings.items():
+        option = find(name)
+        assert option is not None, f"{name} is no option of the table"
+        found = ruling(option)
+        if found.only and setting.value in found.only:
+            continue
+        if found.fate in (Fate.REFUSED, Fate.HARMFUL):
+            raise _refused(setting, option)
+        if found.grammar is not None:
+            _check_text(setting.where, name, str(setting.value), found.grammar)
+
+
+def _refused(setting: Setting, option: Option) -> FlashtwinError:
+    found = ruling(option)
+    shown = option.kind.show(setting.value)
+    said = f"{option.name}={shown} is not passed on to fio: {found.says}"
+    hint = "leave it out, or run the jobs on a simulated drive: --on bx500-240"
+    if option.name == "ioengine":
+        said = f"ioengine={shown} does not reach a file"
+        hint = f"write one of {', '.join(LOCAL)}"
+    if found.fate is Fate.HARMFUL:
+        return _unsafe(setting.where, said, hint)
+    return JobFileError(setting.where, said, hint=hint)
+
+
+def _unsafe(where: Where, said: str, hint: str) -> FlashtwinError:
+    return FlashtwinError(f"{where}: {said}", hint=hint, exit_code=REFUSED)
+
+
+def _check_text(where: Where, name: str, text: str, grammar: str) -> None:
+    plain = grammar.endswith(PLAIN)
+    if re.fullmatch(grammar, text) and (not plain or len(text.encode()) <= _NAME_BYTES_MOST):
+        return
+    hint = "see docs/reference/fio-options.md, or leave it out"
+    if plain:
+        hint = f"write at most {_NAME_BYTES_MOST} characters, and none that fio reads: $ ; # \\ [ ]"
+    raise _unsafe(where, f"{name}={text!r} is not passed on to fio as it is written", hint)
+
+
+def _check_size(job: FioJob, wholes: Sequence[bool]) -> None:
+    unknown = job["size"] is None and not job.has("filesize")
+    if isinstance(job["size"], Percent) or (unknown and any(wholes)):
+        raise JobFileError(
+            job.line("size"),
+            f"job {job.name} takes its size from its target, which is a file to be made",
+            hint="write size= in bytes, for example size=1g",
+        )
+
+
+class _Made:
+    """Turns jobs into ours, and collects what the names in them stand for."""
+
+    def __init__(self, target: Target, places: Mapping[str, int]):
+        self._target = target
+        self._places = places
+        self.links: dict[str, int] = {}
+        self.logs: dict[str, Log] = {}
+        self.notes: list[Note] = []
+
+    def job(self, number: int, job: FioJob) -> FioJob:
+        """The job with our files for its own, and without what fio may not get."""
+        settings: dict[str, Setting] = {}
+
+        def put(name: str, value: object) -> None:
+            settings[name] = Setting(value=value, where=job.where, text="")
+
+        for name, setting in job.settings.items():
+            option = find(name)
+            assert option is not None, f"{name} is no option of the table"
+            match ruling(option).fate:
+                case Fate.PASSED | Fate.REFUSED | Fate.HARMFUL:
+                    # Of what is refused, only harmless values come here.
+                    settings[name] = setting
+                case Fate.LOG:
+                    put(name, self._log(job, name, setting))
+                case Fate.LEFT_OUT if setting.value:
+                    text = f"{name}: {ruling(option).says}"
+                    self.notes.append(Note(where=setting.where, text=text))
+        put("thread", True)
+        put("allow_file_create", False)
+        put("fallocate", "none")
+        put("verify_state_save", False)
+        for name, value in self._files(number, job).items():
+            put(name, value)
+        made = replace(job, settings=settings)
+        if any(len(line.encode()) > _LINE_BYTES_MOST for line in text_of([made]).splitlines()):
+            raise JobFileError(
+                job.where,
+                f"job {job.name} has a value that is longer than the lines that fio reads",
+                hint="shorten it",
+            )
+        return made
+
+    def _files(self, number: int, job: FioJob) -> dict[str, object]:
+        """The names that fio gives to the job's files, or makes itself where copies differ."""
+        copies = clones([_alone(job)])
+        of_each = [[self._places[_file(name, self._target)] for name in names(c)] for c in copies]
+        count = len(of_each[0])
+        shared = ":".join(f"file{place}" for place in of_each[0])
+        if all(places == of_each[0] for places in of_each) and len(shared) < _LINE_BYTES_MOST // 2:
+            self.links |= {f"file{place}": place for place in of_each[0]}
+            return {"filename": shared, "nrfiles": count}
+        if "/" in job.section or job.section in (".", ".."):
+            said = f"fio would take the job's name {job.section} for a file"
+            raise _unsafe(job.where, said, "write a name without a slash, or give filename=")
+        for copy, places in zip(copies, of_each, strict=True):
+            for index, place in enumerate(places):
+                self.links[f"job{number}.{copy.number}.{index}"] = place
+        return {"filename_format": f"job{number}.$jobnum.$filenum", "nrfiles": count}
+
+    def _log(self, job: FioJob, option: str, setting: Setting) -> str:
+        """fio's name for a log; those of one name stay of one name."""
+        log = Log(
+            option=option,
+            name=str(setting.value) or name_for_files(job),
+            typed=is_typed(job, option),
+            where=setting.where,
+        )
+        kind = "iolog" if option == "write_iolog" else "log"
+        for name, known in self.logs.items():
+            if name.startswith(kind) and (known.name, known.typed) == (log.name, log.typed):
+                return name
+        name = f"{kind}{len(self.logs)}"
+        self.logs[name] = log
+        return name
+
+
+def _alone(job: FioJob) -> FioJob:
+    """The job alone, which waits for no other."""
+    kept = {name: one for name, one in job.settings.items() if name != "wait_for"}
+    return replace(job, settings=kept)
+
 
 _POLL_S = 0.1
 _ANSWER = "answer.txt"

@@ -1,7 +1,7 @@
 //! What makes a job one of fio's processes: its options as types, and the requests that follow.
 //!
 //! [`Fio`] is the part of a job that a battery's job does not have. It is read as it is written
-//! (the fields are those of `model/fio_job.py`, which says what each is) and checked by
+//! (the fields are those of `model/job.py`, which says what each is) and checked by
 //! [`crate::RawJob::check`] together with the job around it; what is `Option` in it and has a
 //! default that depends on the job is filled in by then. [`Stream`]
 //! generates the requests, or a [`Replay`] reads them from a trace.

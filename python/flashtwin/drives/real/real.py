@@ -21,10 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from flashtwin.drives.real import real_file, real_fio
-from flashtwin.drives.real.collect import collect
-from flashtwin.drives.real.engine import PREFERRED, Engine, caveats
 from flashtwin.drives.real.jobfile import TARGET, job_file
-from flashtwin.drives.real.result import one_result
+from flashtwin.drives.real.real_fio import PREFERRED, Engine, caveats
+from flashtwin.drives.real.result import collect, one_result
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.series import Series
 from flashtwin.model.step import (

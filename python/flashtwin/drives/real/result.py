@@ -1,13 +1,17 @@
-"""What fio measured in the runs of a step, as the one result that the step is answered with."""
+"""From what fio leaves behind, its JSON and its logs, to the result that answers a step."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 
-from flashtwin.drives.real.measured import Measured
+from flashtwin.drives.real.jobfile import JobFile
+from flashtwin.drives.real.output import parse_output
+from flashtwin.drives.real.series import Measured, from_averages, from_requests
+from flashtwin.errors import ENVIRONMENT, FlashtwinError
 from flashtwin.model.histogram import Counts
 from flashtwin.model.series import COLUMNS, Series
 from flashtwin.model.step import Chain, Result, Run
@@ -81,3 +85,21 @@ def _silences(measured: Sequence[Measured], offsets: Sequence[int]) -> list[str]
     if not silent:
         return []
     return ["seconds of silence between the runs: " + ", ".join(f"{ns / 1e9:.3f}" for ns in silent)]
+
+
+def collect(file: JobFile, text: str, directory: Path) -> list[Measured]:
+    """Read fio's JSON and the logs in `directory`."""
+    output = parse_output(text)
+    missing = [section.name for section in file.sections if section.name not in output.jobs]
+    if missing:
+        raise FlashtwinError(f"fio gave no result for {', '.join(missing)}", exit_code=ENVIRONMENT)
+    measured = from_requests if file.exact else from_averages
+    return [
+        measured(
+            [section for section in file.sections if section.part == part],
+            output,
+            directory,
+            sample_ns,
+        )
+        for part, sample_ns in enumerate(file.samples_ns)
+    ]

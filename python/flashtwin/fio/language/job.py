@@ -1,13 +1,18 @@
-"""A job as it was written, typed: every option that holds for it, each with its file and line."""
+"""A job as it was written, typed: every option that holds for it, each with its file and line.
+
+Typed jobs go back to the text of a job file: what fio accepts, and what means the same. Every
+option stands in its job's section, so that no [global] is needed; values are written in their
+plainest form (bytes, microseconds). Reading the text gives jobs equal to those that were written.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from flashtwin.fio.language.errors import Where
 from flashtwin.fio.language.table import find
-from flashtwin.fio.language.where import Where
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,3 +81,24 @@ class FioJob:
 
     def __hash__(self) -> int:
         return hash((self.section, tuple(sorted(self.settings))))
+
+
+def text_of(jobs: Sequence[FioJob]) -> str:
+    """The job file of some jobs."""
+    return "\n".join(_section(job) for job in jobs)
+
+
+def _section(job: FioJob) -> str:
+    lines = [f"[{job.section}]"]
+    # The engine first: the options that belong to it are known from then on.
+    for name in sorted(job.settings, key=lambda name: (name != "ioengine", name)):
+        lines.append(written(name, job.settings[name].value))
+    return "\n".join(lines) + "\n"
+
+
+def written(name: str, value: object) -> str:
+    """One option as a line."""
+    option = find(name)
+    assert option is not None, f"{name} is no option of the table"
+    shown = option.kind.show(value)
+    return name if shown is None else f"{name}={shown}"

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from flashtwin.fio.language import numbers
+from flashtwin.fio.language.errors import BadValueError
 from flashtwin.fio.language.numbers import Reading
-from flashtwin.fio.language.where import BadValueError
 
 ByDirection = tuple[Any, Any, Any]
 

@@ -5,8 +5,14 @@ nothing; there is no continuation of lines; a section whose name begins with `gl
 defaults of all sections after it; an include stands within a section and holds options only. Its
 path is tried as it stands, then beside the file that names it.
 
-Invariant: what is read is bounded, whatever a file says: in bytes, lines, the length of a line,
-includes and jobs; only regular files are opened, and the text is UTF-8 without control characters.
+`expand` replaces in an option what fio replaces first: `${NAME}`, `$pagesize`, `$mb_memory`,
+`$ncpus`. An environment variable that is not set is replaced by nothing, as fio does it; the reader
+is told. Where one of the three words was replaced, arithmetic without parentheses is reckoned too
+(`8*$mb_memory`), as fio does it through bc.
+
+Invariants: nothing is ever executed; what is read is bounded, whatever a file says: in bytes,
+lines, the length of a line, includes and jobs; only regular files are opened, and the text is UTF-8
+without control characters.
 """
 
 from __future__ import annotations
@@ -14,12 +20,14 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 from flashtwin.errors import USAGE
-from flashtwin.fio.language.where import JobFileError, Where
+from flashtwin.fio.language.errors import BadValueError, JobFileError, Where
+from flashtwin.fio.language.numbers import evaluate, whole
 from flashtwin.inputs import InputError, read_regular
 
 _INCLUDE = re.compile(r"include(?:\s+|\s*=\s*)(\S.*)")
@@ -224,3 +232,56 @@ def _read(path: str, chain: tuple[Where, ...], here: Where) -> bytes:
         failure = JobFileError(here, said, hint=hint)
         failure.exit_code = error.exit_code
         raise failure from error
+
+
+# No variable's name is longer, and a text of many `${` is read once.
+_VARIABLE = re.compile(r"\$\{([^}]{1,255})\}")
+_WORD = re.compile(r"\$(pagesize|mb_memory|ncpus)")
+_SUM = re.compile(r"[0-9\s.+\-*/%^()]*", re.A)
+# Characters of an option with its variables replaced.
+_MOST = 65_536
+
+
+def expand(text: str, environment: Mapping[str, str], note: Callable[[str], None]) -> str:
+    """The option with its variables and words replaced."""
+    length = len(text)
+
+    def variable(match: re.Match[str]) -> str:
+        nonlocal length
+        name = match[1]
+        if name not in environment:
+            note(f"the environment variable {name} is not set: fio reads nothing in its place")
+        value = environment.get(name, "")
+        length += len(value)
+        if length > _MOST:
+            raise BadValueError(f"with its variables replaced it has more than {_MOST} characters")
+        return value
+
+    def word(match: re.Match[str]) -> str:
+        value = str(_MACHINE[match[1]]())
+        note(f"${match[1]} is {value} on this machine")
+        return value
+
+    with_variables = _VARIABLE.sub(variable, text)
+    replaced, count = _WORD.subn(word, with_variables)
+    return _reckoned(replaced) if count else replaced
+
+
+def _reckoned(text: str) -> str:
+    name, equals, value = text.partition("=")
+    plain = _SUM.fullmatch(value) and re.search("[0-9]", value)
+    if not equals or not plain or not re.search(r"[-+*/]", value):
+        return text
+    return f"{name}={int(evaluate(value, _decimal))}"
+
+
+def _decimal(text: str) -> Fraction:
+    before, _, behind = text.partition(".")
+    return Fraction(whole(before + behind), 10 ** len(behind))
+
+
+_MACHINE: dict[str, Callable[[], int]] = {
+    "pagesize": lambda: os.sysconf("SC_PAGESIZE"),
+    "mb_memory": lambda: os.sysconf("SC_PAGESIZE") * os.sysconf("SC_PHYS_PAGES") >> 20,
+    "ncpus": lambda: os.cpu_count() or 1,
+}

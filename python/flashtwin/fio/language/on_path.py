@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from flashtwin.fio.language.option import Option
+from flashtwin.fio.language.options import Option
 from flashtwin.fio.language.table import ROWS
 
 # Engines that reach a file by its name.

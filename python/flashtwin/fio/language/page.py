@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from flashtwin.fio.language.on_path import LOCAL, PLAIN, ruling, told
-from flashtwin.fio.language.option import Option, Role
-from flashtwin.fio.language.table import ROWS
-from flashtwin.fio.language.table_engines import ASYNCHRONOUS, ELSEWHERE, PLUGINS, SYNCHRONOUS
+from flashtwin.fio.language.options import Option, Role
+from flashtwin.fio.language.table import ASYNCHRONOUS, ELSEWHERE, PLUGINS, ROWS, SYNCHRONOUS
 
 _HEAD = """# fio's options on a simulated drive, and on a path
 

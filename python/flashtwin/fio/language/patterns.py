@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flashtwin.fio.language import numbers
+from flashtwin.fio.language.errors import BadValueError
 from flashtwin.fio.language.kinds import (
     ByDirection,
     Choice,
@@ -21,7 +22,6 @@ from flashtwin.fio.language.kinds import (
     show_directions,
 )
 from flashtwin.fio.language.numbers import Reading
-from flashtwin.fio.language.where import BadValueError
 
 PATTERNS = (
     "read",

@@ -12,10 +12,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from flashtwin.fio.language.errors import JobFileError
 from flashtwin.fio.language.job import FioJob
 from flashtwin.fio.language.kinds import Percent
-from flashtwin.fio.language.table_engines import PLUGINS, engine_of
-from flashtwin.fio.language.where import JobFileError
+from flashtwin.fio.language.table import PLUGINS, engine_of
 from flashtwin.fio.plan.processes import Clone, blocks
 
 GRAIN_BYTES = 4096

@@ -11,19 +11,20 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from flashtwin.fio.language.errors import JobFileError
 from flashtwin.fio.language.job import FioJob
 from flashtwin.fio.language.kinds import Percent
-from flashtwin.fio.language.sections import Note
-from flashtwin.fio.language.table_engines import SYNCHRONOUS
-from flashtwin.fio.language.where import JobFileError
+from flashtwin.fio.language.script import Note
+from flashtwin.fio.language.table import SYNCHRONOUS
 from flashtwin.fio.plan.files import Layout, Part
 from flashtwin.fio.plan.processes import Clone, blocks
-from flashtwin.model.fio_job import (
+from flashtwin.model.job import (
     Batch,
     Distribution,
     Ends,
     Fio,
     Flow,
+    Job,
     LatencyTarget,
     Logs,
     Pace,
@@ -34,8 +35,7 @@ from flashtwin.model.fio_job import (
     Think,
     Triple,
 )
-from flashtwin.model.fio_job import Sequence as Order
-from flashtwin.model.job import Job
+from flashtwin.model.job import Sequence as Order
 
 # Times of a log that are those of a clock.
 EPOCHS = ("log_unix_epoch", "log_alternate_epoch")

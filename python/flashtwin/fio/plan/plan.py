@@ -11,14 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from flashtwin.fio.language.job import FioJob
-from flashtwin.fio.language.sections import Note
+from flashtwin.fio.language.script import Note
 from flashtwin.fio.plan.files import Layout, Part, Target, layout, parts
 from flashtwin.fio.plan.job import core_job, told
 from flashtwin.fio.plan.processes import Clone, clones, odd_sizes
 from flashtwin.fio.plan.traces import Replay, Replaying, Traces, replayed
 from flashtwin.fio.plan.traces import told as told_of_trace
-from flashtwin.model.fio_job import Gate
-from flashtwin.model.job import Job
+from flashtwin.model.job import Gate, Job
 
 
 @dataclass(frozen=True, kw_only=True)

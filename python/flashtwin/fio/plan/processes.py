@@ -16,10 +16,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from flashtwin.fio.language.errors import JobFileError
 from flashtwin.fio.language.job import FioJob
-from flashtwin.fio.language.sections import Note
-from flashtwin.fio.language.where import JobFileError
-from flashtwin.model.fio_job import Blocks
+from flashtwin.fio.language.script import Note
+from flashtwin.model.job import Blocks
 
 # fio's own bound on the processes of one run.
 MOST = 4096

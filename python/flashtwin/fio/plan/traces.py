@@ -16,14 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from flashtwin import _core
+from flashtwin.fio.language.errors import JobFileError, Where
 from flashtwin.fio.language.job import FioJob
-from flashtwin.fio.language.sections import Note
-from flashtwin.fio.language.where import JobFileError, Where
+from flashtwin.fio.language.script import Note
 from flashtwin.fio.plan.files import GRAIN_BYTES, Part, Target, is_whole
 from flashtwin.fio.plan.processes import Clone
-from flashtwin.model.fio_job import Fio, Reading, Shape, Skip, Trace
-from flashtwin.model.fio_job import Sequence as Order
-from flashtwin.model.job import Job, ReadWrite
+from flashtwin.model.job import Fio, Job, Reading, ReadWrite, Shape, Skip, Trace
+from flashtwin.model.job import Sequence as Order
 
 if TYPE_CHECKING:
     from flashtwin._core import TraceFile, TraceSurvey

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from flashtwin.fio.language.job import FioJob
-from flashtwin.fio.language.text import written
+from flashtwin.fio.language.job import FioJob, written
 from flashtwin.fio.plan.plan import Process
 from flashtwin.fio.report.job import (
     BATCHES,

@@ -15,9 +15,9 @@ from typing import Any
 
 from flashtwin import outputs
 from flashtwin.errors import FlashtwinError
+from flashtwin.fio.language.errors import COMMAND_LINE
 from flashtwin.fio.language.job import FioJob
-from flashtwin.fio.language.sections import Note
-from flashtwin.fio.language.where import COMMAND_LINE
+from flashtwin.fio.language.script import Note
 from flashtwin.fio.plan.job import EPOCHS
 from flashtwin.fio.plan.plan import Process
 from flashtwin.fio.report.counted import without
