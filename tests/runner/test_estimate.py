@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import tempfile
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 from fakes import FakeDrive, Law
 
 from flashtwin.batteries.base import registry
 from flashtwin.batteries.base.registry import Battery, Request
+from flashtwin.drives import memory
+from flashtwin.errors import FlashtwinError
 from flashtwin.model.step import Chain, Fill, Flush, Job, Rest, Run, Step, Trim
 from flashtwin.runner.estimate import Estimate, estimate
+from flashtwin.runner.run import run_batteries
 
 
 def of(*steps: Step, kind: str = "file") -> Estimate:
@@ -102,3 +109,65 @@ def test_the_batteries_write_what_they_say() -> None:
     assert fill.write_bytes == info.capacity_bytes // (1 << 20) * (1 << 20)
     cdm = estimate([registry.request("crystaldiskmark", {"mix": "off"})], info)
     assert cdm.drive_s == pytest.approx(12 * 3 * 5 + 11 * 5 + (1 << 30) / 400e6)
+
+
+def test_what_samples_take_is_what_a_step_takes() -> None:
+    """A million samples of each kind, held and written; measured in a process of their own."""
+    code = """
+import sys
+from pathlib import Path
+from flashtwin.catalogue.loader import load
+from flashtwin.drives.twin import Twin
+from flashtwin.model.step import Job, Run
+from flashtwin.runner.estimate import _of_step, Estimate
+from flashtwin.runs.writer import Writer
+
+def peak():
+    Path("/proc/self/clear_refs").write_text("5")
+    def now(name):
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
+    return now
+
+twin = Twin(load("bx500-240", scale="1/16"))
+job = dict(name="a", rw=sys.argv[2], block_bytes=1 << 20, rate_bytes_s=10**8)
+samples = int(sys.argv[1])
+def run(count):
+    step = Run(label="w", jobs=(Job(runtime_s=count / 1000, **job),), sample_s=0.001)
+    return step, twin.do(step, lambda progress: True)
+target = {"name": "a"}
+writer = Writer(Path(sys.argv[3]), {"target": target, "batteries": []}, {}, durable=False)
+def written(count, label):
+    step, answer = run(count)
+    writer.step(battery="b", label=label, kind="run", answer=answer, detail={})
+    return step, answer
+written(1000, "first")
+now = peak()
+before = now("VmRSS")
+step, answer = written(samples, "second")
+took = now("VmHWM") - before
+expected = Estimate(steps=(_of_step("b", step, twin.info, 4e8),))
+print(expected.samples_memory_bytes, took)
+"""
+    for ways in ("write", "rw"):
+        with tempfile.TemporaryDirectory() as place:
+            done = subprocess.run(
+                [sys.executable, "-c", code, "300000", ways, f"{place}/run"],
+                capture_output=True, text=True, timeout=300, check=False,
+            )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        expected, taken = map(int, done.stdout.split())
+        assert expected == pytest.approx(taken, rel=0.3), ways
+
+
+def test_samples_that_do_not_fit_are_refused_before_anything_is_done(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(memory, "available_bytes", lambda: 10**8)
+    drive = FakeDrive()
+    with pytest.raises(FlashtwinError) as found:
+        run_batteries(drive, [("fill", {"sample_s": "1ms"})], tmp_path / "run")
+    assert found.value.exit_code == 3
+    assert "the samples of the steps take about" in str(found.value)
+    assert "100 MB are there" in str(found.value) and "sample_s" in str(found.value.hint)
+    assert drive.done == [] and not (tmp_path / "run").exists()

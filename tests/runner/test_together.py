@@ -9,16 +9,18 @@ import subprocess
 import sys
 import textwrap
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 from fakes import FakeDrive, Law
 
+from flashtwin.drives import memory
 from flashtwin.errors import FlashtwinError
 from flashtwin.runner.observer import Silent, Status
 from flashtwin.runner.targets import Target
-from flashtwin.runner.together import Task, places, run_tasks
+from flashtwin.runner.together import Task, places, run_tasks, twin_target
 
 GB = 10**9
 FILL = [("fill", {"patterns": "1m-q1"})]
@@ -214,3 +216,57 @@ def test_a_parent_that_is_killed_takes_its_runs_with_it(tmp_path: Path) -> None:
     for name in "ab":
         manifest = json.loads((tmp_path / "out" / name / "manifest.json").read_text())
         assert manifest["state"] == "interrupted"
+
+
+class Ordered(Silent):
+    """Tells when its run began and when it was over, into a list of all."""
+
+    def __init__(self, name: str, events: list[tuple[str, str]]) -> None:
+        self._name, self._events = name, events
+
+    def estimated(self, info: object, estimate: object, departs: object) -> None:
+        self._events.append(("begins", self._name))
+
+    def closed(self, run: object) -> None:
+        self._events.append(("ends", self._name))
+
+
+@pytest.mark.parametrize("together", [1, 2])
+def test_only_so_many_run_at_once_as_have_room_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, together: int
+) -> None:
+    each = 10**9
+    there = together * (each + memory.PROCESS_BYTES)
+    monkeypatch.setattr(memory, "shared_bytes", lambda: there)
+    events: list[tuple[str, str]] = []
+    tasks = []
+    for name in "abc":
+        given = task(name, tmp_path / name)
+        target = replace(given.target, memory_bytes=each)
+        tasks.append(replace(given, target=target, observer=Ordered(name, events)))
+    runs = run_tasks(tasks, at_once=3)
+    assert all(run.finished for run in runs)
+    under_way = most = 0
+    for what, _ in events:
+        under_way += 1 if what == "begins" else -1
+        most = max(most, under_way)
+    assert 1 <= most <= together
+
+
+def test_a_target_that_does_not_fit_is_refused_before_any_of_them_begins(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(memory, "available_bytes", lambda: 10**8)
+    with pytest.raises(FlashtwinError, match="of memory to simulate") as refused:
+        twin_target("bx500-240")
+    assert refused.value.exit_code == 3 and "--scale 1/" in str(refused.value.hint)
+    assert twin_target("bx500-240", scale="1/16").memory_bytes < 10**8
+
+
+def test_processes_have_room_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "shared_bytes", lambda: 5 * (10**9 + memory.PROCESS_BYTES))
+    assert memory.processes(8, 10**9) == 5
+    assert memory.processes(3, 10**9) == 3
+    assert memory.processes(8, 10**12) == 1
+    monkeypatch.setattr(memory, "shared_bytes", lambda: None)
+    assert memory.processes(8, 10**9) == 8

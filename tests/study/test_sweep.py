@@ -17,6 +17,7 @@ import pytest
 
 from flashtwin.catalogue.loader import load
 from flashtwin.cli import sweep as command
+from flashtwin.drives import memory
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.target import Interrupted
@@ -355,3 +356,13 @@ def test_workers_do_not_outlive_a_sweep_that_is_killed(tmp_path: Path) -> None:
     _wait_until_gone(process.pid)
     assert "Traceback" not in said, said
     assert not any(Run(place.parent).under_way for place in points.glob("*/manifest.json"))
+
+
+def test_a_point_that_does_not_fit_into_memory_is_told_before_the_first_runs(
+    make_plan: Making, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "available_bytes", lambda: 1000)
+    with pytest.raises(FlashtwinError, match="of memory to simulate") as refused:
+        sweep(make_plan(), tmp_path / "out", executor=Local(2))
+    assert refused.value.exit_code == 3
+    assert not (tmp_path / "out" / "points").exists()

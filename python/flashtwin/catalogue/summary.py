@@ -91,6 +91,7 @@ def describe(spec: Spec) -> dict[str, Any]:
         "id": spec.id,
         "name": spec.name,
         "capacity_bytes": spec.capacity_bytes,
+        "memory_bytes": spec.memory_bytes,
         "hash": spec.hash,
         "firmware_profiles": list(spec.firmware_profiles),
         "values": [dict(row) for row in values],

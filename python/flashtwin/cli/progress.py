@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from flashtwin.cli import terminal
+from flashtwin.drives.memory import roughly
 from flashtwin.runner.observer import Observer, Silent, Status
 
 if TYPE_CHECKING:
@@ -115,7 +116,8 @@ class _Noting(Silent):
         takes = f"about {duration(estimate.wall_s)}"
         if info.can.virtual_time:
             takes += f" for {duration(estimate.drive_s)} of the drive's time"
-        self._notes.say(f"{self._name}: {moved}, {takes}")
+        memory = f"{roughly(estimate.memory_bytes)} of memory"
+        self._notes.say(f"{self._name}: {moved}, {takes}, {memory}")
         for battery, lines in departs.items():
             for line in lines:
                 self._notes.once(f"note: {battery}: {line}")

@@ -46,13 +46,15 @@ def command(
     """
     from flashtwin.catalogue.loader import load
     from flashtwin.catalogue.summary import describe, grouped, written
+    from flashtwin.drives.memory import roughly
 
     spec = load(drive, firmware=firmware, sets=sets, scale=scale)
     if as_json:
         terminal.print_json(describe(spec))
         return
     head = f"{spec.name} ({spec.id}), {terminal.size(spec.capacity_bytes)}, spec {spec.hash[:12]}"
-    parts: list[RenderableType] = [terminal.cell(head, "bold")]
+    takes = f"takes {roughly(spec.memory_bytes)} of memory to simulate"
+    parts: list[RenderableType] = [terminal.cell(head, "bold"), terminal.cell(takes)]
     if spec.firmware_profiles:
         parts.append(terminal.cell(f"firmware profiles: {', '.join(spec.firmware_profiles)}"))
     values = spec.values()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flashtwin.cli import numbers, options, progress, terminal
+from flashtwin.drives.memory import roughly
 from flashtwin.errors import MISS, USAGE, FlashtwinError
 
 if TYPE_CHECKING:
@@ -156,7 +157,8 @@ class _Shown:
         whole = ""
         if at_once:
             whole = f"; together about {progress.duration(points * wall_s / at_once)}"
-        terminal.note(f"{self._name}: {points} points, each {moved}, {took}{whole}")
+        needs = f"{roughly(each.memory_bytes)} of memory"
+        terminal.note(f"{self._name}: {points} points, each {moved}, {took}, {needs}{whole}")
 
     def planned(self, points: int, there: int, refused: Sequence[Failure]) -> None:
         if self._quiet:

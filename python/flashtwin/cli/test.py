@@ -233,6 +233,7 @@ def _json(name: str, run: Run) -> dict[str, Any]:
     return {
         "target": name,
         "directory": str(run.path),
+        "memory_bytes": run.host.get("memory_needed_bytes"),
         "redone": run.host.get("redone", []),
         "findings": [finding.to_json() for finding in run.findings],
     }

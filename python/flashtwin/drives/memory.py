@@ -27,8 +27,20 @@ _UNLIMITED = 1 << 60
 
 def available_bytes() -> int | None:
     """Memory that this process can still have; none where nothing is known about it."""
-    found = [_free(), *_of_groups(), *_of_process()]
-    return min((max(one, 0) for one in found if one is not None), default=None)
+    return _least([_free(), *_of_groups(), *_of_process()])
+
+
+def shared_bytes() -> int | None:
+    """Memory that processes side by side can have together: limits are each one's own."""
+    return _least([_free(), *_of_groups()])
+
+
+def processes(most: int, drive_bytes: int) -> int:
+    """How many processes with such a drive each have room side by side; at least one."""
+    there = shared_bytes()
+    if there is None:
+        return most
+    return max(min(most, there // (drive_bytes + PROCESS_BYTES)), 1)
 
 
 def check(spec: Spec, *, beside: int = 0) -> None:
@@ -37,6 +49,17 @@ def check(spec: Spec, *, beside: int = 0) -> None:
     needs = spec.memory_bytes + beside
     if there is not None and needs > there:
         raise refusal(spec, there=there, beside=beside)
+
+
+def require(count: int, what: str, hint: str) -> None:
+    """Refuse what takes more than there is, beside drives that are made already."""
+    there = available_bytes()
+    if there is not None and count > there:
+        raise FlashtwinError(
+            f"{what} {roughly(count)} of memory, and {roughly(there)} are there",
+            hint=hint,
+            exit_code=ENVIRONMENT,
+        )
 
 
 Made = TypeVar("Made")
@@ -75,6 +98,10 @@ def roughly(count: int) -> str:
     """Bytes with three digits: it is an estimate."""
     value = float(f"{count / 1e6:.3g}")
     return f"{value / 1000:.12g} GB" if value >= 1000 else f"{value:.12g} MB"
+
+
+def _least(known: Iterable[int | None]) -> int | None:
+    return min((max(count, 0) for count in known if count is not None), default=None)
 
 
 def _free() -> int | None:

@@ -327,6 +327,7 @@ def info_of(spec: _core.Spec, name: str | None = None) -> DriveInfo:
             destroys_data=False,
         ),
         identity=identity_of(spec),
+        memory_bytes=spec.memory_bytes,
     )
 
 

@@ -64,7 +64,8 @@ class DriveInfo:
 
     `kind` is a word for people and for the manifest ("twin", "file"); nothing is decided by it.
     `can` is what the drive can do. `identity` goes into the manifest (of a twin: the resolved spec
-    and its hash) and must not name the host.
+    and its hash) and must not name the host. `memory_bytes` is what
+    the target takes of this machine's memory while it is open.
     """
 
     name: str
@@ -72,6 +73,7 @@ class DriveInfo:
     capacity_bytes: int
     can: Capabilities
     identity: dict[str, object]
+    memory_bytes: int = 0
 
     @property
     def raw_bytes(self) -> int | None:

@@ -46,6 +46,7 @@ _HOST_LABELS = {
     "wall_s": "took",
     "cpus": "CPUs",
     "memory_bytes": "memory",
+    "memory_needed_bytes": "memory needed",
     "began": "began",
     "ended": "ended",
 }

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashtwin import outputs
+from flashtwin.drives import memory
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.outputs import disk
 from flashtwin.runner.run import requests
@@ -32,6 +33,7 @@ from flashtwin.runs.whole import PLAN, read_plan, write_plan
 from flashtwin.runs.writer import abandoned, check_schema, tidy
 
 if TYPE_CHECKING:
+    from flashtwin._core import Spec
     from flashtwin.drives.protocol import Drive
     from flashtwin.runner.observer import Observer
 
@@ -80,8 +82,11 @@ def _twin_of(run: Run, target: Mapping[str, Any]) -> Target:
 
 def twin_form(name: str, toml: str, seed: int) -> Target:
     """A twin to be, of a resolved spec."""
+    spec = _spec_of(name, toml)
+    memory.check(spec)
     form = {"kind": "twin", "name": name, "toml": toml, "seed": seed}
-    return Target(name=name, make=partial(_make_twin, name, toml, seed), form=form)
+    make = partial(_make_twin, name, toml, seed)
+    return Target(name=name, make=make, form=form, memory_bytes=spec.memory_bytes)
 
 
 def target_from(
@@ -103,16 +108,21 @@ def target_from(
 
 
 def _make_twin(name: str, toml: str, seed: int) -> Drive:
-    from flashtwin.catalogue.loader import load
     from flashtwin.drives.snapshots import Store
     from flashtwin.drives.twin import Twin
+
+    store = Store.from_environment()
+    return Twin(_spec_of(name, toml), seed=seed, name=name, store=store)
+
+
+def _spec_of(name: str, toml: str) -> Spec:
+    from flashtwin.catalogue.loader import load
 
     scratch = Path(tempfile.gettempdir())
     with disk(scratch, "write"), tempfile.TemporaryDirectory(prefix="flashtwin-spec-") as place:
         path = Path(place) / f"{name}.toml"
         outputs.write(path, toml, within=path.parent)
-        spec = load(str(path))
-    return Twin(spec, seed=seed, name=name, store=Store.from_environment())
+        return load(str(path))
 
 
 def _make_file(

@@ -4,11 +4,14 @@ The sketch answers every step at once with a result in which nothing happened, s
 whole way and refuses what does not suit the target before anything is touched. Invariant: nothing
 here asks a drive for anything. Rates are priors for the estimate alone: 400 MB/s for streams, 8,000
 requests a second and outstanding request for small random ones, at most 80,000 (a SATA drive); for
-the wall clock of a twin 250 GB and 2 M requests a second of simulation on one core.
+the wall clock of a twin 250 GB and 2 M requests a second of simulation on one core. What samples
+take of memory was measured: series, X-ray and meter of a step as they are held until the run ends,
+and on top of the largest step its tables as they are written.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -36,6 +39,10 @@ RANDOM_IOPS = 8_000
 RANDOM_IOPS_MOST = 80_000
 TWIN_BYTES_S = 250e9
 TWIN_IOPS = 2e6
+# Bytes of a sample that are held, those of each direction in it, and those for writing it.
+SAMPLE_BYTES, DIRECTION_BYTES, WRITING_BYTES = 400, 64, 130
+# The inside of a twin is sampled so often while it is filled.
+FILL_SAMPLE_S = 0.5
 # Purge, flush, marks: not nothing, so that progress moves.
 LEAST_S = 0.001
 
@@ -45,7 +52,7 @@ class StepEstimate:
     """One step: bytes moved, seconds on the drive's clock and on the wall's.
 
     `timed`: it ends with the drive's clock and not with its bytes, so time says how far it is.
-    `cuts`: a budget can end it early.
+    `cuts`: a budget can end it early. `samples` are kept of it, `directions` in each.
     """
 
     battery: str
@@ -57,11 +64,18 @@ class StepEstimate:
     wall_s: float
     timed: bool = False
     cuts: bool = True
+    samples: int = 0
+    directions: int = 1
 
     @property
     def bytes(self) -> int:
         """Moved in all."""
         return self.read_bytes + self.write_bytes
+
+    @property
+    def memory_bytes(self) -> int:
+        """What its samples take until the run is over."""
+        return self.samples * (SAMPLE_BYTES + DIRECTION_BYTES * self.directions)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,12 +83,13 @@ class Estimate:
     """The whole run, without its marks: they are no work.
 
     `target_bytes` are written in `making_s` before the first step, to make a file that is more
-    than a hole.
+    than a hole. `drive_memory_bytes` is what the target itself takes.
     """
 
     steps: tuple[StepEstimate, ...]
     target_bytes: int = 0
     making_s: float = 0.0
+    drive_memory_bytes: int = 0
 
     @property
     def read_bytes(self) -> int:
@@ -96,6 +111,17 @@ class Estimate:
         """On the wall's clock."""
         return self.making_s + sum(step.wall_s for step in self.steps)
 
+    @property
+    def samples_memory_bytes(self) -> int:
+        """What the samples take: all of them are held, those of one step at a time are written."""
+        largest = max((step.samples for step in self.steps), default=0)
+        return sum(step.memory_bytes for step in self.steps) + largest * WRITING_BYTES
+
+    @property
+    def memory_bytes(self) -> int:
+        """Of this machine's memory, in all."""
+        return self.drive_memory_bytes + self.samples_memory_bytes
+
 
 def estimate(
     requests: Sequence[Request], info: DriveInfo, *, stream_bytes_s: float = STREAM_BYTES_S
@@ -110,7 +136,12 @@ def estimate(
                 found.append(_of_step(request.name, step, info, stream_bytes_s))
             step = _next(going, _nothing(step, info))
     made = info.capacity_bytes if info.can.filled_first and found else 0
-    return Estimate(steps=tuple(found), target_bytes=made, making_s=made / stream_bytes_s)
+    return Estimate(
+        steps=tuple(found),
+        target_bytes=made,
+        making_s=made / stream_bytes_s,
+        drive_memory_bytes=info.memory_bytes,
+    )
 
 
 def _next(going: Steps, answer: Result | NotPossible | None) -> Step | None:
@@ -142,7 +173,28 @@ def _of_step(battery: str, step: Step, info: DriveInfo, stream_bytes_s: float) -
         wall_s=max(wall_s, LEAST_S),
         timed=_timed(step),
         cuts=can_be_cut(step),
+        samples=_samples(step, info, stream_bytes_s),
+        directions=_directions(step),
     )
+
+
+def _samples(step: Step, info: DriveInfo, stream_bytes_s: float) -> int:
+    if isinstance(step, Chain):
+        return sum(_samples(part, info, stream_bytes_s) for part in step.parts)
+    # The inside of a twin is sampled while it is filled too; a rest has few samples however long.
+    if not isinstance(step, Run) and not (isinstance(step, Fill) and info.can.xray):
+        return 0
+    every_s = step.sample_s if isinstance(step, Run) else FILL_SAMPLE_S
+    return math.ceil(_work(step, info.capacity_bytes, stream_bytes_s)[3] / every_s)
+
+
+def _directions(step: Step) -> int:
+    """Directions that a step's series has rows of, at most."""
+    if isinstance(step, Chain):
+        return max((_directions(part) for part in step.parts), default=1)
+    jobs = step.jobs if isinstance(step, Run) else ()
+    mixed = any(job.rw.endswith("rw") for job in jobs)
+    return 2 if mixed else max(len({job.rw for job in jobs}), 1)
 
 
 def _timed(step: Step) -> bool:

@@ -19,6 +19,7 @@ from typing import Any
 from flashtwin import __version__
 from flashtwin.batteries.base import registry
 from flashtwin.batteries.base.registry import Request
+from flashtwin.drives import memory
 from flashtwin.drives.protocol import Drive, TellsHost, TellsSmart
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.finding import Finding
@@ -98,7 +99,8 @@ def run_batteries(
             watcher.estimated(info, plan.expected, plan.departs)
             _tell_budget(plan, watcher)
             clock = Clock()
-            machine = {**describe(out, host or {}), **_told(drive)}
+            needs = {"memory_needed_bytes": plan.expected.memory_bytes}
+            machine = {**describe(out, host or {}), **_told(drive), **needs}
             manifest = _manifest(info, plan, seed, command)
             writer = Writer(
                 out, manifest, {**machine, **clock.begin()}, durable=not info.can.repeatable
@@ -144,7 +146,8 @@ def resume_batteries(
             there = _host_before(before, watcher)
             redone = [*there.get("redone", []), *writer.redone]
             clock = Clock(there)
-            machine = {**there, **describe(out, host or {}), **_told(drive)}
+            needs = {"memory_needed_bytes": plan.expected.memory_bytes}
+            machine = {**there, **describe(out, host or {}), **_told(drive), **needs}
             machine |= {"redone": redone} if redone else {}
             writer.host({**machine, **clock.begin()})
             return _go(drive, plan, writer, machine, clock, watcher, stop)
@@ -170,6 +173,11 @@ def _plan(requests: list[Request], info: DriveInfo, budget_s: float | None) -> _
     departs = {one.name: one.battery.departs(one.parameters, info) for one in requests}
     budget = None if budget_s is None else Budget(budget_s, requests, info, whole)
     expected = budget.kept(whole) if budget else whole
+    memory.require(
+        expected.samples_memory_bytes,
+        "the samples of the steps take about",
+        "make samples longer (sample_s= of a battery), or ask for less in one run",
+    )
     return _Plan(requests=requests, departs=departs, expected=expected, budget=budget)
 
 

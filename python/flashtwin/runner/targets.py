@@ -20,13 +20,15 @@ class Target:
     """A drive to be: its name for directories, how to make it, what to write of it in host.json.
 
     `form` is the same as JSON values (see `runner.again`), for a run that begins in a later
-    process; empty for a drive that only this process can make.
+    process; empty for a drive that only this process can make. `memory_bytes` is what the drive
+    takes of this machine's memory.
     """
 
     name: str
     make: Callable[[], Drive]
     host: Mapping[str, object] = field(default_factory=dict)
     form: Mapping[str, object] = field(default_factory=dict)
+    memory_bytes: int = 0
 
 
 def directories(names: Sequence[str], out: Path) -> list[Path]:

@@ -4,8 +4,8 @@ A twin's clock is virtual, so twins side by side measure the same as one after a
 is measured alone, before them. Each process runs `run_batteries` and sends what its observer hears;
 the observers here show it. Invariants: a stop that reaches this process reaches all of them, each
 closes its run directory, and only then is `Interrupted` raised; the first error stops the others;
-the runs come back in the order of the tasks. Processes are spawned, not forked: polars keeps
-threads.
+the runs come back in the order of the tasks; what runs side by side has room in memory together.
+Processes are spawned, not forked: polars keeps threads.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
+from flashtwin.drives import memory
 from flashtwin.drives.protocol import Drive
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.target import Interrupted
@@ -80,9 +81,13 @@ def twin_target(
     seed: int = 1,
     name: str | None = None,
 ) -> Target:
-    """A twin to be, of a catalogue drive or a spec file; picklable."""
+    """A twin to be, of a catalogue drive or a spec file; picklable. Refused where it cannot be."""
+    from flashtwin.catalogue.loader import load
+
+    found = load(spec, firmware=firmware, sets=sets, scale=scale)
+    memory.check(found)
     make = partial(_make_twin, spec, tuple(firmware), tuple(sets), scale, seed)
-    return Target(name=name or spec, make=make)
+    return Target(name=name or spec, make=make, memory_bytes=found.memory_bytes)
 
 
 def _make_twin(
@@ -154,6 +159,7 @@ class _Crowd:
         self._waiting = list(tasks)
         self._seed, self._command, self._limit, self._stop = seed, command, limit, stop
         self._knows_main = knows_main
+        self._there = memory.shared_bytes()
         self._going: dict[Connection, tuple[Task, BaseProcess]] = {}
         self._places = [task.place for task in tasks]
         self._error: BaseException | None = None
@@ -178,7 +184,7 @@ class _Crowd:
             raise Interrupted(stopped(os.path.relpath(kept)))
 
     def _start(self) -> None:
-        while self._waiting and len(self._going) < self._limit:
+        while self._waiting and len(self._going) < self._limit and self._has_room():
             task = self._waiting.pop(0)
             context = get_context("spawn")
             ours, theirs = context.Pipe(duplex=False)
@@ -193,6 +199,14 @@ class _Crowd:
                 signal.pthread_sigmask(signal.SIG_SETMASK, before)
             theirs.close()
             self._going[ours] = (task, process)
+
+    def _has_room(self) -> bool:
+        """Whether memory allows the next task beside those under way; alone it is always begun."""
+        if self._there is None or not self._going:
+            return True
+        tasks = [self._waiting[0], *(task for task, _ in self._going.values())]
+        needs = sum(task.target.memory_bytes + memory.PROCESS_BYTES for task in tasks)
+        return needs <= self._there
 
     def _end(self) -> None:
         """Tell all to stop; said again each time, for a child may not have listened yet."""

@@ -15,6 +15,7 @@ from flashtwin.runs.rundir import Run
 
 # Of host.json: where and when it was, which no two runs share.
 VOLATILE = {"directory", "arguments", "began", "ended", "wall_s", "sessions", "process"} | {
+    "memory_needed_bytes",
     "path",
     "file",
 }

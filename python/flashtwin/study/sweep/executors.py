@@ -24,10 +24,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from flashtwin import __version__
+from flashtwin.drives import memory
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.runner.stop import Stop
 from flashtwin.study.sweep.plan import Failure, Order
-from flashtwin.study.sweep.point import failed, run_apart, run_point, unpack
+from flashtwin.study.sweep.point import failed, run_apart, run_point, spec_of, unpack
 
 # How long a stop may stay unseen, and how long a scheduler has to answer.
 POLL_S = 0.2
@@ -64,11 +65,17 @@ class Local:
     def run(
         self, orders: Sequence[Order], place: Callable[[Order], Path], stop: Stop
     ) -> Iterator[Ended]:
-        """See `Executor`. A worker that is killed (no memory, say) ends the sweep with an error."""
+        """See `Executor`. As many side by side as have room in memory with the largest drive.
+
+        A worker that is killed in spite of that ends the sweep with an error.
+        """
+        largest = max(orders, key=lambda order: order.memory_bytes)
+        memory.check(spec_of(largest))
+        at_once = memory.processes(min(self._most, len(orders)), largest.memory_bytes)
         context = get_context("spawn")
         leave = context.Event()
         pool = ProcessPoolExecutor(
-            min(self._most, len(orders)),
+            at_once,
             context,
             initializer=_listen,
             initargs=(leave, os.getpid()),

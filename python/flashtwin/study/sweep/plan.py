@@ -56,7 +56,8 @@ class Plan:
 class Order:
     """A point that can run anywhere: the whole spec as text, and the batteries.
 
-    `command` does the same alone, without a path of this machine.
+    `command` does the same alone, without a path of this machine. `memory_bytes` is what its drive
+    takes of the memory of the machine that runs it.
     """
 
     point: Point
@@ -65,6 +66,7 @@ class Order:
     batteries: str
     seed: int
     command: tuple[str, ...] = ()
+    memory_bytes: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +122,7 @@ def resolve(
                 batteries=plan.batteries,
                 seed=point.seed(plan.seed),
                 command=_command(plan, point),
+                memory_bytes=spec.memory_bytes,
             )
         )
     if first and not orders:

@@ -14,6 +14,7 @@ import tarfile
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from flashtwin import outputs
 from flashtwin.batteries.base import registry
@@ -25,6 +26,9 @@ from flashtwin.outputs import disk
 from flashtwin.runner.run import run_batteries
 from flashtwin.runs import lock
 from flashtwin.study.sweep.plan import Failure, Order
+
+if TYPE_CHECKING:
+    from flashtwin._core import Spec
 
 _PARENT_GONE = "the sweep was stopped"
 
@@ -42,7 +46,7 @@ def run_point(order: Order, place: Path) -> Failure | None:
                 shutil.rmtree(place)
             place.parent.mkdir(parents=True, exist_ok=True)
         run_batteries(
-            _twin(order),
+            Twin(spec_of(order), seed=order.seed),
             registry.parse(order.batteries),
             place,
             seed=order.seed,
@@ -86,14 +90,15 @@ def failed(order: Order, message: str, hint: str | None = None) -> Failure:
     return Failure(number=order.point.number, name=order.point.name, message=message, hint=hint)
 
 
-def _twin(order: Order) -> Twin:
+def spec_of(order: Order) -> Spec:
+    """The drive of a point, out of the text that the order holds."""
     scratch = Path(tempfile.gettempdir())
     with disk(scratch, "write"), tempfile.TemporaryDirectory(prefix="flashtwin-spec-") as folder:
         file = Path(folder) / "spec.toml"
         outputs.write(file, order.toml, within=file.parent)
         spec = load(str(file))
     assert spec.hash == order.hash, f"point {order.point.number} is another drive here"
-    return Twin(spec, seed=order.seed)
+    return spec
 
 
 def _packed(place: Path) -> bytes:

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from threading import Event
 from typing import Any, Literal
 
+from flashtwin.drives import memory
 from flashtwin.model.target import Interrupted
-from flashtwin.study.theory import caches, collect, host
+from flashtwin.study.theory import caches, collect, drives, host
 from flashtwin.study.theory.play import Sides
 from flashtwin.study.theory.points import CACHE_LAWS, Point
 
@@ -72,7 +73,8 @@ def validate(
 ) -> Theory:
     """Measure and judge. `done(how many, point)` is called as each ends."""
     stop = Event()
-    workers = at_once or len(os.sched_getaffinity(0))
+    largest = drives.cached().memory_bytes
+    workers = memory.processes(at_once or len(os.sched_getaffinity(0)), largest)
     rows: dict[int, LawRow] = {}
     with ThreadPoolExecutor(max_workers=workers) as pool:
         futures = {pool.submit(_row, point, seed, stop): i for i, point in enumerate(points)}
