@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 
@@ -90,6 +91,9 @@ class FakeDrive:
             can=ON_PAPER if self.kind == "twin" else IN_A_FILE,
             identity={"law": "closed form", "raw_bytes": 274_877_906_944},
         )
+
+    def open(self) -> Self:
+        return self
 
     def do(self, step: Step, watch: Watch) -> Result | NotPossible:
         self.done.append(step)

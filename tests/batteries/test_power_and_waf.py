@@ -21,7 +21,7 @@ SCALE, SIZE = "1/16", "1500MB"
 
 
 def run_on(name: str, battery: str, parameters: dict[str, object], at: Path) -> Run:
-    drive = Twin(load(name, scale=SCALE), seed=1)
+    drive = Twin(load(name, scale=SCALE), seed=1).open()
     return run_batteries(drive, [(battery, parameters)], at)
 
 
@@ -112,7 +112,7 @@ def test_without_an_instrument_the_reason_is_the_whole_answer(battery: str) -> N
 
 
 def test_a_maker_that_counts_no_programs(tmp_path: Path) -> None:
-    drive = Twin(load("bx500-240", scale=SCALE, sets=["smart.family=samsung"]), seed=1)
+    drive = Twin(load("bx500-240", scale=SCALE, sets=["smart.family=samsung"]), seed=1).open()
     run = run_batteries(drive, [("waf", {"size": "16MiB", "fills": "10"})], tmp_path / "run")
     (one,) = run.findings
     assert one.value is None

@@ -52,7 +52,7 @@ PROMISED = {
 
 
 def fill(name: str, scale: int) -> Shape:
-    drive = Twin(load(str(DESIGNS / f"{name}.toml"), scale=f"1/{scale}"), seed=1)
+    drive = Twin(load(str(DESIGNS / f"{name}.toml"), scale=f"1/{scale}"), seed=1).open()
     size = drive.info.capacity_bytes // BLOCK * BLOCK
     job = Job(name="write", rw="write", block_bytes=BLOCK, depth=32, size=size)
     answer = drive.do(Run(label="fill", jobs=(job,), sample_s=0.5 / scale), lambda _: True)

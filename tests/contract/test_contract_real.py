@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -24,14 +25,14 @@ def target(tmp_path: Path) -> Real:
 
 
 def test_file(tmp_path: Path) -> None:
-    check_drive(target(tmp_path))
+    check_drive(partial(target, tmp_path))
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("engine", PREFERRED[1:], ids=str)
 def test_every_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: real.Engine) -> None:
     monkeypatch.setattr(real, "PREFERRED", (engine,))
-    drive = target(tmp_path)
+    drive = target(tmp_path).open()
     try:
         for run in runs()[:3]:
             answer = drive.do(run, _go)
@@ -43,7 +44,7 @@ def test_every_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: r
 
 def test_averaged_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobfile, "REQUESTS_LOGGED_MOST", 0)
-    drive = target(tmp_path)
+    drive = target(tmp_path).open()
     try:
         for run in runs():
             answer = drive.do(run, _go)

@@ -11,4 +11,5 @@ from flashtwin.drives.twin import Twin
 
 @pytest.mark.parametrize("name", ["bx500-240", "bx500-240-nocache"])
 def test_twin(name: str) -> None:
-    check_drive(Twin(load(name), seed=1))
+    spec = load(name)
+    check_drive(lambda: Twin(spec, seed=1))

@@ -67,7 +67,7 @@ def test_a_drive_that_does_not_fit_is_refused_with_the_scale_that_does(
     spec = load("bx500-240")
     there = spec.memory_bytes // 3
     monkeypatch.setattr(memory, "available_bytes", lambda: there)
-    for make in (Twin, FioTwin):
+    for make in (lambda spec: Twin(spec).open(), FioTwin):
         with pytest.raises(FlashtwinError) as found:
             make(spec)
         assert found.value.exit_code == 3
@@ -75,13 +75,13 @@ def test_a_drive_that_does_not_fit_is_refused_with_the_scale_that_does(
         assert found.value.hint is not None
         scale = found.value.hint.split()[1]
         assert load("bx500-240", scale=scale).memory_bytes <= there
-    Twin(load("bx500-240", scale=scale))
+    Twin(load("bx500-240", scale=scale)).open()
 
 
 def test_no_scale_fits_into_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "available_bytes", lambda: 1000)
     with pytest.raises(FlashtwinError) as found:
-        Twin(load("bx500-240", scale="1/16"))
+        Twin(load("bx500-240", scale="1/16")).open()
     assert "no scale of this drive fits" in str(found.value.hint)
 
 

@@ -73,7 +73,7 @@ def store(place: Path, **more: float) -> Store:
 
 
 def test_a_loaded_twin_goes_on_as_the_saved_one(spec: _core.Spec, tmp_path: Path) -> None:
-    twin = Twin(spec, seed=5)
+    twin = Twin(spec, seed=5).open()
     for step in STEPS:
         twin.do(step, go)
     twin.save(tmp_path / "a.snap")
@@ -85,7 +85,7 @@ def test_a_loaded_twin_goes_on_as_the_saved_one(spec: _core.Spec, tmp_path: Path
 
 
 def test_what_cannot_be_saved_or_loaded_says_why(spec: _core.Spec, tmp_path: Path) -> None:
-    twin, path = Twin(spec), tmp_path / "a.snap"
+    twin, path = Twin(spec).open(), tmp_path / "a.snap"
     twin.save(path)
     other = load("bx500-240", scale=SCALE, sets=["gc.low=5"])
     with pytest.raises(FlashtwinError, match="another drive") as raised:
@@ -106,7 +106,7 @@ def test_what_cannot_be_saved_or_loaded_says_why(spec: _core.Spec, tmp_path: Pat
 def test_a_full_disk_leaves_what_was_there(spec: _core.Spec, tmp_path: Path) -> None:
     place = tmp_path / "a.snap"
     place.write_text("before")
-    twin, (_, most) = Twin(spec), resource.getrlimit(resource.RLIMIT_FSIZE)
+    twin, (_, most) = Twin(spec).open(), resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1024, most))
     try:
         with pytest.raises(FlashtwinError, match="File too large") as raised:
@@ -119,22 +119,22 @@ def test_a_full_disk_leaves_what_was_there(spec: _core.Spec, tmp_path: Path) -> 
 
 
 def test_results_are_the_same_with_drives_that_are_kept(spec: _core.Spec, tmp_path: Path) -> None:
-    expected = whole(Twin(spec))
+    expected = whole(Twin(spec).open())
     kept = store(tmp_path)
-    assert whole(Twin(spec, store=kept)) == expected
+    assert whole(Twin(spec, store=kept).open()) == expected
     # Purge, fill, rest, trim, flush; what follows the measurement is none of them.
     entries = {entry.steps for entry in kept.entries()}
     names = ("purge", "fill", "rest", "trim", "flush")
     assert entries == {names[: n + 1] for n in range(len(names))}
-    assert whole(Twin(spec, store=kept)) == expected
+    assert whole(Twin(spec, store=kept).open()) == expected
     assert len(kept.entries()) == 5
 
 
 def test_a_kept_drive_is_loaded_and_not_made_again(spec: _core.Spec, tmp_path: Path) -> None:
     kept = store(tmp_path)
-    whole(Twin(spec, store=kept))
+    whole(Twin(spec, store=kept).open())
     heard: list[Progress] = []
-    twin = Twin(spec, store=kept)
+    twin = Twin(spec, store=kept).open()
     for step in STEPS[:6]:
         twin.do(step, lambda progress: heard.append(progress) is None)
     assert heard == []
@@ -142,46 +142,46 @@ def test_a_kept_drive_is_loaded_and_not_made_again(spec: _core.Spec, tmp_path: P
 
 def test_a_part_of_the_way_is_enough(spec: _core.Spec, tmp_path: Path) -> None:
     kept = store(tmp_path)
-    whole(Twin(spec, store=kept), STEPS[:2])
-    assert whole(Twin(spec, store=kept)) == whole(Twin(spec))
+    whole(Twin(spec, store=kept).open(), STEPS[:2])
+    assert whole(Twin(spec, store=kept).open()) == whole(Twin(spec).open())
 
 
 def test_another_seed_step_or_spec_is_another_drive(spec: _core.Spec, tmp_path: Path) -> None:
     kept = store(tmp_path)
     steps: tuple[Step, ...] = (Fill(label="a", size=1 << 28),)
-    whole(Twin(spec, store=kept), steps)
-    whole(Twin(spec, store=kept), (Fill(label="other name", size=1 << 28),))
+    whole(Twin(spec, store=kept).open(), steps)
+    whole(Twin(spec, store=kept).open(), (Fill(label="other name", size=1 << 28),))
     assert len(kept.entries()) == 1
-    whole(Twin(spec, store=kept, seed=2), steps)
-    whole(Twin(spec, store=kept), (Fill(label="a", size=1 << 29),))
-    whole(Twin(load("bx500-240", scale=SCALE, sets=["gc.low=5"]), store=kept), steps)
+    whole(Twin(spec, store=kept, seed=2).open(), steps)
+    whole(Twin(spec, store=kept).open(), (Fill(label="a", size=1 << 29),))
+    whole(Twin(load("bx500-240", scale=SCALE, sets=["gc.low=5"]), store=kept).open(), steps)
     assert len(kept.entries()) == 4
 
 
 @pytest.mark.parametrize("damage", ["snapshot", "result", "arrays", "empty", "cut", "gone"])
 def test_damaged_entries_are_made_again(spec: _core.Spec, tmp_path: Path, damage: str) -> None:
     kept = store(tmp_path)
-    whole(Twin(spec, store=kept), STEPS[:3])
-    twin = Twin(spec, store=kept)
+    whole(Twin(spec, store=kept).open(), STEPS[:3])
+    twin = Twin(spec, store=kept).open()
     if damage == "gone":
         twin.do(STEPS[0], go)
         twin.do(STEPS[1], go)
         kept.clear()
-        assert told(twin.do(STEPS[3], go)) == whole(Twin(spec), STEPS[:4])[3]
+        assert told(twin.do(STEPS[3], go)) == whole(Twin(spec).open(), STEPS[:4])[3]
         return
     for entry in kept.entries():
         name = {"snapshot": DRIVE, "result": "result.json"}.get(damage, ARRAYS)
         before = (entry.place / name).read_bytes()
         left = {"empty": b"", "cut": before[: len(before) // 2]}.get(damage, b"damaged")
         (entry.place / name).write_bytes(left)
-    assert whole(twin) == whole(Twin(spec))
+    assert whole(twin) == whole(Twin(spec).open())
 
 
 def test_those_used_longest_ago_go_first(spec: _core.Spec, tmp_path: Path) -> None:
     kept = store(tmp_path)
     for number in range(3):
         size = (number + 1) << 28
-        whole(Twin(spec, store=kept), (Fill(label="a", size=size),))
+        whole(Twin(spec, store=kept).open(), (Fill(label="a", size=size),))
     for age, entry in enumerate(kept.entries()):
         os.utime(entry.place / ABOUT, (time.time() - 1000 * (age + 1),) * 2)
     newest, middle, oldest = kept.entries()
@@ -198,8 +198,8 @@ def test_those_used_longest_ago_go_first(spec: _core.Spec, tmp_path: Path) -> No
 def test_a_place_that_cannot_be_written_stops_nobody(spec: _core.Spec, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     steps = STEPS[:2]
-    assert whole(Twin(spec, store=store(tmp_path / "file" / "x")), steps) == whole(
-        Twin(spec), steps
+    assert whole(Twin(spec, store=store(tmp_path / "file" / "x")).open(), steps) == whole(
+        Twin(spec).open(), steps
     )
 
 

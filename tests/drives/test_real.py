@@ -41,7 +41,7 @@ def go(progress: Progress) -> bool:
 
 @pytest.fixture
 def drive(tmp_path: Path) -> Iterator[Real]:
-    drive = Real(tmp_path, SIZE + 12345, say=lambda text: None)
+    drive = Real(tmp_path, SIZE + 12345, say=lambda text: None).open()
     yield drive
     drive.close()
 
@@ -54,7 +54,7 @@ def do(drive: Real, step: Step) -> Result:
 
 def test_the_file_from_begin_to_end(tmp_path: Path) -> None:
     said: list[str] = []
-    drive = Real(tmp_path, SIZE + 12345, say=said.append)
+    drive = Real(tmp_path, SIZE + 12345, say=said.append).open()
     path = tmp_path / real_file.NAME
     assert drive.info.name == tmp_path.name
     assert drive.info.capacity_bytes == SIZE
@@ -80,7 +80,7 @@ def test_the_file_from_begin_to_end(tmp_path: Path) -> None:
 def test_a_file_by_name(tmp_path: Path) -> None:
     # fio splits names at colons and expands dollars; it never sees ours.
     path = tmp_path / "odd: $HOME ;name#"
-    drive = Real(path, SIZE, say=lambda text: None)
+    drive = Real(path, SIZE, say=lambda text: None).open()
     do(drive, Fill())
     assert path.stat().st_size == SIZE
     drive.close()
@@ -177,7 +177,7 @@ def test_progress_comes_while_fio_runs(drive: Real) -> None:
 
 
 def test_interrupted_in_the_filling(tmp_path: Path) -> None:
-    drive = Real(tmp_path, SIZE, say=lambda text: None)
+    drive = Real(tmp_path, SIZE, say=lambda text: None).open()
     with pytest.raises(Interrupted):
         drive.do(Mark(label="first"), lambda progress: False)
     drive.close()
@@ -216,7 +216,7 @@ def test_steps_follow_one_another_on_one_clock(drive: Real) -> None:
 def test_a_run_that_is_taken_up_goes_on_at_its_time(tmp_path: Path) -> None:
     """A new file is filled and prepared before the clock goes on; one that was left is used."""
     prepared = Fill(label="cdm/prepare", size=MIB)
-    first = Real(tmp_path / "probe", SIZE, say=lambda text: None)
+    first = Real(tmp_path / "probe", SIZE, say=lambda text: None).open()
     told = first.resume(7_000_000_000, [prepared], go)
     assert told.endswith("made again, filled with random data, and prepared by cdm/prepare")
     assert len(set((tmp_path / "probe").read_bytes()[-4096:])) > 100, "random to its end"
@@ -230,7 +230,7 @@ def test_a_run_that_is_taken_up_goes_on_at_its_time(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         # The first process is dead: its file is nobody's here.
         patch.setattr(real_file, "_held", set())
-        second = Real(tmp_path / "probe", SIZE, say=lambda text: None, left=left)
+        second = Real(tmp_path / "probe", SIZE, say=lambda text: None, left=left).open()
         assert second.resume(9_000_000_000, [prepared], go) == (
             "taken up on the file that the interrupted run left"
         )

@@ -25,7 +25,7 @@ needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not i
 
 def refusal(path: Path | str, size: int = 16 * MIB) -> FlashtwinError:
     with pytest.raises(FlashtwinError) as caught:
-        Real(path, size, say=lambda text: None)
+        Real(path, size, say=lambda text: None).open()
     return caught.value
 
 
@@ -149,7 +149,7 @@ ENDLESS = """
 import sys
 from flashtwin.model.step import Job, Run
 from flashtwin.drives.real.real import Real
-drive = Real(sys.argv[1], 16 << 20)
+drive = Real(sys.argv[1], 16 << 20).open()
 job = Job(name="endless", rw="randread", block_bytes=4096, runtime_s=600.0)
 
 def watch(progress):
@@ -267,6 +267,6 @@ def test_no_other_file_is_taken_over(tmp_path: Path, other: str) -> None:
     assert real_file.take_over(left) is None
     if shutil.which("fio"):
         with pytest.raises(FlashtwinError) as refused:
-            Real(path, 1 << 20, say=lambda text: None, left=left)
+            Real(path, 1 << 20, say=lambda text: None, left=left).open()
         assert refused.value.exit_code == REFUSED
     assert path.exists()

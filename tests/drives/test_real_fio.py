@@ -29,7 +29,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch, directory: Path, script: str) -> No
 
 def failure(path: Path) -> FlashtwinError:
     with pytest.raises(FlashtwinError) as caught:
-        Real(path, 16 * MIB, say=lambda text: None)
+        Real(path, 16 * MIB, say=lambda text: None).open()
     return caught.value
 
 
@@ -103,7 +103,7 @@ def test_a_full_disk_during_the_test(tmp_path: Path, monkeypatch: pytest.MonkeyP
     exec {FIO} "$@" """
     pretend(monkeypatch, tmp_path / "bin", script)
     target = tmp_path / "target"
-    drive = Real(target, 16 * MIB, say=lambda text: None)
+    drive = Real(target, 16 * MIB, say=lambda text: None).open()
     try:
         job = Job(name="write", rw="write", block_bytes=131072)
         with pytest.raises(FlashtwinError, match=r"^the disk is full: ") as caught:
@@ -133,7 +133,7 @@ def test_the_next_best_engine(
     exec {FIO} "$@" """
     pretend(monkeypatch, tmp_path / "bin", script)
     said: list[str] = []
-    drive = Real(tmp_path / "target", 16 * MIB, say=said.append)
+    drive = Real(tmp_path / "target", 16 * MIB, say=said.append).open()
     try:
         identity = drive.info.identity
         assert (identity["engine"], identity["direct"]) == (engine, direct)

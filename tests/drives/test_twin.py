@@ -63,7 +63,7 @@ XRAY = {
 
 
 def twin(seed: int = 1) -> Twin:
-    return Twin(load("bx500-240"), seed=seed)
+    return Twin(load("bx500-240"), seed=seed).open()
 
 
 def go(progress: Progress) -> bool:
@@ -191,7 +191,7 @@ def test_smart_tells_what_was_done_in_smartctls_words() -> None:
 
 @pytest.mark.parametrize(("sets", "percent"), [((), 0), (("compression.best_ratio=4",), 60)])
 def test_the_xray_and_smart_count_the_same_causes_once(sets: tuple[str, ...], percent: int) -> None:
-    drive = Twin(load("bx500-240", sets=sets), seed=1)
+    drive = Twin(load("bx500-240", sets=sets), seed=1).open()
     job = Job(
         name="w",
         rw="randwrite",

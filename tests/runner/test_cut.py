@@ -26,7 +26,7 @@ def watch(progress: object) -> bool:
 
 @pytest.fixture
 def twin() -> Twin:
-    return Twin(load("bx500-240", scale="1/16"), seed=1)
+    return Twin(load("bx500-240", scale="1/16"), seed=1).open()
 
 
 def test_a_twin_ends_a_pass_in_time_and_its_answer_says_so(twin: Twin) -> None:
@@ -52,7 +52,7 @@ def test_a_twin_ends_a_pass_in_time_and_its_answer_says_so(twin: Twin) -> None:
 def test_with_time_enough_a_bound_changes_nothing(job: Job) -> None:
     answers = []
     for bound in (False, True):
-        drive = Twin(load("bx500-240", scale="1/16"), seed=1)
+        drive = Twin(load("bx500-240", scale="1/16"), seed=1).open()
         step = replace(PASS, jobs=(job,))
         given = within(step, 5000.0, drive.info.capacity_bytes) if bound else whole(step)
         answer = given.marked(drive.do(given.step, watch))
@@ -98,7 +98,7 @@ def test_a_note_of_the_drive_is_kept() -> None:
 def test_fio_ends_a_pass_in_time(tmp_path: Path) -> None:
     from flashtwin.drives.real.real import Real
 
-    drive = Real(tmp_path / "probe", 40 << 20, say=lambda text: None)
+    drive = Real(tmp_path / "probe", 40 << 20, say=lambda text: None).open()
     try:
         given = within(PASS, 0.5, 40 << 20)
         answer = given.marked(drive.do(given.step, watch))

@@ -28,7 +28,7 @@ BATTERIES = [
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    drive = Twin(load("bx500-240", scale=SCALE))
+    drive = Twin(load("bx500-240", scale=SCALE)).open()
     return run_batteries(drive, BATTERIES, tmp_path_factory.mktemp("run") / "run")
 
 

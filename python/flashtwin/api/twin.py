@@ -76,7 +76,7 @@ class Twin:
 
         changed = [f"{key}={value}" for key, value in (sets or {}).items()]
         spec = load(str(drive), firmware=firmware, sets=changed, scale=scale)
-        self._twin = Simulated(spec, seed=seed)
+        self._twin = Simulated(spec, seed=seed).open()
         self._under_way: dict[int, tuple[Op, int, int, int]] = {}
         self._tag = 0
 

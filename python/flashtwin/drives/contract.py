@@ -1,4 +1,4 @@
-"""The checks that any drive has to pass: `check_drive(drive)`.
+"""The checks that any drive has to pass: `check_drive(make)`.
 
 They hold for a twin in virtual time, for a file on a real drive, and for whatever else is put
 behind the drive protocol. Each failure is an AssertionError that says what was asked, what came
@@ -11,7 +11,9 @@ from __future__ import annotations
 import json
 import platform
 import re
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -57,9 +59,12 @@ OPTIONAL = (Trim, Purge, Ask)
 _CODES = {"read": READ, "write": WRITE, "trim": TRIM}
 
 
-def check_drive(drive: Drive) -> None:
-    """Put a drive through all checks and close it."""
+def check_drive(make: Callable[[], Drive]) -> None:
+    """Put the drive that `make` builds through all checks and close it."""
+    drive = check_building(make)
     try:
+        assert drive.open() is drive, "open gives the drive back"
+        assert drive.open() is drive, "a drive that is opened twice is the same"
         check_info(drive)
         asked = Asked(drive=drive)
         for step in plain_steps():
@@ -74,6 +79,48 @@ def check_drive(drive: Drive) -> None:
     finally:
         drive.close()
         drive.close()
+
+
+def check_building(make: Callable[[], Drive]) -> Drive:
+    """A drive that is built has done nothing: no file was opened, no program started."""
+    with _watching() as seen:
+        drive = make()
+    assert not seen, f"building the drive did more than that: {', '.join(seen)}"
+    return drive
+
+
+class _Watching:
+    """What a piece of program opened and started. Python's audit hooks cannot be taken away again,
+    so there is one, which listens to whoever watches now."""
+
+    def __init__(self) -> None:
+        self._seen: list[str] | None = None
+        self._added = False
+
+    @contextmanager
+    def __call__(self) -> Iterator[list[str]]:
+        if not self._added:
+            self._added = True
+            sys.addaudithook(self._hear)
+        seen: list[str] = []
+        self._seen = seen
+        try:
+            yield seen
+        finally:
+            self._seen = None
+
+    def _hear(self, event: str, arguments: tuple[object, ...]) -> None:
+        if self._seen is None or event not in _DOING:
+            return
+        what = str(arguments[0])
+        if not (event == "open" and what.endswith(_MODULES)):
+            self._seen.append(f"{event} {what}")
+
+
+_DOING = ("open", "subprocess.Popen", "os.mkdir", "os.truncate", "socket.connect")
+# A module that is imported when it is first needed is no file of the drive's.
+_MODULES = (".py", ".pyc", ".so")
+_watching = _Watching()
 
 
 def check_info(drive: Drive) -> None:

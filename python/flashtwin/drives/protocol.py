@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 if TYPE_CHECKING:
     from flashtwin.model.step import NotPossible, Result, Step
@@ -59,7 +59,14 @@ class TellsHost(Protocol):
 
 
 class Drive(Protocol):
-    """A drive: does one step at a time, in order, on a clock of its own."""
+    """A drive: does one step at a time, in order, on a clock of its own.
+
+    Building the object does nothing: no file is made, no program started, no memory taken.
+    """
+
+    def open(self) -> Self:
+        """Make or reach the target; nothing else is asked of a drive before. Safe to call twice."""
+        ...
 
     @property
     def info(self) -> DriveInfo: ...

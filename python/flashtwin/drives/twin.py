@@ -57,7 +57,7 @@ Work = Callable[[_core.Twin], Mapping[str, Any]]
 
 
 class Twin:
-    """A drive in virtual time. One seed, one answer."""
+    """A drive in virtual time. One seed, one answer. Its memory is taken by `open`."""
 
     def __init__(
         self,
@@ -71,33 +71,30 @@ class Twin:
             raise FlashtwinError(
                 f"a seed of {seed} is no whole number from 0 to {MOST_SEED}", exit_code=USAGE
             )
-        self._begin(spec, _new(spec, seed), name, store)
-
-    def _begin(
-        self, spec: _core.Spec, drive: _core.Twin, name: str | None, store: Store | None
-    ) -> None:
-        self._spec, self._drive = spec, drive
+        self._spec, self._seed, self._store = spec, seed, store
+        self._drive: _core.Twin | None = None
         # The steps so far, while all of them only prepared; and the result of the last one, where
         # the drive after it is kept and was not loaded yet.
-        self._preparation = Preparation(store, spec, drive.seed) if store else None
+        self._preparation: Preparation | None = None
         self._ahead: Result | None = None
         self._info = info_of(spec, name)
+
+    def open(self) -> Self:
+        """Make the drive as it leaves the factory."""
+        if self._drive is None:
+            self._drive = _new(self._spec, self._seed)
+            if self._store:
+                self._preparation = Preparation(self._store, self._spec, self._seed)
+        return self
 
     @classmethod
     def load(
         cls, spec: _core.Spec, path: str | os.PathLike[str], *, name: str | None = None
     ) -> Self:
         """The twin of a spec in the state that `save` wrote; refused under another spec."""
-        memory.check(spec)
-        try:
-            drive = memory.made(lambda: _core.Twin.load(spec, path))
-        except OSError as error:
-            raise _unread(path, error) from error
-        except _core.SnapshotError as error:
-            hint = "a snapshot is loaded under the spec and the version that it was taken with"
-            raise FlashtwinError(f"{path}: {error}", hint=hint, exit_code=USAGE) from error
-        made = cls.__new__(cls)
-        made._begin(spec, drive, name, None)
+        drive = _loaded(spec, path)
+        made = cls(spec, seed=drive.seed, name=name)
+        made._drive = drive
         return made
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -107,10 +104,10 @@ class Twin:
 
     def restore(self, path: str | os.PathLike[str]) -> None:
         """Become the drive that `save` wrote, of this spec and seed; see `protocol.Keeps`."""
-        made = type(self).load(self._spec, path)
-        if made._drive.seed != self._drive.seed:
+        drive = _loaded(self._spec, path)
+        if drive.seed != self._seed:
             raise FlashtwinError(f"{path} is of a drive with another seed", exit_code=USAGE)
-        self._drive, self._preparation, self._ahead = made._drive, None, None
+        self._drive, self._preparation, self._ahead = drive, None, None
 
     @property
     def info(self) -> DriveInfo:
@@ -129,7 +126,8 @@ class Twin:
         return self._core.smart()
 
     def close(self) -> None:
-        """Nothing is held outside memory."""
+        """Give the memory back."""
+        self._drive = self._preparation = self._ahead = None
 
     @property
     def simulation(self) -> _core.Twin:
@@ -139,13 +137,13 @@ class Twin:
     @property
     def _core(self) -> _core.Twin:
         """The drive as it is after the steps so far, loaded or made anew where that was put off."""
+        if self._drive is None:
+            raise FlashtwinError("the drive is not open", exit_code=USAGE)
         if self._ahead and self._preparation:
-            self._ahead = None
             # The new drive makes room first: two of them may be more than there is.
-            seed = self._drive.seed
-            del self._drive
+            self._ahead = self._drive = None
             loaded = self._preparation.load()
-            self._drive = loaded or _new(self._spec, seed)
+            self._drive = loaded or _new(self._spec, self._seed)
             if loaded is None:
                 for step in self._preparation.steps:
                     self._do(step, lambda done, ns: True)
@@ -264,6 +262,18 @@ class Twin:
             fio=tuple(answer["fio"]),
             meter=_readings(xray, before_uj, duration_ns, core),
         )
+
+
+def _loaded(spec: _core.Spec, path: str | os.PathLike[str]) -> _core.Twin:
+    """The drive that a snapshot holds."""
+    memory.check(spec)
+    try:
+        return memory.made(lambda: _core.Twin.load(spec, path))
+    except OSError as error:
+        raise _unread(path, error) from error
+    except _core.SnapshotError as error:
+        hint = "a snapshot is loaded under the spec and the version that it was taken with"
+        raise FlashtwinError(f"{path}: {error}", hint=hint, exit_code=USAGE) from error
 
 
 def _new(spec: _core.Spec, seed: int) -> _core.Twin:

@@ -94,7 +94,7 @@ def run_batteries(
     watcher: Observer = observer or Silent()
     try:
         with listening() as stop:
-            info = drive.info
+            info = drive.open().info
             plan = _plan(requests(batteries), info, budget_s)
             watcher.estimated(info, plan.expected, plan.departs)
             _tell_budget(plan, watcher)
@@ -130,6 +130,7 @@ def resume_batteries(
         drive: Drive | None = None
         try:
             drive = make()
+            drive.open()
             manifest = writer.manifest
             for note in check_target(out, manifest["target"], drive.info):
                 watcher.noted(note)

@@ -1,6 +1,6 @@
 """Real: a file on a real drive, tested through fio.
 
-The file is made when the drive is built and filled with random data over its whole length before
+The file is made when the drive is opened and filled with random data over its whole length before
 the first step, as a sparse file answers reads from nothing; it is removed at `close`, or when the
 process ends. Its clock is the wall's and begins after that filling; in a run that is taken up it
 goes on where it stopped, on the file that a killed process left or on one made and filled again.
@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from flashtwin.drives.real import real_file, real_fio
 from flashtwin.drives.real.jobfile import TARGET, job_file
@@ -62,7 +62,7 @@ class Real:
         left: real_file.Left | None = None,
     ) -> None:
         """`left`: the file of a killed run, which is used again if it is still there."""
-        self._say = say or _to_stderr
+        self._say, self._path, self._left = say or _to_stderr, Path(path), left
         size = size_bytes // GRAIN_BYTES * GRAIN_BYTES
         if size <= 0:
             raise FlashtwinError(
@@ -70,29 +70,33 @@ class Real:
                 hint="give --size of at least 1MiB",
                 exit_code=USAGE,
             )
-        if left is None:
-            where = real_file.place(Path(path))
+        self._size = size
+        self._taken = self._closed = self._filled = False
+        self._zero_ns = self._last_ns = 0
+        self._info: DriveInfo | None = None
+
+    def open(self) -> Self:
+        """Make the file, or take over the one of a killed run, and find out how fio reaches it."""
+        if self._info is not None:
+            return self
+        # What may not be written to is refused before a missing fio.
+        if self._left is None:
+            real_file.place(self._path)
         self._fio = real_fio.find()
-        taken = real_file.take_over(left) if left else None
+        taken = real_file.take_over(self._left) if self._left else None
         # The file of a killed run; whether it was filled is not known here.
         self._taken = taken is not None
-        if taken is not None:
-            self._file, where = taken, taken.path
-        else:
-            where = real_file.place(Path(path))
-            real_file.check_space(where, size)
-        self._size = size
+        where = taken.path if taken else real_file.place(self._path)
+        if taken is None:
+            real_file.check_space(where, self._size)
         # Removed at the end of the process too, should nobody close the target.
         self._scratch = tempfile.TemporaryDirectory(
             prefix="flashtwin-fio-", ignore_cleanup_errors=True
         )
         self._work = Path(self._scratch.name)
-        self._closed = self._filled = False
-        self._zero_ns = self._last_ns = 0
         try:
-            if taken is None:
-                self._file = real_file.create(where, size)
-            self._say(f"the target is {where}, {size} bytes; it is removed at the end")
+            self._file = taken or real_file.create(where, self._size)
+            self._say(f"the target is {where}, {self._size} bytes; it is removed at the end")
             self._engine = self._probe()
         except BaseException:
             self.close()
@@ -100,9 +104,9 @@ class Real:
         for caveat in caveats(self._engine):
             self._say(caveat)
         self._info = DriveInfo(
-            name=Path(path).absolute().name or "file",
+            name=self._path.absolute().name or "file",
             kind="file",
-            capacity_bytes=size,
+            capacity_bytes=self._size,
             can=Capabilities(
                 whole_drive=False,
                 filled_first=True,
@@ -111,16 +115,20 @@ class Real:
             ),
             identity=self._identity(),
         )
+        return self
 
     @property
     def info(self) -> DriveInfo:
         """Size, and how fio reaches it."""
+        if self._info is None:
+            raise FlashtwinError("the target is not open", exit_code=USAGE)
         return self._info
 
     def do(self, step: Step, watch: Watch) -> Result | NotPossible:
         """Carry out one step; the first one fills the file before it."""
         if self._closed:
             raise FlashtwinError("the target is closed", exit_code=USAGE)
+        _ = self.info
         self._fill_once(watch)
         match step:
             case Run() | Chain():
@@ -171,7 +179,8 @@ class Real:
         self._closed = True
         if hasattr(self, "_file"):
             real_file.remove(self._file)
-        self._scratch.cleanup()
+        if hasattr(self, "_scratch"):
+            self._scratch.cleanup()
 
     def _probe(self) -> Engine:
         """The best engine that writes to the file, found by trying."""
