@@ -11,6 +11,17 @@ pytestmark = pytest.mark.skipif(fio_beside.FIO is None, reason="fio is not insta
 
 SEEDS = range(1, 13)
 JOBS = Path(__file__).parents[1] / "fio" / "jobs"
+# What once differed: a job file each, without its section.
+DIFFERED = {
+    "lfsr-of-two-sizes": "rw=randtrim:12k size=65536 bsrange=4k-8k,8k-8k random_generator=lfsr",
+    "trims-and-writes-by-order": (
+        "rw=trimwrite size=128k io_size=300k bsrange=4k-16k bs_is_seq_rand=1"
+    ),
+    "passes-that-go-on": (
+        "rw=trimwrite:512 size=300000 io_size=2m bsrange=512-8k ba=16k offset=1000 offset_align=4k"
+        " offset_increment=33% numjobs=3 nrfiles=2 randrepeat=0"
+    ),
+}
 # Job files with copies: their requests stand in latency logs, one for each.
 COPIES = ("offset-increment-percent", "clones-seq")
 
@@ -18,6 +29,12 @@ COPIES = ("offset-increment-percent", "clones-seq")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_job_file_from_a_seed_asks_for_what_fio_does(seed: int) -> None:
     fio_beside.compare(fio_beside.job_file(seed))
+
+
+@pytest.mark.parametrize("name", DIFFERED)
+def test_what_once_differed(name: str) -> None:
+    lines = [f"[{name}]", "ioengine=null", *DIFFERED[name].split()]
+    assert fio_beside.outcome("\n".join(lines) + "\n") == "equal"
 
 
 @pytest.mark.parametrize("name", COPIES)

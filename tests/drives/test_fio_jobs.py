@@ -92,6 +92,7 @@ def every_option() -> Fio:
         distribution=Distribution(kind="zipf", value=1.2, center=0.5),
         random_map=False,
         random_starts=True,
+        draws_repeat=False,
         sequence=Sequence(every=2, identical=True),
         number_ios=100,
         loops=2,

@@ -285,7 +285,8 @@ class Fio:
     `blocks_by_order` (bs_is_seq_rand): the sizes of reads for sequential requests, those of writes
     for random ones. `file_law` spreads requests over the files where their service is `law`
     (file_service_type=zipf, pareto, normal). With `random_starts` (random_generator=lfsr) the map
-    holds where requests begin, and not what they cover. No more than `open_files` files are open at
+    holds where requests begin, and not what they cover. With `draws_repeat` each pass draws the
+    same again (not so with randrepeat=0 or a randseed). No more than `open_files` files are open at
     once: another one begins when one of them has come to its end. `verify`: nothing is compared,
     but a pass ends as if it were (`reads_back`: what fio reads back counts as asked for). With
     `files_end_once` a later pass asks for nothing of a file whose end was reached.
@@ -310,6 +311,7 @@ class Fio:
     distribution: Distribution = Distribution()
     random_map: bool = True
     random_starts: bool = False
+    draws_repeat: bool = True
     sequence: Sequence = Sequence()
     verify: Literal["no", "later", "reads_back"] = "no"
     files_end_once: bool = False

@@ -30,6 +30,8 @@ pub(crate) struct File {
     pub last_start: [u64; 3],
     pub last_end: [u64; 3],
     pub map: Option<BlockMap>,
+    /// The map holds where requests began, and not what they cover.
+    starts_only: bool,
     /// Nothing is left of it in this pass.
     pub done: bool,
     /// Open or closed, where only some may be open at once.
@@ -65,6 +67,7 @@ impl File {
             last_start: [NOWHERE; 3],
             last_end: [span.offset; 3],
             map: map.then(|| BlockMap::new(reach / least)),
+            starts_only: fio.random_starts,
             done: false,
             door: Door::default(),
             ranks,
@@ -122,7 +125,7 @@ impl File {
     /// A random block of `grain` bytes for requests of at least `least`; `None` where there is none
     /// left, or none at all.
     pub fn random_block(
-        &self,
+        &mut self,
         direction: usize,
         grain: u64,
         least: u64,
@@ -141,10 +144,21 @@ impl File {
         if !zones.is_empty() {
             return Some(zones.draw(blocks, rng));
         }
+        let Some(map) = &mut self.map else {
+            return Some(rng.below(blocks));
+        };
+        if self.starts_only {
+            // fio's generator goes over the map's blocks, which are of the smallest size of all
+            // directions: of larger ones most that it draws lie behind the end.
+            let block = map.next_free(rng.below(map.blocks()))?;
+            map.take_run(block, 1);
+            return Some(block);
+        }
         let block = rng.below(blocks);
-        match &self.map {
-            Some(map) if map.is_taken(block) => map.next_free(block),
-            _ => Some(block),
+        if map.is_taken(block) {
+            map.next_free(block)
+        } else {
+            Some(block)
         }
     }
 

@@ -34,15 +34,21 @@ impl Sizes {
         &self.blocks[direction]
     }
 
-    /// Bytes of a request with `room` before the end; 0 where none fits.
+    /// The direction whose sizes a request has: with `bs_is_seq_rand` that of reads for sequential
+    /// requests, and that of writes for random ones.
     #[inline]
-    pub fn draw(&self, direction: usize, random: bool, room: u64, rng: &mut Rng) -> u64 {
-        // With `bs_is_seq_rand` the sizes of reads are those of sequential requests.
-        let which = if self.by_order {
+    pub fn which(&self, direction: usize, random: bool) -> usize {
+        if self.by_order {
             usize::from(random)
         } else {
             direction
-        };
+        }
+    }
+
+    /// Bytes of a request with `room` before the end; 0 where none fits. The numbers that are drawn
+    /// are those of the sizes: trims and writes of one size law have each their own with fio.
+    #[inline]
+    pub fn draw(&self, which: usize, room: u64, rng: &mut Rng) -> u64 {
         let blocks = &self.blocks[which];
         if blocks.least == blocks.most {
             return blocks.least;

@@ -6,7 +6,8 @@
 //! position of its own in each file. What is left of a file below a block is not asked for.
 //!
 //! Randomness: a stream of numbers for each purpose, all begun anew with each pass, as fio does:
-//! the second loop asks for the same as the first. Ranks of a distribution alone go on.
+//! the second loop asks for the same as the first. Ranks of a distribution alone go on; where
+//! `draws_repeat` is off (`randrepeat=0` or a `randseed`), all go on.
 
 use flashtwin_base::rng::Rng;
 
@@ -172,7 +173,9 @@ impl Stream {
 
     /// Another pass begins: files from their beginnings, the same draws again.
     pub fn restart(&mut self) {
-        self.draws = Draws::new(self.seed.0, self.seed.1);
+        if self.fio.draws_repeat {
+            self.draws = Draws::new(self.seed.0, self.seed.1);
+        }
         self.files.iter_mut().for_each(File::reset);
         if !self.fio.files_end_once {
             self.files_done = 0;
@@ -425,21 +428,16 @@ impl Stream {
             file.last_end[trim] - file.last_start[trim]
         } else {
             let room = file.room(at);
-            self.sizes
-                .draw(way, random, room, &mut self.draws.size[way])
+            let which = self.sizes.which(way, random);
+            self.sizes.draw(which, room, &mut self.draws.size[which])
         };
         if bytes == 0 || at + bytes > span.bytes {
             return None;
         }
         if let (Some(map), true) = (&mut file.map, counts) {
             let least = self.sizes.of(way).least;
-            // Each block is the beginning of a request once, however far that reaches.
-            let count = if self.fio.random_starts {
-                1
-            } else {
-                // What reaches beyond a zone, no map holds.
-                bytes.div_ceil(least).min(map.blocks() - offset / least)
-            };
+            // What reaches beyond a zone, no map holds.
+            let count = bytes.div_ceil(least).min(map.blocks() - offset / least);
             let taken = map.take_run(offset / least, count);
             assert!(taken > 0, "block {} was free", offset / least);
             if taken < count {
@@ -477,7 +475,7 @@ impl Stream {
             return Some(Offset {
                 offset,
                 random: true,
-                counts: true,
+                counts: !self.fio.random_starts,
             });
         }
         let add = sequence.add_bytes;

@@ -195,9 +195,9 @@ STREAM = (
         "the generator is the twin's own; lfsr too visits each block once",
         "tausworthe",
     ),
-    _stream("randrepeat", Flag(), "a twin is repeatable either way: --seed chooses", True),
-    _stream("allrandrepeat", Flag(), "as randrepeat", False),
-    _stream("randseed", Whole(), "seed of the job's streams", 0x89),
+    _stream("randrepeat", Flag(), "each pass draws the same again; --seed chooses what", True),
+    _stream("allrandrepeat", Flag(), "a twin repeats what it draws: --seed chooses", False),
+    _stream("randseed", Whole(), "seed of the job's streams, which go on from pass to pass", 0x89),
     _stream("filename", Names(), "files; a path of /dev or the target's own is the whole target"),
     _stream("directory", Text(), "part of the files' names; nothing is made there"),
     _stream(

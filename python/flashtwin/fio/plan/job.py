@@ -96,6 +96,7 @@ def _fio(clone: Clone, parts: Sequence[Part], layout: Layout, total: int, synchr
         distribution=_distribution(job),
         random_map=not job["norandommap"] and uniform and not _aligned(job),
         random_starts=job["random_generator"] == "lfsr",
+        draws_repeat=job["randrepeat"] and not job.has("randseed"),
         sequence=Order(
             every=pattern.every,
             add_bytes=pattern.skip,
