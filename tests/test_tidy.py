@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -127,10 +128,13 @@ def module_name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imports(path: Path) -> Iterator[tuple[int, str]]:
-    """(line, module below flashtwin) for every import, also those inside of functions."""
+def imports(path: Path, *, typing: bool = True) -> Iterator[tuple[int, str]]:
+    """(line, module below flashtwin) for every import, also those inside of functions.
+
+    Without `typing` those are left out that only the type checker reads.
+    """
     home = ["flashtwin", *path.relative_to(PACKAGE).parts[:-1]]
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(ast.parse(path.read_text()), typing):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -142,6 +146,24 @@ def imports(path: Path) -> Iterator[tuple[int, str]]:
         for name in names:
             if name.startswith("flashtwin."):
                 yield node.lineno, name.removeprefix("flashtwin.")
+
+
+def nodes(tree: ast.AST, typing: bool) -> Iterator[ast.AST]:
+    """Every node of a program; without `typing` none of what stands under `TYPE_CHECKING`."""
+    for node in ast.iter_child_nodes(tree):
+        if typing or not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+            yield node
+            yield from nodes(node, typing)
+
+
+def cycle(graph: Mapping[str, set[str]]) -> list[str]:
+    """Modules of which each imports the next, and the last the first; none where none do."""
+    try:
+        TopologicalSorter({name: graph[name] - {name} for name in graph}).prepare()
+    except CycleError as error:
+        found: list[str] = error.args[1]
+        return found[::-1]
+    return []
 
 
 def layer(package: str) -> int:
@@ -173,6 +195,28 @@ def test_python_packages_import_downwards_only() -> None:
         if wrong_direction(module_name(path), imported)
     ]
     assert wrong == []
+
+
+def test_no_modules_import_one_another() -> None:
+    # What stands under TYPE_CHECKING is never executed, and annotations may name each other's
+    # types: the face of the package names the types of its interface like that.
+    paths = {module_name(path): path for path in PACKAGE.rglob("*.py")}
+
+    def module_of(name: str) -> str:
+        while name not in paths:
+            name = name.rpartition(".")[0]
+        return name
+
+    graph = {
+        name: {module_of(imported) for _, imported in imports(path, typing=False)}
+        for name, path in paths.items()
+    }
+    assert " imports ".join(cycle(graph)) == ""
+
+
+def test_the_rule_of_cycles_itself() -> None:
+    assert cycle({"a": {"b"}, "b": {"c"}, "c": set()}) == []
+    assert cycle({"a": {"b"}, "b": {"a"}, "c": set()})[0] in ("a", "b")
 
 
 def test_every_python_package_has_a_layer() -> None:

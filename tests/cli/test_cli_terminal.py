@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flashtwin.cli import findings, progress, terminal
+from flashtwin.cli import findings, terminal
 from flashtwin.model.finding import Finding
 
 
@@ -66,7 +66,7 @@ def test_long_counts_of_bytes_are_readable(value: str, text: str) -> None:
     ("seconds", "text"), [(0.2, "1 s"), (59, "59 s"), (600, "10 min"), (7200, "2.0 h")]
 )
 def test_time_left(seconds: float, text: str) -> None:
-    assert progress.duration(seconds) == text
+    assert terminal.duration(seconds) == text
 
 
 def finding(name: str = "fill.cache_size[1m-q1]", **fields: object) -> Finding:

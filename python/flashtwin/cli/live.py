@@ -23,7 +23,6 @@ from rich.table import Table
 from rich.text import Text
 
 from flashtwin.cli import findings, terminal
-from flashtwin.cli.progress import counted_findings, duration
 from flashtwin.runner.observer import Status
 
 if TYPE_CHECKING:
@@ -111,12 +110,12 @@ def _first_row(line: Line, named: int) -> RenderableType:
 def _said(line: Line) -> tuple[Text, ProgressBar, Text, Text]:
     status = line.status
     if line.over:
-        said = f"done, {counted_findings(len(line.found))}" if line.found else "done"
-        spent = duration(status.elapsed_s) if status else ""
+        said = f"done, {terminal.counted_findings(len(line.found))}" if line.found else "done"
+        spent = terminal.duration(status.elapsed_s) if status else ""
         return Text(said), _bar(1.0), Text("100 %"), Text(spent)
     if status is None:
         return Text("waits", "dim"), _bar(0.0), Text("0 %"), Text("")
-    left = "" if status.eta_s is None else f"{duration(status.eta_s)} left"
+    left = "" if status.eta_s is None else f"{terminal.duration(status.eta_s)} left"
     done = Text(f"{100 * status.fraction:.0f} %")
     return terminal.cell(status.label), _bar(status.fraction), done, Text(left)
 

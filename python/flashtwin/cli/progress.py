@@ -113,9 +113,9 @@ class _Noting(Silent):
         moved = f"writes {terminal.size(estimate.write_bytes)}"
         if estimate.read_bytes:
             moved += f", reads {terminal.size(estimate.read_bytes)}"
-        takes = f"about {duration(estimate.wall_s)}"
+        takes = f"about {terminal.duration(estimate.wall_s)}"
         if info.can.virtual_time:
-            takes += f" for {duration(estimate.drive_s)} of the drive's time"
+            takes += f" for {terminal.duration(estimate.drive_s)} of the drive's time"
         memory = f"{roughly(estimate.memory_bytes)} of memory"
         self._notes.say(f"{self._name}: {moved}, {takes}, {memory}")
         for battery, lines in departs.items():
@@ -149,8 +149,8 @@ class _LineObserver(_Noting):
         pause_s = min(max(EVERY_S, EVERY_SHARE * status.elapsed_s), EVERY_MOST_S)
         if now - self._last >= pause_s:
             self._last = now
-            left = "" if status.eta_s is None else f", {duration(status.eta_s)} left"
-            found = f", {counted_findings(self._found)}" if self._found else ""
+            left = "" if status.eta_s is None else f", {terminal.duration(status.eta_s)} left"
+            found = f", {terminal.counted_findings(self._found)}" if self._found else ""
             self._notes.say(
                 f"{self._name}: {status.label}, {status.fraction:.0%}{_rate(status)}{found}{left}"
             )
@@ -192,18 +192,6 @@ class _LiveObserver(_Noting):
 
     def closed(self, run: Run) -> None:
         self._line.over = run.finished
-
-
-def counted_findings(count: int) -> str:
-    """So many findings."""
-    return "1 finding" if count == 1 else f"{count} findings"
-
-
-def duration(seconds: float) -> str:
-    """A time to wait, as one says it."""
-    if seconds < 90:
-        return f"{max(seconds, 1):.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _rate(status: Status) -> str:

@@ -83,7 +83,7 @@ def listed(
 
     What cannot be read as a run is listed too, with the reason.
     """
-    found = _sorted(selected(places, where), sort)
+    found = _sorted(runs_show.selected(places, where), sort)
     shown = found[:limit]
     if as_json:
         terminal.print_json({"runs": [run.to_json() for run in shown], "total": len(found)})
@@ -94,19 +94,6 @@ def listed(
     for run in shown:
         if run.why:
             terminal.note(f"note: {run.path}: {run.why}")
-
-
-def selected(places: Sequence[Path], where: str | None) -> list[Stored]:
-    """What lies in the places; with a condition the runs for which it holds."""
-    from flashtwin.runs import listing
-
-    nothing = not places and not listing.DEFAULT_PARENT.exists()
-    found = [] if nothing else listing.stored(places or [listing.DEFAULT_PARENT])
-    if where is None:
-        return found
-    from flashtwin.runs import query
-
-    return query.where([run for run in found if run.is_run], where)
 
 
 def _sorted(runs: list[Stored], sort: str) -> list[Stored]:
@@ -147,7 +134,7 @@ def _table(runs: Sequence[Stored]) -> Any:
     for run in runs:
         texts = (
             str(run.path),
-            started(run),
+            runs_show.started(run),
             run.target,
             ", ".join(run.batteries),
             run.state,
@@ -159,11 +146,6 @@ def _table(runs: Sequence[Stored]) -> Any:
         cells[4] = terminal.cell(run.state, style)
         table.add_row(*cells)
     return table
-
-
-def started(run: Stored) -> str:
-    """In the reader's own time."""
-    return "" if run.started is None else f"{run.started.astimezone():%Y-%m-%d %H:%M}"
 
 
 def findings_text(run: Stored) -> str:
@@ -180,15 +162,10 @@ def _sum(found: Sequence[Stored], shown: Sequence[Stored]) -> str:
     from flashtwin.runs.listing import total_bytes
 
     runs = sum(run.is_run for run in found)
-    said = f"{counted(runs)}, {terminal.size(total_bytes(found))}"
+    said = f"{runs_show.counted(runs)}, {terminal.size(total_bytes(found))}"
     if other := len(found) - runs:
         said += f"; {other} {'folder' if other == 1 else 'folders'} that cannot be read as a run"
     return said + (f"; {len(shown)} shown" if len(shown) < len(found) else "")
-
-
-def counted(runs: int) -> str:
-    """So many runs, in words."""
-    return "1 run" if runs == 1 else f"{runs} runs"
 
 
 runs_show.add_to(command)

@@ -45,7 +45,7 @@ def prune(
 
     A run under way stays, and so does every folder that is not a run.
     """
-    from flashtwin.cli.runs import selected
+    from flashtwin.cli.runs_show import selected
     from flashtwin.runs.listing import total_bytes
     from flashtwin.runs.prune import chosen
 
@@ -103,7 +103,7 @@ def _remove(going: list[Stored]) -> None:
 
 
 def _show(going: list[Stored]) -> None:
-    from flashtwin.cli.runs import started
+    from flashtwin.cli.runs_show import started
 
     if not going:
         return
@@ -115,7 +115,7 @@ def _show(going: list[Stored]) -> None:
 
 
 def _sum(going: list[Stored]) -> str:
-    from flashtwin.cli.runs import counted
+    from flashtwin.cli.runs_show import counted
     from flashtwin.runs.listing import total_bytes
 
     return f"{counted(len(going))}, {terminal.size(total_bytes(going))}"

@@ -1,9 +1,13 @@
-"""`flashtwin runs show`: one run, from what was asked for to the files that hold it."""
+"""`flashtwin runs show`: one run, from what was asked for to the files that hold it.
+
+What the commands of `flashtwin runs` share is here too: which runs are meant, and their words.
+"""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -93,7 +97,6 @@ def left_out(run: Run) -> list[str]:
 
 def _page(run: Run, about: Stored, every: bool) -> list[RenderableType]:
     from flashtwin.cli import findings
-    from flashtwin.cli.runs import started
 
     took = "" if about.wall_s is None else f", took {about.wall_s:.0f} s"
     head = f"{run.path}: {about.target}, {about.state}, {started(about)}{took}"
@@ -189,3 +192,26 @@ def _files(run: Run) -> list[tuple[str, int]]:
 def add_to(group: click.Group) -> None:
     """The group is the one of `flashtwin runs`."""
     group.add_command(show)
+
+
+def selected(places: Sequence[Path], where: str | None) -> list[Stored]:
+    """What lies in the places; with a condition the runs for which it holds."""
+    from flashtwin.runs import listing
+
+    nothing = not places and not listing.DEFAULT_PARENT.exists()
+    found = [] if nothing else listing.stored(places or [listing.DEFAULT_PARENT])
+    if where is None:
+        return found
+    from flashtwin.runs import query
+
+    return query.where([run for run in found if run.is_run], where)
+
+
+def started(run: Stored) -> str:
+    """In the reader's own time."""
+    return "" if run.started is None else f"{run.started.astimezone():%Y-%m-%d %H:%M}"
+
+
+def counted(runs: int) -> str:
+    """So many runs, in words."""
+    return "1 run" if runs == 1 else f"{runs} runs"

@@ -152,11 +152,11 @@ class _Shown:
             moved += f", reads {terminal.size(each.read_bytes)}"
         wall_s = each.wall_s + POINT_S
         took = (
-            f"about {progress.duration(wall_s)} for {progress.duration(each.drive_s)} of its time"
+            f"about {terminal.duration(wall_s)} for {terminal.duration(each.drive_s)} of its time"
         )
         whole = ""
         if at_once:
-            whole = f"; together about {progress.duration(points * wall_s / at_once)}"
+            whole = f"; together about {terminal.duration(points * wall_s / at_once)}"
         needs = f"{roughly(each.memory_bytes)} of memory"
         terminal.note(f"{self._name}: {points} points, each {moved}, {took}, {needs}{whole}")
 

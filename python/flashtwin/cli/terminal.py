@@ -173,3 +173,15 @@ def _console(stream: TextIO) -> Console:
     if stream.isatty():
         width = shutil.get_terminal_size().columns
     return Ours(file=stream, width=width, soft_wrap=False)
+
+
+def counted_findings(count: int) -> str:
+    """So many findings."""
+    return "1 finding" if count == 1 else f"{count} findings"
+
+
+def duration(seconds: float) -> str:
+    """A time to wait, as one says it."""
+    if seconds < 90:
+        return f"{max(seconds, 1):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
