@@ -6,6 +6,7 @@ The script is loaded as a module; nothing here installs or builds anything.
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 import sys
 from importlib.machinery import SourceFileLoader
@@ -58,12 +59,6 @@ def test_closing_line_counts_errors_as_failures(dev: ModuleType) -> None:
     assert dev.closing_line(part) == "40 passed, 2 failed, 3 skipped"
 
 
-def test_closing_line_adds_both_runs_up(dev: ModuleType) -> None:
-    one = part_with_log(dev, "pytest", PYTEST_LOG)
-    other = part_with_log(dev, "pytest apart", "== 5 passed, 1 failed in 2.00s ==\n")
-    assert dev.closing_line(one, other) == "45 passed, 3 failed, 3 skipped"
-
-
 def test_closing_line_when_pytest_never_ran(dev: ModuleType) -> None:
     part = part_with_log(dev, "pytest", "", result="not run: extension failed")
     assert dev.closing_line(part) == "0 passed, 0 failed: pytest not run: extension failed"
@@ -77,6 +72,16 @@ def test_contents_make_it_stale_and_times_do_not(dev: ModuleType, tmp_path: Path
     assert dev.digest([source]) == before
     source.write_text("two")
     assert dev.digest([source]) != before
+
+
+def test_the_table_says_what_a_part_took_of_the_processors(
+    dev: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    busy = "import time\nwhile time.process_time() < 0.3: pass"
+    dev.show(dev.run_tracks([[dev.command_part("busy", sys.executable, "-c", busy)]]))
+    (line,) = (one for one in capsys.readouterr().err.splitlines() if one.startswith("busy  "))
+    spent = re.search(r"([0-9.]+) cpu s  ok", line)
+    assert spent is not None and float(spent[1]) >= 0.3
 
 
 def test_a_failure_stops_only_what_needs_it(dev: ModuleType) -> None:
