@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from flashtwin.drives.real.series import counts_of
-from flashtwin.model.finding import Evidence, Finding
+from flashtwin.model.finding import Axis, Evidence, Finding, Interval
 from flashtwin.model.series import READ, WRITE, Series
 from flashtwin.model.step import JobTotals, NotPossible, Result
 from flashtwin.runs.rundir import Run, State
@@ -27,23 +27,26 @@ def finding(
     unit: str = "MB/s",
     *,
     half: float | None = None,
-    battery: str = "fill",
+    axis: Axis = "bytes",
     note: str | None = None,
 ) -> Finding:
-    """A finding with a symmetric interval, or with none."""
+    """A finding, written as `battery.name[variant]`, with a symmetric interval or with none."""
+    stem, _, variant = name.partition("[")
+    first, _, rest = stem.partition(".")
     there = value is not None and half is not None
     return Finding(
-        id=name,
+        battery=first,
+        name=rest,
+        variant=variant.removesuffix("]"),
         title=f"title of {name}",
-        battery=battery,
         value=value,
-        low=value - half if there else None,  # type: ignore[operator]
-        high=value + half if there else None,  # type: ignore[operator]
         unit=unit,
+        interval=Interval(low=value - half, high=value + half) if there else None,  # type: ignore[operator]
+        better={"cache_size": "higher", "fold_begin": "higher"}.get(rest.rpartition(".")[2]),  # type: ignore[arg-type]
+        beside=rest.removesuffix(".latency") if rest.endswith(".latency") else None,
+        headline=rest in ("cache_size", "speed_cache", "read"),
         note=note,
-        evidence=Evidence(
-            battery=battery, label="fill/128k-q32/pass-1", axis="bytes", start=0, end=1
-        ),
+        evidence=Evidence(battery=first, label="fill/128k-q32/pass-1", axis=axis, start=0, end=1),
     )
 
 
@@ -54,8 +57,8 @@ def usual(cache: float = 24.0, speed: float = 461.0) -> list[Finding]:
         finding("fill.speed_cache[128k-q32]", speed, half=2.0),
         finding("fill.cache_size[1m-q1]", cache + 1, "GB", half=0.1),
         finding("fill.fold_begin[1m-q1]", None, "GB", note="not found"),
-        finding("cdm.SEQ1M-Q8T1.read", 540.0, battery="crystaldiskmark"),
-        finding("cdm.SEQ1M-Q8T1.read.latency", 80.0, "us", battery="crystaldiskmark"),
+        finding("crystaldiskmark.read[SEQ1M-Q8T1]", 540.0, axis="cell"),
+        finding("crystaldiskmark.read.latency[SEQ1M-Q8T1]", 80.0, "us", axis="cell"),
     ]
 
 

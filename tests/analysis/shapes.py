@@ -116,6 +116,6 @@ def found(series: Fill, capacity_gb: float = 240, **more: Any) -> dict[str, Find
         capacity_bytes=round(capacity_gb * GB),
         **more,
     )
-    names = [finding.id.removeprefix("fill.").removesuffix("[128k-q32]") for finding in findings]
+    names = [finding.name for finding in findings]
     assert len(set(names)) == len(names)
     return dict(zip(names, findings, strict=True))

@@ -52,7 +52,7 @@ def test_golden_findings(name: str) -> None:
 
 
 def _words(row: dict[str, Any]) -> dict[str, Any]:
-    words = {key: row[key] for key in ("id", "title", "battery", "unit", "note")}
+    words = {key: row[key] for key in row if key not in ("value", "low", "high", "evidence")}
     evidence = row["evidence"] or {}
     missing = [key for key in ("value", "low", "high") if row[key] is None]
     labels = [evidence.get(key) for key in ("battery", "label", "axis")]

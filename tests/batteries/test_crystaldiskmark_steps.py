@@ -169,13 +169,21 @@ RUNS = [
 
 def test_the_score_is_the_best_run_and_the_latency_the_least_mean() -> None:
     speed, latency, rate = score(CELL, "write", RUNS, Scoring())
-    assert (speed.id, speed.value, speed.unit) == ("cdm.RND4K-Q1T1.write", 200.0, "MB/s")
+    assert (speed.id, speed.value, speed.unit) == (
+        "crystaldiskmark.write[RND4K-Q1T1]",
+        200.0,
+        "MB/s",
+    )
     assert (speed.low, speed.high) == (100.0, 200.0)
     assert speed.evidence is not None and speed.evidence.label == "two"
-    assert (latency.id, latency.value) == ("cdm.RND4K-Q1T1.write.latency", 40.0)
+    assert (latency.id, latency.value) == ("crystaldiskmark.write.latency[RND4K-Q1T1]", 40.0)
     assert latency.unit == "us" and "least mean" in (latency.note or "")
     assert latency.evidence is not None and latency.evidence.label == "three"
-    assert (rate.id, rate.value, rate.unit) == ("cdm.RND4K-Q1T1.write.iops", 400.0, "IOPS")
+    assert (rate.id, rate.value, rate.unit) == (
+        "crystaldiskmark.write.iops[RND4K-Q1T1]",
+        400.0,
+        "IOPS",
+    )
 
 
 def test_kdiskmark_scores_the_mean_in_its_own_megabytes() -> None:
@@ -213,7 +221,7 @@ def test_the_unscored_run_does_not_score() -> None:
 def test_findings_of_every_cell_and_direction() -> None:
     steps, found = play()
     expected = [
-        f"cdm.{cell}.{direction}{suffix}"
+        f"crystaldiskmark.{direction}{suffix}[{cell}]"
         for direction in ("read", "write", "mix")
         for cell in ARTICLE
         for suffix in ("", ".latency", ".iops")

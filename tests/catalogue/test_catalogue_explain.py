@@ -33,10 +33,10 @@ def test_findings_of_the_fill(name: str, pattern: str) -> None:
 @pytest.mark.parametrize(
     ("name", "entry"),
     [
-        ("cdm.SEQ1M-Q8T1.write", "cdm.*"),
-        ("cdm.RND4K-Q1T16.mix", "cdm.*"),
-        ("cdm.RND4K-Q1T1.read.latency", "cdm.*.latency"),
-        ("cdm.RND4K-Q1T1.read.iops", "cdm.*.iops"),
+        ("crystaldiskmark.write[SEQ1M-Q8T1]", "crystaldiskmark.*[*]"),
+        ("crystaldiskmark.mix[RND4K-Q1T16]", "crystaldiskmark.*[*]"),
+        ("crystaldiskmark.read.latency[RND4K-Q1T1]", "crystaldiskmark.*.latency[*]"),
+        ("crystaldiskmark.read.iops[RND4K-Q1T1]", "crystaldiskmark.*.iops[*]"),
         (" fill.mean ", "fill.mean[*]"),
         ("fill.third_pass.mean[1m-q1]", "fill.*_pass.mean[*]"),
         ("cache_size", "fill.cache_size[*]"),

@@ -139,7 +139,10 @@ def test_explain(run: Run) -> None:
     assert "How it is found:" in done.stdout
     assert run("explain", "nothing.like.it").exit_code == run("explain", "").exit_code == 2
     assert "fill.cache_size[*]" in run("explain").stdout
-    assert json.loads(run("explain", "cdm.RND4K-Q1T1.read", "--json").stdout)["id"] == "cdm.*"
+    assert (
+        json.loads(run("explain", "crystaldiskmark.read[RND4K-Q1T1]", "--json").stdout)["id"]
+        == "crystaldiskmark.*[*]"
+    )
 
 
 def test_test_of_one_drive(run: Run, tmp_path: Path) -> None:

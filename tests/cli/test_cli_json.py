@@ -25,7 +25,10 @@ from flashtwin.study.validation import validate as validate_module
 
 Run = Callable[..., Result]
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json.md"
-FINDING = ["id", "title", "battery", "value", "low", "high", "unit", "note", "evidence"]
+FINDING = [
+    *("id", "battery", "name", "variant", "title", "kind", "value", "unit", "low", "high", "means"),
+    *("beside", "better", "headline", "evidence", "note"),
+]
 
 
 def documented() -> dict[str, set[str]]:

@@ -32,9 +32,8 @@ def status(label: str = "fill/1m-q1/pass-1", rate: float = 461e6, **fields: obje
 
 
 def found(number: int) -> Finding:
-    return Finding(
-        id=f"fill.f{number}", title=f"Finding {number}", battery="fill", value=1.0, unit="GB"
-    )
+    name = f"f{number}"
+    return Finding(battery="fill", name=name, title=f"Finding {number}", value=1.0, unit="GB")
 
 
 def picture(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from flashtwin.cli import findings, terminal
-from flashtwin.model.finding import Finding
+from flashtwin.model.finding import Evidence, Finding, Interval
 
 
 @pytest.mark.parametrize(
@@ -69,9 +71,18 @@ def test_time_left(seconds: float, text: str) -> None:
     assert terminal.duration(seconds) == text
 
 
-def finding(name: str = "fill.cache_size[1m-q1]", **fields: object) -> Finding:
-    plain = {"title": "Cache", "battery": "fill", "value": 24.0, "unit": "GB"}
-    return Finding(id=name, **{**plain, **fields})  # type: ignore[arg-type]
+CELL = Evidence(battery="crystaldiskmark", label="x", axis="cell", start=0.0, end=0.0)
+
+
+def finding(**fields: Any) -> Finding:
+    plain = {"name": "cache_size", "variant": "1m-q1", "title": "Cache", "battery": "fill"}
+    interval = Interval.of(fields.pop("low", None), fields.pop("high", None))
+    return Finding(**{**plain, "value": 24.0, "unit": "GB", "interval": interval, **fields})
+
+
+def cell(name: str, **fields: Any) -> Finding:
+    where = {"battery": "crystaldiskmark", "variant": "RND4K-Q1T1", "evidence": CELL}
+    return finding(name=name, **where, **fields)
 
 
 @pytest.mark.parametrize(
@@ -86,6 +97,7 @@ def finding(name: str = "fill.cache_size[1m-q1]", **fields: object) -> Finding:
         ({"value": None, "note": "no fold seen"}, "-"),
         ({"value": 0.33, "unit": ""}, "0.33"),
         ({"high": 25.5}, "24.00 ± 1.50 GB"),
+        ({"value": "dynamic", "choices": ("static", "dynamic"), "unit": ""}, "dynamic"),
     ],
 )
 def test_a_value_with_its_interval(fields: dict[str, object], text: str) -> None:
@@ -98,8 +110,8 @@ def test_drives_stand_side_by_side_and_notes_are_said_once(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     by_drive = {
-        "one": [finding(note="careful"), finding("cdm.x.read", battery="crystaldiskmark")],
-        "two": [finding(value=90.0, note="careful"), finding("fill.mean[1m-q1]", title="Mean")],
+        "one": [finding(note="careful"), cell("read")],
+        "two": [finding(value=90.0, note="careful"), finding(name="mean", title="Mean")],
     }
     terminal.emit(*findings.tables(by_drive))
     lines = capsys.readouterr().out.splitlines()
@@ -113,9 +125,8 @@ def test_drives_stand_side_by_side_and_notes_are_said_once(
 
 
 def test_what_belongs_to_a_finding_stands_in_its_cell(capsys: pytest.CaptureFixture[str]) -> None:
-    name = "cdm.RND4K-Q1T1.read"
-    score = finding(name, title="RND4K Q1T1 read", unit="MB/s", battery="crystaldiskmark")
-    latency = finding(f"{name}.latency", value=110.0, unit="us", battery="crystaldiskmark")
+    score = cell("read", title="RND4K Q1T1 read", unit="MB/s")
+    latency = cell("read.latency", beside="read", value=110.0, unit="us")
     terminal.emit(*findings.tables({"one": [score, latency]}))
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1].split("  ", 1) == ["RND4K Q1T1 read", " 24 MB/s, 110 us"]

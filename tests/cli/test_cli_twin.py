@@ -37,7 +37,7 @@ def test_two_drives_from_words_to_a_report(tmp_path: Path) -> None:
         run["target"]: {finding["id"]: finding["value"] for finding in run["findings"]}
         for run in told["runs"]
     }
-    write = "cdm.RND4K-Q1T1.write"
+    write = "crystaldiskmark.write[RND4K-Q1T1]"
     assert score["bx500-240"][write] > 5 * score["bx500-240-nocache"][write]
     page = (tmp_path / "r" / "report.html").read_text()
     assert page.lstrip().lower().startswith("<!doctype html>")
@@ -83,7 +83,7 @@ def test_ctrl_c_ends_with_130_and_keeps_what_is_done(tmp_path: Path, targets: li
         manifest = json.loads((place / "manifest.json").read_text())
         assert manifest["state"] == "interrupted"
         findings = json.loads((place / "findings.json").read_text())["findings"]
-        assert "cdm.RND4K-Q1T1.write" in {finding["id"] for finding in findings}
+        assert "crystaldiskmark.write[RND4K-Q1T1]" in {finding["id"] for finding in findings}
 
 
 def _wait_for_a_fill(places: list[Path], process: subprocess.Popen[str]) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from flashtwin.analysis.wording import ORDINALS
-from flashtwin.model.finding import Evidence, Finding
+from flashtwin.model.finding import Evidence, Finding, Interval
 from flashtwin.model.series import WRITE, Series
 from flashtwin.model.step import JobTotals, NotPossible, Result
 from flashtwin.runs.rundir import Run, State
@@ -288,13 +288,16 @@ def _fill_findings(paper: Paper, pattern: str, label: str, number: int) -> list[
     ) -> Finding:
         there = value is not None
         return Finding(
-            id=f"fill.{name}[{pattern}]",
-            title=title,
             battery="fill",
+            name=name,
+            variant=pattern,
+            title=title,
             value=value,
-            low=value * (1 - spread) if there else None,
-            high=value * (1 + spread) if there else None,
             unit=unit,
+            interval=Interval(low=value * (1 - spread), high=value * (1 + spread))
+            if value is not None
+            else None,
+            better="higher" if name.endswith(("cache_size", "fold_begin")) else None,
             note=note,
             evidence=Evidence(battery="fill", label=label, axis="bytes", start=start, end=end)
             if there
@@ -386,12 +389,13 @@ def _cell_findings(paper: Paper, cell: str) -> list[Finding]:
         for suffix, what, value, unit in values:
             made.append(
                 Finding(
-                    id=f"cdm.{cell}.{direction}{suffix}",
                     battery="crystaldiskmark",
+                    name=direction + suffix,
+                    variant=cell,
+                    beside=direction if suffix else None,
                     title=f"{cell.replace('-', ' ')} {direction}{what}",
                     value=value,
-                    low=value * 0.99,
-                    high=value,
+                    interval=Interval(low=value * 0.99, high=value, means="range"),
                     unit=unit,
                     evidence=where,
                     note="best of the runs",

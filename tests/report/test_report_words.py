@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from made_runs import Paper, make_run, two
 
-from flashtwin.model.finding import Finding
+from flashtwin.model.finding import Finding, Interval
 from flashtwin.report import about, findings, numbers, view, words
 
 
 def finding(value: float | None, low: float | None, high: float | None, unit: str) -> Finding:
+    interval = Interval.of(low, high)
     return Finding(
-        id="fill.mean[1m-q1]", title="t", battery="fill", value=value, low=low, high=high, unit=unit
+        battery="fill", name="mean", title="t", value=value, unit=unit, interval=interval
     )
 
 

@@ -168,9 +168,9 @@ def test_a_signal_closes_the_run_with_all_that_was_finished(
     assert run.state == "interrupted" and not run.finished
     assert [record.label for record in run.steps] == [step.label for step in drive.done[:-1]]
     assert [one.id for one in run.findings] == [
-        "cdm.SEQ1M-Q1T1.read",
-        "cdm.SEQ1M-Q1T1.read.latency",
-        "cdm.SEQ1M-Q1T1.read.iops",
+        "crystaldiskmark.read[SEQ1M-Q1T1]",
+        "crystaldiskmark.read.latency[SEQ1M-Q1T1]",
+        "crystaldiskmark.read.iops[SEQ1M-Q1T1]",
     ]
     step = run.step("cdm/SEQ1M-Q1T1/read/1")
     assert step is not None and int(run.series(step.step).bytes.sum()) > 0
@@ -184,7 +184,7 @@ def test_a_drive_that_breaks_leaves_a_failed_run_and_its_error(tmp_path: Path) -
         run_batteries(drive, [QUICK], tmp_path / "run")
     run = Run(tmp_path / "run")
     assert run.state == "failed" and drive.closed
-    assert [one.id for one in run.findings][:1] == ["cdm.SEQ1M-Q1T1.read"]
+    assert [one.id for one in run.findings][:1] == ["crystaldiskmark.read[SEQ1M-Q1T1]"]
     assert run.steps[-1].label == "cdm/RND4K-Q1T1/read/warm"
 
 

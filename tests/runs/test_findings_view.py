@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from stored_runs import finding, usual
 
-from flashtwin.model.findings import Findings, names_of, short
+from flashtwin.model.finding import Finding
+from flashtwin.model.findings import Findings
 
 
 def test_it_is_the_sequence_that_it_was() -> None:
@@ -25,8 +26,8 @@ def test_it_is_the_sequence_that_it_was() -> None:
         ("cache_size[1m-q1]", 2),
         ("fill.cache_size", 0),
         ("cache_size", 0),
-        ("SEQ1M-Q8T1.read", 4),
-        ("cdm.SEQ1M-Q8T1.read.latency", 5),
+        ("read[SEQ1M-Q8T1]", 4),
+        ("crystaldiskmark.read.latency[SEQ1M-Q8T1]", 5),
     ],
 )
 def test_names(name: str, index: int) -> None:
@@ -70,16 +71,23 @@ def test_in_a_notebook_and_at_the_prompt() -> None:
     assert "2 more" in repr(Findings(usual()))
 
 
-def test_short_names() -> None:
-    assert short("fill.second_pass.mean[1m-q1]") == "second_pass.mean"
-    assert short("plain") == "plain"
-    assert names_of("fill.mean[a]") == ("fill.mean", "mean[a]", "mean")
+def test_what_a_finding_answers_to() -> None:
+    later = finding("fill.second_pass.mean[1m-q1]", 1.0)
+    assert later.short == "second_pass.mean" and later.stem == "fill.second_pass.mean"
+    assert finding("plain", 1.0).short == "plain"
+    shorter = ("fill.mean", "mean[a]", "mean")
+    assert finding("fill.mean[a]", 1.0).names == ("fill.mean[a]", *shorter)
 
 
-def test_short_names_of_a_battery_with_one_finding() -> None:
-    """A pattern may have a point in it, which parts nothing."""
-    assert short("waf[25%]") == "waf" and short("waf[12.5%]") == "waf"
-    assert names_of("waf[12.5%]") == ("waf", "waf[12.5%]", "waf")
+def test_a_battery_with_one_finding() -> None:
+    """A variant may have a point in it, which parts nothing."""
     view = Findings([finding("waf[12.5%]", 2.0, "x"), finding("waf[90%]", 3.0, "x")])
+    assert view[0].short == "waf" and view[0].names == ("waf[12.5%]", "waf", "waf[12.5%]", "waf")
     assert view["waf"] is view[0] and len(view.all("waf")) == 2
     assert view.get("5%]") is None
+
+
+def test_a_choice_shows_its_word() -> None:
+    one = Finding(battery="x", name="design", title="", value="static", choices=("static", "none"))
+    view = Findings([one])
+    assert repr(view) == "Findings(x.design=static)" and ">static<" in view._repr_html_()

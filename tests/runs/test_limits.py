@@ -57,8 +57,9 @@ def test_a_name_goes_before_all() -> None:
     assert "fill.mean[a]" not in failed("1%", "mean=50%")
     assert "fill.mean[a]" in failed("50%", "mean[a]=1%")
     limits = parse(["1%", "mean=50%"])
-    assert (limits.of("fill.mean[a]"), limits.of("x.y")) == (50.0, 1.0)
-    assert Limits(named={"x.y": 2.0}).of("z") is None
+    mean, other = finding("fill.mean[a]", 1.0), finding("x.y", 1.0)
+    assert (limits.of(mean), limits.of(other)) == (50.0, 1.0)
+    assert Limits(named={"x.z": 2.0}).of(other) is None
 
 
 @pytest.mark.parametrize("text", ["5", "much", "", "%", "-5%", "mean=", "mean=5", "=5%", "5 % x"])

@@ -32,7 +32,7 @@ def test_a_finished_run_of_a_twin(schema: str) -> None:
     assert run.finished and run.target["name"] == "bx500-240" and not run.under_way
     found = {one.id: one for one in run.findings}
     assert found["fill.mean[1m-q1]"].value == pytest.approx(110.8, abs=0.1)
-    assert found["cdm.RND4K-Q1T1.write"].unit == "MB/s"
+    assert found["crystaldiskmark.write[RND4K-Q1T1]"].unit == "MB/s"
     fill = run.step("fill/1m-q1/pass-1")
     assert fill is not None and fill.jobs[0].bytes == int(run.series(fill.step).bytes.sum())
     assert int(run.hist(fill.step)["write"].sum()) == fill.jobs[0].ios
@@ -53,7 +53,11 @@ def test_a_run_that_was_stopped(schema: str, name: str) -> None:
     assert int(run.series(read.step).bytes.sum()) == read.jobs[0].bytes == 2574 << 20
     assert int(run.hist(read.step)["read"].sum()) == 2574
     assert int(run.xray(read.step)["host_bytes"][-1]) == 2574 << 20
-    seq = ["cdm.SEQ1M-Q1T1.read", "cdm.SEQ1M-Q1T1.read.latency", "cdm.SEQ1M-Q1T1.read.iops"]
+    seq = [
+        "crystaldiskmark.read[SEQ1M-Q1T1]",
+        "crystaldiskmark.read.latency[SEQ1M-Q1T1]",
+        "crystaldiskmark.read.iops[SEQ1M-Q1T1]",
+    ]
     assert [one.id for one in run.findings] == (seq if name == "interrupted" else [])
 
 

@@ -18,7 +18,7 @@ import pytest
 from resealed import reseal, rewrite
 
 from flashtwin.errors import FlashtwinError
-from flashtwin.model.finding import Evidence, Finding
+from flashtwin.model.finding import Evidence, Finding, Interval
 from flashtwin.model.histogram import BUCKETS
 from flashtwin.model.series import COLUMNS, READ, WRITE, Series
 from flashtwin.model.step import JobTotals, NotPossible, Result
@@ -29,13 +29,13 @@ from flashtwin.runs.writer import Writer
 
 TARGET = {"name": "paper", "kind": "twin", "capacity_bytes": 10**9, "identity": {}}
 FINDING = Finding(
-    id="fill.cache_size[1m-q1]",
-    title="cache size",
     battery="fill",
+    name="cache_size",
+    variant="1m-q1",
+    title="cache size",
     value=24.0,
-    low=23.5,
-    high=24.5,
     unit="GB",
+    interval=Interval(low=23.5, high=24.5),
     evidence=Evidence(battery="fill", label="fill/1m-q1/pass-1", axis="bytes", start=0.0, end=24e9),
     note="of 240 GB — “dynamic”",
 )

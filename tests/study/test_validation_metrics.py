@@ -103,9 +103,9 @@ def test_a_ratio_is_second_over_first() -> None:
 
 
 def test_ten_times_slower_is_asked_of_latency_and_of_speed() -> None:
-    name = "cdm.RND4K-Q1T1.write"
-    on = drive(empty={name: 80.0, f"{name}.latency": 48.0}, half={f"{name}.latency": 50.0})
-    off = drive(empty={name: 8.0, f"{name}.latency": 460.8}, half={f"{name}.latency": 450.0})
+    name, latency = "crystaldiskmark.write[RND4K-Q1T1]", "crystaldiskmark.write.latency[RND4K-Q1T1]"
+    on = drive(empty={name: 80.0, latency: 48.0}, half={latency: 50.0})
+    off = drive(empty={name: 8.0, latency: 460.8}, half={latency: 450.0})
     fact = one("CrystalDiskMark RND4K Q1T1 write")
     found = REGISTRY[fact.test, fact.metric].find((on, off))
     assert found.cells == {
@@ -117,8 +117,8 @@ def test_ten_times_slower_is_asked_of_latency_and_of_speed() -> None:
 
 def test_equal_reads_judge_two_cells_and_show_the_inferred_ones() -> None:
     threads = (1, 2, 4, 8, 16)
-    on = drive(empty={f"cdm.RND4K-Q1T{n}.read": 10.0 * n for n in threads})
-    off = drive(empty={f"cdm.RND4K-Q1T{n}.read": 10.0 * n + n / 10 for n in threads})
+    on = drive(empty={f"crystaldiskmark.read[RND4K-Q1T{n}]": 10.0 * n for n in threads})
+    off = drive(empty={f"crystaldiskmark.read[RND4K-Q1T{n}]": 10.0 * n + n / 10 for n in threads})
     fact = one("CrystalDiskMark RND4K read, Q1T1 and Q1T4")
     found = REGISTRY[fact.test, fact.metric].find((on, off))
     assert set(found.cells) == {"Q1T1", "Q1T4"}
@@ -165,6 +165,6 @@ def test_the_rise_of_write_amplification_is_of_the_first_drive() -> None:
 
 def test_nothing_over_nothing_is_no_ratio() -> None:
     fact = one("CrystalDiskMark SEQ1M Q8T1 write")
-    on = drive(empty={"cdm.SEQ1M-Q8T1.write": 0.0})
-    off = drive(empty={"cdm.SEQ1M-Q8T1.write": 100.0})
+    on = drive(empty={"crystaldiskmark.write[SEQ1M-Q8T1]": 0.0})
+    off = drive(empty={"crystaldiskmark.write[SEQ1M-Q8T1]": 100.0})
     assert REGISTRY[fact.test, fact.metric].find((on, off)).cells == {"": None}

@@ -50,15 +50,16 @@ def analyse_fill(
     capacity_bytes: int,
     raw_bytes: int | None = None,
     pass_number: int = 1,
+    first: bool = True,
 ) -> list[Finding]:
     """Findings of one pass over a target; the columns are those of a write series (see results).
 
     `raw_bytes`: the flash where it is published; none to assume it from the capacity, 0 for a
-    target that has no flash of its own, such as a file.
+    target that has no flash of its own, such as a file. `first`: the pattern is the run's first.
     """
     of = curve(t_ns, dt_ns, bytes_)
     target = Target(capacity_bytes=capacity_bytes, raw_bytes=raw_bytes)
-    write = Writer(pattern=pattern, label=label, pass_number=pass_number)
+    write = Writer(pattern=pattern, label=label, pass_number=pass_number, first=first)
     reason = _why_nothing(of)
     if reason is not None:
         return _nothing(of, write, reason)
@@ -107,7 +108,7 @@ def _cache_size(of: Curve, shape: Shape, write: Writer, target: Target) -> Findi
         least = smallest_visible(of)
         none = Estimate(value=0.0, low=0.0, high=least)
         note = sentence((notes.why_none(of, shape, least), notes.unfinished(of, target)))
-        return write.found("cache_size", none, 0.0, of.total_bytes, note)
+        return write.found("cache_size", none, 0.0, of.total_bytes, note, means="bound")
     end = shape.rest.plateaus[0].end if shape.rest.plateaus else of.total_bytes
     parts = (
         notes.rising(of, shape),

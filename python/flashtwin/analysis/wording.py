@@ -1,8 +1,8 @@
 """How findings of a fill are written down: ids, titles, units, rounding, evidence.
 
-Invariants: an id is `fill.<name>[<pattern>]`, of a later pass `fill.second_pass.<name>[<pattern>]`;
-values, intervals and evidence are rounded here and nowhere else (six digits, whole bytes), so that
-the last bits of a sum do not reach a file.
+Invariants: the variant of a finding is the pattern, and the name of a later pass's begins with
+`second_pass.`; values, intervals and evidence are rounded here and nowhere else (six digits, whole
+bytes), so that the last bits of a sum do not reach a file.
 
 Source of the numbers: GB is 10^9 bytes, MB/s 10^6 bytes a second, as drives are advertised.
 """
@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from flashtwin.analysis.estimate import Estimate
-from flashtwin.model.finding import Evidence, Finding
+from flashtwin.model.finding import Better, Evidence, Finding, Interval, Means
 
 BATTERY = "fill"
 GB = 1e9
@@ -35,32 +35,50 @@ LATER_TITLES = {
     "speed_first": ("speed of the first plateau", "MB/s"),
     "mean": ("mean speed", "MB/s"),
 }
+HEADLINES = ("cache_size", "speed_cache", "speed_past_cache", "mean")
+# The longer a drive is quick the better.
+PLACES = ("cache_size", "fold_begin")
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 DIVISORS = {"GB": GB, "MB/s": MB, "s": 1.0, "fraction": 1.0}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Writer:
-    """Makes the findings of one pass; estimates come in bytes, bytes a second and seconds."""
+    """Makes the findings of one pass; estimates come in bytes, bytes a second and seconds.
+
+    `first`: the pattern is the first of the run.
+    """
 
     pattern: str
     label: str
     pass_number: int = 1
+    first: bool = True
 
     def found(
-        self, name: str, estimate: Estimate, start: float, end: float, note: str | None = None
+        self,
+        name: str,
+        estimate: Estimate,
+        start: float,
+        end: float,
+        note: str | None = None,
+        *,
+        means: Means = "estimate",
     ) -> Finding:
         """A finding with a value, resting on the bytes from `start` to `end`."""
         title, unit = self.title(name)
         scaled = estimate.scaled(1.0 / DIVISORS[unit])
+        low = None if scaled.low is None else rounded(scaled.low)
+        high = None if scaled.high is None else rounded(scaled.high)
         return Finding(
-            id=self.id(name),
-            title=title,
             battery=BATTERY,
+            name=self.name(name),
+            variant=self.pattern,
+            title=title,
             value=rounded(scaled.value),
-            low=None if scaled.low is None else rounded(scaled.low),
-            high=None if scaled.high is None else rounded(scaled.high),
             unit=unit,
+            interval=Interval.of(low, high, means),
+            better=self.better(name),
+            headline=self.first and self.pass_number == 1 and name in HEADLINES,
             evidence=Evidence(
                 battery=BATTERY,
                 label=self.label,
@@ -75,18 +93,25 @@ class Writer:
         """A finding without a value, and why."""
         title, unit = self.title(name)
         return Finding(
-            id=self.id(name),
-            title=title,
             battery=BATTERY,
+            name=self.name(name),
+            variant=self.pattern,
+            title=title,
             value=None,
             unit=unit,
+            better=self.better(name),
+            headline=self.first and self.pass_number == 1 and name in HEADLINES,
             note=f"not found: {reason}",
         )
 
-    def id(self, name: str) -> str:
-        """The id under which a finding is known everywhere."""
-        before = "" if self.pass_number == 1 else f"{self.ordinal}_pass."
-        return f"{BATTERY}.{before}{name}[{self.pattern}]"
+    def name(self, name: str) -> str:
+        """The name of a finding of this pass."""
+        return name if self.pass_number == 1 else f"{self.ordinal}_pass.{name}"
+
+    @staticmethod
+    def better(name: str) -> Better | None:
+        """Whether more of it is better, where its unit does not say so."""
+        return "higher" if name in PLACES else None
 
     def title(self, name: str) -> tuple[str, str]:
         """The title for a table and the unit."""

@@ -112,6 +112,8 @@ def _cell(findings: Findings, name: str) -> str:
 
 
 def _text(one: Finding) -> str:
+    if isinstance(one.value, str):
+        return one.value
     if one.value is None:
         return "\u2013"
     interval = ""

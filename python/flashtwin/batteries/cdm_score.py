@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal
 
-from flashtwin.model.finding import Evidence, Finding
+from flashtwin.model.finding import Evidence, Finding, Interval
 from flashtwin.model.step import JobTotals
 from flashtwin.model.units import show_block
 
 Direction = Literal["read", "write", "mix"]
 DIRECTIONS: tuple[Direction, ...] = ("read", "write", "mix")
 BATTERY_NAME = "crystaldiskmark"
+HEADLINES = tuple((way, cell) for cell in ("SEQ1M-Q8T1", "RND4K-Q1T1") for way in ("read", "write"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,18 +80,20 @@ def score(
     errors = f"; {failed} requests failed" if failed else ""
     best = max(range(len(speeds)), key=speeds.__getitem__)
     quickest = min(range(len(means)), key=means.__getitem__)
-    name, title = f"cdm.{cell}.{direction}", f"{str(cell).replace('-', ' ')} {direction}"
+    title = f"{str(cell).replace('-', ' ')} {direction}"
 
     def finding(suffix: str, what: str, unit: str, values: list[float], at: int) -> Finding:
         best_is = "least mean" if unit == "us" else "highest"
         return Finding(
-            id=name + suffix,
-            title=title + what,
             battery=BATTERY_NAME,
+            name=direction + suffix,
+            variant=str(cell),
+            title=title + what,
             value=_rounded(fmean(values) if scoring.mean else values[at]),
-            low=_rounded(min(values)),
-            high=_rounded(max(values)),
             unit=unit,
+            interval=Interval(low=_rounded(min(values)), high=_rounded(max(values)), means="range"),
+            beside=direction if suffix else None,
+            headline=not suffix and (direction, str(cell)) in HEADLINES,
             evidence=Evidence(
                 battery=BATTERY_NAME, label=labels[at], axis="cell", start=0.0, end=0.0
             ),

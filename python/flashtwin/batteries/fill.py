@@ -108,7 +108,7 @@ def steps(parameters: Parameters, info: DriveInfo) -> Steps:
             step = _pass(parameters, info, pattern, number)
             answer = yield step
             if isinstance(answer, Result):
-                new = _findings(info, pattern, number, step.label, answer)
+                new = _findings(parameters, info, pattern, number, step.label, answer)
                 if answer.cut:
                     new = [_of_a_part(one, new, answer, info) for one in new]
                 found += [_noted(one, number, purged) for one in new]
@@ -187,7 +187,12 @@ def _sample_s(parameters: Parameters, info: DriveInfo) -> float:
 
 
 def _findings(
-    info: DriveInfo, pattern: Pattern, number: int, label: str, result: Result
+    parameters: Parameters,
+    info: DriveInfo,
+    pattern: Pattern,
+    number: int,
+    label: str,
+    result: Result,
 ) -> list[Finding]:
     """What the pass says; nothing of a pass in which nothing was written."""
     from flashtwin.analysis.fill import analyse_fill
@@ -205,6 +210,7 @@ def _findings(
         capacity_bytes=info.capacity_bytes,
         raw_bytes=info.raw_bytes,
         pass_number=number,
+        first=pattern == parameters.patterns[0],
     )
 
 
@@ -219,13 +225,10 @@ def _of_a_part(finding: Finding, all_: list[Finding], result: Result, info: Driv
     """
     written = sum(job.bytes for job in result.jobs) / 1e9
     said = f"the budget ended the pass after {written:.4g} of {info.capacity_bytes / 1e9:.4g} GB"
-    name = finding.id.partition("[")[0].rpartition(".")[2]
-    edge = next((one for one in all_ if ".cache_size[" in one.id), None)
+    edge = next((one for one in all_ if one.name.endswith("cache_size")), None)
     seen = edge is not None and bool(edge.value)
-    if finding.value is None or not seen or name in WHOLE:
-        return replace(
-            finding, value=None, low=None, high=None, evidence=None, note=f"not found: {said}"
-        )
+    if finding.value is None or not seen or finding.name.endswith(WHOLE):
+        return replace(finding, value=None, interval=None, evidence=None, note=f"not found: {said}")
     return replace(finding, note=f"{finding.note}; {said}" if finding.note else said)
 
 

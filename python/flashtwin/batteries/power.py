@@ -149,7 +149,7 @@ def _work(parameters: Parameters, info: DriveInfo, size: int) -> Sequence[Run | 
 def _none(reason: str) -> Finding:
     from flashtwin.model.finding import Finding
 
-    return Finding(id="power", title="Power", battery=NAME, value=None, unit="W", note=reason)
+    return Finding(battery=NAME, name="", title="Power", value=None, unit="W", note=reason)
 
 
 TITLES = {
@@ -209,20 +209,22 @@ def _finding(
     value: Estimate | None,
     note: str | None,
 ) -> Finding:
-    from flashtwin.model.finding import Evidence, Finding
+    from flashtwin.model.finding import Evidence, Finding, Interval
 
     name = step.label.removeprefix("power/")
     what = {"": "", ".most": ", most", ".efficiency": ", data for each joule"}[suffix]
     end = answer.duration_ns / 1e9
     start = end * SETTLED if name == "idle" else 0.0
+    low = None if value is None or value.low is None else _rounded(value.low)
+    high = None if value is None or value.high is None else _rounded(value.high)
     return Finding(
-        id=f"power.{name}{suffix}",
-        title=TITLES[name] + what,
         battery=NAME,
+        name=name + suffix,
+        title=TITLES[name] + what,
         value=None if value is None else _rounded(value.value),
-        low=None if value is None or value.low is None else _rounded(value.low),
-        high=None if value is None or value.high is None else _rounded(value.high),
         unit=unit,
+        interval=Interval.of(low, high),
+        beside=name if suffix else None,
         evidence=Evidence(battery=NAME, label=step.label, axis="seconds", start=start, end=end),
         note=note,
     )

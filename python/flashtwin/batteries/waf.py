@@ -54,7 +54,7 @@ def steps(parameters: Parameters, info: DriveInfo) -> Steps:
         )
     there = yield Ask(label="waf/smart", of="smart")
     if isinstance(there, NotPossible):
-        return [_finding("waf", "Write amplification", there, there)]
+        return [_finding("", "Write amplification", there, there)]
     found: list[Finding] = []
     for percent in parameters.fills:
         name = f"waf/{percent:g}"
@@ -76,7 +76,7 @@ def steps(parameters: Parameters, info: DriveInfo) -> Steps:
         yield Rest(label=f"{name}/rest", seconds=parameters.settle_s)
         after = yield Ask(label=f"{name}/after", of="smart")
         title = f"Write amplification at {percent:g} % full"
-        found.append(_finding(f"waf[{percent:g}%]", title, before, after, f"{name}/write"))
+        found.append(_finding(f"{percent:g}%", title, before, after, f"{name}/write"))
         yield Mark(label=f"{name}/found", found=(found[-1],))
     return found
 
@@ -95,10 +95,10 @@ def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
 
 
 def _finding(
-    name: str, title: str, before: Answer, after: Answer, label: str | None = None
+    variant: str, title: str, before: Answer, after: Answer, label: str | None = None
 ) -> Finding:
     from flashtwin.analysis.amplification import from_smart
-    from flashtwin.model.finding import Evidence, Finding
+    from flashtwin.model.finding import Evidence, Finding, Interval
 
     value = note = None
     if isinstance(before, NotPossible) or isinstance(after, NotPossible):
@@ -112,14 +112,17 @@ def _finding(
     evidence = None
     if label is not None:
         evidence = Evidence(battery=NAME, label=label, axis="cell", start=0.0, end=0.0)
+    low = None if value is None or value.low is None else _rounded(value.low)
+    high = None if value is None or value.high is None else _rounded(value.high)
     return Finding(
-        id=name,
-        title=title,
         battery=NAME,
+        name="",
+        variant=variant,
+        title=title,
         value=None if value is None else _rounded(value.value),
-        low=None if value is None or value.low is None else _rounded(value.low),
-        high=None if value is None or value.high is None else _rounded(value.high),
         unit="x",
+        interval=Interval.of(low, high, "bound"),
+        better="lower",
         evidence=evidence,
         note=note
         or "bytes programmed over bytes from the host; the interval is the counters' grain",

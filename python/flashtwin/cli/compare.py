@@ -21,7 +21,13 @@ if TYPE_CHECKING:
     from flashtwin.runs.compare.measures import Measure
     from flashtwin.runs.rundir import Run
 
-STYLES = {"better": "green", "worse": "bold red", "vanished": "bold red", "differs": "yellow"}
+STYLES = {
+    "better": "green",
+    "worse": "bold red",
+    "vanished": "bold red",
+    "differs": "yellow",
+    "unclear": "yellow",
+}
 QUIET = ("same", "no value", "not measured")
 LATENCIES_SHOWN = 12
 # Percent: what is less rounds to nothing in the tables.

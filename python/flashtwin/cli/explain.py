@@ -12,7 +12,7 @@ from flashtwin.cli import options, terminal
     short_help="What a finding means and how it is found.",
     epilog=options.examples(
         "flashtwin explain fill.cache_size",
-        "flashtwin explain cdm.SEQ1M-Q8T1.write",
+        "flashtwin explain crystaldiskmark.write",
         "flashtwin explain",
     ),
 )

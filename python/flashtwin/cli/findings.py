@@ -1,4 +1,4 @@
-"""Findings of several drives side by side: a table a battery and pattern, a column a drive."""
+"""Findings of several drives side by side: a table a battery and variant, a column a drive."""
 
 from __future__ import annotations
 
@@ -40,21 +40,29 @@ def value(finding: Finding) -> str:
     Both have the four digits of the value; the half is rounded up, so that what is printed never
     is narrower than what was found.
     """
-    if finding.value is None:
+    if isinstance(finding.value, str):
+        return finding.value
+    number = finding.number
+    if number is None:
         return "-"
-    half = _half(finding)
+    half = _half(finding, number)
     if not half:
-        return f"{terminal.number(finding.value)} {finding.unit}".rstrip()
-    decimals = terminal.decimals(finding.value)
+        return f"{terminal.number(number)} {finding.unit}".rstrip()
+    decimals = terminal.decimals(number)
     step = 10.0**-decimals
     above = math.ceil(half / step - 1e-9) * step
-    return f"{finding.value:.{decimals}f} ± {above:.{decimals}f} {finding.unit}".rstrip()
+    return f"{number:.{decimals}f} ± {above:.{decimals}f} {finding.unit}".rstrip()
 
 
-def _half(finding: Finding) -> float | None:
+def plain(finding: Finding) -> str:
+    """The value and its unit without the interval."""
+    shown = finding.value if isinstance(finding.value, str) else terminal.number(finding.value)
+    return f"{shown} {finding.unit}".rstrip()
+
+
+def _half(finding: Finding, number: float) -> float | None:
     """The larger half of an interval that may be lopsided."""
-    assert finding.value is not None
-    sides = [abs(side - finding.value) for side in (finding.low, finding.high) if side is not None]
+    sides = [abs(side - number) for side in (finding.low, finding.high) if side is not None]
     return max(sides) if sides else None
 
 
@@ -75,7 +83,7 @@ def _text(
     finding = column.get(name)
     if finding is None:
         return ""
-    own = [one for one in column.values() if _belongs(one.id, column) == name]
+    own = [one for one in column.values() if _is_beside(one, finding)]
     text = ", ".join([value(finding), *(_beside(one, finding) for one in own)])
     if finding.note and finding.note != shared:
         text += f" [{_number(finding.note, notes)}]"
@@ -83,26 +91,24 @@ def _text(
 
 
 def _beside(one: Finding, of: Finding) -> str:
-    """What belongs to a finding; of its own unit it needs its name: the most, beside the mean."""
-    text = f"{terminal.number(one.value)} {one.unit}".rstrip()
-    return text if one.unit != of.unit else f"{one.id.rpartition('.')[2]} {text}"
+    """What is told beside a finding; of the same unit it needs its name: the most, and the mean."""
+    text = plain(one)
+    return text if one.unit != of.unit else f"{one.name.removeprefix(f'{of.name}.')} {text}"
 
 
-def _belongs(name: str, column: Mapping[str, Finding]) -> str | None:
-    """`cdm.x.read.latency` belongs to `cdm.x.read` where there is such a finding."""
-    stem = name.rpartition(".")[0]
-    return stem if stem in column else None
+def _is_beside(one: Finding, of: Finding) -> bool:
+    return one.beside == of.name and (one.battery, one.variant) == (of.battery, of.variant)
 
 
 def _groups(columns: Columns) -> dict[str, list[str]]:
-    """Ids under their battery and pattern, in the order in which they first appear."""
+    """Ids under their battery and variant (cells of a grid together), as they first appear."""
     groups: dict[str, list[str]] = {}
     for column in columns.values():
         for name, finding in column.items():
-            pattern = name.partition("[")[2].rstrip("]")
-            group = f"{finding.battery} {pattern}".rstrip()
-            rows = groups.setdefault(group, [])
-            if name not in rows and _belongs(name, column) is None:
+            variant = "" if finding.is_cell else finding.variant
+            rows = groups.setdefault(f"{finding.battery} {variant}".rstrip(), [])
+            told_beside = any(_is_beside(finding, one) for one in column.values())
+            if name not in rows and not told_beside:
                 rows.append(name)
     return groups
 

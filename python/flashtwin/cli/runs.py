@@ -115,7 +115,9 @@ def _sorted(runs: list[Stored], sort: str) -> list[Stored]:
 def _key(run: Stored, name: str) -> Any:
     if name not in SORTS:
         finding = run.findings.get(name)
-        return None if finding is None else finding.value
+        if finding is None or finding.value is None:
+            return None
+        return isinstance(finding.value, str), finding.value
     return {
         "time": run.started,
         "target": run.target or None,
@@ -150,12 +152,11 @@ def _table(runs: Sequence[Stored]) -> Any:
 
 def findings_text(run: Stored) -> str:
     """The few findings that say most, short enough for a line."""
-    from flashtwin.model.findings import short
+    from flashtwin.cli.findings import plain
 
-    return ", ".join(
-        f"{short(one.id)} {terminal.number(one.value)} {one.unit}".rstrip()
-        for one in run.key_findings()
-    )
+    names = [one.names[2] if one.is_cell else one.short for one in run.key_findings()]
+    told = zip(names, run.key_findings(), strict=True)
+    return ", ".join(f"{name} {plain(one)}" for name, one in told)
 
 
 def _sum(found: Sequence[Stored], shown: Sequence[Stored]) -> str:

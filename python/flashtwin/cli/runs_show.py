@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flashtwin.cli import options, terminal
+from flashtwin.model.finding import LEFT_OUT
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -81,9 +82,7 @@ def _step_json(step: StepRecord) -> dict[str, Any]:
 def left_out(run: Run) -> list[str]:
     """What the run does not hold though its batteries have it, and why; each reason once."""
     told = [
-        f"{one.battery}: {one.note or one.title}"
-        for one in run.findings
-        if one.id.partition("[")[0].endswith(".left_out")
+        f"{one.battery}: {one.note or one.title}" for one in run.findings if one.name == LEFT_OUT
     ]
     told += [
         f"{step.label}: not possible, {step.not_possible}"

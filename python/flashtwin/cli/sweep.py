@@ -14,8 +14,9 @@ from flashtwin.drives.memory import roughly
 from flashtwin.errors import MISS, USAGE, FlashtwinError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from flashtwin.model.finding import Finding
     from flashtwin.runner.estimate import Estimate
     from flashtwin.study.sweep.executors import Executor
     from flashtwin.study.sweep.plan import Failure
@@ -212,12 +213,11 @@ def _print(done: Sweep, report: Path, shown: tuple[str, ...]) -> None:
         )
 
 
-def _named(word: str, found: Iterable[str]) -> list[str]:
-    """The findings that a word of --show means: of every pattern, where it says none."""
-    from flashtwin.model.findings import names_of
-
-    ids = list(found)
-    return [one for one in ids if one == word] or [one for one in ids if word in names_of(one)]
+def _named(word: str, found: Mapping[str, Finding]) -> list[str]:
+    """The findings that a word of --show means: of every variant, where it says none."""
+    return [one for one in found if one == word] or [
+        name for name, one in found.items() if word in one.names
+    ]
 
 
 def _reasons(failures: Sequence[Failure]) -> dict[tuple[str, str | None], list[int]]:

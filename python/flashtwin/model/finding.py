@@ -1,8 +1,10 @@
 """A finding: one thing that a battery concluded about a drive, with what it rests on.
 
-Findings come from what the host saw and from nothing else. An interval (`low`, `high`) is the 95 %
-one where the method has one, and the note says so where it is another kind. A finding without a
-value says in its note why there is none. Frozen, and the same text out for the same values in.
+Findings come from what the host saw and from nothing else. A finding is a quantity (a number in a
+unit) or a choice (one word of a declared set, as in design = "dynamic"). One without a value says
+in its note why there is none. Its id is made of the battery, its name and its variant; whoever
+needs one of the three reads the field, nobody takes an id apart. Frozen, and the same text out for
+the same values in.
 """
 
 from __future__ import annotations
@@ -14,6 +16,13 @@ from typing import Any, Literal
 
 Axis = Literal["bytes", "seconds", "cell"]
 AXES = ("bytes", "seconds", "cell")
+Means = Literal["estimate", "range", "bound"]
+MEANS = ("estimate", "range", "bound")
+Kind = Literal["quantity", "choice"]
+Better = Literal["higher", "lower"]
+BETTER = ("higher", "lower")
+# The finding by which every battery says what a budget left out of it.
+LEFT_OUT = "left_out"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,25 +41,124 @@ class Evidence:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
-    """A value in `unit` with its interval; `id` is stable and is what `flashtwin explain` takes."""
+class Interval:
+    """From `low` to `high`, and what that `means`; an end that is none is open.
 
-    id: str
-    title: str
+    "estimate": the true value lies in it with 95 %. "range": the least and the greatest of a few
+    runs, which says how they scatter and carries no probability. "bound": the true value cannot lie
+    outside, and nothing tells where inside it lies.
+    """
+
+    low: float | None
+    high: float | None
+    means: Means = "estimate"
+
+    @staticmethod
+    def of(low: float | None, high: float | None, means: Means = "estimate") -> Interval | None:
+        """An interval, or none where neither end is known."""
+        return None if low is None and high is None else Interval(low=low, high=high, means=means)
+
+    def to_json(self) -> dict[str, Any]:
+        """The ends as plain values."""
+        return {"low": _finite(self.low), "high": _finite(self.high)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """A value with its interval; `id` is stable and is what `flashtwin explain` takes.
+
+    `name`: what was found, of those that the battery knows; empty for a battery's only one.
+    `variant`: the way of testing that it holds for, such as the pattern of a fill or the cell of a
+    grid. `choices`: the words that the value of a choice may be; empty makes it a quantity.
+    `beside`: the name of the finding of the same variant that it is told beside, if it is.
+    `better`: whether a drive is better with more of it or with less, where the unit does not say.
+    `headline`: it is one of the few that say most about the drive.
+    """
+
     battery: str
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    unit: str
+    name: str
+    variant: str = ""
+    title: str
+    value: float | str | None
+    unit: str = ""
+    interval: Interval | None = None
+    choices: tuple[str, ...] = ()
+    beside: str | None = None
+    better: Better | None = None
+    headline: bool = False
     evidence: Evidence | None = None
     note: str | None = None
 
+    def __post_init__(self) -> None:
+        right = self.value in self.choices if self.choices else not isinstance(self.value, str)
+        assert self.value is None or right, f"{self.id} cannot be {self.value!r}"
+
+    @property
+    def id(self) -> str:
+        """`battery.name[variant]`: unique in a run."""
+        return f"{self.stem}[{self.variant}]" if self.variant else self.stem
+
+    @property
+    def stem(self) -> str:
+        """The id without its variant: what findings of all variants have in common."""
+        return f"{self.battery}.{self.name}" if self.name else self.battery
+
+    @property
+    def short(self) -> str:
+        """The name alone; the battery's where it has no other."""
+        return self.name or self.battery
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What it answers to, the id first: without the variant, the battery, or both."""
+        variant = f"[{self.variant}]" if self.variant else ""
+        return self.id, self.stem, f"{self.short}{variant}", self.short
+
+    @property
+    def is_cell(self) -> bool:
+        """Whether its variant is a cell of a grid, one of many that stand in one table."""
+        return self.evidence is not None and self.evidence.axis == "cell"
+
+    @property
+    def kind(self) -> Kind:
+        """Whether its value is a number or one of some words."""
+        return "choice" if self.choices else "quantity"
+
+    @property
+    def number(self) -> float | None:
+        """The value of a quantity; none of a choice."""
+        return None if isinstance(self.value, str) else self.value
+
+    @property
+    def low(self) -> float | None:
+        """Where the interval begins, if it does."""
+        return None if self.interval is None else self.interval.low
+
+    @property
+    def high(self) -> float | None:
+        """Where the interval ends, if it does."""
+        return None if self.interval is None else self.interval.high
+
     def to_json(self) -> dict[str, Any]:
-        """Plain values in the order of the fields."""
-        row = asdict(self)
-        for key in ("value", "low", "high"):
-            row[key] = _finite(row[key])
-        return row
+        """Plain values; `id` and `kind` are told for other readers, and follow from the rest."""
+        row: dict[str, Any] = {
+            "id": self.id,
+            "battery": self.battery,
+            "name": self.name,
+            "variant": self.variant,
+            "title": self.title,
+            "kind": self.kind,
+            "value": self.value if isinstance(self.value, str) else _finite(self.value),
+            "unit": self.unit,
+            **(self.interval or Interval(low=None, high=None)).to_json(),
+            "means": None if self.interval is None else self.interval.means,
+            "beside": self.beside,
+            "better": self.better,
+            "headline": self.headline,
+            "evidence": None if self.evidence is None else asdict(self.evidence),
+            "note": self.note,
+        }
+        return {**row, "choices": list(self.choices)} if self.choices else row
 
 
 def from_json(row: Mapping[str, Any]) -> Finding:
@@ -59,14 +167,25 @@ def from_json(row: Mapping[str, Any]) -> Finding:
     Raises `KeyError`, `TypeError` or `ValueError` on a row that is not one.
     """
     evidence = row.get("evidence")
+    choices = tuple(map(str, row.get("choices") or ()))
+    better = row.get("better")
+    if better is not None and better not in BETTER:
+        raise ValueError(f"better is one of {', '.join(BETTER)}, not {better!r}")
+    value = row["value"] if choices else _number(row["value"])
+    if choices and value is not None and value not in choices:
+        raise ValueError(f"{value!r} is none of {', '.join(choices)}")
     return Finding(
-        id=str(row["id"]),
-        title=str(row["title"]),
         battery=str(row["battery"]),
-        value=_number(row["value"]),
-        low=_number(row.get("low")),
-        high=_number(row.get("high")),
+        name=str(row["name"]),
+        variant=str(row["variant"]),
+        title=str(row["title"]),
+        value=value,
         unit=str(row["unit"]),
+        interval=_interval(row),
+        choices=choices,
+        beside=None if row.get("beside") is None else str(row["beside"]),
+        better=better,
+        headline=bool(row.get("headline")),
         evidence=None if evidence is None else _evidence(evidence),
         note=None if row.get("note") is None else str(row["note"]),
     )
@@ -75,6 +194,15 @@ def from_json(row: Mapping[str, Any]) -> Finding:
 def by_id(findings: Iterable[Finding]) -> dict[str, Finding]:
     """Findings under their ids, in order."""
     return {finding.id: finding for finding in findings}
+
+
+def _interval(row: Mapping[str, Any]) -> Interval | None:
+    means = row["means"]
+    if means is None:
+        return None
+    if means not in MEANS:
+        raise ValueError(f"an interval means one of {', '.join(MEANS)}, not {means!r}")
+    return Interval(low=_number(row["low"]), high=_number(row["high"]), means=means)
 
 
 def _evidence(row: Mapping[str, Any]) -> Evidence:
@@ -98,7 +226,6 @@ def _number(value: object) -> float | None:
     return float(value)
 
 
-def _finite(value: object) -> float | None:
+def _finite(value: float | None) -> float | None:
     """JSON has no word for infinity: an interval that is open on a side is written as none."""
-    number = None if value is None else float(value)  # type: ignore[arg-type]
-    return number if number is None or math.isfinite(number) else None
+    return value if value is None or math.isfinite(value) else None

@@ -1,9 +1,9 @@
 """Findings of a run as one looks them up: in their order, or by name.
 
-A finding's id is `battery.name[pattern]`. A name may leave out the battery, the pattern or both
-("cache_size" for "fill.cache_size[128k-q32]") and means the first finding that it fits; an id that
-is complete comes before every shortened one. Invariant: iterating, counting and indexing are those
-of a tuple of findings; only text as an index is a name.
+A finding answers to its id and to shorter names (`Finding.names`): "cache_size" means the first
+that is called so, whatever its battery and variant. An id comes before every shorter name.
+Invariant: iterating, counting and indexing are those of a tuple of findings; only text as an index
+is a name.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ class Findings(Sequence[Finding]):
         return next(iter(self.all(name)), None)
 
     def all(self, name: str) -> Findings:
-        """All findings of that name: of every pattern, where the name says none."""
+        """All findings of that name: of every variant, where the name says none."""
         exact = [one for one in self._all if one.id == name]
-        return Findings(exact or [one for one in self._all if name in names_of(one.id)])
+        return Findings(exact or [one for one in self._all if name in one.names])
 
     def keys(self) -> list[str]:
         """The ids, in order."""
@@ -90,37 +90,24 @@ class Findings(Sequence[Finding]):
         head = "".join(f"<th>{name}</th>" for name in ("finding", "value", "low", "high", "unit"))
         rows = "".join(
             f"<tr title='{escape(one.note or '')}'><td>{escape(one.id)}</td>"
-            + "".join(f"<td>{_number(side)}</td>" for side in (one.value, one.low, one.high))
+            + "".join(f"<td>{escape(_shown(side))}</td>" for side in (one.value, one.low, one.high))
             + f"<td>{escape(one.unit)}</td></tr>"
             for one in self._all
         )
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
     def _unknown(self, name: str) -> str:
-        known = list(dict.fromkeys(short(one.id) for one in self._all))
+        known = list(dict.fromkeys(one.short for one in self._all))
         near = get_close_matches(name, [*known, *self.keys()], n=3, cutoff=0.5)
         said = f"did you mean {' or '.join(near)}" if near else f"there are {', '.join(known)}"
         return f"no finding is called {name}; {said}"
 
 
-def short(name: str) -> str:
-    """An id without its battery and pattern: "cache_size" of "fill.cache_size[128k-q32]".
-
-    A battery with one finding has nothing between them: "waf" of "waf[25%]".
-    """
-    stem = name.partition("[")[0]
-    return stem.partition(".")[2] or stem
-
-
-def names_of(name: str) -> tuple[str, ...]:
-    """What an id answers to, besides itself: without the pattern, the battery, or both."""
-    stem, bracket, pattern = name.partition("[")
-    return (stem, f"{stem.partition('.')[2] or stem}{bracket}{pattern}", short(name))
-
-
 def _text(finding: Finding) -> str:
-    return f"{_number(finding.value)} {finding.unit}".rstrip()
+    return f"{_shown(finding.value)} {finding.unit}".rstrip()
 
 
-def _number(value: float | None) -> str:
+def _shown(value: float | str | None) -> str:
+    if isinstance(value, str):
+        return value
     return "\u2013" if value is None else f"{value:.5g}"

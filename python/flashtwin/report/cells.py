@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,7 +10,6 @@ from flashtwin.report.view import Drive
 
 DIRECTIONS = {"read": "Read", "write": "Write", "mix": "Mixed"}
 METRICS = ("speed", "latency", "iops")
-_ID = re.compile(r"cdm\.(?P<cell>.+)\.(?P<direction>read|write|mix)(\.(?P<metric>latency|iops))?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,12 +32,13 @@ class Place:
 
 def place_of(finding: Finding) -> Place | None:
     """None for what is no cell."""
-    match = _ID.fullmatch(finding.id)
-    if not match:
+    if finding.battery != "crystaldiskmark" or not finding.is_cell:
         return None
-    return Place(
-        cell=match["cell"], direction=match["direction"], metric=match["metric"] or "speed"
-    )
+    for direction in DIRECTIONS:
+        for metric in METRICS:
+            if finding.name == (direction if metric == "speed" else f"{direction}.{metric}"):
+                return Place(cell=finding.variant, direction=direction, metric=metric)
+    return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +65,7 @@ def grid_of(drives: Sequence[Drive]) -> Grid | None:
     for drive in drives:
         for finding in drive.findings:
             place = place_of(finding)
-            if place is not None and finding.value is not None:
+            if place is not None and finding.number is not None:
                 values[drive.index, place.cell, place.direction, place.metric] = finding
                 cells.setdefault(place.cell, place)
     if not values:
@@ -93,6 +92,6 @@ def payload(grid: Grid) -> list[dict[str, object]]:
                 "direction": direction,
             },
         )
-        row[metric] = finding.value
+        row[metric] = finding.number
         row[f"{metric}_low"], row[f"{metric}_high"] = finding.low, finding.high
     return list(rows.values())

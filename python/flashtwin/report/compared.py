@@ -215,7 +215,7 @@ def _change(one: Measure, failed: bool, base: Drive, other: Drive) -> Change:
     return Change(
         id=one.id,
         title=one.title.partition(" [")[0],
-        pattern=one.id.partition("[")[2].rstrip("]"),
+        pattern=one.finding.variant,
         base=_value(one.base),
         other=_value(one.other),
         percent=signed(one.percent),
@@ -228,26 +228,28 @@ def _change(one: Measure, failed: bool, base: Drive, other: Drive) -> Change:
 
 def _bars(sides: Sequence[tuple[Finding | None, Drive]]) -> list[Bar]:
     """Both values with their intervals, from the least to the largest of their ends."""
-    there = [(one, drive) for one, drive in sides if one is not None and one.value is not None]
-    ends = [
-        value for one, _ in there for value in (one.value, one.low, one.high) if value is not None
+    there = [
+        (one, one.number, drive)
+        for one, drive in sides
+        if one is not None and one.number is not None
     ]
+    ends = [end for one, value, _ in there for end in (value, one.low, one.high) if end is not None]
     if not ends or min(ends) == max(ends):
         return []
     scale = (BARS - 2 * MARGIN) / (max(ends) - min(ends))
 
-    def place(value: float | None, otherwise: float) -> float:
-        return round(MARGIN + ((otherwise if value is None else value) - min(ends)) * scale, 1)
+    def place(value: float) -> float:
+        return round(MARGIN + (value - min(ends)) * scale, 1)
 
     return [
         Bar(
             y=7 + 10 * row,
-            at=place(one.value, 0.0),
-            low=place(one.low, one.value or 0.0),
-            high=place(one.high, one.value or 0.0),
+            at=place(value),
+            low=place(value if one.low is None else one.low),
+            high=place(value if one.high is None else one.high),
             drive=drive,
         )
-        for row, (one, drive) in enumerate(there)
+        for row, (one, value, drive) in enumerate(there)
     ]
 
 

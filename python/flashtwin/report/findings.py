@@ -78,7 +78,7 @@ def groups_of(drives: Sequence[Drive]) -> list[Group]:
 
 def group_of(finding: Finding) -> str:
     """ "fill/128k-q32" for "fill.mean[128k-q32]": what the phases of the pattern are called too."""
-    pattern = finding.id.partition("[")[2].rstrip("]")
+    pattern = "" if finding.is_cell else finding.variant
     return f"{finding.battery}/{pattern}" if pattern else finding.battery
 
 
@@ -143,9 +143,11 @@ class Shown:
 
     @classmethod
     def of(cls, finding: Finding) -> Shown:
+        if isinstance(finding.value, str):
+            return cls(value=finding.value, interval=None, unit=finding.unit)
         if finding.value is None:
             return cls(value=numbers.MISSING, interval=None, unit="")
-        factor, unit = _scale(finding)
+        factor, unit = _scale(finding, finding.value)
         low, high = (
             None if side is None else side * factor for side in (finding.low, finding.high)
         )
@@ -153,22 +155,22 @@ class Shown:
             most = f"at most {numbers.upwards(high)} {unit}"
             return cls(value="0", interval=None, unit=unit, beside=most)
         value, interval = numbers.with_interval(finding.value * factor, low, high)
-        return cls(value=value, interval=interval, unit=unit, beside=_beside(finding))
+        return cls(
+            value=value, interval=interval, unit=unit, beside=_beside(finding, finding.value)
+        )
 
 
-def _scale(finding: Finding) -> tuple[float, str]:
-    assert finding.value is not None
+def _scale(finding: Finding, value: float) -> tuple[float, str]:
     if finding.unit == "fraction":
         return 100.0, "%"
     if finding.unit == "us":
-        return (0.001, "ms") if finding.value >= 10_000 else (1.0, "µs")
+        return (0.001, "ms") if value >= 10_000 else (1.0, "µs")
     return 1.0, finding.unit
 
 
-def _beside(finding: Finding) -> str | None:
-    assert finding.value is not None
-    if finding.unit == "s" and finding.value >= 100:
-        return numbers.duration(finding.value)
+def _beside(finding: Finding, value: float) -> str | None:
+    if finding.unit == "s" and value >= 100:
+        return numbers.duration(value)
     return None
 
 

@@ -234,11 +234,11 @@ def _places(drives: Sequence[Drive]) -> list[dict[str, Any]]:
     found = []
     for drive in drives:
         for finding in drive.findings:
-            word = PLACES.get(findings.LATER.sub(".", finding.id.partition("[")[0]))
-            if word and finding.value and finding.unit == "GB" and finding.evidence:
-                shown = f"{word} {numbers.significant(finding.value)} GB"
+            word = PLACES.get(findings.LATER.sub(".", finding.stem))
+            if word and finding.number and finding.unit == "GB" and finding.evidence:
+                shown = f"{word} {numbers.significant(finding.number)} GB"
                 where = {"drive": drive.index, "label": finding.evidence.label}
-                found.append({**where, "text": shown, "gb": finding.value})
+                found.append({**where, "text": shown, "gb": finding.number})
     return found
 
 

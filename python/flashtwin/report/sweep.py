@@ -166,15 +166,15 @@ def _chart(
 
 def _datum(row: Row, name: str, bottom: str, places: Mapping[str, Place]) -> dict[str, Any] | None:
     finding = row.findings.get(name)
-    if finding is None or finding.value is None:
+    if finding is None or finding.number is None:
         return None
     place = places[dict(row.settings)[bottom]]
     shown = Shown.of(finding)
-    low = finding.value if finding.low is None else finding.low
-    high = finding.value if finding.high is None else finding.high
+    low = finding.number if finding.low is None else finding.low
+    high = finding.number if finding.high is None else finding.high
     return {
         "x": place.text if place.number is None else place.number,
-        "y": finding.value,
+        "y": finding.number,
         "low": low,
         "high": high,
         "line": _line(row, bottom),

@@ -69,11 +69,7 @@ def _fill(finding: Finding) -> bool:
 
 
 def _of_drive(drive: Drive, pattern: str | None, *, brief: bool) -> list[str]:
-    values = {
-        one.id.partition("[")[0].removeprefix("fill."): one
-        for one in drive.findings
-        if _fill(one) and group_of(one) == pattern
-    }
+    values = {one.name: one for one in drive.findings if _fill(one) and group_of(one) == pattern}
     said = [*_filling(drive.name, values), *_third(values)]
     if not brief:
         said += [*_whole(values), *_again(values)]
@@ -113,10 +109,10 @@ def _whole(values: dict[str, Finding]) -> list[str]:
 
 def _third(values: dict[str, Finding]) -> list[str]:
     share = values.get("one_third")
-    if share is None or share.value is None or SIGNATURE not in (share.note or ""):
+    if share is None or share.number is None or SIGNATURE not in (share.note or ""):
         return []
     return [
-        f"Its first plateau covers {numbers.significant(share.value * 100)} % of the raw flash: "
+        f"Its first plateau covers {numbers.significant(share.number * 100)} % of the raw flash: "
         "the mark of a drive that writes all of its cells once, one bit each, before it folds."
     ]
 
@@ -147,8 +143,8 @@ def _largest_difference(drives: Sequence[Drive]) -> list[str]:
             speeds = []
             for drive in drives:
                 found = grid.values.get((drive.index, place.cell, direction, "speed"))
-                if found is not None and found.value:
-                    speeds.append((drive.name, found.value))
+                if found is not None and found.number:
+                    speeds.append((drive.name, found.number))
             if len(speeds) > 1:
                 ratio = max(s for _, s in speeds) / min(s for _, s in speeds)
                 if best is None or ratio > best[0]:
@@ -167,7 +163,7 @@ def _largest_difference(drives: Sequence[Drive]) -> list[str]:
 
 def _value(values: dict[str, Finding], name: str) -> float | None:
     finding = values.get(name)
-    return None if finding is None else finding.value
+    return None if finding is None else finding.number
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from flashtwin.batteries.base.registry import Part
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.model.finding import Finding
+from flashtwin.model.finding import LEFT_OUT, Finding
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.registry import Request
@@ -181,9 +181,9 @@ class Budget:
         named = ", ".join(titles) if self._done(battery) else "all of it"
         note = f"{named}; the budget was {about(self.seconds)}"
         return Finding(
-            id=f"{battery}.left_out",
-            title="Left out for the budget",
             battery=battery,
+            name=LEFT_OUT,
+            title="Left out for the budget",
             value=float(len(titles)),
             unit="parts",
             note=note,

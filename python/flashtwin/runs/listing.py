@@ -31,17 +31,6 @@ UNDER_WAY, CUT_OFF, NOT_BEGUN = "under way", "cut off", "not begun"
 UNREADABLE, NO_RUN = "unreadable", "no run"
 # How deep folders are looked into: the place, a run of several targets, and one folder more.
 DEPTH = 3
-# What a line shows of a run that has many findings: the first of each that there is.
-KEY_FINDINGS = (
-    "fill.cache_size",
-    "fill.speed_cache",
-    "fill.speed_past_cache",
-    "fill.mean",
-    "cdm.SEQ1M-Q8T1.read",
-    "cdm.SEQ1M-Q8T1.write",
-    "cdm.RND4K-Q1T1.read",
-    "cdm.RND4K-Q1T1.write",
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,10 +68,8 @@ class Stored:
 
     def key_findings(self, most: int = 3) -> Findings:
         """The few that say most about the drive."""
-        known = [self.findings.get(name) for name in KEY_FINDINGS]
-        told = [one for one in known if one is not None and one.value is not None]
-        rest = [one for one in self.findings if one.value is not None and not told]
-        return Findings((told or rest)[:most])
+        there = [one for one in self.findings if one.value is not None]
+        return Findings(([one for one in there if one.headline] or there)[:most])
 
     def to_json(self) -> dict[str, Any]:
         return {

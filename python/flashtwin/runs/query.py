@@ -2,13 +2,14 @@
 
 `runs` has a row a run: the columns in `COLUMNS`, and for each finding that any of the runs has
   - under its whole id, quoted, a struct: "fill.cache_size[128k-q32]".value, .low, .high, .unit
-  - under its short name the first of its patterns: cache_size, cache_size_low, cache_size_high and
-    cache_size_unit. Letters, digits and _ only, in small letters: seq1m_q8t1_read for
-    cdm.SEQ1M-Q8T1.read; the battery comes in front where the name would be taken.
-`findings` has a row a finding: run (its path), id, name, battery, title, value, low, high, unit,
-note. Invariants: a condition reads these tables and nothing else; it is one expression that is true
-or false; it is judged in a process of its own (`judge`) that has so much time and memory and no
-more, so that nothing it asks for hangs the caller or takes the machine's memory.
+  - under its name the first of its variants: cache_size, cache_size_low, cache_size_high and
+    cache_size_unit, and with its variant each: cache_size_1m_q1. Letters, digits and _ only, in
+    small letters; the battery comes in front where the name would be taken.
+`findings` has a row a finding: run (its path), id, name, variant, battery, title, value, choice,
+low, high, means, unit, note. Invariants: a condition reads these tables and nothing else; it is one
+expression that is true or false; it is judged in a process of its own (`judge`) that has so much
+time and memory and no more, so that nothing it asks for hangs the caller or takes the machine's
+memory.
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ from typing import Any
 
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.finding import Finding
-from flashtwin.model.findings import short
 from flashtwin.runs.judge import OUT_OF_MEMORY
 from flashtwin.runs.listing import Stored
 
@@ -52,9 +52,12 @@ _FINDINGS = {
     "run": "VARCHAR",
     "id": "VARCHAR",
     "name": "VARCHAR",
+    "variant": "VARCHAR",
     "battery": "VARCHAR",
     "title": "VARCHAR",
     **SIDES,
+    "choice": "VARCHAR",
+    "means": "VARCHAR",
     "note": "VARCHAR",
 }
 # So many short names are told in a hint.
@@ -113,23 +116,33 @@ def _judged(question: str) -> dict[str, Any]:
     return answer
 
 
-def short_names(runs: Sequence[Stored]) -> dict[str, str]:
-    """The short column of each finding that has one, by id; the first pattern's stands for all."""
+def short_names(runs: Sequence[Stored]) -> dict[str, tuple[str, ...]]:
+    """The short columns of each finding, by id: that of its name, which is the first variant's, and
+    with the variant that of its own. A name that is taken has none."""
     taken = {column.lower() for column in COLUMNS}
-    found: dict[str, str] = {}
-    of_stem: dict[str, str] = {}
-    for finding in (one for run in runs for one in run.findings):
-        stem = finding.id.partition("[")[0]
-        if stem not in of_stem:
-            name = _plain(short(finding.id))
-            clash = any(column in taken for column in _columns(name))
-            name = _plain(f"{finding.battery}_{name}") if clash else name
-            if any(column in taken for column in _columns(name)):
-                continue
-            of_stem[stem] = name
-            taken.update(_columns(name))
-        found[finding.id] = of_stem[stem]
-    return found
+    columns: dict[str, str | None] = {}
+
+    def column(key: str, name: str, longer: str) -> str | None:
+        if key not in columns:
+            free = (one for one in (_plain(name), _plain(longer)) if not taken & {*_columns(one)})
+            columns[key] = next(free, None)
+            taken.update(_columns(columns[key] or ""))
+        return columns[key]
+
+    every = {one.id: one for run in runs for one in run.findings}
+    general = {
+        name: column(one.stem, one.short, f"{one.battery}_{one.short}")
+        for name, one in every.items()
+    }
+    own = {
+        name: column(name, f"{one.short}_{one.variant}", f"{one.stem}_{one.variant}")
+        for name, one in every.items()
+        if one.variant
+    }
+    return {
+        name: tuple(one for one in (general[name], own.get(name)) if one is not None)
+        for name in every
+    }
 
 
 def _plain(name: str) -> str:
@@ -144,14 +157,19 @@ def _columns(name: str) -> list[str]:
 def _tables(runs: Sequence[Stored]) -> dict[str, Any]:
     """Each table's columns with their types, and its rows."""
     names = short_names(runs)
+    choices = {one.id for run in runs for one in run.findings if one.choices}
     shape: dict[str, Any] = {"_row": "BIGINT", **COLUMNS}
-    for name, column in names.items():
-        shape[name] = SIDES
-        shape.update(zip(_columns(column), SIDES.values(), strict=True))
+    for name, columns in names.items():
+        shape[name] = {**SIDES, "value": "VARCHAR"} if name in choices else SIDES
+        for column in columns:
+            shape.update(zip(_columns(column), shape[name].values(), strict=True))
     rows = [{"_row": index, **_row(run, names)} for index, run in enumerate(runs)]
     told = [
-        {**_sides(one), "run": str(run.path), "name": short(one.id), "note": one.note}
-        | {"id": one.id, "battery": one.battery, "title": one.title}
+        {**_sides(one), "run": str(run.path), "value": one.number}
+        | {"choice": one.value if one.choices else None}
+        | {"means": None if one.interval is None else one.interval.means}
+        | {key: getattr(one, key) for key in ("id", "variant", "battery", "title", "note")}
+        | {"name": one.short}
         for run in runs
         for one in run.findings
     ]
@@ -171,7 +189,7 @@ def _cells(value: Any) -> Any:
     return None if isinstance(value, int) and abs(value) >= 1 << 63 else value
 
 
-def _row(run: Stored, names: dict[str, str]) -> dict[str, Any]:
+def _row(run: Stored, names: dict[str, tuple[str, ...]]) -> dict[str, Any]:
     started = None
     if run.started is not None:
         started = run.started.astimezone().replace(tzinfo=None).isoformat(sep=" ")
@@ -193,8 +211,8 @@ def _row(run: Stored, names: dict[str, str]) -> dict[str, Any]:
     }
     for finding in run.findings:
         row[finding.id] = _sides(finding)
-        for column, side in zip(_columns(names.get(finding.id, "")), SIDES, strict=True):
-            if finding.id in names:
+        for short in names[finding.id]:
+            for column, side in zip(_columns(short), SIDES, strict=True):
                 row.setdefault(column, row[finding.id][side])
     return row
 
@@ -238,13 +256,14 @@ def _quoted(name: str) -> str:
 def _known(runs: Sequence[Stored]) -> list[str]:
     """Every name that a condition may have."""
     names = short_names(runs)
-    short_ones = [column for name in dict.fromkeys(names.values()) for column in _columns(name)]
+    every = dict.fromkeys(one for columns in names.values() for one in columns)
+    short_ones = [column for name in every for column in _columns(name)]
     ids = dict.fromkeys(one.id for run in runs for one in run.findings)
     return [*COLUMNS, *short_ones, *ids]
 
 
 def _hint(runs: Sequence[Stored]) -> str:
-    short_ones = list(dict.fromkeys(short_names(runs).values()))
+    short_ones = list(dict.fromkeys(one[0] for one in short_names(runs).values() if one))
     more = len(short_ones) - NAMES_TOLD
     told = ", ".join(short_ones[:NAMES_TOLD]) + (f" and {more} more" if more > 0 else "")
     findings = f"; findings: {told} (each with _low, _high and _unit)" if told else ""

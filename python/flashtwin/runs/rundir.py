@@ -18,7 +18,8 @@ journal: what is not is never read as a result. What lies in a directory may be 
 it is read through `storage.read_file` and held against `results.shapes`.
 
 Schemas: 1 joined the tables of an interrupted run and removed its parts; 2 keeps the parts, and the
-identity of a twin names the version of the model; 3 has the checks and digests.
+identity of a twin names the version of the model; 3 has the checks and digests; 4 has typed
+findings.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from flashtwin.model.finding import from_json
 from flashtwin.model.findings import Findings
 from flashtwin.model.series import Series
 from flashtwin.model.step import NotPossible, Result
-from flashtwin.runs import frames, journal, lock, parts, shapes
+from flashtwin.runs import frames, journal, lock, older, parts, shapes
 from flashtwin.runs.journal import Journal, StepRecord
 from flashtwin.runs.sealed import SINCE, unsealed
 from flashtwin.runs.shapes import ShapeError
@@ -54,7 +55,7 @@ from flashtwin.runs.storage import (
 if TYPE_CHECKING:
     import polars as pl
 
-SCHEMA = 3
+SCHEMA = 4
 MANIFEST, FINDINGS, HOST = "manifest.json", "findings.json", "host.json"
 State = Literal["running", "finished", "interrupted", "failed"]
 Moment = Literal["before", "after"]
@@ -185,10 +186,13 @@ class Run:
             return Findings()
         rows = self._object(FINDINGS).get("findings")
         try:
+            if self.schema < older.TYPED:
+                shapes.maybe(shapes.rows(shapes.OLDER_FINDING))(rows, "")
+                rows = older.findings(rows or [])
             shapes.maybe(shapes.rows(shapes.FINDING))(rows, "")
-        except ShapeError as error:
+            return Findings(from_json(row) for row in rows or [])
+        except (ShapeError, ValueError) as error:
             raise damaged(path, f"a finding is malformed ({error})") from error
-        return Findings(from_json(row) for row in rows or [])
 
     @property
     def host(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from flashtwin.model.finding import AXES
+from flashtwin.model.finding import AXES, BETTER, MEANS
 
 # A column holds 63 bits; the sum of all jobs of a step has to fit as well.
 MOST = 1 << 60
@@ -169,7 +169,7 @@ HOST = record(
 _EVIDENCE = record(
     {"battery": text, "label": text, "axis": of(*AXES), "start": number, "end": number}
 )
-FINDING = record(
+OLDER_FINDING = record(
     {"id": text, "title": text, "battery": text, "value": maybe(number), "unit": text},
     {
         "low": maybe(number),
@@ -178,6 +178,31 @@ FINDING = record(
         "note": maybe(text),
     },
 )
+
+
+def _finding(value: Any, at: str) -> None:
+    """A choice has the words that its value may be; a quantity has a number, or none."""
+    _FINDING(value, at)
+    choices = value.get("choices")
+    (maybe(of(*choices)) if choices else maybe(number))(
+        value.get("value"), f"{at}.value".strip(".")
+    )
+
+
+_FINDING = record(
+    {**dict.fromkeys(("battery", "name", "variant", "title", "unit"), text)},
+    {
+        **dict.fromkeys(("low", "high"), maybe(number)),
+        "means": maybe(of(*MEANS)),
+        "choices": rows(text),
+        "beside": maybe(text),
+        "better": maybe(of(*BETTER)),
+        "headline": flag,
+        "evidence": maybe(_EVIDENCE),
+        "note": maybe(text),
+    },
+)
+FINDING = _finding
 _COUNTS = named(maybe(number))
 SMART = record(
     {},

@@ -42,16 +42,27 @@ def findings(run: Run) -> pl.DataFrame:
     rows = []
     for one in run.findings:
         row = one.to_json()
-        evidence = row.pop("evidence") or {}
-        rows.append({**row, **{f"on_{key}": evidence.get(key) for key in _EVIDENCE}})
-    shape = dict.fromkeys(("id", "title", "battery"), pl.String())
-    numbers = dict.fromkeys(("value", "low", "high"), pl.Float64())
+        evidence = row["evidence"] or {}
+        told = {
+            **{key: row[key] for key in (*_FINDING, *_INTERVAL)},
+            **{f"on_{key}": evidence.get(key) for key in _EVIDENCE},
+        }
+        rows.append({**told, "value": one.number, "choice": row["value"] if one.choices else None})
+    shape = dict.fromkeys(_FINDING, pl.String())
+    numbers = {
+        "value": pl.Float64(),
+        "choice": pl.String(),
+        "low": pl.Float64(),
+        "high": pl.Float64(),
+        "means": pl.String(),
+    }
     where = {"on_label": pl.String(), "on_axis": pl.String()}
     ends = {"on_start": pl.Float64(), "on_end": pl.Float64()}
-    text = {"unit": pl.String(), "note": pl.String()}
-    return pl.DataFrame(rows, schema={**shape, **numbers, **text, **where, **ends})
+    return pl.DataFrame(rows, schema={**shape, **numbers, **where, **ends})
 
 
+_FINDING = ("id", "battery", "name", "variant", "title", "unit", "note")
+_INTERVAL = ("low", "high", "means")
 _EVIDENCE = ("label", "axis", "start", "end")
 
 

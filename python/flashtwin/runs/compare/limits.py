@@ -1,11 +1,12 @@
 """`--fail-on`: how much worse a finding may be before a comparison fails.
 
 `5%` is for every finding, `cache_size=3%` for those of a name (an id, or without battery or
-pattern); with names alone nothing else is tested. A finding fails when it differs by more than the
-limit beyond its interval, to the worse side where that is known and to either side where it is not,
-and when the first run has a value that the other looked for and did not find. A value that the
-other never measured fails where its finding is named, and where the other run is not finished: what
-was not tested has not passed.
+variant); with names alone nothing else is tested. A finding fails when it differs by more than the
+limit beyond what its interval allows for (a range of runs allows for nothing: a score counts as it
+is), to the worse side where that is known and to either side where it is not; when it is another
+choice; and when the first run has a value that the other looked for and did not find. A value that
+the other never measured fails where its finding is named, and where the other run is not finished:
+what was not tested has not passed.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.model.findings import names_of, short
+from flashtwin.model.finding import Finding
 from flashtwin.runs.compare.measures import Measure
 
 _FORM = "write --fail-on 5% for every finding, or --fail-on cache_size=3% for one"
@@ -30,16 +31,13 @@ class Limits:
     every: float | None = None
     named: dict[str, float] = field(default_factory=dict)
 
-    def of(self, name: str) -> float | None:
+    def of(self, finding: Finding) -> float | None:
         """The limit of a finding: of its id, of a shorter name of it, or of every finding."""
-        for known in (name, *names_of(name)):
-            if known in self.named:
-                return self.named[known]
-        return self.every
+        return next((self.named[one] for one in finding.names if one in self.named), self.every)
 
-    def names(self, name: str) -> bool:
+    def names(self, finding: Finding) -> bool:
         """Whether a finding has a limit of its own."""
-        return any(known in self.named for known in (name, *names_of(name)))
+        return any(one in self.named for one in finding.names)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,15 +79,17 @@ def failures(
     """What is beyond its limit; `finished`: whether the other run is."""
     found = []
     for one in measures:
-        limit = limits.of(one.id)
-        if limit is not None and _fails(one, limit, limits.names(one.id) or not finished):
+        limit = limits.of(one.finding)
+        if limit is not None and _fails(one, limit, limits.names(one.finding) or not finished):
             found.append(Failure(measure=one, limit=limit))
     return found
 
 
 def check_tested(limits: Limits, measures: Sequence[Measure], base: str, other: str) -> None:
     """Runs that measured nothing alike pass no test."""
-    if not any(one.verdict != "not measured" for one in measures if limits.of(one.id) is not None):
+    if not any(
+        one.verdict != "not measured" for one in measures if limits.of(one.finding) is not None
+    ):
         raise FlashtwinError(
             f"--fail-on tests nothing: {base} and {other} have no finding of both",
             hint="compare runs of the same batteries; flashtwin runs show RUN says what one has",
@@ -99,12 +99,11 @@ def check_tested(limits: Limits, measures: Sequence[Measure], base: str, other: 
 
 def check_names(limits: Limits, measures: Sequence[Measure]) -> None:
     """A name that no finding has would be a test that never fails."""
-    known = {one.id for one in measures}
-    answers = known | {name for one in known for name in names_of(one)}
+    answers = {name for one in measures for name in one.finding.names}
     for name in limits.named:
         if name not in answers:
             near = get_close_matches(name, answers, n=3, cutoff=0.4)
-            there = ", ".join(near or list(dict.fromkeys(map(short, sorted(known))))[:12])
+            there = ", ".join(near or list(dict.fromkeys(_shorts(measures)))[:12])
             raise FlashtwinError(
                 f"--fail-on {name}: no finding of these runs is called so",
                 hint=f"did you mean {there}" if near else f"there are {there}",
@@ -117,10 +116,16 @@ def _fails(one: Measure, limit: float, wanted: bool) -> bool:
         return True
     if one.verdict == "not measured":
         return wanted and one.base is not None and one.base.value is not None
-    if one.verdict not in ("worse", "differs"):
+    if not one.worsens:
         return False
-    # From nothing to something is more than any share of nothing.
-    return one.beyond is None or one.beyond > limit
+    if one.beyond is None:
+        # From nothing to something is more than any share of nothing; and so is another choice.
+        return one.significant is not False
+    return one.beyond > limit
+
+
+def _shorts(measures: Sequence[Measure]) -> list[str]:
+    return [one.finding.short for one in sorted(measures, key=lambda one: one.id)]
 
 
 def _percent(text: str, share: str) -> float:

@@ -1,14 +1,16 @@
-"""Findings of two runs against each other: the difference, and whether the intervals allow for it.
+"""Findings of two runs against each other: the difference, and what their intervals say of it.
 
-An interval is the 95 % one of its finding. Two values differ significantly when their difference is
-beyond the interval of a difference: the halves that face each other, added as errors are (the root
-of the sum of squares). That is a sharper question than whether the intervals overlap, which is told
-beside it. A side that is open (one bound but not the other) allows for anything; a finding without
-any interval is taken as exact, because there is nothing that says otherwise.
+What an interval means decides what it allows. Two estimates: the difference has a 95 % interval of
+its own, the halves that face each other added as errors are (the root of the sum of squares), and
+is significant where that interval leaves out 0. Bounds: whatever lies between them is possible, so
+their reaches are added as they are, and only what lies outside is a difference; an open end allows
+for anything on its side. Ranges of runs say how runs scatter and carry no probability: they take
+nothing off a difference, and where they overlap nobody can say whether it is the drive's. A finding
+without an interval is exact. Choices are the same word or another.
 
-Whether more is better follows from the unit (speeds and rates: more; times: less) and, for places
-and sizes, from the finding's name. Invariant: where it is not known, no difference is called better
-or worse.
+Whether more is better follows from the finding, or from its unit (speeds and rates: more; times:
+less). Invariants: where that is not known, no difference is called better or worse; the other way
+round the same pair has the opposite difference and verdict.
 """
 
 from __future__ import annotations
@@ -18,11 +20,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from flashtwin.model.finding import Finding
-from flashtwin.model.findings import Findings, short
+from flashtwin.model.finding import Finding, Interval, Means
+from flashtwin.model.findings import Findings
 
 Verdict = Literal[
-    "same", "better", "worse", "differs", "no value", "appeared", "vanished", "not measured"
+    "same",
+    "better",
+    "worse",
+    "differs",
+    "unclear",
+    "no value",
+    "appeared",
+    "vanished",
+    "not measured",
 ]
 HIGHER, LOWER = 1, -1
 _BY_UNIT = {
@@ -36,30 +46,62 @@ _BY_UNIT = {
     "ns": LOWER,
     "W": LOWER,
 }
-# Sizes and places in a fill: how long the drive is quick. The last part of the short name.
-_BY_NAME = {"cache_size": HIGHER, "fold_begin": HIGHER, "waf": LOWER}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
     """One finding of the first run (`base`) and of another.
 
-    `percent` is the difference in % of the first value, `beyond` how much of it lies beyond the
-    intervals; none where the first value is 0 or missing. `better`: 1 if more is, -1 if less is.
+    `difference` counts from the first value and `interval` is that of the difference; `percent` is
+    the difference in % of the first value, `beyond` how much of it the intervals do not allow for;
+    none where the first value is 0 or missing. `significant` is none where nobody can say.
+    `better`: 1 if more is, -1 if less is. `verdict` "unclear": the values differ, and the intervals
+    neither prove it nor tell how likely it is.
     """
 
-    id: str
-    title: str
-    unit: str
     base: Finding | None
     other: Finding | None
-    difference: float | None
-    percent: float | None
-    beyond: float | None
-    overlap: bool | None
-    significant: bool | None
-    better: int | None
+    difference: float | None = None
+    interval: Interval | None = None
+    percent: float | None = None
+    beyond: float | None = None
+    overlap: bool | None = None
+    significant: bool | None = None
     verdict: Verdict
+
+    @property
+    def finding(self) -> Finding:
+        """The first run's finding, else the other's: what both are called."""
+        either = self.base or self.other
+        assert either is not None, "a finding of neither run"
+        return either
+
+    @property
+    def id(self) -> str:
+        """The finding's id."""
+        return self.finding.id
+
+    @property
+    def title(self) -> str:
+        """The finding's title."""
+        return self.finding.title
+
+    @property
+    def unit(self) -> str:
+        """The finding's unit."""
+        return self.finding.unit
+
+    @property
+    def better(self) -> int | None:
+        """1 if more of it is better, -1 if less is, none if nobody can say."""
+        return better_of(self.finding)
+
+    @property
+    def worsens(self) -> bool:
+        """Whether the other value lies on the worse side, or on either where none is known."""
+        if self.difference is None:
+            return self.verdict == "differs"
+        return self.difference * (self.better or -self.difference) < 0
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -69,6 +111,7 @@ class Measure:
             "base": _sides(self.base),
             "other": _sides(self.other),
             "difference": self.difference,
+            **_ends(self.interval),
             "percent": self.percent,
             "beyond_percent": self.beyond,
             "overlap": self.overlap,
@@ -86,47 +129,74 @@ def compare(base: Findings, other: Findings) -> list[Measure]:
 
 def better_of(finding: Finding) -> int | None:
     """1 if more of it is better, -1 if less is, none if nobody can say."""
-    last = short(finding.id).rpartition(".")[2]
-    return _BY_NAME.get(last, _BY_UNIT.get(finding.unit))
+    told = {"higher": HIGHER, "lower": LOWER, None: None}[finding.better]
+    return told or _BY_UNIT.get(finding.unit)
 
 
 def _measure(base: Finding | None, other: Finding | None) -> Measure:
-    either = base or other
-    assert either is not None, "a finding of neither run"
+    if base is None or other is None:
+        return Measure(base=base, other=other, verdict="not measured")
+    if base.value is None or other.value is None:
+        return Measure(base=base, other=other, verdict=_without(base, other))
+    if base.number is None or other.number is None:
+        same = base.value == other.value
+        verdict: Verdict = "same" if same else "differs"
+        return Measure(base=base, other=other, significant=not same, verdict=verdict)
+    if base.unit != other.unit:
+        return Measure(base=base, other=other, verdict="differs")
+    return _numbers(base, base.number, other, other.number)
+
+
+def _numbers(base: Finding, first: float, other: Finding, second: float) -> Measure:
+    difference = second - first
+    kinds = [one.interval.means for one in (base, other) if one.interval is not None]
+    proven = _interval(base, other, difference, ("estimate", "bound"))
+    whole = _interval(base, other, difference, ("estimate", "bound", "range"))
+    significant: bool | None = not _holds_zero(whole)
+    if not significant and "range" in kinds and difference:
+        significant = None
+    share = 100 / abs(first) if first else None
+    beyond = max(_low(proven), -_high(proven), 0.0)
     return Measure(
-        id=either.id,
-        title=either.title,
-        unit=either.unit,
         base=base,
         other=other,
-        better=better_of(either),
-        **_numbers(base, other, better_of(either)),
+        difference=difference,
+        interval=whole if kinds else None,
+        percent=None if share is None else difference * share,
+        beyond=None if share is None else beyond * share,
+        overlap=_overlap(base, first, other, second),
+        significant=significant,
+        verdict=_verdict(difference, significant, kinds, better_of(base)),
     )
 
 
-def _numbers(base: Finding | None, other: Finding | None, better: int | None) -> dict[str, Any]:
-    nothing: dict[str, Any] = dict.fromkeys(
-        ("difference", "percent", "beyond", "overlap", "significant")
+def _interval(base: Finding, other: Finding, difference: float, means: Sequence[Means]) -> Interval:
+    """The difference's interval, made of those intervals that mean one of these."""
+    there = {one.interval.means for one in (base, other) if one.interval} & set(means)
+    kind = next((one for one in ("bound", "range") if one in there), "estimate")
+    low = difference - _reach(base, other, means)
+    high = difference + _reach(other, base, means)
+    return Interval(
+        low=low if math.isfinite(low) else None,
+        high=high if math.isfinite(high) else None,
+        means=kind,  # type: ignore[arg-type]
     )
-    if base is None or other is None:
-        return {**nothing, "verdict": "not measured"}
-    if base.value is None or other.value is None:
-        return {**nothing, "verdict": _without(base, other)}
-    if base.unit != other.unit:
-        return {**nothing, "verdict": "differs"}
-    difference = other.value - base.value
-    allowed = math.hypot(_towards(base, difference), _towards(other, -difference))
-    significant = abs(difference) > allowed
-    share = 100 / abs(base.value) if base.value else None
-    beyond = max(abs(difference) - allowed, 0.0)
-    return {
-        "difference": difference,
-        "percent": None if share is None else difference * share,
-        "beyond": None if share is None else beyond * share,
-        "overlap": _overlap(base, other),
-        "significant": significant,
-        "verdict": _verdict(difference, significant, better),
-    }
+
+
+def _reach(upwards: Finding, downwards: Finding, means: Sequence[Means]) -> float:
+    """How far two values may come towards each other: one of them up, the other down."""
+    sides = [(upwards, upwards.high), (downwards, downwards.low)]
+    added, squares = 0.0, 0.0
+    for finding, end in sides:
+        if finding.interval is None or finding.interval.means not in means:
+            continue
+        assert finding.number is not None, "a reach of a choice"
+        reach = math.inf if end is None else abs(end - finding.number)
+        if finding.interval.means == "estimate":
+            squares += reach**2
+        else:
+            added += reach
+    return added + math.sqrt(squares)
 
 
 def _without(base: Finding, other: Finding) -> Verdict:
@@ -135,41 +205,52 @@ def _without(base: Finding, other: Finding) -> Verdict:
     return "appeared" if base.value is None else "vanished"
 
 
-def _verdict(difference: float, significant: bool, better: int | None) -> Verdict:
-    if not significant:
-        return "same"
-    if better is None:
-        return "differs"
-    return "better" if difference * better > 0 else "worse"
+def _verdict(
+    difference: float, significant: bool | None, kinds: Sequence[Means], better: int | None
+) -> Verdict:
+    if significant:
+        if better is None:
+            return "differs"
+        return "better" if difference * better > 0 else "worse"
+    return "unclear" if difference and set(kinds) & {"range", "bound"} else "same"
 
 
-def _towards(finding: Finding, difference: float) -> float:
-    """How far the interval reaches towards where the other value lies."""
-    if finding.low is None and finding.high is None:
-        return 0.0
-    side = finding.high if difference > 0 else finding.low
-    assert finding.value is not None
-    return math.inf if side is None else abs(side - finding.value)
+def _low(interval: Interval) -> float:
+    return -math.inf if interval.low is None else interval.low
 
 
-def _overlap(base: Finding, other: Finding) -> bool:
-    low, high = zip(_bounds(base), _bounds(other), strict=True)
+def _high(interval: Interval) -> float:
+    return math.inf if interval.high is None else interval.high
+
+
+def _holds_zero(interval: Interval) -> bool:
+    return _low(interval) <= 0 <= _high(interval)
+
+
+def _overlap(base: Finding, first: float, other: Finding, second: float) -> bool:
+    low, high = zip(_bounds(base, first), _bounds(other, second), strict=True)
     return max(low) <= min(high)
 
 
-def _bounds(finding: Finding) -> tuple[float, float]:
-    assert finding.value is not None
-    if finding.low is None and finding.high is None:
-        return finding.value, finding.value
-    low = -math.inf if finding.low is None else finding.low
-    return low, math.inf if finding.high is None else finding.high
+def _bounds(finding: Finding, value: float) -> tuple[float, float]:
+    if finding.interval is None:
+        return value, value
+    return _low(finding.interval), _high(finding.interval)
 
 
-def _sides(finding: Finding | None) -> dict[str, float | None] | None:
+def _ends(interval: Interval | None) -> dict[str, Any]:
+    return {
+        "difference_low": None if interval is None else interval.low,
+        "difference_high": None if interval is None else interval.high,
+        "difference_means": None if interval is None else interval.means,
+    }
+
+
+def _sides(finding: Finding | None) -> dict[str, Any] | None:
     if finding is None:
         return None
     row = finding.to_json()
-    return {side: row[side] for side in ("value", "low", "high")}
+    return {side: row[side] for side in ("value", "low", "high", "means")}
 
 
 def counts(measures: Sequence[Measure]) -> dict[str, int]:

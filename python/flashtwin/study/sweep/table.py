@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,7 +72,13 @@ def varying(rows: Sequence[Row]) -> list[str]:
     """
     spread: dict[str, float] = {}
     for name in columns(rows):
-        values = [row.findings[name].value for row in rows if name in row.findings]
+        found = [row.findings[name] for row in rows if name in row.findings]
+        words = {one.value for one in found if one.choices}
+        if words:
+            # A choice that differs varies as much as anything can.
+            spread.update({name: math.inf} if len(words) > 1 else {})
+            continue
+        values = [one.number for one in found]
         known = [value for value in values if value is not None]
         if not known:
             continue
@@ -105,7 +112,9 @@ def _unit(finding: Finding) -> str:
 def _cells(finding: Finding | None) -> tuple[str, str, str]:
     if finding is None:
         return "", "", ""
-    shown = [
-        "" if part is None else repr(part) for part in (finding.value, finding.low, finding.high)
-    ]
+    value = finding.value
+    numbers = [None if isinstance(value, str) else value, finding.low, finding.high]
+    shown = ["" if part is None else repr(part) for part in numbers]
+    if isinstance(value, str):
+        return value, "", ""
     return shown[0], shown[1], shown[2]

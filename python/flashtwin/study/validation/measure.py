@@ -62,7 +62,7 @@ def _by_drive(done: Iterable[tuple[Need, Run]]) -> dict[str, Measured]:
     findings: dict[str, dict[str, Mapping[str, float | None]]] = {}
     waf: dict[str, dict[str, float | None]] = {}
     for need, run in done:
-        values = {finding.id: finding.value for finding in run.findings}
+        values = {finding.id: finding.number for finding in run.findings}
         findings.setdefault(need.drive, {})[need.plan] = values
         if need.plan == "fill":
             waf[need.drive] = {pattern: fill_waf(run, pattern) for pattern in PATTERNS}

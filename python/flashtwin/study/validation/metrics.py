@@ -114,7 +114,7 @@ def _cells(counted: Sequence[str], direction: str, shown: Sequence[str] = ()) ->
     """Ratios of CrystalDiskMark scores, of two drives."""
 
     def ratio(drives: Drives, plan: str, cell: str) -> float | None:
-        return _second_over_first(drives, _finding(plan, f"cdm.{cell}.{direction}"))
+        return _second_over_first(drives, _finding(plan, f"crystaldiskmark.{direction}[{cell}]"))
 
     def name(cell: str) -> str:
         return cell.rpartition("-")[2] if len(counted) + len(shown) > 1 else ""
@@ -131,7 +131,7 @@ def _cells(counted: Sequence[str], direction: str, shown: Sequence[str] = ()) ->
 
 def _times_slower(cell: str) -> Measure:
     """Both ways in which the article says it: the latency off/on and the speed on/off."""
-    speed, latency = f"cdm.{cell}.write", f"cdm.{cell}.write.latency"
+    speed, latency = f"crystaldiskmark.write[{cell}]", f"crystaldiskmark.write.latency[{cell}]"
 
     def find(drives: Drives) -> Found:
         return Found(

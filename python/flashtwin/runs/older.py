@@ -1,0 +1,74 @@
+"""What older schemas wrote, as today's has it: the one place that knows their forms.
+
+Until schema 3 a finding's id was all that told its name and variant, and its `low` and `high` said
+nothing of what they mean. What follows from an id is read out of it here, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+# The first schema whose findings say in fields what their ids are made of.
+TYPED = 4
+_CELL = re.compile(r"cdm\.(?P<cell>.+)\.(?P<way>read|write|mix)(?P<aspect>\.latency|\.iops)?")
+# The last word of a name that is told beside the name before it.
+_ASPECT = re.compile(r"(?P<name>.+)\.(most|efficiency)")
+
+
+# What says most about a drive, the first variant of each; and where more or less is better though
+# the unit does not say so.
+_HEADLINES = {
+    "fill": ("cache_size", "speed_cache", "speed_past_cache", "mean"),
+    "crystaldiskmark": ("read", "write"),
+}
+_KEPT = ("battery", "title", "value", "low", "high", "unit", "evidence", "note")
+_HEAD_CELLS = ("SEQ1M-Q8T1", "RND4K-Q1T1")
+_BETTER = {"cache_size": "higher", "fold_begin": "higher"}
+
+
+def findings(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of findings.json as schema 4 has them."""
+    made = [_finding(row) for row in rows]
+    first: dict[tuple[str, str], str] = {}
+    for row in made:
+        first.setdefault((row["battery"], row["name"]), row["variant"])
+    return [{**row, "headline": _is_headline(row, first)} for row in made]
+
+
+def _is_headline(row: Mapping[str, Any], first: Mapping[tuple[str, str], str]) -> bool:
+    battery, name, variant = row["battery"], row["name"], row["variant"]
+    heads = _HEAD_CELLS if battery == "crystaldiskmark" else (first[battery, name],)
+    return name in _HEADLINES.get(battery, ()) and variant in heads
+
+
+def _finding(row: Mapping[str, Any]) -> dict[str, Any]:
+    battery = row["battery"]
+    kept = {key: row.get(key) for key in _KEPT}
+    cell = _CELL.fullmatch(row["id"])
+    if battery == "crystaldiskmark" and cell:
+        way, aspect = cell["way"], cell["aspect"] or ""
+        place = {"name": way + aspect, "variant": cell["cell"], "beside": way if aspect else None}
+    else:
+        stem, _, variant = row["id"].partition("[")
+        name = "" if stem == battery else stem.removeprefix(f"{battery}.")
+        beside = _ASPECT.fullmatch(name) if battery == "power" else None
+        place = {
+            "name": name,
+            "variant": variant.removesuffix("]"),
+            "beside": beside and beside["name"],
+        }
+    better = _BETTER.get(str(place["name"]).rpartition(".")[2])
+    better = "lower" if battery == "waf" else better
+    return {**kept, **place, "means": _means(row), "better": better}
+
+
+def _means(row: Mapping[str, Any]) -> str | None:
+    if row.get("low") is None and row.get("high") is None:
+        return None
+    # Of a fill without a cache: how large one could be that would not show.
+    unseen = row["battery"] == "fill" and row["unit"] == "GB" and row["value"] == 0
+    if row["battery"] == "waf" or unseen:
+        return "bound"
+    return "range" if row["battery"] == "crystaldiskmark" else "estimate"
