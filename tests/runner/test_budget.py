@@ -241,7 +241,7 @@ def test_a_timed_run_that_was_cut_counts_where_no_other_does(
     assert [step.label.rpartition("/")[2] for step in scored] == runs
     assert [step.cut for step in scored] == [False] * (len(runs) - 1) + [True]
     assert sum(step.duration_ns for step in run.steps) / 1e9 < seconds
-    speed, counts = run.findings["SEQ1M-Q1T1.read"], scored[0]
+    speed, counts = run.findings["read[SEQ1M-Q1T1]"], scored[0]
     rate = counts.jobs[0].bytes / counts.duration_ns * 1000
     assert speed.value == pytest.approx(rate, rel=1e-3)
     assert ("of one run, which the budget ended after" in str(speed.note)) == (loops == "1")

@@ -288,7 +288,7 @@ def spoil(path: Path, how: str) -> None:
         ("no manifest", "holds no manifest.json", 2),
         ("manifest cut", "manifest.json cannot be read", 2),
         ("manifest list", "holds no JSON object", 2),
-        ("newer", "has schema 9; this flashtwin reads up to 3", 3),
+        ("newer", "has schema 9; this flashtwin reads up to 4", 3),
         ("odd schema", "schema 'one' is not a number", 2),
         ("no journal", "steps.jsonl cannot be read as part of a run: the file is missing", 2),
         ("journal cut", "its last line breaks off", 2),
