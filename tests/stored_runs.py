@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from flashtwin.drives.real.series import counts_of
-from flashtwin.model.finding import Axis, Evidence, Finding, Interval
+from flashtwin.model.finding import Axis, Better, Evidence, Finding, Interval
 from flashtwin.model.series import READ, WRITE, Series
 from flashtwin.model.step import JobTotals, NotPossible, Result
 from flashtwin.runs.rundir import Run, State
@@ -33,7 +33,10 @@ def finding(
     """A finding, written as `battery.name[variant]`, with a symmetric interval or with none."""
     stem, _, variant = name.partition("[")
     first, _, rest = stem.partition(".")
-    there = value is not None and half is not None
+    interval = None
+    if value is not None and half is not None:
+        interval = Interval(low=value - half, high=value + half)
+    places: dict[str, Better] = {"cache_size": "higher", "fold_begin": "higher"}
     return Finding(
         battery=first,
         name=rest,
@@ -41,8 +44,8 @@ def finding(
         title=f"title of {name}",
         value=value,
         unit=unit,
-        interval=Interval(low=value - half, high=value + half) if there else None,  # type: ignore[operator]
-        better={"cache_size": "higher", "fold_begin": "higher"}.get(rest.rpartition(".")[2]),  # type: ignore[arg-type]
+        interval=interval,
+        better=places.get(rest.rpartition(".")[2]),
         beside=rest.removesuffix(".latency") if rest.endswith(".latency") else None,
         headline=rest in ("cache_size", "speed_cache", "read"),
         note=note,
