@@ -131,6 +131,26 @@ def test_intervals_are_drawn_and_set_ups_diffed(desk: Opened) -> None:
     assert setups.locator("thead th").count() == 4
 
 
+def test_what_does_not_vary_is_folded_away(desk: Opened) -> None:
+    page = desk.page
+    for section in ("#specs", "#method", "#host"):
+        for folded in page.locator(f"{section} details.more:has(.facts)").all():
+            assert folded.get_attribute("open") is None
+            assert "The same in all runs" in folded.locator("summary").inner_text()
+    assert page.locator("#method .facts:visible").count() == 0, "all ran the same batteries"
+    names = page.locator("#specs .facts:visible tbody th").all_inner_texts()
+    assert "name" in names and "capacity" not in names
+    first = page.locator("#findings .card").first
+    shown = first.locator("table.findings:visible tbody th[scope=row]").all_inner_texts()
+    assert "Speed in the cache" in shown
+    folded = first.locator("details.more")
+    assert "The same in all runs" in folded.locator("summary").inner_text()
+    assert (
+        folded.locator("th[scope=row]").count() + len(shown)
+        == first.locator("tr th[scope=row]").count()
+    )
+
+
 def test_what_is_drawn_is_saved(desk: Opened, tmp_path: Path) -> None:
     page = desk.page
     rows = list(csv.DictReader(saved(page, "differences-1", "csv", tmp_path).open()))

@@ -35,7 +35,7 @@ def test_every_chart_is_drawn(desk: Opened) -> None:
     assert desk.page.locator("#plot-throughput-gb .mark-line path").count() == 4
     assert desk.page.locator("#plot-throughput-s .mark-line path").count() == 4
     assert desk.page.locator("#plot-areas-0 .mark-area path").count() >= 5
-    assert desk.page.locator("#plot-bars-RND4K-write .mark-text text").count() > 0
+    assert desk.page.locator("#plot-crystaldiskmark-speed-RND4K-write .mark-text text").count() > 0
 
 
 def test_places_of_findings_are_marked(desk: Opened) -> None:
@@ -61,7 +61,7 @@ def test_hover_tells_the_values_of_all_drives(desk: Opened) -> None:
 
 
 def test_bars_tell_their_values(desk: Opened) -> None:
-    bars = desk.page.locator("#plot-bars-SEQ1M-read .mark-rect path").first
+    bars = desk.page.locator("#plot-crystaldiskmark-speed-SEQ1M-read .mark-rect path").first
     bars.scroll_into_view_if_needed()
     bars.hover()
     assert "540.0 MB/s" in desk.page.locator("#tip").inner_text()
@@ -158,7 +158,7 @@ def test_csv_holds_the_curve(desk: Opened, tmp_path: Path) -> None:
     )
     assert moved == pytest.approx(240, rel=0.003)
     assert min(float(row["lowest_MB_per_s"]) for row in first) == 0
-    with saved(desk.page, "speed", "csv", tmp_path).open(newline="") as file:
+    with saved(desk.page, "crystaldiskmark-speed", "csv", tmp_path).open(newline="") as file:
         cells = list(csv.DictReader(file))
     assert len(cells) == 2 * 3 * 3
 
@@ -170,7 +170,7 @@ def test_pictures_are_whole(desk: Opened, tmp_path: Path) -> None:
     assert "var(--" not in text
     assert "X-ray: bytes programmed, by cause" in text
     assert "garbage collection" in text
-    png = saved(desk.page, "latency", "png", tmp_path).read_bytes()
+    png = saved(desk.page, "crystaldiskmark-latency", "png", tmp_path).read_bytes()
     assert png[:8] == b"\x89PNG\r\n\x1a\n"
     width = int.from_bytes(png[16:20])
     assert width > 1500

@@ -20,7 +20,7 @@ def swept(place: Path) -> Sweep:
     plan = Plan(
         drive="paper",
         batteries="fill",
-        axes=tuple(axes(["slc_cache.size=12GB,24GB", "op=7%,14%,28%"])),
+        axes=tuple(axes(["seed=7", "slc_cache.size=12GB,24GB", "op=7%,14%,28%"])),
     )
     rows, failures = [], []
     for point in plan.points():
@@ -58,6 +58,10 @@ def test_charts_intervals_and_failures(browser: Any, tmp_path: Path) -> None:
         "slc_cache.size 12GB",
         "slc_cache.size 24GB",
     ]
+    lead = page.locator(".hero").inner_text()
+    assert "paper over slc_cache.size and op" in lead and "The same at every point: seed 7" in lead
+    heads = page.locator("#points thead").first.inner_text().split("\n")
+    assert "seed" not in " ".join(heads) and "slc_cache.size" in " ".join(heads)
     rows = page.locator("#points tbody").first.locator("tr")
     assert rows.count() == 6 and "failed" in rows.nth(5).inner_text()
     assert "<b>no drive</b>" in page.locator("#failures").inner_text()

@@ -4,25 +4,34 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from made_runs import HOST, Paper, make_run, two
+from made_runs import HOST, Paper, _Clock, _manifest, _pass, make_run, two
 from resealed import rewrite
 
 from flashtwin import report
-from flashtwin.charts import figures
+from flashtwin.batteries.base import registry
+from flashtwin.batteries.base.present import Column, Fact, Place, Present, Section, Subject
+from flashtwin.charts import figures, tables
+from flashtwin.charts.cells import Cell, Grid, Metric
+from flashtwin.charts.curves import Phase
 from flashtwin.errors import FlashtwinError
-from flashtwin.report import about, endurance, findings, page, template, xray
-from flashtwin.report.view import drives_of
+from flashtwin.model.finding import Finding
+from flashtwin.report import about, endurance, page, template, xray
+from flashtwin.report.drives import Contents
 from flashtwin.runs import causes
 from flashtwin.runs.rundir import Run
+from flashtwin.runs.writer import Writer
 
+CELLS_SHOWN = "grid-crystaldiskmark"
 EVIL = "<script>alert(1)</script>\"'&</style>\u2028"
 
 
@@ -95,7 +104,15 @@ def test_nothing_is_loaded(text: str) -> None:
 
 def test_sections_in_order_and_ids_once(text: str) -> None:
     found = Elements(text)
-    order = ["findings", "throughput", "xray", "endurance", "crystaldiskmark", "specs", "method"]
+    order = [
+        "findings",
+        "throughput",
+        "xray",
+        "endurance",
+        "grid-crystaldiskmark",
+        "specs",
+        "method",
+    ]
     order += ["host", "again"]
     assert [name for name in found.ids if name in order] == order
     assert len(found.ids) == len(set(found.ids))
@@ -128,7 +145,7 @@ def test_specifications_are_valid_vega_lite(pair: list[Run], text: str) -> None:
 def test_more_drives_than_colours_and_shapes(tmp_path: Path) -> None:
     papers = [Paper(name=f"d{n}", patterns=("1m-q1",), passes=1, cells=()) for n in range(9)]
     runs = [make_run(tmp_path / paper.name, paper) for paper in papers]
-    spec = figures.throughput(drives_of(runs), ["pass-1"], "gb")
+    spec = figures.throughput(Contents.of(runs).drives, ["pass-1"], "gb")
     assert "var(--drive-7)" in json.dumps(spec)
     assert "var(--drive-8)" not in json.dumps(spec)
     assert len(page.render(runs)) < 4_000_000
@@ -148,14 +165,14 @@ def test_whatever_a_run_says_is_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("paper", "there", "missing"),
     [
-        (Paper(cells=()), {"findings", "throughput", "xray", "specs"}, {"crystaldiskmark"}),
-        (Paper(patterns=()), {"findings", "crystaldiskmark"}, {"throughput", "xray"}),
-        (Paper(xray=False), {"throughput", "crystaldiskmark"}, {"xray"}),
+        (Paper(cells=()), {"findings", "throughput", "xray", "specs"}, {CELLS_SHOWN}),
+        (Paper(patterns=()), {"findings", CELLS_SHOWN}, {"throughput", "xray"}),
+        (Paper(xray=False), {"throughput", CELLS_SHOWN}, {"xray"}),
         (Paper(kind="file", xray=False, capacity=4), {"throughput", "specs"}, {"xray"}),
         (Paper(values=False), {"xray", "specs"}, set()),
         (Paper(passes=1, patterns=("1m-q1",)), {"throughput", "xray"}, set()),
         (Paper(patterns=(), cells=(), state="interrupted"), {"specs"}, {"findings", "throughput"}),
-        (Paper(cells=(), state="failed"), {"throughput"}, {"crystaldiskmark"}),
+        (Paper(cells=(), state="failed"), {"throughput"}, {CELLS_SHOWN}),
         (Paper(host={}), {"throughput"}, {"host"}),
     ],
 )
@@ -204,7 +221,7 @@ def test_no_run_is_an_error_with_a_hint() -> None:
 def test_endurance_is_told_by_cause_and_only_where_there_are_numbers(
     pair: list[Run], text: str, tmp_path: Path
 ) -> None:
-    told, rows = endurance.rows_of(drives_of(pair))
+    told, rows = endurance.rows_of(Contents.of(pair).drives)
     assert [drive.name for drive in told] == ["paper-a", "paper-b"]
     cells = {row.title: row.cells[0] for row in rows}
     assert cells["write amplification (WAF)"] == "1.75" and cells["folding"] == "0.500"
@@ -220,7 +237,7 @@ def test_defaults_of_the_format_stand_apart(pair: list[Run], text: str) -> None:
     assert "1 values at the default of the format" not in text
     assert "All 6 values that a spec gives" in text
     assert "1 value at the default of the format" in text
-    _, sections = about.specs_of(drives_of(pair))
+    _, sections = about.specs_of(Contents.of(pair).drives)
     assert [row.key for rows in sections.values() for row in rows if row.unwritten] == ["rate"]
 
 
@@ -248,7 +265,7 @@ def test_power_and_temperature_are_drawn_and_tabled(pair: list[Run], text: str) 
     # 461 MB/s at 2 nJ a byte, and 1 W.
     assert fill["power"][1] == pytest.approx(1.922, rel=0.01)
     assert fill["heat"][-1] == 40
-    one = xray.insides_of(drives_of(pair))[0]
+    one = xray.insides_of(Contents.of(pair))[0]
     assert one.joules is not None and one.mb_per_joule is not None
     assert one.watts == pytest.approx(one.joules / one.seconds[-1])
     assert one.mb_per_joule == pytest.approx(240_000 / one.joules, rel=0.01)
@@ -256,7 +273,7 @@ def test_power_and_temperature_are_drawn_and_tabled(pair: list[Run], text: str) 
 
 
 def test_runs_from_before_energy_was_counted_have_no_such_chart(pair: list[Run]) -> None:
-    insides = xray.insides_of(drives_of(pair))
+    insides = xray.insides_of(Contents.of(pair))
     old = [
         replace(
             one,
@@ -273,7 +290,7 @@ def test_runs_from_before_energy_was_counted_have_no_such_chart(pair: list[Run])
 def test_causes_that_share_a_colour_are_added_and_absent_ones_are_not_named(
     pair: list[Run], text: str
 ) -> None:
-    insides = xray.insides_of(drives_of(pair))
+    insides = xray.insides_of(Contents.of(pair))
     assert [cause["id"] for cause in data_of(text)["causes"]] == list(xray.causes_of(insides))
     named = {"slc", "direct", "fold", "gc", "pad", "parity", "upkeep", "map"}
     assert set(xray.causes_of(insides)) == named
@@ -284,7 +301,7 @@ def test_causes_that_share_a_colour_are_added_and_absent_ones_are_not_named(
 
 def test_every_pass_stands_under_its_own_heading(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", Paper(patterns=("1m-q1",), passes=3, cells=()))
-    (group,) = findings.groups_of(drives_of([run]))
+    (group,) = Contents.of([run]).tables
     assert {part.title: [row.title for row in part.rows][-1] for part in group.parts} == {
         "First pass, from empty": "End of the first plateau as a share of the raw flash",
         "Second pass, on the full drive": "Mean speed",
@@ -300,9 +317,88 @@ def test_templates_are_compiled_once_where_that_can_be_kept(
     monkeypatch.setattr(template, "COMPILED", tmp_path / place)
     monkeypatch.setattr("sys.dont_write_bytecode", False)
     for _ in range(2):
-        template.load.cache_clear()
         template._environment.cache_clear()
         assert page.render(pair) == text
     assert (tmp_path / place).is_dir() == (place == "kept")
-    template.load.cache_clear()
     template._environment.cache_clear()
+
+
+class MadeUp(Present):
+    """Shows a table, a grid, the curve of a step with a place in it, a sentence and a number."""
+
+    title = "Made up"
+
+    def section(self, subjects: Sequence[Subject]) -> Section:
+        columns = {one.index: tuple(one.findings) for one in subjects}
+        values = {(one.index, "big", "go", "lag"): one.findings[0] for one in subjects}
+        metric = Metric(id="lag", title="Lag", unit="us", column="lag_us", drawn="dots")
+        grid = Grid(
+            id="made-up",
+            title="Made up cells",
+            cells=(Cell(id="big", title="Big <cell>"),),
+            ways={"go": "Go"},
+            metrics=(metric,),
+            values=values,
+        )
+        return Section(tables=(tables.table("Made up", "one way", columns),), grids=(grid,))
+
+    def phases(self, subject: Subject) -> list[Phase]:
+        (label,) = subject.labels
+        group = {"group": "made-up/all", "group_title": "All of it"}
+        return [Phase(label=label, **group, name="only", title="the only one")]
+
+    def places(self, subject: Subject) -> list[Place]:
+        return [Place(label=subject.labels[0], gb=2.0, text="it gives in")]
+
+    def facts(self, subjects: Sequence[Subject]) -> list[Fact]:
+        return [Fact(text=f"{len(subjects)} of them lag.")]
+
+    def columns(self, subject: Subject) -> list[Column]:
+        return [Column(title="Typical lag", finding=subject.findings[0], better="lower")]
+
+
+def made_up(path: Path, lag: float) -> Run:
+    """A run of a battery that nobody knows: one step and two findings."""
+    paper = Paper(name=path.name, patterns=(), cells=())
+    asked = {**_manifest(paper), "batteries": [{"name": "made-up", "parameters": {}}]}
+    writer = Writer(path, asked, HOST)
+    answer = _pass(paper, _Clock(), 1)
+    writer.step(battery="made-up", label="made-up/step", kind="run", answer=answer)
+    words = {"battery": "made-up", "unit": "us"}
+    found = [
+        Finding(**words, name="lag", title="lag of <it>", value=lag),
+        Finding(**words, name="most", title="most lag", value=None, note="not seen"),
+    ]
+    return writer.close(found, state="finished")
+
+
+def test_a_battery_says_what_a_page_shows_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module: Any = ModuleType("made_up_present")
+    module.PRESENT = MadeUp()
+    monkeypatch.setitem(sys.modules, "made_up_present", module)
+    battery = replace(registry.get("fill"), name="made-up", present="made_up_present")
+    monkeypatch.setattr(registry, "get", lambda name: battery)
+    runs = [made_up(tmp_path / name, lag) for name, lag in (("a", 30.0), ("b", 20.0), ("c", 25.0))]
+    text = page.render(runs)
+    found, data = Elements(text), data_of(text)
+    assert "grid-made-up" in found.ids and "plot-made-up-lag-go" in found.ids
+    for words in ("3 of them lag.", "Lag of <it>", "Made up cells", "Big <cell>", "All of it"):
+        assert words in found.words
+    assert {(one["label"], one["text"]) for one in data["places"]} == {
+        ("made-up/step", "it gives in")
+    }
+    assert data["groups"] == [{"id": "made-up/all", "title": "All of it"}]
+    ranking = re.search(r'id="ranking".*?</table>', text, re.S)
+    assert ranking and "Typical lag" in ranking[0]
+    assert re.findall(r"<b>(.*?)</b>", ranking[0]) == ["20.00 µs"]
+    alone = page.render(runs[:1])
+    assert "<dt>Typical lag</dt><dd>30.00 <small>µs</small></dd>" in alone
+
+
+def test_a_battery_that_is_not_here_gets_a_plain_table(tmp_path: Path) -> None:
+    text = page.render([made_up(tmp_path / "a", 30.0)])
+    found = Elements(text)
+    assert "Made-up" in found.words and "Lag of <it>" in found.words and "30.00" in found.words
+    assert {"findings", "throughput"} & set(found.ids) == {"findings"}

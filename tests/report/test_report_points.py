@@ -10,17 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_runs import SPIKE, STALL, Paper, make_run
 
-from flashtwin.report import curves, points, view, xray
+from flashtwin.charts import curves
+from flashtwin.report import xray
+from flashtwin.report.drives import Contents
 
 
 def test_a_short_curve_has_a_bucket_a_sample() -> None:
-    assert points.buckets(np.linspace(0, 1, 50), 1000).tolist() == list(range(1, 51))
+    assert curves.buckets(np.linspace(0, 1, 50), 1000).tolist() == list(range(1, 51))
 
 
 @given(st.integers(1, 5000), st.integers(2, 1200), st.integers(0, 2**32 - 1))
 def test_buckets_cover_every_sample_once(samples: int, most: int, seed: int) -> None:
     at = np.sort(np.random.default_rng(seed).random(samples))
-    ends = points.buckets(at, most)
+    ends = curves.buckets(at, most)
     assert len(ends) <= most
     assert ends[-1] == samples
     assert (np.diff(ends, prepend=0) > 0).all()
@@ -30,15 +32,15 @@ def test_neither_axis_starves() -> None:
     """A tenth of the bytes in a hundredth of the time still gets its share of the points."""
     seconds = np.concatenate([np.linspace(0, 10, 5000), np.linspace(10, 1000, 5000)[1:]])
     done = np.concatenate([np.linspace(0, 100, 5000), np.linspace(100, 1000, 5000)[1:]])
-    kept = points.buckets(points.progress(seconds, done), 1000)
+    kept = curves.buckets(curves.progress(seconds, done), 1000)
     assert (seconds[kept[:-1]] < 10).sum() >= 50
 
 
 def test_the_page_keeps_every_stall_and_spike(tmp_path: Path) -> None:
-    drive = view.drives_of([make_run(tmp_path / "a", Paper(patterns=("128k-q32",)))])
-    found = curves.curves_of(drive)
+    contents = Contents.of([make_run(tmp_path / "a", Paper(patterns=("128k-q32",)))])
+    found = contents.curves
     first = curves.payload(found)[0]
-    assert len(first["low"]) <= points.MOST_POINTS // 2
+    assert len(first["low"]) <= curves.MOST_POINTS // 2
     assert min(first["low"]) == 0
     assert max(first["high"]) == pytest.approx(2 * 461, rel=1e-3)
     stall = float(found[0].seconds[STALL])
@@ -49,8 +51,8 @@ def test_the_page_keeps_every_stall_and_spike(tmp_path: Path) -> None:
 
 
 def test_means_of_the_page_are_bytes_over_time(tmp_path: Path) -> None:
-    drive = view.drives_of([make_run(tmp_path / "a", Paper(patterns=("128k-q32",)))])
-    curve = curves.curves_of(drive)[0]
+    contents = Contents.of([make_run(tmp_path / "a", Paper(patterns=("128k-q32",)))])
+    curve = contents.curves[0]
     shown = curves.payload([curve])[0]
     gb, s = np.array(shown["gb"]), np.array(shown["s"])
     assert gb[-1] == pytest.approx(curve.done[-1] / 1e9, rel=1e-6)
@@ -62,8 +64,8 @@ def test_means_of_the_page_are_bytes_over_time(tmp_path: Path) -> None:
 
 
 def test_the_table_adds_up_to_the_whole(tmp_path: Path) -> None:
-    drive = view.drives_of([make_run(tmp_path / "a", Paper(patterns=("128k-q32",)))])
-    found = curves.curves_of(drive)[:1]
+    contents = Contents.of([make_run(tmp_path / "a", Paper(patterns=("128k-q32",)))])
+    found = contents.curves[:1]
     rows = curves.table(found, "s")
     written = sum((stop - start) * rates[0] for start, stop, rates in rows if rates[0])
     assert len(rows) <= curves.TABLE_ROWS + 1
@@ -71,8 +73,8 @@ def test_the_table_adds_up_to_the_whole(tmp_path: Path) -> None:
 
 
 def test_areas_add_up_to_what_was_programmed(tmp_path: Path) -> None:
-    drive = view.drives_of([make_run(tmp_path / "a", Paper(patterns=("128k-q32",)))])
-    inside = xray.insides_of(drive)[0]
+    contents = Contents.of([make_run(tmp_path / "a", Paper(patterns=("128k-q32",)))])
+    inside = xray.insides_of(contents)[0]
     shown = xray.payload([inside])[0]
     took = np.diff(shown["s"])
     for name, (column, _) in xray.CAUSES.items():
@@ -81,8 +83,8 @@ def test_areas_add_up_to_what_was_programmed(tmp_path: Path) -> None:
 
 
 def test_phases_count_from_where_the_one_before_ended(tmp_path: Path) -> None:
-    drive = view.drives_of([make_run(tmp_path / "a", Paper(patterns=("128k-q32",)))])
-    found = {inside.phase.name: inside for inside in xray.insides_of(drive)}
+    contents = Contents.of([make_run(tmp_path / "a", Paper(patterns=("128k-q32",)))])
+    found = {inside.phase.name: inside for inside in xray.insides_of(contents)}
     assert list(found) == ["pass-1", "rest-1", "pass-2"]
     assert found["rest-1"].total("host_bytes") == 0
     assert found["rest-1"].total("fold_bytes") == 200 * 20e6

@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 from made_runs import Paper, make_run, two
 
+from flashtwin.batteries import fill_present
+from flashtwin.charts import numbers
 from flashtwin.model.finding import Finding, Interval
-from flashtwin.report import about, findings, numbers, view, words
+from flashtwin.report import about, page
+from flashtwin.report.drives import Contents
 
 
 def finding(value: float | None, low: float | None, high: float | None, unit: str) -> Finding:
@@ -42,7 +45,7 @@ def test_findings_are_shown_with_the_digits_that_they_have(
     unit: str,
     shown: tuple[str, str | None, str, str | None],
 ) -> None:
-    made = findings.Shown.of(finding(value, low, high, unit))
+    made = numbers.Shown.of(finding(value, low, high, unit))
     assert (made.value, made.interval, made.unit, made.beside) == shown
 
 
@@ -74,8 +77,8 @@ def test_arrays_are_short_numbers() -> None:
 
 
 def test_the_summary_says_what_the_findings_say(tmp_path: Path) -> None:
-    said = words.summary(view.drives_of(two(tmp_path)))
-    text = " ".join(one.name + one.text for one in said).replace("\u00a0", " ")
+    said = page._facts(Contents.of(two(tmp_path)))
+    text = " ".join(one.subject + one.text for one in said).replace("\u00a0", " ")
     assert text.startswith(
         "paper-a writes 24.0 GB at 461 MB/s, then 111 MB/s; from 192 GB on it folds, and 81.0 MB/s"
         " are left."
@@ -90,7 +93,7 @@ def test_the_summary_says_what_the_findings_say(tmp_path: Path) -> None:
 
 def test_a_run_that_was_stopped_says_so(tmp_path: Path) -> None:
     paper = Paper(name="x", patterns=(), cells=(), state="interrupted")
-    said = words.summary(view.drives_of([make_run(tmp_path / "x", paper)]))
+    said = page._facts(Contents.of([make_run(tmp_path / "x", paper)]))
     assert [one.text for one in said] == [
         "The run of x was interrupted after 0 steps; what was done is shown."
     ]
@@ -99,36 +102,26 @@ def test_a_run_that_was_stopped_says_so(tmp_path: Path) -> None:
 def test_two_drives_of_one_name_are_told_apart(tmp_path: Path) -> None:
     small = Paper(name="same", patterns=(), cells=())
     runs = [make_run(tmp_path / place, small) for place in ("one", "two", "deep/one")]
-    names = [drive.name for drive in view.drives_of(runs)]
+    names = [drive.name for drive in Contents.of(runs).drives]
     assert names == ["same (one) #1", "same (two)", "same (one) #3"]
 
 
 def test_every_finding_is_in_a_table_once(tmp_path: Path) -> None:
-    drives = view.drives_of(two(tmp_path))
+    contents = Contents.of(two(tmp_path))
     shown = [
-        cell.id
-        for group in findings.groups_of(drives)
-        for part in group.parts
+        finding.id
+        for table in contents.tables
+        for part in table.parts
         for row in part.rows
-        for cell in row.cells
-        if cell is not None
+        for finding in row.findings.values()
     ]
-    from flashtwin.report import cells
-
-    grid = cells.grid_of(drives)
-    assert grid is not None
-    shown += [
-        cell.id
-        for row in findings.grid_rows(grid, drives)
-        for of_drive in row.cells
-        for cell in of_drive
-        if cell is not None
-    ]
-    assert sorted(shown) == sorted(one.id for drive in drives for one in drive.findings)
+    shown += [finding.id for grid in contents.grids for finding in grid.values.values()]
+    every = [finding.id for drive in contents.drives for finding in drive.findings]
+    assert sorted(shown) == sorted(every)
 
 
 def test_specs_say_where_they_differ(tmp_path: Path) -> None:
-    drives, sections = about.specs_of(view.drives_of(two(tmp_path)))
+    drives, sections = about.specs_of(Contents.of(two(tmp_path)).drives)
     assert [drive.name for drive in drives] == ["paper-a", "paper-b"]
     rows = {f"{name}.{row.key}": row for name, rows in sections.items() for row in rows}
     assert [key for key, row in rows.items() if row.differs] == ["slc_cache.size"]
@@ -140,7 +133,7 @@ def test_specs_say_where_they_differ(tmp_path: Path) -> None:
 
 def test_what_a_target_could_not_do_is_said(tmp_path: Path) -> None:
     paper = Paper(name="probe", kind="file", patterns=("1m-q1",), passes=1, capacity=4, cells=())
-    use = about.batteries(view.drives_of([make_run(tmp_path / "x", paper)]))[0]
+    use = about.batteries(Contents.of([make_run(tmp_path / "x", paper)]).drives)[0]
     assert [text for text, _ in use.departs] == [
         "host takes 5 us a command",
         "purge was not possible: a file cannot be erased",
@@ -148,13 +141,12 @@ def test_what_a_target_could_not_do_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("group", "title"),
+    ("variant", "title"),
     [
-        ("fill/128k-q32", "128 KiB, queue depth 32"),
-        ("fill/1m-q1", "1 MiB, queue depth 1"),
-        ("recovery", "recovery"),
-        ("other/any thing", "any thing"),
+        ("128k-q32", "128 KiB, queue depth 32"),
+        ("1m-q1", "1 MiB, queue depth 1"),
+        ("any thing", "any thing"),
     ],
 )
-def test_patterns_have_titles(group: str, title: str) -> None:
-    assert view.pattern_title(group) == title
+def test_patterns_have_titles(variant: str, title: str) -> None:
+    assert fill_present.pattern_title(variant) == title

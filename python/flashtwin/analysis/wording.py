@@ -11,9 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from flashtwin.analysis.estimate import Estimate
 from flashtwin.model.finding import Better, Evidence, Finding, Interval, Means
+
+if TYPE_CHECKING:
+    # Titles are read where nothing is estimated, and estimating imports SciPy.
+    from flashtwin.analysis.estimate import Estimate
 
 BATTERY = "fill"
 GB = 1e9

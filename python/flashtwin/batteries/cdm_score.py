@@ -32,8 +32,17 @@ class Cell:
     threads: int
 
     def __str__(self) -> str:
-        kind = "SEQ" if self.sequential else "RND"
-        return f"{kind}{show_block(self.block_bytes).upper()}-Q{self.depth}T{self.threads}"
+        return f"{self.access}-Q{self.depth}T{self.threads}"
+
+    @property
+    def access(self) -> str:
+        """Order and block size: SEQ1M."""
+        return f"{'SEQ' if self.sequential else 'RND'}{show_block(self.block_bytes).upper()}"
+
+    @property
+    def title(self) -> str:
+        """As the tool's window has it: SEQ1M Q8T1."""
+        return f"{self.access} Q{self.depth}T{self.threads}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +89,7 @@ def score(
     errors = f"; {failed} requests failed" if failed else ""
     best = max(range(len(speeds)), key=speeds.__getitem__)
     quickest = min(range(len(means)), key=means.__getitem__)
-    title = f"{str(cell).replace('-', ' ')} {direction}"
+    title = f"{cell.title} {direction}"
 
     def finding(suffix: str, what: str, unit: str, values: list[float], at: int) -> Finding:
         best_is = "least mean" if unit == "us" else "highest"

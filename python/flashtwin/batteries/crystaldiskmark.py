@@ -269,4 +269,5 @@ BATTERY = Battery(
     steps=steps,
     departs=departs,
     parts=parts,
+    present="flashtwin.batteries.crystaldiskmark_present",
 )

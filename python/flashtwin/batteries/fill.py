@@ -248,4 +248,5 @@ BATTERY = Battery(
     steps=steps,
     departs=departs,
     parts=parts,
+    present="flashtwin.batteries.fill_present",
 )

@@ -243,4 +243,5 @@ BATTERY = Battery(
     steps=steps,
     departs=departs,
     parts=parts,
+    present="flashtwin.batteries.power_present",
 )

@@ -142,4 +142,5 @@ BATTERY = Battery(
     steps=steps,
     departs=departs,
     parts=parts,
+    present="flashtwin.batteries.waf_present",
 )

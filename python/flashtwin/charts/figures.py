@@ -104,12 +104,12 @@ def gauge(drives: Sequence[Drawn], title: str, axis: str, *, last: bool) -> Spec
     return _figure([lines, marks], 96, f"{title} over {AXES[axis]}", feet=True)
 
 
-def bars(drives: Sequence[Drawn], cells: Sequence[str], description: str) -> Spec:
+def bars(drives: Sequence[Drawn], cells: Sequence[str], unit: str, description: str) -> Spec:
     """Values of cells that share a scale, drives side by side, the number at the bar's end."""
     rows = _rows(cells, drives)
     x = {
         **_number("value"),
-        "title": "MB/s",
+        "title": unit,
         "scale": {"domain": _ends(0, "x1"), "nice": False},
         "axis": {"tickCount": 4},
     }
@@ -125,12 +125,12 @@ def bars(drives: Sequence[Drawn], cells: Sequence[str], description: str) -> Spe
     return _figure([bar, glyphs, words], _height(cells, drives), description, zoom=False)
 
 
-def latencies(drives: Sequence[Drawn], cells: Sequence[str], description: str) -> Spec:
-    """Latencies of cells as dots on a logarithmic scale, where bars would have no foot."""
+def dots(drives: Sequence[Drawn], cells: Sequence[str], unit: str, description: str) -> Spec:
+    """Values of cells as dots on a logarithmic scale, where bars would have no foot."""
     rows = _rows(cells, drives)
     x = {
         **_number("value"),
-        "title": "µs, logarithmic",
+        "title": f"{unit}, logarithmic",
         "scale": {"type": "log", "domain": _ends("x0", "x1"), "nice": False},
         "axis": {
             "values": [10.0**power for power in range(-1, 9)],
@@ -144,13 +144,13 @@ def latencies(drives: Sequence[Drawn], cells: Sequence[str], description: str) -
         {"type": "rule", "strokeWidth": 2, "opacity": 0.5},
         {"x": x, "x2": {"field": "high"}, **rows, "color": colour},
     )
-    dots = _layer(
+    points = _layer(
         "cells",
         {"type": "point", "filled": True, "size": 56, "opacity": 1},
         {"x": x, **rows, "color": colour, "shape": _shape(drives), "tooltip": _tip()},
     )
     words = _layer("cells", _beside(8), {"x": x, **rows, "text": _name("text")})
-    return _figure([spans, dots, words], _height(cells, drives), description)
+    return _figure([spans, points, words], _height(cells, drives), description)
 
 
 def grid(rows: Sequence[Spec], x: Spec, y_title: str | None, lines: Sequence[str]) -> Spec:

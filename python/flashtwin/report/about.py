@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flashtwin.report import numbers
-from flashtwin.report.view import Drive
+from flashtwin.charts import numbers
+from flashtwin.report.drives import Drive
 
 # Letter and words for each origin that a spec's value can have.
 ORIGINS = {
@@ -83,10 +83,16 @@ class SpecRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table:
-    """Names and, for each drive, texts; `same`: one text holds for all of them."""
+class Item:
+    """A name with a text for each drive."""
 
-    rows: tuple[tuple[str, tuple[str, ...], bool], ...]
+    name: str
+    texts: tuple[str, ...]
+
+    @property
+    def same(self) -> bool:
+        """Whether one text holds for all of them."""
+        return len(set(self.texts)) == 1
 
 
 def specs_of(drives: Sequence[Drive]) -> tuple[list[Drive], dict[str, list[SpecRow]]]:
@@ -141,7 +147,7 @@ def spec_texts(drives: Sequence[Drive]) -> list[tuple[Drive, str]]:
     return found
 
 
-def targets(drives: Sequence[Drive]) -> Table:
+def targets(drives: Sequence[Drive]) -> list[Item]:
     """What each target is, but for the values of its spec."""
     columns = []
     for drive in drives:
@@ -154,7 +160,7 @@ def targets(drives: Sequence[Drive]) -> Table:
         column["seed"] = _text("seed", drive.run.manifest.get("seed"))
         column["flashtwin"] = _text("flashtwin", drive.run.manifest.get("flashtwin"))
         columns.append(column)
-    return _table(columns)
+    return _items(columns)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,22 +168,15 @@ class BatteryUse:
     """A battery over the drives: parameters, where it departs, and what could not be done."""
 
     name: str
-    parameters: Table
+    parameters: Sequence[Item]
     departs: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 def batteries(drives: Sequence[Drive]) -> list[BatteryUse]:
     """Every battery that a run had, with its parameters beside each other."""
-    uses = [_uses(drive) for drive in drives]
+    uses = [drive.uses for drive in drives]
     names = list(dict.fromkeys(name for of_drive in uses for name in of_drive))
     return [_battery(name, drives, uses) for name in names]
-
-
-def _uses(drive: Drive) -> dict[str, dict[str, Any]]:
-    rows = drive.run.manifest.get("batteries")
-    if not isinstance(rows, list):
-        return {}
-    return {str(row.get("name")): row for row in rows if isinstance(row, dict)}
 
 
 def _battery(
@@ -194,7 +193,7 @@ def _battery(
             said.setdefault(text, []).append(drive.name)
     return BatteryUse(
         name=name,
-        parameters=_table(columns),
+        parameters=_items(columns),
         departs=tuple((text, tuple(names)) for text, names in said.items()),
     )
 
@@ -211,7 +210,7 @@ def _not_possible(drive: Drive, battery: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def hosts(drives: Sequence[Drive]) -> Table:
+def hosts(drives: Sequence[Drive]) -> list[Item]:
     """What host.json says of each run, in its order; of a twin without what changes run by run, so
     that equal runs have equal pages."""
     columns = []
@@ -224,7 +223,7 @@ def hosts(drives: Sequence[Drive]) -> Table:
                 if drive.run.target.get("kind") != "twin" or key not in _OF_ONE_RUN
             }
         )
-    return _table(columns)
+    return _items(columns)
 
 
 def commands(drives: Sequence[Drive]) -> list[str]:
@@ -237,13 +236,12 @@ def commands(drives: Sequence[Drive]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _table(columns: Sequence[Mapping[str, str]]) -> Table:
-    names = list(dict.fromkeys(name for column in columns for name in column))
-    rows = []
-    for name in names:
-        texts = tuple(column.get(name, numbers.MISSING) for column in columns)
-        rows.append((name, texts, len(set(texts)) == 1))
-    return Table(rows=tuple(rows))
+def _items(columns: Sequence[Mapping[str, str]]) -> list[Item]:
+    names = dict.fromkeys(name for column in columns for name in column)
+    return [
+        Item(name=name, texts=tuple(column.get(name, numbers.MISSING) for column in columns))
+        for name in names
+    ]
 
 
 def _plain(key: str) -> str:

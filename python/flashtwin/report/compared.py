@@ -16,16 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flashtwin.charts import figures
-from flashtwin.report import numbers
-from flashtwin.report.findings import Shown
-from flashtwin.report.numbers import compact
-from flashtwin.report.sparkline import HEIGHT, WIDTH
-from flashtwin.report.view import Drive, Phase
+from flashtwin.charts import figures, numbers
+from flashtwin.charts.curves import Phase, path
+from flashtwin.charts.numbers import Shown, compact
+from flashtwin.report.drives import Contents, Drive
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from flashtwin.model.finding import Finding
     from flashtwin.runs.compare.compare import Comparison, Pair
     from flashtwin.runs.compare.curves import CurvePair
@@ -115,11 +111,11 @@ class Section:
     failures: int
 
 
-def sections_of(comparison: Comparison, drives: Sequence[Drive]) -> list[Section]:
+def sections_of(comparison: Comparison, contents: Contents) -> list[Section]:
     """A section for each pair; the drives are those of the page, in the order of the runs."""
     return [
-        _section(number, pair, drives[0], drive)
-        for number, (pair, drive) in enumerate(zip(comparison.pairs, drives[1:], strict=True), 1)
+        _section(number, pair, contents, drive)
+        for number, pair, drive in _pairs(comparison, contents)
     ]
 
 
@@ -149,7 +145,16 @@ def _readable(values: Sequence[str | None]) -> tuple[str, ...]:
     return tuple(one if len(one) <= LONGEST else f"{one[: LONGEST - 1]}\u2026" for one in texts)
 
 
-def payload(comparison: Comparison, drives: Sequence[Drive]) -> list[dict[str, Any]]:
+def same_findings(comparison: Comparison) -> frozenset[str]:
+    """The ids of findings that are equal in all runs."""
+    verdicts: dict[str, set[str]] = {}
+    for pair in comparison.pairs:
+        for one in pair.measures:
+            verdicts.setdefault(one.id, set()).add(one.verdict)
+    return frozenset(name for name, known in verdicts.items() if known <= {"same", "no value"})
+
+
+def payload(comparison: Comparison, contents: Contents) -> list[dict[str, Any]]:
     """The differences of the curves in columns, for the page: `percent` up to each of `gb`."""
     return [
         {
@@ -161,48 +166,48 @@ def payload(comparison: Comparison, drives: Sequence[Drive]) -> list[dict[str, A
             "gb": compact(np.append(0.0, one.gb), 8),
             "percent": compact((one.other / one.base - 1) * 100, 4),
         }
-        for number, pair, drive in _pairs(comparison, drives)
-        for one, phase in _drawn(pair, drives[0])
+        for number, pair, drive in _pairs(comparison, contents)
+        for one, phase in _drawn(pair, contents)
     ]
 
 
-def panels(
-    comparison: Comparison, drives: Sequence[Drive], phases: Sequence[str]
-) -> dict[str, Any]:
+def panels(comparison: Comparison, contents: Contents, phases: Sequence[str]) -> dict[str, Any]:
     """The two charts of each pair that has curves, by the ids of their places."""
     found: dict[str, Any] = {}
-    for number, pair, drive in _pairs(comparison, drives):
-        if not _drawn(pair, drives[0]):
+    base = contents.drives[0]
+    for number, pair, drive in _pairs(comparison, contents):
+        if not _drawn(pair, contents):
             continue
-        both = [drives[0], drive]
+        both = [base, drive]
         spec = figures.throughput(both, phases, "gb")
         mine = {"drives": [one.index for one in both], "pair": number}
         found[f"both-{number}"] = {"kind": "throughput", "axis": "gb", "spec": spec, **mine}
-        said = f"{drive.name} against {drives[0].name} in % over data written"
+        said = f"{drive.name} against {base.name} in % over data written"
         spec = figures.deltas(both, phases, said)
         found[f"delta-{number}"] = {"kind": "delta", "axis": "gb", "spec": spec, **mine}
     return found
 
 
-def _pairs(comparison: Comparison, drives: Sequence[Drive]) -> Iterator[tuple[int, Pair, Drive]]:
-    pairs = zip(comparison.pairs, drives[1:], strict=True)
+def _pairs(comparison: Comparison, contents: Contents) -> Iterator[tuple[int, Pair, Drive]]:
+    pairs = zip(comparison.pairs, contents.drives[1:], strict=True)
     return ((number, pair, drive) for number, (pair, drive) in enumerate(pairs, 1))
 
 
-def _drawn(pair: Pair, base: Drive) -> list[tuple[CurvePair, Phase]]:
+def _drawn(pair: Pair, contents: Contents) -> list[tuple[CurvePair, Phase]]:
     """The curves that the page draws as such; cells of a grid have bars."""
-    phases = {phase.step.label: phase for phase in base.phases}
+    phases = contents.phases[contents.drives[0].index]
     return [(one, phases[one.label]) for one in pair.curves if one.label in phases]
 
 
-def _section(number: int, pair: Pair, base: Drive, other: Drive) -> Section:
+def _section(number: int, pair: Pair, contents: Contents, other: Drive) -> Section:
+    base = contents.drives[0]
     failed = {one.measure.id for one in pair.failures}
     changes = [one for one in pair.measures if one.verdict not in QUIET or one.id in failed]
     return Section(
         number=number,
         base=base,
         other=other,
-        phases=tuple(sorted({phase.name for _, phase in _drawn(pair, base)})),
+        phases=tuple(sorted({phase.name for _, phase in _drawn(pair, contents)})),
         changes=tuple(_change(one, one.id in failed, base, other) for one in changes),
         same=sum(one.verdict == "same" for one in pair.measures),
         curves=tuple(map(_curve, pair.curves)),
@@ -214,7 +219,7 @@ def _section(number: int, pair: Pair, base: Drive, other: Drive) -> Section:
 def _change(one: Measure, failed: bool, base: Drive, other: Drive) -> Change:
     return Change(
         id=one.id,
-        title=one.title.partition(" [")[0],
+        title=one.title,
         pattern=one.finding.variant,
         base=_value(one.base),
         other=_value(one.other),
@@ -278,15 +283,9 @@ def _curve(one: CurvePair) -> CurveRow:
         percent=signed(one.percent),
         typical=signed(one.typical),
         largest=f"{signed(one.largest)} at {numbers.significant(one.at_gb)} GB",
-        base=_path(one.gb, one.base, top),
-        other=_path(one.gb, one.other, top),
+        base=path(one.gb / one.gb[-1], one.base / top),
+        other=path(one.gb / one.gb[-1], one.other / top),
     )
-
-
-def _path(gb: NDArray[np.float64], rates: NDArray[np.float64], top: float) -> str:
-    x, y = gb / gb[-1] * WIDTH, HEIGHT - 2 - (HEIGHT - 4) * rates / top
-    points = [f"{at:.1f} {height:.1f}" for at, height in zip(x, y, strict=True)]
-    return "M" + "L".join(points)
 
 
 def _latency(one: LatencyPair) -> LatencyRow:

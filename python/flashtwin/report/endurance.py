@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flashtwin.report import numbers
-from flashtwin.report.view import Drive
+from flashtwin.charts import numbers
+from flashtwin.report.drives import Drive
 from flashtwin.runs.causes import CAUSES
 
 SAVED = "saved by compression"

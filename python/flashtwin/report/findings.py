@@ -1,4 +1,4 @@
-"""Findings side by side: a table a battery and pattern, a row a finding, a column a drive.
+"""Findings side by side: the batteries' tables, with what a reader gets on a click.
 
 Invariants: every finding of every run is on the page once; what has no value shows why. The text
 that explains a finding is the catalogue's, the same that `flashtwin explain` prints.
@@ -6,25 +6,21 @@ that explains a finding is the catalogue's, the same that `flashtwin explain` pr
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flashtwin.catalogue.explain import Meaning, explain
+from flashtwin.charts.cells import Grid
+from flashtwin.charts.numbers import Shown
+from flashtwin.charts.tables import Table
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.finding import Finding
-from flashtwin.report import cells, numbers
-from flashtwin.report.view import Drive, pattern_title
-
-SECOND = "second_pass."
-# Findings of the passes after the first: what their ids have, and what their titles begin with.
-LATER = re.compile(r"\.([a-z0-9]+)_pass\.")
-LATER_TITLE = re.compile(r"^\w+ pass: ")
+from flashtwin.report.drives import Drive
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One finding of one drive as it stands in the table."""
+    """One finding of one drive as it stands in a table."""
 
     drive: int
     id: str
@@ -39,10 +35,11 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A finding of all drives; a drive that has none has no cell."""
+    """A finding of all drives; a drive that has none has no cell. `same`: it is equal in all."""
 
     title: str
     cells: tuple[Cell | None, ...]
+    same: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,69 +51,88 @@ class Part:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Group:
+class Card:
     """A table, and the notes that its numbers point to."""
 
-    id: str
-    battery: str
     title: str
+    pattern: str
     parts: tuple[Part, ...]
     notes: tuple[str, ...]
 
+    @property
+    def same(self) -> int:
+        """How many rows are equal in all drives."""
+        return sum(row.same for part in self.parts for row in part.rows)
 
-def groups_of(drives: Sequence[Drive]) -> list[Group]:
-    """Tables of everything but the cells of a grid, in order of appearance."""
-    ids: dict[str, list[str]] = {}
-    for drive in drives:
-        for finding in drive.findings:
-            if cells.place_of(finding) is None:
-                known = ids.setdefault(group_of(finding), [])
-                if finding.id not in known:
-                    known.append(finding.id)
-    return [_group(group, found, drives) for group, found in ids.items()]
+    @property
+    def differing(self) -> int:
+        """How many are not."""
+        return sum(len(part.rows) for part in self.parts) - self.same
 
 
-def group_of(finding: Finding) -> str:
-    """ "fill/128k-q32" for "fill.mean[128k-q32]": what the phases of the pattern are called too."""
-    pattern = "" if finding.is_cell else finding.variant
-    return f"{finding.battery}/{pattern}" if pattern else finding.battery
+@dataclass(frozen=True, kw_only=True)
+class GridRow:
+    """A cell and way of a grid: for each drive what each metric tells."""
+
+    title: str
+    way: str
+    cells: tuple[tuple[Cell | None, ...], ...]
 
 
-def _group(group: str, ids: Sequence[str], drives: Sequence[Drive]) -> Group:
-    by_drive = [{finding.id: finding for finding in drive.findings} for drive in drives]
+def card(table: Table, drives: Sequence[Drive], same: frozenset[str] = frozenset()) -> Card:
+    """A battery's table for the page; `same` are the ids of findings that are equal in all."""
     notes: dict[str, int] = {}
-    parts: dict[str, list[Row]] = {}
-    for name in ids:
-        mine = [found.get(name) for found in by_drive]
-        made = tuple(
-            None if finding is None else _cell(index, finding, notes)
-            for index, finding in enumerate(mine)
+    parts = [
+        Part(
+            title=part.title,
+            rows=tuple(
+                Row(
+                    title=row.title,
+                    cells=tuple(
+                        _cell(drive.index, row.findings.get(drive.index), notes) for drive in drives
+                    ),
+                    same=all(finding.id in same for finding in row.findings.values()),
+                )
+                for row in part.rows
+            ),
         )
-        title = next(finding.title for finding in mine if finding is not None).partition(" [")[0]
-        row = Row(title=_capital(LATER_TITLE.sub("", title)), cells=made)
-        parts.setdefault(_part_of(name, ids), []).append(row)
-    return Group(
-        id=group,
-        battery=group.partition("/")[0],
-        title=pattern_title(group),
-        parts=tuple(Part(title=title, rows=tuple(rows)) for title, rows in parts.items()),
-        notes=tuple(notes),
-    )
+        for part in table.parts
+    ]
+    return Card(title=table.title, pattern=table.pattern, parts=tuple(parts), notes=tuple(notes))
 
 
-def _part_of(name: str, ids: Sequence[str]) -> str:
-    """The passes of a fill apart from each other, where there is more than one."""
-    if not any(LATER.search(one) for one in ids):
-        return ""
-    later = LATER.search(name)
-    return f"{_capital(later[1])} pass, on the full drive" if later else "First pass, from empty"
+def grid_rows(grid: Grid, drives: Sequence[Drive]) -> list[GridRow]:
+    """All cells of a way after one another."""
+    return [
+        GridRow(
+            title=cell.title,
+            way=grid.ways[way],
+            cells=tuple(
+                tuple(
+                    _cell(drive.index, grid.values.get((drive.index, cell.id, way, metric.id)), {})
+                    for metric in grid.metrics
+                )
+                for drive in drives
+            ),
+        )
+        for cell, way in grid.places()
+    ]
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def payload(drives: Sequence[Drive]) -> list[dict[str, object]]:
+    """By drive, what a click on a value shows: the whole interval, the note, the evidence."""
+    return [{finding.id: _details(finding) for finding in drive.findings} for drive in drives]
 
 
-def _cell(drive: int, finding: Finding, notes: dict[str, int]) -> Cell:
+def meanings_of(drives: Sequence[Drive]) -> list[Meaning]:
+    """The entries for what is on the page, each once."""
+    found = [_meaning(finding.id) for drive in drives for finding in drive.findings]
+    return list(dict.fromkeys(meaning for meaning in found if meaning is not None))
+
+
+def _cell(drive: int, finding: Finding | None, notes: dict[str, int]) -> Cell | None:
+    if finding is None:
+        return None
     shown = Shown.of(finding)
     number = notes.setdefault(finding.note, len(notes) + 1) if finding.note else None
     return Cell(
@@ -132,97 +148,18 @@ def _cell(drive: int, finding: Finding, notes: dict[str, int]) -> Cell:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Shown:
-    """A value for reading: a share in %, long microseconds in ms; `beside` says it another way."""
-
-    value: str
-    interval: str | None
-    unit: str
-    beside: str | None = None
-
-    @classmethod
-    def of(cls, finding: Finding) -> Shown:
-        if isinstance(finding.value, str):
-            return cls(value=finding.value, interval=None, unit=finding.unit)
-        if finding.value is None:
-            return cls(value=numbers.MISSING, interval=None, unit="")
-        factor, unit = _scale(finding, finding.value)
-        low, high = (
-            None if side is None else side * factor for side in (finding.low, finding.high)
-        )
-        if finding.value == 0 and not low and high:
-            most = f"at most {numbers.upwards(high)} {unit}"
-            return cls(value="0", interval=None, unit=unit, beside=most)
-        value, interval = numbers.with_interval(finding.value * factor, low, high)
-        return cls(
-            value=value, interval=interval, unit=unit, beside=_beside(finding, finding.value)
-        )
-
-
-def _scale(finding: Finding, value: float) -> tuple[float, str]:
-    if finding.unit == "fraction":
-        return 100.0, "%"
-    if finding.unit == "us":
-        return (0.001, "ms") if value >= 10_000 else (1.0, "µs")
-    return 1.0, finding.unit
-
-
-def _beside(finding: Finding, value: float) -> str | None:
-    if finding.unit == "s" and value >= 100:
-        return numbers.duration(value)
-    return None
-
-
-@dataclass(frozen=True, kw_only=True)
-class GridRow:
-    """A cell and direction of CrystalDiskMark: for each drive its speed, latency and rate."""
-
-    title: str
-    direction: str
-    cells: tuple[tuple[Cell | None, ...], ...]
-
-
-def grid_rows(grid: cells.Grid, drives: Sequence[Drive]) -> list[GridRow]:
-    """All reads, all writes, all mixes, as the battery does them."""
-    rows = []
-    for direction in grid.directions:
-        for place in grid.cells:
-            made = tuple(
-                tuple(
-                    _grid_cell(grid, drive.index, place.cell, direction, metric)
-                    for metric in cells.METRICS
-                )
-                for drive in drives
-            )
-            if any(cell is not None for of_drive in made for cell in of_drive):
-                title = cells.DIRECTIONS[direction]
-                rows.append(GridRow(title=place.title, direction=title, cells=made))
-    return rows
-
-
-def _grid_cell(grid: cells.Grid, drive: int, cell: str, direction: str, metric: str) -> Cell | None:
-    finding = grid.values.get((drive, cell, direction, metric))
-    return None if finding is None else _cell(drive, finding, {})
-
-
-def payload(drives: Sequence[Drive]) -> list[dict[str, object]]:
-    """By drive, what a click on a value shows: the whole interval, the note, the evidence."""
-    return [{finding.id: _details(finding) for finding in drive.findings} for drive in drives]
-
-
 def _details(finding: Finding) -> dict[str, object]:
     evidence = finding.evidence
-    meaning = meaning_of(finding.id)
+    meaning = _meaning(finding.id)
     return {
-        "title": finding.title.partition(" [")[0],
+        "title": finding.title,
         "value": finding.value,
         "low": finding.low,
         "high": finding.high,
         "unit": finding.unit,
         "note": finding.note,
+        "stem": finding.stem,
         "means": None if meaning is None else meaning.id,
-        "group": group_of(finding),
         "evidence": evidence
         and {
             "label": evidence.label,
@@ -233,15 +170,9 @@ def _details(finding: Finding) -> dict[str, object]:
     }
 
 
-def meaning_of(name: str) -> Meaning | None:
+def _meaning(name: str) -> Meaning | None:
     """What the catalogue says of a finding; a newer run may have one that it does not know."""
     try:
         return explain(name)
     except FlashtwinError:
         return None
-
-
-def meanings_of(drives: Sequence[Drive]) -> list[Meaning]:
-    """The entries for what is on the page, each once."""
-    found = [meaning_of(finding.id) for drive in drives for finding in drive.findings]
-    return list(dict.fromkeys(meaning for meaning in found if meaning is not None))

@@ -3,35 +3,26 @@
 Invariants: one file that asks nothing of a network (its own content policy forbids it), everything
 that comes out of a run is escaped by the template or is JSON that is never taken for markup, and
 the same runs give the same bytes: there is no clock here, the only times are those of host.json.
+What is shown of a battery comes from its `present`; the page orders it and knows no battery.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from flashtwin import __version__
-from flashtwin.charts import assets, figures
+from flashtwin.batteries.base.present import Column, Fact
+from flashtwin.charts import cells, curves, figures
+from flashtwin.charts.numbers import Shown
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.report import (
-    about,
-    cells,
-    compared,
-    curves,
-    endurance,
-    findings,
-    numbers,
-    sparkline,
-    template,
-    words,
-    xray,
-)
-from flashtwin.report.cells import Grid
-from flashtwin.report.curves import Curve
-from flashtwin.report.view import Drive, drives_of, pattern_title, phase_title
+from flashtwin.report import about, endurance, findings, template, xray
+from flashtwin.report.drives import Contents, Drive
 from flashtwin.report.xray import Inside
-from flashtwin.runs.compare.compare import Comparison
 from flashtwin.runs.rundir import Run
+
+if TYPE_CHECKING:
+    from flashtwin.runs.compare.compare import Comparison
 
 SCRIPTS = (
     "dom.js",
@@ -46,11 +37,6 @@ SCRIPTS = (
     "export.js",
     "main.js",
 )
-# What a finding is called where its place is marked in a chart.
-PLACES = {
-    "fill.cache_size": "cache ends",
-    "fill.fold_begin": "folding begins",
-}
 GAUGES = {
     "cache": "cache in use (GB)",
     "free": "free superblocks",
@@ -58,34 +44,39 @@ GAUGES = {
     "power": "power (W)",
     "heat": "temperature (°C)",
 }
+# So many drives have their numbers beside their names; more are ranked in a table instead.
+FEW = 2
+STATES = {"running": "was cut off", "failed": "failed"}
 
 
 def render(runs: Sequence[Run], comparison: Comparison | None = None) -> str:
     """The page as text; with a comparison of the same runs, what differs stands first."""
     if not runs:
         raise FlashtwinError("no run to report on", hint="give a run directory", exit_code=USAGE)
-    drives = drives_of(runs)
-    lines = curves.curves_of(drives)
-    insides = xray.insides_of(drives)
-    grid = cells.grid_of(drives)
+    contents = Contents.of(runs)
+    drives, insides = contents.drives, xray.insides_of(contents)
     spec_drives, sections = about.specs_of(drives)
-    text: str = template.load("page.html.j2").render(
-        version=__version__,
-        title=words.title(drives),
-        summary=words.summary(drives),
+    compared = _compared(contents, comparison)
+    grids = contents.grids
+    return template.page(
+        "page.html.j2",
+        SCRIPTS,
+        _data(contents, insides, comparison),
+        title=_title(drives),
+        facts=_facts(contents),
         drives=drives,
-        compared=[] if comparison is None else compared.sections_of(comparison, drives),
-        setups=[] if comparison is None else compared.setups_of(comparison),
-        same_setups=0 if comparison is None else comparison.setups.same,
-        sparks=sparkline.sparks(drives, lines),
-        shapes=sparkline.SHAPES,
-        groups=findings.groups_of(drives),
-        grid=grid,
-        grid_rows=findings.grid_rows(grid, drives) if grid else [],
+        few=len(drives) <= FEW,
+        tiles=[contents.tiles(drive) for drive in drives],
+        ranking=_ranking(contents) if len(drives) > FEW else [],
+        outlines=curves.outlines(contents.curves),
+        cards=[findings.card(table, drives, compared["same"]) for table in contents.tables],
+        grids=[(grid, findings.grid_rows(grid, drives)) for grid in grids],
+        grid_place=cells.place,
         meanings=findings.meanings_of(drives),
-        patterns=_patterns(lines, insides),
-        phases=_phases(lines),
-        curve_tables=_curve_tables(lines),
+        patterns=_patterns(contents, insides),
+        phases=_curve_phases(contents),
+        phase_titles=_phase_titles(contents),
+        curve_tables=_curve_tables(contents),
         insides=insides,
         inside_phases=list(dict.fromkeys(inside.phase.name for inside in insides)),
         inside_drives=_inside_drives(insides),
@@ -94,7 +85,6 @@ def render(runs: Sequence[Run], comparison: Comparison | None = None) -> str:
         compressed=any(inside.saved for inside in insides),
         gauges=_gauges(insides),
         endurance=endurance.rows_of(drives),
-        kinds=cells,
         spec_drives=spec_drives,
         spec_sections=sections,
         origins=about.ORIGINS,
@@ -103,58 +93,80 @@ def render(runs: Sequence[Run], comparison: Comparison | None = None) -> str:
         batteries=about.batteries(drives),
         hosts=about.hosts(drives),
         commands=about.commands(drives),
-        numbers=numbers,
-        phase_title=phase_title,
-        style=assets.styles(),
-        script=assets.script(SCRIPTS),
-        vega=assets.vega(),
-        data=assets.json_text(_data(drives, lines, insides, grid, comparison)),
+        **compared,
     )
-    return text
+
+
+def _compared(contents: Contents, comparison: Comparison | None) -> dict[str, Any]:
+    """What the page says of a comparison; `same` are the findings that it finds equal."""
+    if comparison is None:
+        return {"compared": [], "setups": [], "same_setups": 0, "same": frozenset()}
+    from flashtwin.report import compared
+
+    return {
+        "compared": compared.sections_of(comparison, contents),
+        "setups": compared.setups_of(comparison),
+        "same_setups": comparison.setups.same,
+        "same": compared.same_findings(comparison),
+    }
 
 
 def _data(
-    drives: Sequence[Drive],
-    lines: Sequence[Curve],
-    insides: Sequence[Inside],
-    grid: Grid | None,
-    comparison: Comparison | None,
+    contents: Contents, insides: Sequence[Inside], comparison: Comparison | None
 ) -> dict[str, Any]:
     """What the scripts work on."""
-    panels, deltas = _panels(drives, lines, insides, grid), []
+    drives, grids = contents.drives, contents.grids
+    panels, deltas = _panels(contents, insides), []
     if comparison is not None:
-        panels |= compared.panels(comparison, drives, _phases(lines))
-        deltas = compared.payload(comparison, drives)
+        from flashtwin.report import compared
+
+        panels |= compared.panels(comparison, contents, _curve_phases(contents))
+        deltas = compared.payload(comparison, contents)
     return {
         "drives": [
-            {"name": drive.name, "colour": drive.index % figures.COLOURS, "shape": _shape(drive)}
+            {
+                "name": drive.name,
+                "colour": drive.index % figures.COLOURS,
+                "shape": figures.SHAPES[drive.index % len(figures.SHAPES)],
+            }
             for drive in drives
         ],
-        "groups": [{"id": name, "title": title} for name, title in _patterns(lines, insides)],
-        "phases": _phases(lines),
-        "curves": curves.payload(lines),
+        "groups": [{"id": name, "title": title} for name, title in _patterns(contents, insides)],
+        "phases": _curve_phases(contents),
+        "phase_titles": _phase_titles(contents),
+        "curves": curves.payload(contents.curves),
         "xray": xray.payload(insides),
         "causes": [
             {"id": name, "title": title} for name, (_, title) in xray.causes_of(insides).items()
         ],
         "gauges": _gauges(insides),
-        "cells": cells.payload(grid) if grid else [],
+        "cells": [row for grid in grids for row in cells.payload(grid)],
+        "grids": {grid.id: _grid_words(grid) for grid in grids},
         "findings": findings.payload(drives),
         "meanings": {one.id: one.to_json() for one in findings.meanings_of(drives)},
-        "places": _places(drives),
+        "places": [
+            {"drive": drive.index, "label": place.label, "text": place.text, "gb": place.gb}
+            for drive, place in contents.places()
+        ],
         "deltas": deltas,
         "panels": panels,
     }
 
 
-def _panels(
-    drives: Sequence[Drive], lines: Sequence[Curve], insides: Sequence[Inside], grid: Grid | None
-) -> dict[str, Any]:
+def _grid_words(grid: cells.Grid) -> dict[str, Any]:
+    metrics = [
+        {"id": metric.id, "unit": metric.unit, "column": metric.column} for metric in grid.metrics
+    ]
+    return {"title": grid.title, "metrics": metrics}
+
+
+def _panels(contents: Contents, insides: Sequence[Inside]) -> dict[str, Any]:
     """Every chart by the id of its place in the template."""
     panels: dict[str, Any] = {}
-    if lines:
+    drives = contents.drives
+    if contents.curves:
         for axis in figures.AXES:
-            spec = figures.throughput(drives, _phases(lines), axis)
+            spec = figures.throughput(drives, _curve_phases(contents), axis)
             panels[f"throughput-{axis}"] = {"kind": "throughput", "axis": axis, "spec": spec}
     inside = _inside_drives(insides)
     for drive in inside:
@@ -166,26 +178,8 @@ def _panels(
             last = name == list(gauges)[-1]
             specs = {axis: figures.gauge(inside, title, axis, last=last) for axis in figures.AXES}
             panels[f"gauge-{name}"] = {"kind": "gauge", "gauge": name, "specs": specs}
-    if grid:
-        panels.update(_cell_panels(drives, grid))
-    return panels
-
-
-def _cell_panels(drives: Sequence[Drive], grid: Grid) -> dict[str, Any]:
-    """Bars for the cells of a kind, dots for the latency of all of them, by direction."""
-    panels: dict[str, Any] = {}
-    for direction in grid.directions:
-        for kind in grid.kinds():
-            alike = grid.of_kind(kind)
-            description = f"CrystalDiskMark {direction} speed of {', '.join(alike)}"
-            spec = figures.bars(drives, alike, description)
-            where = {"cells": kind, "direction": direction, "metric": "speed"}
-            panels[f"bars-{kind}-{direction}"] = {"kind": "bars", **where, "spec": spec}
-        titles = [cell.title for cell in grid.cells]
-        description = f"CrystalDiskMark {direction} latency of every cell, logarithmic"
-        spec = figures.latencies(drives, titles, description)
-        where = {"direction": direction, "metric": "latency"}
-        panels[f"latency-{direction}"] = {"kind": "bars", **where, "spec": spec}
+    for grid in contents.grids:
+        panels.update(cells.panels(grid, drives))
     return panels
 
 
@@ -196,24 +190,78 @@ def _areas(drive: Drive, axis: str) -> dict[str, Any]:
     return figures.areas(causes, axis, description)
 
 
-def _shape(drive: Drive) -> str:
-    return figures.SHAPES[drive.index % len(figures.SHAPES)]
+# ---------------------------------------------------------------------------- what stands first
 
 
-def _patterns(lines: Sequence[Curve], insides: Sequence[Inside]) -> list[tuple[str, str]]:
-    """Groups that have something to draw, with their titles; two batteries may share a title."""
-    drawn = [curve.phase.group for curve in lines] or [one.phase.group for one in insides]
-    ids = list(dict.fromkeys(drawn))
-    titles = [pattern_title(name) for name in ids]
-    return [
-        (name, title if titles.count(title) == 1 else f"{title} ({name.partition('/')[0]})")
-        for name, title in zip(ids, titles, strict=True)
-    ]
+def _title(drives: Sequence[Drive]) -> str:
+    """The page's heading."""
+    names = [drive.name for drive in drives]
+    if len(names) > 3:
+        return f"{', '.join(names[:2])} and {len(names) - 2} more"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _phases(lines: Sequence[Curve]) -> list[str]:
+def _facts(contents: Contents) -> list[Fact]:
+    """The sentences: drive by drive, then those about several; of many drives no details."""
+    facts, brief = contents.facts, len(contents.drives) > FEW
+    ordered = []
+    for drive in contents.drives:
+        mine = [fact for fact in facts if fact.drive == drive.index]
+        ordered += [fact for fact in mine if not (brief and fact.detail)]
+        if drive.state != "finished":
+            ended, steps = STATES.get(drive.state, f"was {drive.state}"), len(drive.run.steps)
+            text = f"The run of {drive.name} {ended} after {steps} steps; what was done is shown."
+            ordered.append(Fact(text=text, drive=drive.index))
+    return ordered + [fact for fact in facts if fact.drive is None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranked:
+    """A column of the ranking: a text for each drive, and the drives that are best in it."""
+
+    title: str
+    texts: Mapping[int, str]
+    best: frozenset[int]
+
+
+def _ranking(contents: Contents) -> list[Ranked]:
+    """The batteries' columns over all drives."""
+    return [_ranked(column) for column in contents.columns()]
+
+
+def _ranked(column: Mapping[int, Column]) -> Ranked:
+    first = next(iter(column.values()))
+    values = {
+        drive: one.finding.number
+        for drive, one in column.items()
+        if one.finding is not None and one.finding.number is not None
+    }
+    best: frozenset[int] = frozenset()
+    if first.better and len(set(values.values())) > 1:
+        top = (max if first.better == "higher" else min)(values.values())
+        best = frozenset(drive for drive, value in values.items() if value == top)
+    shown = {drive: Shown.of(one.finding) for drive, one in column.items() if one.finding}
+    texts = {drive: f"{one.value} {one.unit}".strip() for drive, one in shown.items()}
+    return Ranked(title=first.title, texts=texts, best=best)
+
+
+# --------------------------------------------------------------------------- patterns and phases
+
+
+def _patterns(contents: Contents, insides: Sequence[Inside]) -> list[tuple[str, str]]:
+    """Groups that have something to draw, with their titles."""
+    drawn = [curve.phase for curve in contents.curves] or [inside.phase for inside in insides]
+    return list({phase.group: phase.group_title for phase in drawn}.items())
+
+
+def _curve_phases(contents: Contents) -> list[str]:
     """Names of the phases with a curve, in order: pass-1, pass-2."""
-    return sorted(dict.fromkeys(curve.phase.name for curve in lines))
+    return sorted(dict.fromkeys(curve.phase.name for curve in contents.curves))
+
+
+def _phase_titles(contents: Contents) -> dict[str, str]:
+    phases = [phase for of_drive in contents.phases.values() for phase in of_drive.values()]
+    return {phase.name: phase.title for phase in phases}
 
 
 def _gauges(insides: Sequence[Inside]) -> dict[str, str]:
@@ -229,25 +277,30 @@ def _inside_drives(insides: Sequence[Inside]) -> list[Drive]:
     return list({inside.drive.index: inside.drive for inside in insides}.values())
 
 
-def _places(drives: Sequence[Drive]) -> list[dict[str, Any]]:
-    """Where a finding puts an edge into a curve."""
-    found = []
-    for drive in drives:
-        for finding in drive.findings:
-            word = PLACES.get(findings.LATER.sub(".", finding.stem))
-            if word and finding.number and finding.unit == "GB" and finding.evidence:
-                shown = f"{word} {numbers.significant(finding.number)} GB"
-                where = {"drive": drive.index, "label": finding.evidence.label}
-                found.append({**where, "text": shown, "gb": finding.number})
-    return found
+@dataclass(frozen=True, kw_only=True)
+class CurveTable:
+    """The curves of a group as numbers: means of stretches of an axis."""
+
+    axis: str
+    group: str
+    heads: tuple[tuple[Drive, str], ...]
+    rows: Sequence[tuple[float, float, Sequence[float | None]]]
 
 
-def _curve_tables(lines: Sequence[Curve]) -> list[dict[str, Any]]:
+def _curve_tables(contents: Contents) -> list[CurveTable]:
     """A table a group and axis."""
     made = []
     for axis in figures.AXES:
-        for group, _ in _patterns(lines, []):
-            mine = [curve for curve in lines if curve.phase.group == group]
+        for group, _ in _patterns(contents, []):
+            mine = [curve for curve in contents.curves if curve.phase.group == group]
+            heads = [
+                (
+                    contents.drives[curve.drive],
+                    curve.phase.title
+                    + ("" if curve.direction == "write" else f" {curve.direction}"),
+                )
+                for curve in mine
+            ]
             rows = curves.table(mine, axis)
-            made.append({"axis": axis, "group": group, "curves": mine, "rows": rows})
+            made.append(CurveTable(axis=axis, group=group, heads=tuple(heads), rows=rows))
     return made

@@ -1,8 +1,10 @@
 """The page of a sweep: a chart for each finding that varies, and one table of all points.
 
 The axis with the most numbers lies along the bottom, every combination of the others is a line.
-Invariants: one file that loads nothing; every value of every point is in the table; a point that
-failed is on the page with its reason; the same sweep gives the same bytes.
+What varies most stands first; what was set to one value only is told once, and what is the same at
+every point is folded away. Invariants: one file that loads nothing; every value of every point is
+in the table; a point that failed is on the page with its reason; the same sweep gives the same
+bytes.
 """
 
 from __future__ import annotations
@@ -12,12 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flashtwin import __version__, outputs
-from flashtwin.charts import assets, figures
+from flashtwin import outputs
+from flashtwin.charts import figures
+from flashtwin.charts.numbers import Shown
 from flashtwin.model.finding import Finding
 from flashtwin.model.units import parse_size
-from flashtwin.report import numbers, sparkline, template
-from flashtwin.report.findings import Shown
+from flashtwin.report import template
 from flashtwin.study.sweep.grid import Axis
 from flashtwin.study.sweep.run import Sweep
 from flashtwin.study.sweep.table import Row, columns, varying
@@ -53,40 +55,32 @@ def build(sweep: Sweep, where: Path) -> Path:
 
 def render(sweep: Sweep) -> str:
     """The page as text."""
-    found = columns(sweep.rows)
-    moving = set(varying(sweep.rows))
-    shown = [name for name in found if name in moving]
-    bottom = _bottom(sweep.plan.axes)
-    lines = list(dict.fromkeys(_line(row, bottom) for row in sweep.rows if row.run))
-    axes = _units(sweep.plan.axes)
-    text: str = template.load("sweep.html.j2").render(
-        version=__version__,
+    findings = columns(sweep.rows)
+    shown = varying(sweep.rows)
+    moving = [axis for axis in sweep.plan.axes if len(axis.values) > 1]
+    axes = moving or list(sweep.plan.axes)
+    keys = [axis.key for axis in axes]
+    bottom = _bottom(axes)
+    lines = list(dict.fromkeys(_line(row, keys, bottom) for row in sweep.rows if row.run))
+    places = _units(axes)[bottom]
+    charts = {
+        name: _chart(sweep.rows, findings[name], keys, bottom, places, lines) for name in shown
+    }
+    return template.page(
+        "sweep.html.j2",
+        SCRIPTS,
+        {"panels": charts},
         plan=sweep.plan,
+        axes=axes,
+        fixed=[axis for axis in sweep.plan.axes if axis not in axes],
         bottom=bottom,
         lines=lines,
-        shapes=sparkline.SHAPES,
-        colours=figures.COLOURS,
-        panels=[_panel(found[name]) for name in shown],
-        still=[(one.title, Shown.of(one)) for name, one in found.items() if name not in moving],
-        heads=[axis.key for axis in sweep.plan.axes],
-        found=[found[name] for name in shown],
-        rows=[_cells(row, shown) for row in sweep.rows],
+        panels=[_panel(findings[name]) for name in shown],
+        still=[(_panel(one), Shown.of(one)) for name, one in findings.items() if name not in shown],
+        rows=[_cells(row, keys, shown) for row in sweep.rows],
         finished=len(sweep.runs),
         failures=sweep.failures,
-        numbers=numbers,
-        style=assets.styles(),
-        script=assets.script(SCRIPTS),
-        vega=assets.vega(),
-        data=assets.json_text(
-            {
-                "panels": {
-                    name: _chart(sweep.rows, found[name], bottom, axes[bottom], lines)
-                    for name in shown
-                }
-            }
-        ),
     )
-    return text
 
 
 def _bottom(axes: Sequence[Axis]) -> str:
@@ -123,23 +117,22 @@ def _place(text: str) -> Place:
         return Place(text=text, number=None, unit="")
 
 
-def _line(row: Row, bottom: str) -> str:
-    """What a point's line is called: all that is set but what lies along the bottom."""
-    others = [f"{key} {value}" for key, value in row.settings if key != bottom]
+def _line(row: Row, keys: Sequence[str], bottom: str) -> str:
+    """What a point's line is called: all that varies but what lies along the bottom."""
+    others = [f"{key} {value}" for key, value in row.settings if key in keys and key != bottom]
     return ", ".join(others)
 
 
 def _panel(finding: Finding) -> Panel:
-    title, _, pattern = finding.title.partition(" [")
-    return Panel(id=finding.id, title=title, pattern=pattern.rstrip("]"))
+    return Panel(id=finding.id, title=finding.title, pattern=finding.variant)
 
 
-def _cells(row: Row, shown: Sequence[str]) -> dict[str, Any]:
+def _cells(row: Row, keys: Sequence[str], shown: Sequence[str]) -> dict[str, Any]:
     """A row of the table."""
     cells = [Shown.of(row.findings[name]) if name in row.findings else None for name in shown]
     return {
         "number": row.number,
-        "values": [value for _, value in row.settings],
+        "values": [value for key, value in row.settings if key in keys],
         "cells": cells,
         "failure": row.failure,
     }
@@ -148,12 +141,13 @@ def _cells(row: Row, shown: Sequence[str]) -> dict[str, Any]:
 def _chart(
     rows: Sequence[Row],
     finding: Finding,
+    keys: Sequence[str],
     bottom: str,
     places: Mapping[str, Place],
     lines: Sequence[str],
 ) -> dict[str, Any]:
     """Lines with the interval of each point; data inlined, for there are few."""
-    data = [_datum(row, finding.id, bottom, places) for row in rows]
+    data = [_datum(row, finding.id, keys, bottom, places) for row in rows]
     known = [one for one in data if one is not None]
     first = next(iter(places.values()))
     title = f"{bottom} ({first.unit})" if first.unit else bottom
@@ -164,7 +158,9 @@ def _chart(
     return figures.grid(known, x, finding.unit or None, lines)
 
 
-def _datum(row: Row, name: str, bottom: str, places: Mapping[str, Place]) -> dict[str, Any] | None:
+def _datum(
+    row: Row, name: str, keys: Sequence[str], bottom: str, places: Mapping[str, Place]
+) -> dict[str, Any] | None:
     finding = row.findings.get(name)
     if finding is None or finding.number is None:
         return None
@@ -177,7 +173,7 @@ def _datum(row: Row, name: str, bottom: str, places: Mapping[str, Place]) -> dic
         "y": finding.number,
         "low": low,
         "high": high,
-        "line": _line(row, bottom),
+        "line": _line(row, keys, bottom),
         "point": ", ".join(f"{key}={value}" for key, value in row.settings),
         "shown": f"{shown.value} {shown.unit}".strip(),
     }

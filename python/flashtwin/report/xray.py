@@ -15,11 +15,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from flashtwin.report import points
-from flashtwin.report.curves import step_of_table
-from flashtwin.report.numbers import compact
-from flashtwin.report.points import Floats
-from flashtwin.report.view import Drive, Phase
+from flashtwin.charts import curves
+from flashtwin.charts.curves import Floats, Phase, step_of_table
+from flashtwin.charts.numbers import compact
+from flashtwin.report.drives import Contents, Drive
 from flashtwin.runs import causes
 
 # Causes that the page shows as one: its column, its name, its parts.
@@ -112,13 +111,16 @@ class Inside:
         return sum(self.total(column) for column, _ in CAUSES.values()) - self.saved
 
 
-def insides_of(drives: Sequence[Drive]) -> list[Inside]:
+def insides_of(contents: Contents) -> list[Inside]:
     """Every phase of which there is an X-ray."""
-    return [inside for drive in drives for inside in _of_drive(drive)]
+    return [
+        inside
+        for drive in contents.drives
+        for inside in _of_drive(drive, contents.phases[drive.index])
+    ]
 
 
-def _of_drive(drive: Drive) -> list[Inside]:
-    phases = {phase.step.step: phase for phase in drive.phases}
+def _of_drive(drive: Drive, phases: Mapping[str, Phase]) -> list[Inside]:
     found: list[Inside] = []
     last: dict[str, int] = {}
     begin: dict[str, dict[str, int]] = {}
@@ -126,7 +128,7 @@ def _of_drive(drive: Drive) -> list[Inside]:
         columns = _summed(drive.run.xray(step.step))
         if not columns or not len(columns["t_ns"]):
             continue
-        phase = phases.get(step.step)
+        phase = phases.get(step.label)
         if phase is not None and len(columns["t_ns"]) > 1:
             before = begin.setdefault(phase.group, last)
             found.append(_inside(drive, phase, columns, last, before))
@@ -190,7 +192,7 @@ def payload(insides: Sequence[Inside]) -> list[dict[str, object]]:
 
 def _columns(inside: Inside) -> dict[str, object]:
     """Rates hold from their place to the next one; gauges and WAF are those at the place."""
-    kept = points.ends(points.progress(inside.seconds, inside.host), POINTS)
+    kept = curves.ends(curves.progress(inside.seconds, inside.host), POINTS)
     kept = np.union1d([0], kept)
     took = np.diff(inside.seconds[kept])
     columns: dict[str, object] = {

@@ -60,7 +60,8 @@ class Battery:
     `steps(parameters, info)` is the generator; it raises `FlashtwinError` before its first step if
     the target does not suit. `departs(parameters, info)` says where it leaves the original.
     `parts(parameters, info)` are the parts that a budget may leave out, the one worth most first;
-    steps in no part are done with the first of them.
+    steps in no part are done with the first of them. `present` is the module that says how a page
+    shows it (see `base.present`); none is for tables of its findings.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Battery:
     steps: Callable[[Any, DriveInfo], Steps]
     departs: Callable[[Any, DriveInfo], list[str]]
     parts: Callable[[Any, DriveInfo], Sequence[Part]] = undivided
+    present: str | None = None
 
     def rows(self) -> list[parameter.Row]:
         """What can be set."""

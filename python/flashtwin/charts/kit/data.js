@@ -34,7 +34,7 @@ function clock(seconds) {
 const speed = (mbs) => `${significant(mbs)} MB/s`;
 const speedToo = (mbs) => `${significant(mbs * MIB)} MiB/s`;
 const place = (value, axis) => (axis === "gb" ? `${significant(value)} GB` : `${significant(value)} s`);
-const phaseTitle = (name) => name.replace("-", " ");
+const phaseTitle = (name) => DATA.phase_titles[name] ?? name;
 
 function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);

@@ -28,6 +28,12 @@ function csvText(rows) {
     .map((row) => `${row.map(quoted).join(",")}\r\n`).join("");
 }
 
+// A metric of a cell with the ends of its interval, by the names of its columns.
+function numbersOf(row, { id, column, unit }) {
+  const found = [[column, row[id]], [`${column}_low`, row[`${id}_low`]], [`${column}_high`, row[`${id}_high`]]];
+  return unit === "MB/s" ? [...found, [column.replace("MB", "MiB"), mib(row[id])]] : found;
+}
+
 const mib = (mbs) => (Number.isFinite(mbs) ? Number((mbs * MIB).toPrecision(5)) : null);
 
 // The pair of a card of the differences, as its charts have it.
@@ -61,11 +67,10 @@ function csvRows(card) {
       power_W: one.power?.[n], temperature_C: one.heat?.[n],
     })));
   }
-  return DATA.cells.map((row) => ({
-    drive: name(row.drive), cell: row.cell, direction: row.direction, MB_per_s: row.speed,
-    MiB_per_s: mib(row.speed), MB_per_s_low: row.speed_low, MB_per_s_high: row.speed_high,
-    latency_us: row.latency, latency_us_low: row.latency_low, latency_us_high: row.latency_high,
-    iops: row.iops,
+  const { grid } = $(`[data-card="${card}"]`).dataset;
+  return DATA.cells.filter((row) => row.grid === grid).map((row) => ({
+    drive: name(row.drive), cell: row.cell, direction: row.way,
+    ...Object.fromEntries(DATA.grids[grid].metrics.flatMap((metric) => numbersOf(row, metric))),
   }));
 }
 

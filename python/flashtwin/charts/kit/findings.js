@@ -15,6 +15,7 @@ function showBands() {
 
 function valueText(finding) {
   if (finding.value === null) return "not found";
+  if (typeof finding.value === "string") return { main: finding.value, more: "" };
   const percent = finding.unit === "fraction", factor = percent ? 100 : 1;
   const unit = percent ? "%" : finding.unit === "us" ? "µs" : finding.unit;
   const range = finding.low === null || finding.high === null ? ""
@@ -65,7 +66,7 @@ function fillPop(chosen) {
     show.addEventListener("click", () => pin(chosen));
     row.append(show);
   }
-  row.append(element("code", { class: "quiet" }, `flashtwin explain ${chosen.id.split("[")[0]}`));
+  row.append(element("code", { class: "quiet" }, `flashtwin explain ${finding.stem}`));
   parts.push(row);
   pop.replaceChildren(...parts.filter(Boolean));
 }

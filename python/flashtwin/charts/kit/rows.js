@@ -145,22 +145,26 @@ function gaugeRows(gauge) {
   return { curves, dots };
 }
 
+// The cells of a grid that a chart of bars or dots shows; bars show those of one kind.
+const cellsOf = (panel) => DATA.cells.filter((row) => row.grid === panel.grid
+  && (panel.cells === undefined || row.kind === panel.cells) && Number.isFinite(row[panel.metric]));
+
 function cellRows(panel) {
-  const rows = DATA.cells.filter((row) => row.direction === panel.direction
-    && (!panel.cells || row.kind === panel.cells) && Number.isFinite(row[panel.metric]));
   return {
-    cells: rows.map((row) => {
-      const value = row[panel.metric], fast = panel.metric === "speed";
+    cells: cellsOf(panel).filter((row) => row.way === panel.way).map((row) => {
+      const value = row[panel.metric];
+      const others = DATA.grids[panel.grid].metrics.filter((one) => one.id !== panel.metric && Number.isFinite(row[one.id]));
       return {
         drive: name(row.drive), glyph: GLYPHS[DATA.drives[row.drive].shape], cell: row.cell, value, high: row[`${panel.metric}_high`] ?? value,
-        text: fast ? significant(value, 3) : micro(value),
-        shown: fast ? speed(value) : `${significant(value)} µs`,
-        beside: fast ? speedToo(value) : row.iops ? `${significant(row.iops)} IOPS` : "",
+        text: panel.unit === "us" ? micro(value) : significant(value, 3),
+        shown: inUnit(value, panel.unit),
+        beside: panel.unit === "MB/s" ? speedToo(value) : others.map((one) => inUnit(row[one.id], one.unit)).at(-1) ?? "",
       };
     }),
   };
 }
 
+const inUnit = (value, unit) => `${significant(value)} ${unit === "us" ? "µs" : unit}`.trim();
 const micro = (us) => (us >= 1000 ? `${significant(us / 1000, 3)} ms` : `${significant(us, 3)} µs`);
 
 function rowsOf(panel) {
@@ -193,9 +197,8 @@ function scalesOf(panel) {
     if (panel.gauge === "heat") return { x0, x1, ...degrees(drawn.flat()) };
     return { x0, x1, y0: 0, y1: roundTop(most(drawn.map(most))) };
   }
-  const values = DATA.cells.filter((row) => !panel.cells || row.kind === panel.cells)
-    .map((row) => row[panel.metric]).filter(Number.isFinite);
-  if (panel.metric === "speed") return { x1: most(values) * 1.27, y1: 1 };
+  const values = cellsOf(panel).map((row) => row[panel.metric]);
+  if (panel.kind === "bars") return { x1: most(values) * 1.27, y1: 1 };
   const low = Math.min(...values.filter((value) => value > 0));
   return { x0: low / 1.6, x1: Math.max(most(values), low) * 6, y1: 1 };
 }

@@ -1,4 +1,4 @@
-"""Numbers as text for the page: sensible digits, one unit, no more precision than there is.
+"""Numbers and findings as text: sensible digits, one unit, no more precision than there is.
 
 MB and GB are powers of 1000; MiB/s is given beside MB/s in tables and tooltips because the
 reviewers whose numbers people compare with do not say which they mean. Invariant: an interval is
@@ -8,7 +8,10 @@ rounded outwards, so the one printed never is narrower than the one found.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
+
+from flashtwin.model.finding import Finding
 
 MISSING = "\u2013"
 MIB_PER_MB = 1e6 / (1 << 20)
@@ -101,3 +104,45 @@ def _places(value: float, digits: int) -> int:
     """Places after the point that show so many significant digits of a value, after rounding."""
     exponent = int(f"{abs(value):.{digits - 1}e}".partition("e")[2])
     return max(digits - 1 - exponent, 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """A value for reading: a share in %, long microseconds in ms; `beside` says it another way."""
+
+    value: str
+    interval: str | None
+    unit: str
+    beside: str | None = None
+
+    @classmethod
+    def of(cls, finding: Finding) -> Shown:
+        if isinstance(finding.value, str):
+            return cls(value=finding.value, interval=None, unit=finding.unit)
+        if finding.value is None:
+            return cls(value=MISSING, interval=None, unit="")
+        factor, unit = _scale(finding, finding.value)
+        low, high = (
+            None if side is None else side * factor for side in (finding.low, finding.high)
+        )
+        if finding.value == 0 and not low and high:
+            most = f"at most {upwards(high)} {unit}"
+            return cls(value="0", interval=None, unit=unit, beside=most)
+        value, interval = with_interval(finding.value * factor, low, high)
+        return cls(
+            value=value, interval=interval, unit=unit, beside=_beside(finding, finding.value)
+        )
+
+
+def _scale(finding: Finding, value: float) -> tuple[float, str]:
+    if finding.unit == "fraction":
+        return 100.0, "%"
+    if finding.unit == "us":
+        return (0.001, "ms") if value >= 10_000 else (1.0, "µs")
+    return 1.0, finding.unit
+
+
+def _beside(finding: Finding, value: float) -> str | None:
+    if finding.unit == "s" and value >= 100:
+        return duration(value)
+    return None

@@ -1,0 +1,181 @@
+"""What a page shows of a battery: its tables, charts, tiles, sentences, and its marks in a curve.
+
+A battery hands over values of the chart kit; the page orders and draws them and knows no battery.
+One that has its own way of being shown has a module with a constant `PRESENT`, an object of a class
+below `Present`, and names the module (`Battery.present`). It is imported when a page is made, so
+that listing batteries imports no charts. A battery without one, and one that is not installed where
+the page is made, is shown by `Present` itself: tables of its findings.
+
+Invariant: what is shown follows from findings and from what the host saw, never from an X-ray.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from importlib import import_module
+from typing import Any, TypeVar
+
+from flashtwin.batteries.base import parameter, registry
+from flashtwin.charts import tables
+from flashtwin.charts.cells import Grid
+from flashtwin.charts.curves import Phase
+from flashtwin.charts.numbers import Shown, duration
+from flashtwin.charts.tables import Table
+from flashtwin.errors import FlashtwinError
+from flashtwin.model.finding import Better, Finding
+from flashtwin.model.findings import Findings
+
+P = TypeVar("P")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """What a battery left in the run of one drive of the page, which has the number `index` there.
+
+    `name`: the drive's on the page. `labels`: the battery's steps in which time passed, in order.
+    """
+
+    index: int
+    name: str
+    battery: str
+    findings: Findings = field(default_factory=Findings)
+    labels: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def parameters(self, of: type[P]) -> P:
+        """The parameters as the battery has them; defaults for what the run does not say."""
+        known = {one.name for one in fields(of)}  # type: ignore[arg-type]
+        values = {name: value for name, value in self.settings.items() if name in known}
+        try:
+            return parameter.build(of, self.battery, values)
+        except FlashtwinError:
+            return of()
+
+    def finding(self, name: str, variant: str) -> Finding | None:
+        """The battery's finding of that name and variant, if there is one."""
+        fits = (one for one in self.findings if (one.name, one.variant) == (name, variant))
+        return next(fits, None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """The battery's tables among the findings, and the grids of cells that are drawn for it."""
+
+    tables: tuple[Table, ...] = ()
+    grids: tuple[Grid, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tile:
+    """One number of a drive, large, beside its name; `note` says it another way."""
+
+    title: str
+    value: str
+    unit: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fact:
+    """A sentence of the verdict. `subject` is the drive's name where the sentence begins with it.
+
+    `drive` is the number of the drive that it is about, none where it is about several. A `detail`
+    is left out where a page has many drives.
+    """
+
+    text: str
+    subject: str = ""
+    drive: int | None = None
+    detail: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a finding puts an edge into the curve of a step: so many GB from its beginning."""
+
+    label: str
+    gb: float
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """One number for which drives are ranked, and which of two is better."""
+
+    title: str
+    finding: Finding | None
+    better: Better | None = None
+
+
+class Present:
+    """How a battery without a presentation of its own is shown: tables of its findings."""
+
+    title = ""
+
+    def section(self, subjects: Sequence[Subject]) -> Section:
+        """A table for each variant; one for all where each variant has a single finding."""
+        columns = {subject.index: tuple(subject.findings) for subject in subjects}
+        title = self.title or next((subject.battery for subject in subjects), "").capitalize()
+        variants = [[one.variant for one in column] for column in columns.values()]
+        if all(len(set(column)) == len(column) for column in variants):
+            naming = _with_variant if _same_titles(columns) else tables.row_title
+            return Section(tables=(tables.table(title, "", columns, naming=naming),))
+        return Section(tables=tuple(tables.by_variant(title, columns)))
+
+    def phases(self, subject: Subject) -> Sequence[Phase]:
+        """The steps of which curves are drawn, in order."""
+        return ()
+
+    def places(self, subject: Subject) -> Sequence[Place]:
+        """The edges that findings put into curves."""
+        return ()
+
+    def facts(self, subjects: Sequence[Subject]) -> Sequence[Fact]:
+        """What a reader has to know first, in sentences."""
+        return ()
+
+    def columns(self, subject: Subject) -> Sequence[Column]:
+        """What drives are ranked by; the same titles in the same order for every drive."""
+        return ()
+
+    def tiles(self, subject: Subject) -> Sequence[Tile]:
+        """The numbers beside a drive's name: those that it is ranked by, where they were found."""
+        return [
+            tile_of(column.title, column.finding)
+            for column in self.columns(subject)
+            if column.finding is not None and column.finding.value is not None
+        ]
+
+
+PLAIN = Present()
+
+
+def present_of(name: str) -> Present:
+    """How a battery is shown."""
+    try:
+        module = registry.get(name).present
+    except FlashtwinError:
+        return PLAIN
+    if module is None:
+        return PLAIN
+    present = import_module(module).PRESENT
+    assert isinstance(present, Present), f"{module} has no presentation"
+    return present
+
+
+def tile_of(title: str, finding: Finding) -> Tile:
+    """A finding as a tile; times as people say them."""
+    shown = Shown.of(finding)
+    if finding.unit == "s" and finding.number is not None:
+        return Tile(title=title, value=duration(finding.number))
+    return Tile(title=title, value=shown.value, unit=shown.unit, note=shown.beside or "")
+
+
+def _same_titles(columns: Mapping[int, Sequence[Finding]]) -> bool:
+    """Whether findings of one drive can be told apart by their variants only."""
+    return any(len({one.title for one in column}) < len(column) for column in columns.values())
+
+
+def _with_variant(finding: Finding) -> str:
+    return f"{tables.row_title(finding)}, {finding.variant}".rstrip(", ")

@@ -1,0 +1,217 @@
+"""What a page shows of a fill: its stages by pattern, curves of its passes, and where they break.
+
+The sentences and the numbers beside a drive's name are those of the first pattern. Invariant: a
+sentence says only what a finding says; where one is lacking, so is its half sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from flashtwin.analysis.wording import LATER_TITLES, ORDINALS
+from flashtwin.batteries.base.present import Column, Fact, Place, Present, Section, Subject
+from flashtwin.batteries.fill import Parameters, Pattern, parse_pattern
+from flashtwin.charts import numbers, tables
+from flashtwin.charts.curves import Phase
+from flashtwin.model.finding import Better, Finding
+
+# Means that differ by less are the same for a reader.
+WORTH_SAYING = 1.1
+SIGNATURE = "one-third signature present"
+UNITS = ((1 << 20, "MiB"), (1 << 10, "KiB"))
+# What a finding is called where its place is marked in a curve.
+PLACES = {"cache_size": "cache ends", "fold_begin": "folding begins"}
+# Findings of the passes after the first, by name: which pass, and what they are called under it.
+LATER = {
+    f"{ordinal}_pass.{name}": (ordinal, name) for ordinal in ORDINALS[1:] for name in LATER_TITLES
+}
+SECOND = f"{ORDINALS[1]}_pass."
+
+
+class FillPresent(Present):
+    """The whole drive written, pattern by pattern and pass by pass."""
+
+    title = "Fill"
+
+    def section(self, subjects: Sequence[Subject]) -> Section:
+        """A table a pattern; its passes apart from each other, where there is more than one."""
+        findings = {subject.index: subject.findings for subject in subjects}
+        several = any(one.name in LATER for column in findings.values() for one in column)
+        return Section(
+            tables=tuple(
+                tables.by_variant(
+                    self.title,
+                    findings,
+                    pattern=pattern_title,
+                    heading=_pass_title if several else lambda _: "",
+                    naming=_row_title,
+                )
+            )
+        )
+
+    def phases(self, subject: Subject) -> list[Phase]:
+        """The passes of each pattern with the rests between them."""
+        asked = subject.parameters(Parameters)
+        found = {}
+        for pattern in asked.patterns:
+            group, title = f"fill/{pattern}", _title(pattern)
+            for number in range(1, asked.passes + 1):
+                for kind, which in (("rest", number - 1), ("pass", number)):
+                    name = f"{kind}-{which}"
+                    found[f"{group}/{name}"] = Phase(
+                        label=f"{group}/{name}",
+                        group=group,
+                        group_title=title,
+                        name=name,
+                        title=f"{kind} {which}",
+                    )
+        return [found[label] for label in subject.labels if label in found]
+
+    def places(self, subject: Subject) -> list[Place]:
+        """The ends of plateaus."""
+        return [
+            Place(
+                label=finding.evidence.label,
+                gb=finding.number,
+                text=f"{PLACES[name]} {numbers.significant(finding.number)} GB",
+            )
+            for finding in subject.findings
+            if (name := LATER.get(finding.name, ("", finding.name))[1]) in PLACES
+            and finding.number
+            and finding.evidence
+        ]
+
+    def facts(self, subjects: Sequence[Subject]) -> list[Fact]:
+        """The stages of the first pattern, in words."""
+        variants = dict.fromkeys(
+            one.variant for subject in subjects for one in subject.findings if one.variant
+        )
+        if not variants:
+            return []
+        pattern = next(iter(variants))
+        facts = [fact for subject in subjects for fact in _sentences(subject, pattern)]
+        if len(variants) > 1:
+            facts.append(Fact(text=f"These are the numbers of {pattern_title(pattern)}."))
+        return facts
+
+    def columns(self, subject: Subject) -> list[Column]:
+        """The stages of the pattern that the drive was filled with first."""
+        pattern = next((one.variant for one in subject.findings if one.variant), "")
+
+        def column(title: str, name: str, better: Better) -> Column:
+            return Column(title=title, finding=subject.finding(name, pattern), better=better)
+
+        return [
+            column("Cache", "cache_size", "higher"),
+            column("In the cache", "speed_cache", "higher"),
+            column("Past the cache", "speed_past_cache", "higher"),
+            column("Fill", "duration", "lower"),
+        ]
+
+
+def pattern_title(variant: str) -> str:
+    """A pattern for a reader: "128k-q32" is "128 KiB, queue depth 32"."""
+    try:
+        return _title(parse_pattern(variant))
+    except ValueError:
+        return variant
+
+
+def _title(pattern: Pattern) -> str:
+    size, unit = next(one for one in UNITS if pattern.block_bytes % one[0] == 0)
+    return f"{pattern.block_bytes // size} {unit}, queue depth {pattern.depth}"
+
+
+def _pass_title(finding: Finding) -> str:
+    later = LATER.get(finding.name)
+    if later is None:
+        return "First pass, from empty"
+    return f"{later[0].capitalize()} pass, on the full drive"
+
+
+def _row_title(finding: Finding) -> str:
+    later = LATER.get(finding.name)
+    if later is None:
+        return tables.row_title(finding)
+    title = LATER_TITLES[later[1]][0]
+    return title[:1].upper() + title[1:]
+
+
+def _sentences(subject: Subject, pattern: str) -> list[Fact]:
+    values = {one.name: one for one in subject.findings if one.variant == pattern}
+    return [
+        *_stages(subject, values),
+        *_third(subject, values),
+        *_whole(subject, values),
+        *_second_pass(subject, values),
+    ]
+
+
+def _stages(subject: Subject, values: dict[str, Finding]) -> list[Fact]:
+    """The stages of the first pass in one sentence."""
+    cache, fast = _value(values, "cache_size"), _value(values, "speed_cache")
+    slow = _value(values, "speed_past_cache")
+    if cache is None:
+        mean = _value(values, "mean")
+        text = "" if mean is None else f"writes at {_mbs(mean)} on average"
+    elif cache == 0 or fast is None:
+        at = f" at {_mbs(slow)}" if slow is not None else ""
+        text = f"shows no cache: it writes{at} from beginning to end"
+    else:
+        text = f"writes {_gb(cache)} at {_mbs(fast)}"
+        if slow is not None:
+            text += f", then {_mbs(slow)}"
+        begin, folding = _value(values, "fold_begin"), _value(values, "speed_folding")
+        if begin is not None and folding is not None:
+            text += f"; from {_gb(begin)} on it folds, and {_mbs(folding)} are left"
+    return [Fact(subject=subject.name, text=f" {text}.", drive=subject.index)] if text else []
+
+
+def _third(subject: Subject, values: dict[str, Finding]) -> list[Fact]:
+    share = values.get("one_third")
+    if share is None or share.number is None or SIGNATURE not in (share.note or ""):
+        return []
+    text = (
+        f"Its first plateau covers {numbers.significant(share.number * 100)} % of the raw flash: "
+        "the mark of a drive that writes all of its cells once, one bit each, before it folds."
+    )
+    return [Fact(text=text, drive=subject.index)]
+
+
+def _whole(subject: Subject, values: dict[str, Finding]) -> list[Fact]:
+    mean, took = _value(values, "mean"), _value(values, "duration")
+    if mean is None or took is None or _value(values, "cache_size") is None:
+        return []
+    text = f"The whole fill takes {numbers.duration(took)}, {_mbs(mean)} on average."
+    return [Fact(text=text, drive=subject.index, detail=True)]
+
+
+def _second_pass(subject: Subject, values: dict[str, Finding]) -> list[Fact]:
+    """What the second pass adds, where a cache is left or the mean has moved."""
+    cache, mean = _value(values, f"{SECOND}cache_size"), _value(values, f"{SECOND}mean")
+    first = _value(values, "mean")
+    if mean is None:
+        return []
+    if cache:
+        text = f"{_gb(cache)} of cache are left; {_mbs(mean)} overall"
+    elif first and max(first / mean, mean / first) < WORTH_SAYING:
+        text = f"no cache shows and the mean stays at {_mbs(mean)}"
+    else:
+        text = f"no cache shows; the mean is {_mbs(mean)}"
+    return [Fact(text=f"Written once more when full, {text}.", drive=subject.index, detail=True)]
+
+
+def _value(values: dict[str, Finding], name: str) -> float | None:
+    finding = values.get(name)
+    return None if finding is None else finding.number
+
+
+def _mbs(value: float) -> str:
+    return f"{numbers.significant(value)}\u00a0MB/s"
+
+
+def _gb(value: float) -> str:
+    return f"{numbers.significant(value)}\u00a0GB"
+
+
+PRESENT = FillPresent()

@@ -1,0 +1,37 @@
+"""What a page shows of write amplification: a table by how full the drive is, and its curves."""
+
+from __future__ import annotations
+
+from flashtwin.batteries.base.present import Column, Present, Subject
+from flashtwin.batteries.waf import NAME, Parameters
+from flashtwin.charts.curves import Phase
+
+
+class WafPresent(Present):
+    """Write amplification of random writes."""
+
+    title = "WAF"
+
+    def phases(self, subject: Subject) -> list[Phase]:
+        """Of each fill: the rest before, the random writes, and the rest after them."""
+        found = {}
+        for percent in subject.parameters(Parameters).fills:
+            group = f"{NAME}/{percent:g}"
+            for name, title in (("settle", "rest before"), ("write", "write"), ("rest", "rest")):
+                found[f"{group}/{name}"] = Phase(
+                    label=f"{group}/{name}",
+                    group=group,
+                    group_title=f"Random writes, {percent:g} % full",
+                    name=name,
+                    title=title,
+                )
+        return [found[label] for label in subject.labels if label in found]
+
+    def columns(self, subject: Subject) -> list[Column]:
+        """The fullest drive that was measured, where it is highest."""
+        measured = [one for one in subject.findings if not one.name and one.number is not None]
+        last = measured[-1] if measured else None
+        return [Column(title="WAF", finding=last, better="lower")]
+
+
+PRESENT = WafPresent()

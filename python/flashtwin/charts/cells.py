@@ -1,0 +1,103 @@
+"""A grid of cells: what a benchmark tells of each cell (a block size, a depth) by way and metric.
+
+A way is how a cell is used (read, write, both mixed), a metric what is told of it. Values of a
+metric are bars for each kind of cell, which share a scale, or dots on one logarithmic scale, where
+bars would have no foot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from flashtwin.charts import figures
+from flashtwin.charts.figures import Drawn
+from flashtwin.model.finding import Finding
+
+Key = tuple[int, str, str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """A number of a cell: `drawn` as bars or dots, or not at all. `column` is its name in CSV."""
+
+    id: str
+    title: str
+    unit: str
+    column: str
+    drawn: Literal["bars", "dots"] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """A row of the grid; cells of a `kind` share a scale."""
+
+    id: str
+    title: str
+    kind: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """The cells of all drives of a page. `ways` has titles by id.
+
+    `values` is by the drive's number on the page, cell, way and metric. Findings in it stand in the
+    grid's own table and in no other.
+    """
+
+    id: str
+    title: str
+    cells: tuple[Cell, ...]
+    ways: Mapping[str, str]
+    metrics: tuple[Metric, ...]
+    values: Mapping[Key, Finding]
+
+    def kinds(self) -> list[str]:
+        """The kinds of cells, in order."""
+        return list(dict.fromkeys(cell.kind for cell in self.cells))
+
+    def places(self) -> list[tuple[Cell, str]]:
+        """The cells by way that some drive has, all cells of a way after one another."""
+        there = {(cell, way) for _, cell, way, _ in self.values}
+        return [(cell, way) for way in self.ways for cell in self.cells if (cell.id, way) in there]
+
+
+def payload(grid: Grid) -> list[dict[str, object]]:
+    """A row a drive, cell and way, for the page."""
+    rows: dict[tuple[int, str, str], dict[str, object]] = {}
+    cells = {cell.id: cell for cell in grid.cells}
+    for (drive, name, way, metric), finding in grid.values.items():
+        cell = cells[name]
+        row: dict[str, object] = {"grid": grid.id, "drive": drive, "cell": cell.title}
+        row |= {"kind": cell.kind, "way": way}
+        row = rows.setdefault((drive, name, way), row)
+        row[metric] = finding.number
+        row[f"{metric}_low"], row[f"{metric}_high"] = finding.low, finding.high
+    return list(rows.values())
+
+
+def panels(grid: Grid, drives: Sequence[Drawn]) -> dict[str, Any]:
+    """The charts by the ids of their places: metric, then kind for bars, then way."""
+    made: dict[str, Any] = {}
+    for metric in grid.metrics:
+        for way in grid.ways:
+            where = {"grid": grid.id, "way": way, "metric": metric.id, "unit": metric.unit}
+            about = f"{grid.title}, {metric.title.lower()}, {grid.ways[way].lower()}"
+            if metric.drawn == "bars":
+                for kind in grid.kinds():
+                    titles = [cell.title for cell in grid.cells if cell.kind == kind]
+                    about_kind = f"{about}, of {', '.join(titles)}"
+                    spec = figures.bars(drives, titles, metric.unit, about_kind)
+                    panel = {"kind": "bars", **where, "cells": kind, "spec": spec}
+                    made[place(grid, metric, way, kind)] = panel
+            elif metric.drawn == "dots":
+                titles = [cell.title for cell in grid.cells]
+                spec = figures.dots(drives, titles, metric.unit, f"{about}, logarithmic")
+                made[place(grid, metric, way)] = {"kind": "dots", **where, "spec": spec}
+    return made
+
+
+def place(grid: Grid, metric: Metric, way: str, kind: str = "") -> str:
+    """The id of a chart."""
+    return "-".join(part for part in (grid.id, metric.id, kind, way) if part)

@@ -1,0 +1,220 @@
+"""The runs of a page as its drives, each with a name of its own, and what their batteries show.
+
+Invariants: no two drives of a page have the same name, whatever the runs are called; every finding
+of every run belongs to one battery of the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from flashtwin.batteries.base.present import (
+    Column,
+    Fact,
+    Place,
+    Present,
+    Section,
+    Subject,
+    Tile,
+    present_of,
+)
+from flashtwin.charts.cells import Grid
+from flashtwin.charts.curves import Curve, Phase, curves_of
+from flashtwin.charts.tables import Table
+from flashtwin.model.findings import Findings
+from flashtwin.runs.naming import unique_names
+from flashtwin.runs.rundir import Run
+
+KINDS = {"twin": "simulated drive", "file": "file on a real drive"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drive:
+    """One run of the page. `name` is unique on it."""
+
+    index: int
+    name: str
+    run: Run
+    kind: str
+    capacity_bytes: int
+    state: str
+    identity: dict[str, Any] = field(default_factory=dict)
+    findings: Findings = field(default_factory=Findings)
+
+    @property
+    def long_name(self) -> str | None:
+        """What the spec calls it, where that says more than the name."""
+        text = self.identity.get("name")
+        return str(text) if text and str(text) != self.name else None
+
+    @property
+    def kind_name(self) -> str:
+        return KINDS.get(self.kind, self.kind)
+
+    @cached_property
+    def uses(self) -> dict[str, dict[str, Any]]:
+        """What the manifest says of each battery that the run was asked for."""
+        rows = self.run.manifest.get("batteries")
+        if not isinstance(rows, list):
+            return {}
+        return {str(row.get("name")): row for row in rows if isinstance(row, dict)}
+
+    def subject(self, battery: str) -> Subject | None:
+        """What a battery left in the run; none where it was not part of it."""
+        findings = Findings(one for one in self.findings if one.battery == battery)
+        steps = [step for step in self.run.steps if step.battery == battery]
+        if battery not in self.uses and not findings and not steps:
+            return None
+        settings = self.uses.get(battery, {}).get("parameters")
+        return Subject(
+            index=self.index,
+            name=self.name,
+            battery=battery,
+            findings=findings,
+            labels=tuple(step.label for step in steps if step.duration_ns),
+            settings=settings if isinstance(settings, dict) else {},
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """A battery on a page: how it is shown, and what it left in which drives."""
+
+    battery: str
+    present: Present
+    subjects: tuple[Subject, ...]
+
+    @cached_property
+    def tables(self) -> tuple[Table, ...]:
+        return self._section.tables
+
+    @cached_property
+    def grids(self) -> tuple[Grid, ...]:
+        return self._section.grids
+
+    @cached_property
+    def facts(self) -> list[Fact]:
+        return list(self.present.facts(self.subjects))
+
+    @cached_property
+    def _section(self) -> Section:
+        return self.present.section(self.subjects)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contents:
+    """The drives of a page, and everything that their batteries hand over."""
+
+    drives: tuple[Drive, ...]
+    batteries: tuple[Shown, ...]
+
+    @classmethod
+    def of(cls, runs: Sequence[Run]) -> Contents:
+        """The runs as drives, in the order given; batteries in the order of appearance."""
+        names = unique_names(runs)
+        drives = tuple(_drive(index, names[index], run) for index, run in enumerate(runs))
+        found = [_shown(name, drives) for name in _batteries(drives)]
+        return cls(drives=drives, batteries=tuple(found))
+
+    @cached_property
+    def phases(self) -> dict[int, dict[str, Phase]]:
+        """The phases of each drive by their steps' labels, in the order of the run."""
+        found: dict[int, dict[str, Phase]] = {drive.index: {} for drive in self.drives}
+        for shown in self.batteries:
+            for subject in shown.subjects:
+                phases = {one.label: one for one in shown.present.phases(subject)}
+                found[subject.index].update(phases)
+        return found
+
+    @cached_property
+    def curves(self) -> list[Curve]:
+        """All curves of all drives, without those in which nothing was done."""
+        return [
+            curve
+            for drive in self.drives
+            for step in drive.run.steps
+            if (phase := self.phases[drive.index].get(step.label)) and step.kind == "run"
+            for curve in curves_of(drive.index, phase, drive.run.series(step.step))
+        ]
+
+    @property
+    def tables(self) -> list[Table]:
+        """Findings of all batteries, but for those in grids."""
+        return [table for shown in self.batteries for table in shown.tables]
+
+    @property
+    def grids(self) -> list[Grid]:
+        """Grids of cells of all batteries."""
+        return [grid for shown in self.batteries for grid in shown.grids]
+
+    @property
+    def facts(self) -> list[Fact]:
+        """The sentences of all batteries."""
+        return [fact for shown in self.batteries for fact in shown.facts]
+
+    def places(self) -> Iterator[tuple[Drive, Place]]:
+        """The edges that findings put into curves."""
+        for shown in self.batteries:
+            for subject in shown.subjects:
+                for place in shown.present.places(subject):
+                    yield self.drives[subject.index], place
+
+    def tiles(self, drive: Drive) -> list[Tile]:
+        """The numbers beside a drive's name."""
+        return [
+            tile
+            for shown in self.batteries
+            for subject in shown.subjects
+            if subject.index == drive.index
+            for tile in shown.present.tiles(subject)
+        ]
+
+    def columns(self) -> list[dict[int, Column]]:
+        """What the drives are ranked by: a column each, by drive, without those that are empty."""
+        found: list[dict[int, Column]] = []
+        for shown in self.batteries:
+            by_title: dict[str, dict[int, Column]] = {}
+            for subject in shown.subjects:
+                for column in shown.present.columns(subject):
+                    if column.finding is not None and column.finding.value is not None:
+                        by_title.setdefault(column.title, {})[subject.index] = column
+            found += by_title.values()
+        return found
+
+
+def _shown(battery: str, drives: Sequence[Drive]) -> Shown:
+    subjects = [drive.subject(battery) for drive in drives]
+    return Shown(
+        battery=battery,
+        present=present_of(battery),
+        subjects=tuple(subject for subject in subjects if subject is not None),
+    )
+
+
+def _batteries(drives: Sequence[Drive]) -> list[str]:
+    """Every battery that a run was asked for, or has steps or findings of."""
+    names: dict[str, None] = {}
+    for drive in drives:
+        names.update(dict.fromkeys(drive.uses))
+        names.update(dict.fromkeys(step.battery for step in drive.run.steps))
+        names.update(dict.fromkeys(finding.battery for finding in drive.findings))
+    return list(names)
+
+
+def _drive(index: int, name: str, run: Run) -> Drive:
+    target = run.target
+    identity = target.get("identity")
+    capacity = target.get("capacity_bytes")
+    return Drive(
+        index=index,
+        name=name,
+        run=run,
+        kind=str(target.get("kind", "drive")),
+        capacity_bytes=capacity if isinstance(capacity, int) else 0,
+        state=run.state,
+        identity=identity if isinstance(identity, dict) else {},
+        findings=Findings(run.findings),
+    )
