@@ -15,6 +15,9 @@ from typing import Self
 
 import numpy as np
 
+from flashtwin.batteries.base.record import Answered, Record
+from flashtwin.batteries.base.registry import Request
+from flashtwin.model.finding import Finding
 from flashtwin.model.histogram import BUCKETS, bucket_of
 from flashtwin.model.series import COLUMNS, READ, WRITE, Series
 from flashtwin.model.step import (
@@ -229,3 +232,36 @@ def _until(end: float, moved: np.ndarray, seconds: np.ndarray) -> tuple[np.ndarr
 def labels(steps: list[Step]) -> Iterator[str]:
     """The labels of steps without the marks."""
     return (step.label for step in steps if not isinstance(step, Mark))
+
+
+def played(
+    request: Request, drive: FakeDrive, *, upto: int | None = None
+) -> tuple[list[Step], list[Finding]]:
+    """A battery on a drive without a run around it: the steps, and what it concludes of them."""
+    going = request.battery.measure(request.parameters, drive.info)
+    steps: list[Answered] = []
+    answer: Result | NotPossible | None = None
+    try:
+        while upto is None or len(steps) < upto:
+            step = going.send(answer)  # type: ignore[arg-type]
+            answer = drive.do(step, lambda progress: True)
+            steps.append(answered(step, answer))
+    except StopIteration:
+        pass
+    record = Record(parameters=request.parameters, info=drive.info, steps=steps)
+    return drive.done, request.battery.findings(record)
+
+
+def answered(step: Step, answer: Result | NotPossible) -> Answered:
+    """A step of a record."""
+    there = answer if isinstance(answer, Result) else None
+    return Answered(
+        label=step.label,
+        kind=type(step).__name__.lower(),
+        detail={},
+        jobs=there.jobs if there else (),
+        duration_ns=there.duration_ns if there else 0,
+        not_possible=None if isinstance(answer, Result) else answer.reason,
+        cut=there.cut if there else False,
+        read=lambda: answer,
+    )

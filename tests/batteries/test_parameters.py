@@ -110,7 +110,7 @@ def test_every_battery_can_be_listed_and_takes_its_own_defaults_back() -> None:
 def test_what_departs_is_said() -> None:
     def departs(text: str, drive: FakeDrive) -> str:
         (request,) = registry.parse(text)
-        return " | ".join(request.battery.departs(request.parameters, drive.info))
+        return " | ".join(request.battery.departures(request.parameters, drive.info))
 
     twin, file = FakeDrive(), FakeDrive(kind="file")
     assert "30 us a command" in departs("crystaldiskmark", twin)

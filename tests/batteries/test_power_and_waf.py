@@ -5,14 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fakes import FakeDrive
+from fakes import FakeDrive, played
 
 from flashtwin.batteries.base import registry
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.finding import Finding, by_id
-from flashtwin.model.step import Ask, NotPossible, Result
+from flashtwin.model.step import Ask, NotPossible, Result, Step
+from flashtwin.model.target import Watch
 from flashtwin.runner.run import run_batteries
 from flashtwin.runs.rundir import Run
 
@@ -93,16 +94,17 @@ def test_write_amplification_by_fill(tmp_path: Path) -> None:
     assert back.smart["ata_smart_attributes"]["table"], "a resumed run knows it too"
 
 
+class Blind(FakeDrive):
+    def do(self, step: Step, watch: Watch) -> Result | NotPossible:
+        self.done.append(step)
+        assert isinstance(step, Ask), "nothing else is asked where there is no instrument"
+        return NotPossible(reason="nobody reads it here")
+
+
 def findings_without_instruments(battery: str) -> list[Finding]:
-    drive = FakeDrive()
-    request = registry.request(battery)
-    steps = request.battery.steps(request.parameters, drive.info)
-    first = next(steps)
-    assert isinstance(first, Ask)
-    with pytest.raises(StopIteration) as end:
-        steps.send(NotPossible(reason="nobody reads it here"))
-    told: list[Finding] = end.value.value
-    return told
+    steps, found = played(registry.request(battery), Blind())
+    assert len(steps) == 1
+    return found
 
 
 @pytest.mark.parametrize("battery", ["power", "waf"])

@@ -196,7 +196,7 @@ def test_what_was_cut_is_told_everywhere(tmp_path: Path) -> None:
     assert len(told) == 9
     for one in told.values():
         assert one.value is None and one.evidence is None
-        assert one.note == "not found: the budget ended the pass after 2 of 4 GB"
+        assert one.note == "not found: the budget ended the step after 2 of 4 GB"
     assert run.steps[1].jobs[0].bytes == pytest.approx(2 * GB, rel=1e-3)
     assert "not cut" not in notes.notes[0]
     page = report.build([run], tmp_path / "page.html").read_text()
@@ -213,7 +213,7 @@ def test_of_a_pass_that_was_cut_past_its_cache_the_cache_is_known(tmp_path: Path
     mine, theirs = run.findings, whole.findings
     for name in ("cache_size", "speed_cache", "speed_past_cache"):
         assert mine[name].value == pytest.approx(theirs[name].value, rel=0.01)
-        assert "the budget ended the pass after" in str(mine[name].note)
+        assert "the budget ended the step after" in str(mine[name].note)
     for name in ("mean", "duration", "mean_past_cache", "fold_begin", "speed_folding"):
         assert mine[name].value is None, name
     assert theirs["mean"].value is not None
@@ -244,7 +244,7 @@ def test_a_timed_run_that_was_cut_counts_where_no_other_does(
     speed, counts = run.findings["read[SEQ1M-Q1T1]"], scored[0]
     rate = counts.jobs[0].bytes / counts.duration_ns * 1000
     assert speed.value == pytest.approx(rate, rel=1e-3)
-    assert ("of one run, which the budget ended after" in str(speed.note)) == (loops == "1")
+    assert ("of one run; the budget ended the step after" in str(speed.note)) == (loops == "1")
 
 
 def test_what_is_not_cut_is_named_in_advance(tmp_path: Path) -> None:

@@ -269,19 +269,20 @@ def test_a_full_disk_ends_the_run_and_keeps_what_was_finished(tmp_path: Path) ->
 
 def test_the_journal_can_play_a_battery_up_to_where_it_was(tmp_path: Path) -> None:
     """What a resumed run needs: the same steps are asked for when the answers are read back."""
+    from flashtwin.runner.conclude import conclude
     from flashtwin.runner.past import detail_of
 
     run = run_batteries(FakeDrive(), [("fill", {})], tmp_path / "run")
     request = registry.request("fill")
-    going = request.battery.steps(request.parameters, FakeDrive().info)
+    going = request.battery.measure(request.parameters, FakeDrive().info)
     step = next(going)
     for record in run.steps[:-1]:
         assert (record.label, record.kind) == (step.label, type(step).__name__.lower())
         assert json.loads(json.dumps(detail_of(step))) == record.detail
         step = going.send(run.result(record.step))
-    with pytest.raises(StopIteration) as end:
+    with pytest.raises(StopIteration):
         going.send(run.result(len(run.steps) - 1))
-    assert end.value.value == run.findings
+    assert conclude(run) == list(run.findings)
 
 
 def test_detail_is_plain_json() -> None:

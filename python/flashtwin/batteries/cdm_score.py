@@ -64,11 +64,6 @@ class Scoring:
         return f"{taken}; low to high is the range of the runs"
 
 
-def _rounded(value: float) -> float:
-    """Six digits: more than a clock tells, and no last bits of a sum in a file."""
-    return float(f"{value:.6g}")
-
-
 def score(
     cell: Cell,
     direction: Direction,
@@ -98,9 +93,9 @@ def score(
             name=direction + suffix,
             variant=str(cell),
             title=title + what,
-            value=_rounded(fmean(values) if scoring.mean else values[at]),
+            value=fmean(values) if scoring.mean else values[at],
             unit=unit,
-            interval=Interval(low=_rounded(min(values)), high=_rounded(max(values)), means="range"),
+            interval=Interval(low=min(values), high=max(values), means="range"),
             beside=direction if suffix else None,
             headline=not suffix and (direction, str(cell)) in HEADLINES,
             evidence=Evidence(

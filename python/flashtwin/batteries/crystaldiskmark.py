@@ -17,7 +17,7 @@ prior: 30 us for Windows and the tool together.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from flashtwin.batteries.base.parameter import (
@@ -29,13 +29,14 @@ from flashtwin.batteries.base.parameter import (
     parameter,
     whole,
 )
-from flashtwin.batteries.base.registry import Battery, Part
+from flashtwin.batteries.base.registry import Battery, Part, host_ns
 from flashtwin.batteries.cdm_score import DIRECTIONS, Cell, Direction, Scoring, score
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
-from flashtwin.model.step import Fill, Job, JobTotals, Mark, Purge, Rest, Result, Run
+from flashtwin.model.step import Fill, Job, Mark, Purge, Rest, Result, Run
 
 if TYPE_CHECKING:
+    from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Steps
     from flashtwin.model.finding import Finding
     from flashtwin.model.step import ReadWrite
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 MIB = 1 << 20
 RUN_S = 5.0
 REST_S = 5.0
+# The unscored run of a cell.
+WARM = "warm"
 
 _SEQ_Q8 = Cell(sequential=True, block_bytes=MIB, depth=8, threads=1)
 _SEQ_Q1 = Cell(sequential=True, block_bytes=MIB, depth=1, threads=1)
@@ -111,11 +114,11 @@ class Parameters:
         """The names of a cell's runs, the unscored one first."""
         usual = 5 if self.variant == "kdiskmark" else 2 if self.profile == "article" else 3
         scored = tuple(str(number + 1) for number in range(self.loops or usual))
-        return scored if self.variant == "kdiskmark" else ("warm", *scored)
+        return scored if self.variant == "kdiskmark" else (WARM, *scored)
 
 
-def steps(parameters: Parameters, info: DriveInfo) -> Steps:
-    """Prepare, then every cell by direction; findings after each cell."""
+def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+    """Prepare, then every cell by direction."""
     offset = _place(parameters, info)
     yield Purge(label="cdm/purge")
     if offset:
@@ -123,36 +126,43 @@ def steps(parameters: Parameters, info: DriveInfo) -> Steps:
         yield Rest(label="cdm/settle", seconds=parameters.settle_s)
     size = parameters.size // MIB * MIB
     yield Fill(label="cdm/prepare", offset=offset, size=size, block_bytes=MIB, depth=1)
-    found: list[Finding] = []
     for number, (direction, cell) in enumerate(_grid(parameters)):
         if number:
             yield Rest(label=f"cdm/rest-{number}", seconds=REST_S)
-        scored: list[tuple[str, JobTotals]] = []
-        short = None
+        counted = False
         for name in parameters.runs:
-            step = _run(parameters, info, cell, direction, name, offset)
-            answer = yield step
-            if not isinstance(answer, Result) or not answer.jobs or name == "warm":
-                continue
-            if answer.cut:
-                short = (step.label, answer.jobs[0])
-            else:
-                scored.append((step.label, answer.jobs[0]))
-        new = score(cell, direction, scored, parameters.scoring)
-        if short and not scored:
-            new = [
-                _cut(one, short[1]) for one in score(cell, direction, [short], parameters.scoring)
-            ]
-        if new:
-            yield Mark(label=f"cdm/{cell}/{direction}/found", found=tuple(new))
-        found += new
+            answer = yield _run(parameters, info, cell, direction, name, offset)
+            if isinstance(answer, Result) and name != WARM:
+                counted |= any(job.ios and job.duration_ns for job in answer.jobs)
+        if counted:
+            yield Mark(label=_mark(cell, direction))
+
+
+def conclude(record: Record) -> list[Finding]:
+    """Every cell whose runs are done; a run that a budget cut counts where no other does."""
+    found: list[Finding] = []
+    for direction, cell in _grid(record.parameters):
+        if record.step(_mark(cell, direction)) is None:
+            continue
+        names = [name for name in record.parameters.runs if name != WARM]
+        steps = [record.step(_label(cell, direction, name)) for name in names]
+        done = [step for step in steps if step is not None and step.jobs]
+        whole = [(step.label, step.jobs[0]) for step in done if not step.cut]
+        scoring = record.parameters.scoring
+        if whole:
+            found += score(cell, direction, whole, scoring)
+        elif done:
+            short = [(done[-1].label, done[-1].jobs[0])]
+            found += [one.noted("of one run") for one in score(cell, direction, short, scoring)]
     return found
 
 
-def _cut(finding: Finding, totals: JobTotals) -> Finding:
-    """A run that a budget cut counts where no other does, and says so."""
-    said = f"of one run, which the budget ended after {totals.duration_ns / 1e9:.3g} of {RUN_S:g} s"
-    return replace(finding, note=f"{finding.note}; {said}" if finding.note else said)
+def _mark(cell: Cell, direction: Direction) -> str:
+    return f"cdm/{cell}/{direction}/found"
+
+
+def _label(cell: Cell, direction: Direction, name: str) -> str:
+    return f"cdm/{cell}/{direction}/{name}"
 
 
 def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
@@ -177,8 +187,6 @@ def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
     said = []
     if info.can.whole_drive:
         said.append("the test file is a range of addresses: no file system between")
-    if info.can.host_time:
-        said.append(f"the host takes {parameters.host_us:g} us a command (a prior, set host_us)")
     else:
         said.append("runs through fio on Linux, not through DiskSpd on Windows")
     if info.can.purge:
@@ -246,11 +254,11 @@ def _run(
         io_bytes=size * cell.threads if parameters.variant == "kdiskmark" else None,
         runtime_s=RUN_S,
         read_percent=parameters.mix if direction == "mix" and parameters.mix else 50,
-        host_ns=round(parameters.host_us * 1000) if info.can.host_time else 0,
+        host_ns=host_ns(parameters, info),
         shared_stream=cell.sequential and cell.threads > 1,
         seed=parameters.runs.index(name) + 1,
     )
-    return Run(label=f"cdm/{cell}/{direction}/{name}", jobs=(job,), sample_s=0.5)
+    return Run(label=_label(cell, direction, name), jobs=(job,), sample_s=0.5)
 
 
 def _access(cell: Cell, direction: Direction) -> ReadWrite:
@@ -266,7 +274,8 @@ BATTERY = Battery(
     title="CrystalDiskMark 9's cells, order and scoring, with the BX500 article's cells",
     trust="S",
     parameters=Parameters,
-    steps=steps,
+    measure=measure,
+    conclude=conclude,
     departs=departs,
     parts=parts,
     present="flashtwin.batteries.crystaldiskmark_present",

@@ -26,16 +26,18 @@ from flashtwin.batteries.base.parameter import (
     several,
     whole,
 )
-from flashtwin.batteries.base.registry import Battery, Part
+from flashtwin.batteries.base.registry import Battery, Part, host_ns
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
 from flashtwin.model.step import Job, Mark, NotPossible, Purge, Rest, Result, Run
 
 if TYPE_CHECKING:
+    from flashtwin.batteries.base.record import Answered, Record
     from flashtwin.batteries.base.registry import Steps
     from flashtwin.model.finding import Finding
     from flashtwin.model.target import DriveInfo
 
+NAME = "fill"
 SAMPLE_S = 0.5
 IDLE_S, IDLE_S_FILE = 600.0, 30.0
 # Below so many bytes half a second is too coarse: a small file is written in a few of them.
@@ -95,24 +97,29 @@ class Parameters:
     )
 
 
-def steps(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     """Purge, write, rest, write again; for each pattern. What cannot be purged rests instead."""
     _check(parameters, info)
-    found: list[Finding] = []
     for pattern in parameters.patterns:
-        purged = yield Purge(label=f"fill/{pattern}/purge")
+        purged = yield Purge(label=f"{NAME}/{pattern}/purge")
         for number in range(1, parameters.passes + 1):
             if number > 1 or isinstance(purged, NotPossible):
-                rest = f"fill/{pattern}/rest-{number - 1}"
+                rest = f"{NAME}/{pattern}/rest-{number - 1}"
                 yield Rest(label=rest, seconds=_idle_s(parameters, info))
             step = _pass(parameters, info, pattern, number)
             answer = yield step
             if isinstance(answer, Result):
-                new = _findings(parameters, info, pattern, number, step.label, answer)
-                if answer.cut:
-                    new = [_of_a_part(one, new, answer, info) for one in new]
-                found += [_noted(one, number, purged) for one in new]
-                yield Mark(label=f"{step.label}/found", found=tuple(found[-len(new) :]))
+                yield Mark(label=f"{step.label}/found")
+
+
+def conclude(record: Record) -> list[Finding]:
+    """The findings of every pass in which something was written."""
+    found: list[Finding] = []
+    for pattern in record.parameters.patterns:
+        for number in range(1, record.parameters.passes + 1):
+            step = record.step(_label(pattern, number))
+            if step is not None and step.not_possible is None:
+                found += _findings(record, pattern, number, step)
     return found
 
 
@@ -121,8 +128,8 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     found = []
     for number in range(1, parameters.passes + 1):
         for pattern in parameters.patterns:
-            mine = f"fill/{pattern}"
-            labels = (f"{mine}/rest-{number - 1}", f"{mine}/pass-{number}")
+            mine = f"{NAME}/{pattern}"
+            labels = (f"{mine}/rest-{number - 1}", _label(pattern, number))
             found.append(
                 Part(
                     title=f"{pattern} pass {number}",
@@ -141,8 +148,6 @@ def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
     sample_s = _sample_s(parameters, info)
     if sample_s != SAMPLE_S:
         said.append(f"samples every {units.show_seconds(sample_s)} instead of every 500ms")
-    if info.can.host_time:
-        said.append(f"the host takes {parameters.host_us:g} us a command (a prior, set host_us)")
     return said
 
 
@@ -172,11 +177,14 @@ def _pass(parameters: Parameters, info: DriveInfo, pattern: Pattern, number: int
         block_bytes=pattern.block_bytes,
         depth=pattern.depth,
         size=size,
-        host_ns=round(parameters.host_us * 1000) if info.can.host_time else 0,
+        host_ns=host_ns(parameters, info),
         seed=number,
     )
-    label = f"fill/{pattern}/pass-{number}"
-    return Run(label=label, jobs=(job,), sample_s=_sample_s(parameters, info))
+    return Run(label=_label(pattern, number), jobs=(job,), sample_s=_sample_s(parameters, info))
+
+
+def _label(pattern: Pattern, number: int) -> str:
+    return f"{NAME}/{pattern}/pass-{number}"
 
 
 def _sample_s(parameters: Parameters, info: DriveInfo) -> float:
@@ -186,66 +194,56 @@ def _sample_s(parameters: Parameters, info: DriveInfo) -> float:
     return max(SAMPLE_S_LEAST, round(SAMPLE_S * share, 3))
 
 
-def _findings(
-    parameters: Parameters,
-    info: DriveInfo,
-    pattern: Pattern,
-    number: int,
-    label: str,
-    result: Result,
-) -> list[Finding]:
+def _findings(record: Record, pattern: Pattern, number: int, step: Answered) -> list[Finding]:
     """What the pass says; nothing of a pass in which nothing was written."""
     from flashtwin.analysis.fill import analyse_fill
-    from flashtwin.model.series import WRITE
+    from flashtwin.model.series import WRITE, Series
 
-    written = result.series.only(WRITE)
+    result = record.result(step.label)
+    written = Series.empty() if result is None else result.series.only(WRITE)
     if int(written.bytes.sum()) == 0:
         return []
-    return analyse_fill(
+    found = analyse_fill(
         written.t_ns,
         written.dt_ns,
         written.bytes,
         pattern=str(pattern),
-        label=label,
-        capacity_bytes=info.capacity_bytes,
-        raw_bytes=info.raw_bytes,
+        label=step.label,
+        capacity_bytes=record.info.capacity_bytes,
+        raw_bytes=record.info.raw_bytes,
         pass_number=number,
-        first=pattern == parameters.patterns[0],
+        first=pattern == record.parameters.patterns[0],
     )
+    return _of_a_part(found, step) if step.cut else found
 
 
-# What only a whole pass tells, and what stands where a plateau was seen to end.
+# What only a whole pass tells.
 WHOLE = ("mean", "duration", "mean_past_cache")
 
 
-def _of_a_part(finding: Finding, all_: list[Finding], result: Result, info: DriveInfo) -> Finding:
-    """A finding of a pass that a budget cut: what was seen stands, what was not is not told.
+def _of_a_part(found: list[Finding], step: Answered) -> list[Finding]:
+    """Findings of a pass that a budget cut: what was seen stands, what was not is not told.
 
     Without a first plateau that ends there may be a cache of any size beyond what was written.
     """
-    written = sum(job.bytes for job in result.jobs) / 1e9
-    said = f"the budget ended the pass after {written:.4g} of {info.capacity_bytes / 1e9:.4g} GB"
-    edge = next((one for one in all_ if one.name.endswith("cache_size")), None)
+    edge = next((one for one in found if one.name.endswith("cache_size")), None)
     seen = edge is not None and bool(edge.value)
-    if finding.value is None or not seen or finding.name.endswith(WHOLE):
-        return replace(finding, value=None, interval=None, evidence=None, note=f"not found: {said}")
-    return replace(finding, note=f"{finding.note}; {said}" if finding.note else said)
-
-
-def _noted(finding: Finding, number: int, purged: Result | NotPossible) -> Finding:
-    """A first pass that did not begin on an erased drive says so with every number."""
-    if number > 1 or isinstance(purged, Result):
-        return finding
-    said = "the target was not erased before"
-    return replace(finding, note=f"{finding.note}; {said}" if finding.note else said)
+    lacking = f"not found: {step.ending}"
+    return [
+        replace(one, value=None, interval=None, evidence=None, note=lacking)
+        if one.value is None or not seen or one.name.endswith(WHOLE)
+        else one
+        for one in found
+    ]
 
 
 BATTERY = Battery(
-    name="fill",
+    name=NAME,
     title="the whole drive written sequentially from empty, and once more when full",
     trust="P",
     parameters=Parameters,
-    steps=steps,
+    measure=measure,
+    conclude=conclude,
     departs=departs,
     parts=parts,
     present="flashtwin.batteries.fill_present",

@@ -10,24 +10,26 @@ A target without a meter answers the first step with the reason, and that is the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flashtwin.batteries.base.parameter import SAMPLE, SECONDS, SIZE, decimal, parameter
-from flashtwin.batteries.base.registry import Battery, Part
+from flashtwin.batteries.base.registry import Battery, Part, host_ns
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
+from flashtwin.model.finding import Evidence, Finding, Interval
 from flashtwin.model.step import Ask, Job, Mark, NotPossible, Purge, ReadWrite, Rest, Result, Run
 
 if TYPE_CHECKING:
     from flashtwin.analysis.estimate import Estimate
     from flashtwin.analysis.power import Readings
+    from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Steps
-    from flashtwin.model.finding import Finding
     from flashtwin.model.target import DriveInfo
 
 MIB = 1 << 20
 NAME = "power"
+METER = f"{NAME}/meter"
 IDLE_S = 60.0
 # A drive settles into its low-power states first.
 SETTLED = 0.5
@@ -48,31 +50,46 @@ class Parameters:
     )
 
 
-def steps(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     """Ask for the meter; rest, write, rest, read, read at random, copy, rest, write at random."""
-    size = min(parameters.size, info.capacity_bytes) // MIB * MIB
+    size = _size(parameters, info)
     if size < 2 * MIB:
         raise FlashtwinError(
             f"power: {units.show_size(parameters.size)} are too little to be measured",
             hint="set power:size to 1GB or more",
             exit_code=USAGE,
         )
-    there = yield Ask(label="power/meter", of="power")
+    there = yield Ask(label=METER, of="power")
     if isinstance(there, NotPossible):
-        return [_none(there.reason)]
-    found: list[Finding] = []
+        return
     yield Purge(label="power/purge")
     for step in _work(parameters, info, size):
         answer = yield step
-        if isinstance(answer, Result) and answer.meter:
-            new = _findings(step, answer)
-            if answer.cut:
-                said = f"the budget ended it after {answer.duration_ns / 1e9:.4g} s"
-                new = [replace(o, note=f"{o.note}; {said}" if o.note else said) for o in new]
-            found += new
-            if new:
-                yield Mark(label=f"{step.label}/found", found=tuple(new))
+        if isinstance(answer, Result) and answer.meter and _name(step) in TITLES:
+            yield Mark(label=f"{step.label}/found")
+
+
+def conclude(record: Record) -> list[Finding]:
+    """The findings of every step that a meter watched; or why there was no meter."""
+    there = record.answer(METER)
+    if isinstance(there, NotPossible):
+        return [
+            Finding(battery=NAME, name="", title="Power", value=None, unit="W", note=there.reason)
+        ]
+    found: list[Finding] = []
+    for step in _work(record.parameters, record.info, _size(record.parameters, record.info)):
+        result = record.result(step.label) if _name(step) in TITLES else None
+        if result is not None and result.meter:
+            found += _findings(step, result)
     return found
+
+
+def _size(parameters: Parameters, info: DriveInfo) -> int:
+    return min(parameters.size, info.capacity_bytes) // MIB * MIB
+
+
+def _name(step: Run | Rest) -> str:
+    return step.label.removeprefix(f"{NAME}/")
 
 
 def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
@@ -82,8 +99,6 @@ def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
         said.append("the target has no meter: nothing is measured")
     elif info.can.purge:
         said.append("the drive is purged first")
-    if info.can.host_time:
-        said.append(f"the host takes {parameters.host_us:g} us a command (a prior, set host_us)")
     if parameters.size > info.capacity_bytes:
         said.append("writes the whole drive, which is smaller than size")
     return said
@@ -119,8 +134,6 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
 
 
 def _work(parameters: Parameters, info: DriveInfo, size: int) -> Sequence[Run | Rest]:
-    host_ns = round(parameters.host_us * 1000) if info.can.host_time else 0
-
     def run(name: str, rw: ReadWrite, block_bytes: int, depth: int, **bounds: float | int) -> Run:
         job = Job(
             name=name,
@@ -128,7 +141,7 @@ def _work(parameters: Parameters, info: DriveInfo, size: int) -> Sequence[Run | 
             block_bytes=block_bytes,
             depth=depth,
             size=size,
-            host_ns=host_ns,
+            host_ns=host_ns(parameters, info),
             **bounds,  # type: ignore[arg-type]
         )
         return Run(label=f"power/{name}", jobs=(job,), sample_s=parameters.sample_s)
@@ -146,12 +159,6 @@ def _work(parameters: Parameters, info: DriveInfo, size: int) -> Sequence[Run | 
     )
 
 
-def _none(reason: str) -> Finding:
-    from flashtwin.model.finding import Finding
-
-    return Finding(battery=NAME, name="", title="Power", value=None, unit="W", note=reason)
-
-
 TITLES = {
     "idle": "Power, idle",
     "write": "Power, sequential write",
@@ -166,9 +173,7 @@ TITLES = {
 def _findings(step: Run | Rest, answer: Result) -> list[Finding]:
     from flashtwin.analysis import power
 
-    name = step.label.removeprefix("power/")
-    if name not in TITLES:
-        return []
+    name = _name(step)
     read = power.readings(answer.meter["dt_ns"], answer.meter["power_uw"])
     if name == "idle":
         return [_finding(step, answer, "", "W", power.mean(read.from_share(SETTLED)), _SETTLED)]
@@ -209,30 +214,21 @@ def _finding(
     value: Estimate | None,
     note: str | None,
 ) -> Finding:
-    from flashtwin.model.finding import Evidence, Finding, Interval
-
-    name = step.label.removeprefix("power/")
+    name = _name(step)
     what = {"": "", ".most": ", most", ".efficiency": ", data for each joule"}[suffix]
     end = answer.duration_ns / 1e9
     start = end * SETTLED if name == "idle" else 0.0
-    low = None if value is None or value.low is None else _rounded(value.low)
-    high = None if value is None or value.high is None else _rounded(value.high)
     return Finding(
         battery=NAME,
         name=name + suffix,
         title=TITLES[name] + what,
-        value=None if value is None else _rounded(value.value),
+        value=None if value is None else value.value,
         unit=unit,
-        interval=Interval.of(low, high),
+        interval=None if value is None else Interval.of(value.low, value.high),
         beside=name if suffix else None,
         evidence=Evidence(battery=NAME, label=step.label, axis="seconds", start=start, end=end),
         note=note,
     )
-
-
-def _rounded(value: float) -> float:
-    """Six digits: more than a meter tells, and no last bits of a sum in a file."""
-    return float(f"{value:.6g}")
 
 
 BATTERY = Battery(
@@ -240,7 +236,8 @@ BATTERY = Battery(
     title="watts idle, reading, writing and after a write, and data for each joule",
     trust="P",
     parameters=Parameters,
-    steps=steps,
+    measure=measure,
+    conclude=conclude,
     departs=departs,
     parts=parts,
     present="flashtwin.batteries.power_present",

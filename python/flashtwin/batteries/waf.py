@@ -21,12 +21,14 @@ from flashtwin.model import units
 from flashtwin.model.step import Ask, Fill, Flush, Job, Mark, NotPossible, Purge, Rest, Run
 
 if TYPE_CHECKING:
+    from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Answer, Steps
     from flashtwin.model.finding import Finding
     from flashtwin.model.target import DriveInfo
 
 MIB = 1 << 20
 NAME = "waf"
+SMART = f"{NAME}/smart"
 BLOCK, DEPTH = 4096, 32
 
 
@@ -43,7 +45,7 @@ class Parameters:
     settle_s: float = parameter(600.0, SECONDS, "rest before each reading of the counters")
 
 
-def steps(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     """For each fill: purge, fill, rest, read, write at random, rest, read."""
     if int(info.capacity_bytes * min(parameters.fills) / 100) < MIB or parameters.size < MIB:
         raise FlashtwinError(
@@ -52,17 +54,16 @@ def steps(parameters: Parameters, info: DriveInfo) -> Steps:
             " waf:fills to more",
             exit_code=USAGE,
         )
-    there = yield Ask(label="waf/smart", of="smart")
+    there = yield Ask(label=SMART, of="smart")
     if isinstance(there, NotPossible):
-        return [_finding("", "Write amplification", there, there)]
-    found: list[Finding] = []
+        return
     for percent in parameters.fills:
-        name = f"waf/{percent:g}"
+        name = f"{NAME}/{percent:g}"
         yield Purge(label=f"{name}/purge")
         size = int(info.capacity_bytes * percent / 100) // MIB * MIB
         yield Fill(label=f"{name}/fill", size=size)
         yield Rest(label=f"{name}/settle", seconds=parameters.settle_s)
-        before = yield Ask(label=f"{name}/before", of="smart")
+        yield Ask(label=f"{name}/before", of="smart")
         job = Job(
             name="write",
             rw="randwrite",
@@ -74,10 +75,22 @@ def steps(parameters: Parameters, info: DriveInfo) -> Steps:
         yield Run(label=f"{name}/write", jobs=(job,), sample_s=1.0)
         yield Flush(label=f"{name}/flush")
         yield Rest(label=f"{name}/rest", seconds=parameters.settle_s)
-        after = yield Ask(label=f"{name}/after", of="smart")
-        title = f"Write amplification at {percent:g} % full"
-        found.append(_finding(f"{percent:g}%", title, before, after, f"{name}/write"))
-        yield Mark(label=f"{name}/found", found=(found[-1],))
+        yield Ask(label=f"{name}/after", of="smart")
+        yield Mark(label=f"{name}/found")
+
+
+def conclude(record: Record) -> list[Finding]:
+    """A finding for each fill that is over; or why there are no SMART data."""
+    there = record.answer(SMART)
+    if isinstance(there, NotPossible):
+        return [_finding("", "Write amplification", there, there)]
+    found = []
+    for percent in record.parameters.fills:
+        name = f"{NAME}/{percent:g}"
+        if record.step(f"{name}/found") is not None:
+            title = f"Write amplification at {percent:g} % full"
+            before, after = record.answer(f"{name}/before"), record.answer(f"{name}/after")
+            found.append(_finding(f"{percent:g}%", title, before, after, f"{name}/write"))
     return found
 
 
@@ -112,16 +125,14 @@ def _finding(
     evidence = None
     if label is not None:
         evidence = Evidence(battery=NAME, label=label, axis="cell", start=0.0, end=0.0)
-    low = None if value is None or value.low is None else _rounded(value.low)
-    high = None if value is None or value.high is None else _rounded(value.high)
     return Finding(
         battery=NAME,
         name="",
         variant=variant,
         title=title,
-        value=None if value is None else _rounded(value.value),
+        value=None if value is None else value.value,
         unit="x",
-        interval=Interval.of(low, high, "bound"),
+        interval=None if value is None else Interval.of(value.low, value.high, "bound"),
         better="lower",
         evidence=evidence,
         note=note
@@ -129,17 +140,13 @@ def _finding(
     )
 
 
-def _rounded(value: float) -> float:
-    """Six digits: more than the counters tell."""
-    return float(f"{value:.6g}")
-
-
 BATTERY = Battery(
     name=NAME,
     title="write amplification of random writes against how full the drive is, by its SMART data",
     trust="P",
     parameters=Parameters,
-    steps=steps,
+    measure=measure,
+    conclude=conclude,
     departs=departs,
     parts=parts,
     present="flashtwin.batteries.waf_present",

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 Axis = Literal["bytes", "seconds", "cell"]
@@ -139,6 +139,22 @@ class Finding:
         """Where the interval ends, if it does."""
         return None if self.interval is None else self.interval.high
 
+    def noted(self, text: str) -> Finding:
+        """The same with something more to say, behind what its note says already."""
+        return replace(self, note=f"{self.note}; {text}" if self.note else text)
+
+    def rounded(self) -> Finding:
+        """With six digits: more than a clock or a meter tells, and no last bits of a sum."""
+        if self.number is None:
+            return self
+        interval = self.interval
+        if interval is not None:
+            low, high = (
+                None if end is None else _six(end) for end in (interval.low, interval.high)
+            )
+            interval = replace(interval, low=low, high=high)
+        return replace(self, value=_six(self.number), interval=interval)
+
     def to_json(self) -> dict[str, Any]:
         """Plain values; `id` and `kind` are told for other readers, and follow from the rest."""
         row: dict[str, Any] = {
@@ -224,6 +240,10 @@ def _number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"{value!r} is not a number")
     return float(value)
+
+
+def _six(value: float) -> float:
+    return float(f"{value:.6g}")
 
 
 def _finite(value: float | None) -> float | None:

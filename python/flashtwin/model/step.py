@@ -15,7 +15,6 @@ from flashtwin.model.job import Job as Job
 from flashtwin.model.job import ReadWrite as ReadWrite
 
 if TYPE_CHECKING:
-    from flashtwin.model.finding import Finding
     from flashtwin.model.series import Series
 
 
@@ -86,12 +85,10 @@ class Ask:
 class Mark:
     """A named place in the journal; costs nothing and does nothing.
 
-    `found` is what the battery concluded so far, for whoever watches and for a run that is stopped;
-    a drive leaves it alone, and the journal does not keep it.
+    A battery sets one where there is something new to conclude, for whoever watches.
     """
 
     label: str
-    found: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

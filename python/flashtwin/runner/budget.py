@@ -16,7 +16,7 @@ that is taken up comes to the same ones.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from flashtwin.model.step import Result, Step
     from flashtwin.model.target import DriveInfo
     from flashtwin.runner.estimate import Estimate, StepEstimate
+    from flashtwin.runs.journal import StepRecord
 
 
 # A step is not begun for less, nor for so small a share of a budget that is short itself.
@@ -167,32 +168,6 @@ class Budget:
             self._took_s += answer.duration_ns / 1e9
             self._should_s += careful_s(expected)
 
-    def findings(self) -> list[Finding]:
-        """What every battery lacks, among its findings."""
-        batteries = dict.fromkeys(piece.battery for piece in self.left_out)
-        return [self._finding(battery) for battery in batteries]
-
-    def _finding(self, battery: str) -> Finding:
-        titles = [
-            f"{piece.part.title} (cut short)" if piece in self._cut else piece.part.title
-            for piece in self.left_out
-            if piece.battery == battery
-        ]
-        named = ", ".join(titles) if self._done(battery) else "all of it"
-        note = f"{named}; the budget was {about(self.seconds)}"
-        return Finding(
-            battery=battery,
-            name=LEFT_OUT,
-            title="Left out for the budget",
-            value=float(len(titles)),
-            unit="parts",
-            note=note,
-        )
-
-    def _done(self, battery: str) -> bool:
-        """Whether a part of it was begun and not dropped."""
-        return any(one.battery == battery and one not in self._out for one in self._started)
-
     def _used_up(self, used_s: float) -> bool:
         return self.seconds - used_s < min(LEAST_S, LEAST_SHARE * self.seconds)
 
@@ -258,6 +233,45 @@ class Budget:
             hint="give more, or less to do: a smaller --size or --scale, a battery's parameters",
             exit_code=USAGE,
         )
+
+
+def left_out(
+    budget: Mapping[str, Any],
+    requests: Sequence[Request],
+    info: DriveInfo,
+    steps: Sequence[StepRecord],
+) -> list[Finding]:
+    """What every battery lacks, among its findings: from what the manifest says of the budget."""
+    found = []
+    for request in requests:
+        rows = [row for row in budget.get("left_out") or () if row["battery"] == request.name]
+        if rows:
+            labels = [step.label for step in steps if step.battery == request.name]
+            gone = {row["part"] for row in rows if not row.get("cut")}
+            parts = [
+                part
+                for part in request.battery.parts(request.parameters, info)
+                if part.title not in gone
+            ]
+            some = any(part.holds(label) for part in parts for label in labels)
+            found.append(_finding(request.name, rows, budget["seconds"], some=some))
+    return found
+
+
+def _finding(
+    battery: str, rows: Sequence[Mapping[str, Any]], seconds: float, *, some: bool
+) -> Finding:
+    """`some`: of the battery some part was done, or was begun and cut."""
+    titles = [f"{row['part']} (cut short)" if row.get("cut") else row["part"] for row in rows]
+    named = ", ".join(titles) if some else "all of it"
+    return Finding(
+        battery=battery,
+        name=LEFT_OUT,
+        title="Left out for the budget",
+        value=float(len(titles)),
+        unit="parts",
+        note=f"{named}; the budget was {about(seconds)}",
+    )
 
 
 def _piece(battery: str, part: Part, rank: int, steps: Sequence[StepEstimate]) -> Piece:

@@ -12,10 +12,11 @@ and on top of the largest step its tables as they are written.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.series import Series
 from flashtwin.model.step import (
     Chain,
@@ -45,6 +46,8 @@ SAMPLE_BYTES, DIRECTION_BYTES, WRITING_BYTES = 400, 64, 130
 FILL_SAMPLE_S = 0.5
 # Purge, flush, marks: not nothing, so that progress moves.
 LEAST_S = 0.001
+# A battery that asks for more never ends where nothing happens.
+MOST_STEPS = 100_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,12 +132,11 @@ def estimate(
     """Play the batteries; raises their `FlashtwinError` where one does not suit the target."""
     found: list[StepEstimate] = []
     for request in requests:
-        going = request.battery.steps(request.parameters, info)
-        step = _next(going, None)
-        while step is not None:
-            if not isinstance(step, Mark):
-                found.append(_of_step(request.name, step, info, stream_bytes_s))
-            step = _next(going, _nothing(step, info))
+        found += [
+            _of_step(request.name, step, info, stream_bytes_s)
+            for step in _steps(request, info)
+            if not isinstance(step, Mark)
+        ]
     made = info.capacity_bytes if info.can.filled_first and found else 0
     return Estimate(
         steps=tuple(found),
@@ -142,6 +144,27 @@ def estimate(
         making_s=made / stream_bytes_s,
         drive_memory_bytes=info.memory_bytes,
     )
+
+
+def _steps(request: Request, info: DriveInfo) -> Iterator[Step]:
+    """The steps that a battery will ask for, as far as can be told before."""
+    going = request.battery.measure(request.parameters, info)
+    first = _next(going, None)
+    if request.battery.estimate is not None:
+        # What does not suit the target was refused with the first step.
+        yield from request.battery.estimate(request.parameters, info).expected
+        return
+    step, count = first, 0
+    while step is not None:
+        yield step
+        count += 1
+        if count > MOST_STEPS:
+            raise FlashtwinError(
+                f"{request.name} asks for more than {MOST_STEPS:,} steps, whatever they tell",
+                hint="a battery whose steps depend on results has to estimate itself",
+                exit_code=USAGE,
+            )
+        step = _next(going, _nothing(step, info))
 
 
 def _next(going: Steps, answer: Result | NotPossible | None) -> Step | None:

@@ -12,21 +12,22 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from flashtwin import __version__
 from flashtwin.batteries.base import registry
+from flashtwin.batteries.base.record import LEFT_OUT
 from flashtwin.batteries.base.registry import Request
 from flashtwin.drives import memory
 from flashtwin.drives.protocol import Drive, TellsHost, TellsSmart
 from flashtwin.errors import FlashtwinError
-from flashtwin.model.finding import Finding
 from flashtwin.model.step import Mark, NotPossible, Result, Step
 from flashtwin.model.target import DriveInfo, Interrupted, Progress
 from flashtwin.runner import cut
 from flashtwin.runner.budget import Budget
+from flashtwin.runner.conclude import Teller, findings_of
 from flashtwin.runner.cut import Given
 from flashtwin.runner.estimate import Estimate, estimate
 from flashtwin.runner.host import Clock, describe
@@ -38,8 +39,9 @@ from flashtwin.runner.stop import Stop, listening
 from flashtwin.runs.rundir import Moment, Run, State
 from flashtwin.runs.writer import Writer
 
+# A part of a battery has fewer steps; a loop that waits for a result asks for more.
+MOST_EMPTY = 100_000
 Asked = Request | tuple[str, Mapping[str, object] | object]
-LEFT_OUT = "left out for the budget"
 
 
 @dataclass
@@ -54,9 +56,10 @@ class _Going:
     budget: Budget | None
     keeper: Keeper
     past: Past
+    teller: Teller
+    requests: Sequence[Request]
     clock_s: float = 0.0
     note: str | None = None
-    found: list[Finding] = field(default_factory=list)
 
     def watch(self, progress: Progress) -> bool:
         self.pace.moved(progress)
@@ -171,7 +174,7 @@ def _host_before(run: Run, observer: Observer) -> Mapping[str, Any]:
 
 def _plan(requests: list[Request], info: DriveInfo, budget_s: float | None) -> _Plan:
     whole = estimate(requests, info)
-    departs = {one.name: one.battery.departs(one.parameters, info) for one in requests}
+    departs = {one.name: one.battery.departures(one.parameters, info) for one in requests}
     budget = None if budget_s is None else Budget(budget_s, requests, info, whole)
     expected = budget.kept(whole) if budget else whole
     memory.require(
@@ -207,6 +210,8 @@ def _go(
         budget=plan.budget,
         keeper=keeper,
         past=Past(writer, drive, keeper),
+        teller=Teller(drive.info, observer, writer.answer),
+        requests=plan.requests,
     )
     state: State | None = "failed"
     try:
@@ -238,21 +243,24 @@ def stopped(out: Path | str) -> str:
 
 
 def _battery(going: _Going, request: Request) -> None:
-    """Play one battery to its end; its findings join those of the run."""
-    steps = request.battery.steps(request.parameters, going.drive.info)
-    before = len(going.found)
+    """Play one battery to its end; where a mark says so, look what can be concluded."""
+    steps = request.battery.measure(request.parameters, going.drive.info)
+    empty = 0
     try:
         step = next(steps)
         while True:
             answer = _step(going, request.name, step)
-            if isinstance(step, Mark):
-                _tell(going, request.name, step.found)
+            if isinstance(step, Mark) and going.past.over:
+                going.teller.look(request, going.writer.records)
+            # Nothing that is left out or not possible changes what a loop waits for.
+            empty = empty + 1 if isinstance(answer, NotPossible) else 0
+            if empty > MOST_EMPTY:
+                steps.close()
+                going.observer.noted(f"{request.name} ends: {MOST_EMPTY:,} steps told it nothing")
+                return
             step = steps.send(answer)
-    except StopIteration as end:
-        told = {finding.id for finding in going.found[before:]}
-        last: list[Finding] = end.value
-        going.observer.found(request.name, [one for one in last if one.id not in told])
-        going.found[before:] = last
+    except StopIteration:
+        return
 
 
 def _step(going: _Going, battery: str, step: Step) -> Result | NotPossible:
@@ -334,21 +342,22 @@ def _told(drive: Drive) -> dict[str, Any]:
     return drive.host() if isinstance(drive, TellsHost) else {}
 
 
-def _tell(going: _Going, battery: str, found: tuple[Finding, ...]) -> None:
-    going.found += found
-    if found:
-        going.observer.found(battery, found)
-
-
 def _close(going: _Going, state: State, host: Mapping[str, object]) -> None:
     """Leave the directory readable; on a failed run the first error is the one that is told."""
     try:
         _smart(going, "after")
-        left, more = [], {}
-        if going.budget:
-            left, more = going.budget.findings(), {"budget": going.budget.to_json()}
+        more = {"budget": going.budget.to_json()} if going.budget else {}
+        found = findings_of(
+            going.requests,
+            going.drive.info,
+            going.writer.records,
+            going.writer.answer,
+            finished=state == "finished",
+            budget=more.get("budget"),
+        )
+        going.teller.tell(found)
         going.writer.host(host)
-        run = going.writer.close([*going.found, *left], state=state, more=more)
+        run = going.writer.close(found, state=state, more=more)
         going.observer.closed(run)
     except FlashtwinError:
         going.writer.leave()
@@ -371,6 +380,7 @@ def _manifest(info: DriveInfo, plan: _Plan, seed: int, command: Sequence[str]) -
             "kind": info.kind,
             "capacity_bytes": info.capacity_bytes,
             "virtual_time": info.can.virtual_time,
+            "can": asdict(info.can),
             "identity": info.identity,
         },
         "seed": seed,

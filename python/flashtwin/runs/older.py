@@ -28,6 +28,12 @@ _HEAD_CELLS = ("SEQ1M-Q8T1", "RND4K-Q1T1")
 _BETTER = {"cache_size": "higher", "fold_begin": "higher"}
 
 
+def capabilities(target: Mapping[str, Any]) -> dict[str, bool]:
+    """What conclusions need to know of a drive, of a manifest that names its kind alone."""
+    virtual = bool(target.get("virtual_time", target.get("kind") == "twin"))
+    return {"whole_drive": target.get("kind") != "file", "virtual_time": virtual}
+
+
 def findings(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The rows of findings.json as schema 4 has them."""
     made = [_finding(row) for row in rows]

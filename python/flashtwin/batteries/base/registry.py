@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from flashtwin.batteries.base import parameter
+from flashtwin.batteries.base.record import Record, completed
 from flashtwin.errors import USAGE, FlashtwinError
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from flashtwin.model.target import DriveInfo
 
     Answer = Result | NotPossible
-    Steps = Generator[Step, Answer, list[Finding]]
+    Steps = Generator[Step, Answer, None]
 
 _MODULES = {
     "fill": "flashtwin.batteries.fill",
@@ -53,25 +54,61 @@ def undivided(parameters: object, info: DriveInfo) -> Sequence[Part]:
     return ()
 
 
+def by_the_book(parameters: object, info: DriveInfo) -> list[str]:
+    """The departures of a battery that has none."""
+    return []
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forecast:
+    """The steps that a battery expects to ask for, and those that it asks for at most."""
+
+    expected: Sequence[Step]
+    most: Sequence[Step] = ()
+
+
+def host_ns(parameters: Any, info: DriveInfo) -> int:
+    """The host's own time a command, for jobs: real hosts spend their own."""
+    return round(parameters.host_us * 1000) if info.can.host_time else 0
+
+
 @dataclass(frozen=True, kw_only=True)
 class Battery:
     """A family of tests. `trust` is S, P or M: how well the original is known (see the docs).
 
-    `steps(parameters, info)` is the generator; it raises `FlashtwinError` before its first step if
-    the target does not suit. `departs(parameters, info)` says where it leaves the original.
-    `parts(parameters, info)` are the parts that a budget may leave out, the one worth most first;
-    steps in no part are done with the first of them. `present` is the module that says how a page
-    shows it (see `base.present`); none is for tables of its findings.
+    `measure(parameters, info)` is the generator of steps; it raises `FlashtwinError` before its
+    first one if the target does not suit, and hears of each what came of it. `conclude(record)` is
+    pure: the answered steps in, findings out, however the run came about. `departs(parameters,
+    info)` says where it leaves the original. `parts(parameters, info)` are the parts that a budget
+    may leave out, the one worth most first; steps in no part are done with the first of them.
+    `estimate(parameters, info)` is for a battery whose steps depend on results: played without a
+    drive it would not end.
+    `present` is the module that says how a page shows it (see `base.present`); none is for tables
+    of its findings.
     """
 
     name: str
     title: str
     trust: str
     parameters: type
-    steps: Callable[[Any, DriveInfo], Steps]
-    departs: Callable[[Any, DriveInfo], list[str]]
+    measure: Callable[[Any, DriveInfo], Steps]
+    conclude: Callable[[Record], Sequence[Finding]]
+    departs: Callable[[Any, DriveInfo], list[str]] = by_the_book
     parts: Callable[[Any, DriveInfo], Sequence[Part]] = undivided
     present: str | None = None
+    estimate: Callable[[Any, DriveInfo], Forecast] | None = None
+
+    def findings(self, record: Record) -> list[Finding]:
+        """What a record says: `conclude`'s findings as all batteries tell them."""
+        return completed(record, self.conclude(record))
+
+    def departures(self, parameters: Any, info: DriveInfo) -> list[str]:
+        """Where it leaves the original, and what is assumed of a host that is simulated."""
+        told = self.departs(parameters, info)
+        host_us = getattr(parameters, "host_us", None)
+        if info.can.host_time and host_us is not None:
+            told = [*told, f"the host takes {host_us:g} us a command (a prior, set host_us)"]
+        return told
 
     def rows(self) -> list[parameter.Row]:
         """What can be set."""

@@ -1,0 +1,113 @@
+"""What a battery concludes from: its parameters, what is known of the target, the answered steps.
+
+A record is the same whether a run is under way, stored, cut short or from an older flashtwin: it is
+made of what is in the run's journal. A step that is not there was left out, or is yet to come.
+Invariants: a step's measurements are read when they are asked for; the inside of a simulated drive
+is not among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from flashtwin.model.finding import Finding
+from flashtwin.model.step import JobTotals, NotPossible, Result
+from flashtwin.model.target import DriveInfo
+
+LEFT_OUT = "left out for the budget"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answered:
+    """A step that ended. `not_possible`: why the drive could not do it, else none.
+
+    `detail` has the step's own fields as JSON values; `cut`: a budget ended it early.
+    """
+
+    label: str
+    kind: str
+    detail: Mapping[str, Any]
+    jobs: tuple[JobTotals, ...] = ()
+    duration_ns: int = 0
+    not_possible: str | None = None
+    cut: bool = False
+    read: Callable[[], Result | NotPossible] = field(compare=False)
+
+    @cached_property
+    def answer(self) -> Result | NotPossible:
+        """What the drive answered, without its inside."""
+        if self.not_possible is not None:
+            return NotPossible(reason=self.not_possible)
+        answer = self.read()
+        return replace(answer, xray={}) if isinstance(answer, Result) else answer
+
+    @property
+    def ending(self) -> str:
+        """How far a step came that a budget ended."""
+        asked = [job.get("io_bytes") for job in self.detail.get("jobs", ())]
+        if asked and all(asked):
+            moved = sum(job.bytes for job in self.jobs)
+            return f"the budget ended the step after {moved / 1e9:.4g} of {sum(asked) / 1e9:.4g} GB"
+        return f"the budget ended the step after {self.duration_ns / 1e9:.4g} s"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """A battery's part of a run, its steps in order."""
+
+    parameters: Any
+    info: DriveInfo
+    steps: Sequence[Answered]
+
+    def step(self, label: str) -> Answered | None:
+        """The step of that label, if it ended."""
+        return self._by_label.get(label)
+
+    def answer(self, label: str) -> Result | NotPossible:
+        """What came of a step; of one that is not there, that it was left out."""
+        step = self.step(label)
+        return NotPossible(reason=LEFT_OUT) if step is None else step.answer
+
+    def result(self, label: str) -> Result | None:
+        """What a step measured; none where it did not take place."""
+        answer = self.answer(label)
+        return answer if isinstance(answer, Result) else None
+
+    @cached_property
+    def _by_label(self) -> dict[str, Answered]:
+        return {step.label: step for step in reversed(self.steps)}
+
+
+def completed(record: Record, findings: Sequence[Finding]) -> list[Finding]:
+    """Findings as all batteries tell them: rounded, and with what their steps went through.
+
+    A finding that rests on a step that a budget ended says so, and so does one that rests on the
+    first work after an erase that was not possible.
+    """
+    unerased = _first_after_failed_purge(record)
+    made = []
+    for finding in findings:
+        label = finding.evidence.label if finding.evidence else None
+        step = None if label is None else record.step(label)
+        if step is not None and step.cut:
+            finding = finding.noted(step.ending)
+        if label in unerased:
+            finding = finding.noted("the target was not erased before")
+        made.append(finding.rounded())
+    return made
+
+
+def _first_after_failed_purge(record: Record) -> set[str]:
+    """The labels of the steps that did the first work after a purge that was not possible."""
+    found: set[str] = set()
+    waiting = False
+    for step in record.steps:
+        if step.kind == "purge":
+            waiting = step.not_possible is not None
+        elif step.kind in ("run", "fill", "chain") and waiting:
+            found.add(step.label)
+            waiting = False
+    return found

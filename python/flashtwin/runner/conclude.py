@@ -1,0 +1,124 @@
+"""What the batteries of a run conclude, from the steps in its journal: live, stopped or stored.
+
+Invariant: the findings follow from the manifest, the journal and its tables alone, so that a run
+that is read back says what it said when it ended, as long as the analysis is the same.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from flashtwin.batteries.base import registry
+from flashtwin.batteries.base.record import Answered, Record
+from flashtwin.batteries.base.registry import Request
+from flashtwin.model.finding import Finding
+from flashtwin.model.step import NotPossible, Result
+from flashtwin.model.target import Capabilities, DriveInfo
+from flashtwin.runner.budget import left_out
+from flashtwin.runner.observer import Observer
+from flashtwin.runs import older
+from flashtwin.runs.journal import StepRecord
+from flashtwin.runs.rundir import Run
+
+# Of the time of a run that may go into findings before its end.
+SHARE = 0.05
+
+Read = Callable[[int], Result | NotPossible]
+
+
+def record_of(request: Request, info: DriveInfo, steps: Sequence[StepRecord], read: Read) -> Record:
+    """A battery's part of a journal; `read` gives a step's answer by its number."""
+    mine = [
+        Answered(
+            label=step.label,
+            kind=step.kind,
+            detail=step.detail,
+            jobs=step.jobs,
+            duration_ns=step.duration_ns,
+            not_possible=step.not_possible,
+            cut=step.cut,
+            read=partial(read, step.step),
+        )
+        for step in steps
+        if step.battery == request.name
+    ]
+    return Record(parameters=request.parameters, info=info, steps=mine)
+
+
+def findings_of(
+    requests: Sequence[Request],
+    info: DriveInfo,
+    steps: Sequence[StepRecord],
+    read: Read,
+    *,
+    finished: bool,
+    budget: Mapping[str, Any] | None = None,
+) -> list[Finding]:
+    """The findings of all batteries that were begun, and what a budget left out of them."""
+    found: list[Finding] = []
+    for request in _begun(requests, steps, finished):
+        found += request.battery.findings(record_of(request, info, steps, read))
+    return found + (left_out(budget, requests, info, steps) if budget else [])
+
+
+def _begun(
+    requests: Sequence[Request], steps: Sequence[StepRecord], finished: bool
+) -> Sequence[Request]:
+    """Of a run that is not finished those up to the last that has a step."""
+    there = {step.battery for step in steps}
+    last = max((n for n, request in enumerate(requests) if request.name in there), default=-1)
+    return requests if finished else requests[: last + 1]
+
+
+def conclude(run: Run) -> list[Finding]:
+    """What today's analysis concludes from a stored run."""
+    manifest = run.manifest
+    asked = [(row["name"], row.get("parameters") or {}) for row in manifest.get("batteries") or ()]
+    return findings_of(
+        [registry.request(name, parameters) for name, parameters in asked],
+        info_of(run),
+        run.steps,
+        run.result,
+        finished=run.finished,
+        budget=manifest.get("budget"),
+    )
+
+
+def info_of(run: Run) -> DriveInfo:
+    """What the manifest says of the target."""
+    target = run.target
+    return DriveInfo(
+        name=str(target["name"]),
+        kind=str(target.get("kind", "")),
+        capacity_bytes=int(target.get("capacity_bytes") or 0),
+        can=Capabilities(**(target.get("can") or older.capabilities(target))),
+        identity=dict(target.get("identity") or {}),
+    )
+
+
+class Teller:
+    """Tells findings while a run goes on, as long as that takes a small share of its time."""
+
+    def __init__(self, info: DriveInfo, observer: Observer, read: Read) -> None:
+        self._info, self._observer, self._read = info, observer, read
+        self._began, self._spent_s, self._last_s = time.monotonic(), 0.0, 0.0
+        self._told: set[str] = set()
+
+    def look(self, request: Request, steps: Sequence[StepRecord]) -> None:
+        """Conclude what is there of a battery, unless that was dear so far."""
+        now = time.monotonic()
+        if self._spent_s + self._last_s > SHARE * (now - self._began):
+            return
+        self.tell(request.battery.findings(record_of(request, self._info, steps, self._read)))
+        self._last_s = time.monotonic() - now
+        self._spent_s += self._last_s
+
+    def tell(self, findings: Sequence[Finding]) -> None:
+        """Those that were not told before, battery by battery."""
+        new = [one for one in findings if one.id not in self._told]
+        self._told |= {one.id for one in new}
+        for battery in dict.fromkeys(one.battery for one in new):
+            self._observer.found(battery, [one for one in new if one.battery == battery])
