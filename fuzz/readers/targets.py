@@ -65,7 +65,7 @@ def run(data: bytes) -> bool:
         stored = Run(folder)
         try:
             _ = (stored.manifest, stored.target, stored.findings, stored.host)
-            _ = (stored.smart("before"), stored.steps, stored.series_frame(), stored.hist_frame())
+            _ = (stored.smart("before"), stored.steps, stored.series_table(), stored.hist_table())
         except FlashtwinError as error:
             return _refused(error)
         return told.is_run

@@ -1,6 +1,6 @@
 """The typed face of crates/python: specs checked and twins run in Rust."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any, Self, TypedDict, final, type_check_only
 
@@ -13,10 +13,15 @@ __all__ = [
     "Spec",
     "SpecError",
     "Stopped",
+    "TableError",
     "TraceError",
     "Twin",
     "load_spec",
+    "pack_tables",
+    "read_parquet",
     "survey_trace",
+    "unpack_tables",
+    "write_parquet",
 ]
 
 # Raised with every change after which the same spec and seed give other results.
@@ -182,6 +187,7 @@ class SpecError(Exception):
 
 # Its arguments: the line (0 for the file as a whole), what is wrong, and which kind of wrong that
 # is (format, version, empty, files, io, line).
+class TableError(Exception): ...
 class TraceError(Exception): ...
 class Stopped(Exception): ...  # noqa: N818 - a state of the run, not an error
 
@@ -261,3 +267,13 @@ def load_spec(
     scale: str | None = None,
 ) -> Spec: ...
 def survey_trace(path: str | PathLike[str], options: str) -> TraceSurvey: ...
+def write_parquet(
+    columns: Sequence[
+        tuple[str, NDArray[np.int64] | NDArray[np.float64] | tuple[NDArray[np.int64], list[str]]]
+    ],
+) -> bytes: ...
+def read_parquet(data: bytes, most_values: int) -> dict[str, NDArray[np.int64]]: ...
+def pack_tables(
+    tables: Sequence[tuple[str, Sequence[tuple[str, NDArray[np.int64]]]]],
+) -> bytes: ...
+def unpack_tables(block: bytes, most_values: int) -> dict[str, dict[str, NDArray[np.int64]]]: ...

@@ -28,7 +28,7 @@ from sandbox import Sandbox, become_subreaper, block_device
 
 Case = Callable[[Sandbox], None]
 PROGRESS_S = 2.0
-_LATER = ("duckdb", "jinja2", "polars", "rich.console", "scipy.stats")
+_LATER = ("duckdb", "jinja2", "rich.console")
 
 
 @dataclass(frozen=True, kw_only=True)

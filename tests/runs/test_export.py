@@ -30,33 +30,33 @@ MIX = "003-cdm-RND4K-Q4T1-mix-1.json"
 
 def test_tables_hold_what_the_run_holds(tmp_path: Path) -> None:
     run = store(tmp_path / "run")
-    series = tables.series(run)
-    raw = run.series_frame()
-    assert series.height == raw.height and series["bytes"].sum() == raw["bytes"].sum()
+    series = tables.series(run).polars()
+    raw = run.series_table()
+    assert series.height == len(raw["step"]) and series["bytes"].sum() == raw["bytes"].sum()
     assert series.columns[:3] == ["step", "battery", "label"]
     first = series.row(0, named=True)
     assert (first["label"], first["direction"]) == ("fill/128k-q32/pass-1", "write")
     assert first["mb_s"] == pytest.approx(461.0, rel=1e-3)
     assert first["lat_mean_us"] == pytest.approx(1433.333)
-    hist = tables.hist(run)
-    assert hist["count"].sum() == run.hist_frame()["count"].sum()
+    hist = tables.hist(run).polars()
+    assert hist["count"].sum() == run.hist_table()["count"].sum()
     assert ((hist["from_ns"] <= 100_000) & (hist["to_ns"] >= 100_000)).sum() == 1
-    steps = tables.steps(run)
+    steps = tables.steps(run).polars()
     assert steps["kind"].to_list() == ["purge", "run", "rest", "run"]
     assert steps["not_possible"].to_list()[0] == "it is paper"
-    assert steps["bytes"].sum() == tables.jobs(run)["bytes"].sum() == raw["bytes"].sum()
-    found = tables.findings(run)
+    assert steps["bytes"].sum() == tables.jobs(run).polars()["bytes"].sum() == raw["bytes"].sum()
+    found = tables.findings(run).polars()
     assert found["id"].to_list() == run.findings.keys()
     assert found["value"].to_list() == [one.value for one in run.findings]
     assert found.row(0, named=True)["on_label"] == "fill/128k-q32/pass-1"
-    assert tables.per_gb(run)["end_bytes"].to_list()[:2] == [GB, 2 * GB]
+    assert tables.per_gb(run).values("end_bytes")[:2] == [GB, 2 * GB]
     assert tables.xray(run).height == 0
 
 
 def test_an_interval_without_requests_has_no_mean(tmp_path: Path) -> None:
     run = store(tmp_path / "run", rates=(100.0, 0.0, 100.0))
-    assert tables.series(run)["lat_mean_us"].to_list()[1] is None
-    assert tables.series(run)["mb_s"].to_list()[1] == 0.0
+    assert tables.series(run).values("lat_mean_us")[1] is None
+    assert tables.series(run).values("mb_s")[1] == 0.0
 
 
 def test_tables_of_a_run_without_anything(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_files_read_back(tmp_path: Path, form: str) -> None:
     }
     read = pl.read_csv if form == "csv" else pl.read_parquet
     for file in files:
-        table = tables.table(run, file.stem)
+        table = tables.table(run, file.stem).polars()
         back = read(file)
         assert back.columns == table.columns and back.height == table.height
         for name in table.columns:

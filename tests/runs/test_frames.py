@@ -29,7 +29,7 @@ def result(direction: int, *amounts: int) -> Result:
 
 def test_each_gb_has_a_row_with_its_time() -> None:
     table = frames.of_result(3, result(WRITE, 500 * MB, 500 * MB, 250 * MB, 250 * MB, 250 * MB))
-    rows = table["per_gb"].to_dict(as_series=False)
+    rows = {name: values.tolist() for name, values in table["per_gb"].items()}
     assert rows["step"] == [3, 3]
     assert rows["direction"] == [WRITE, WRITE]
     assert rows["end_bytes"] == [1000 * MB, 1750 * MB]
@@ -39,4 +39,4 @@ def test_each_gb_has_a_row_with_its_time() -> None:
 
 def test_a_step_that_moved_less_than_a_gb_has_none() -> None:
     table = frames.of_result(0, result(READ, 999 * MB))
-    assert table["per_gb"].height == 0
+    assert frames.rows(table["per_gb"]) == 0

@@ -8,6 +8,7 @@ mod direct;
 mod fio;
 mod snapshot;
 mod spec;
+mod tables;
 mod trace;
 mod twin;
 
@@ -19,11 +20,16 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("MODEL", flashtwin_drive::snapshot::MODEL)?;
     module.add("SnapshotError", py.get_type::<snapshot::SnapshotError>())?;
     module.add("SpecError", py.get_type::<spec::SpecError>())?;
+    module.add("TableError", py.get_type::<tables::TableError>())?;
     module.add("Stopped", py.get_type::<twin::Stopped>())?;
     module.add("TraceError", py.get_type::<trace::TraceError>())?;
     module.add_class::<spec::Spec>()?;
     module.add_class::<twin::Twin>()?;
     module.add_function(wrap_pyfunction!(spec::load_spec, module)?)?;
     module.add_function(wrap_pyfunction!(trace::survey_trace, module)?)?;
+    module.add_function(wrap_pyfunction!(tables::write_parquet, module)?)?;
+    module.add_function(wrap_pyfunction!(tables::read_parquet, module)?)?;
+    module.add_function(wrap_pyfunction!(tables::pack_tables, module)?)?;
+    module.add_function(wrap_pyfunction!(tables::unpack_tables, module)?)?;
     Ok(())
 }

@@ -1,4 +1,4 @@
-"""Charts of a run's frames for notebooks; the frames keep every row.
+"""Charts of a run's tables for notebooks; the tables keep every row.
 
 A line has its means over equal pieces of the axis, as many as a notebook can hold together with the
 others; the report is the place for every stall and spike. Invariant: a chart has at most `ROWS`
@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.runs.tables import Sheet, Words
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from flashtwin.charts.chart import Chart
 
 ROWS = 5000
@@ -26,18 +26,17 @@ _TITLES = {"gb": "data moved (GB)", "s": "time (s)"}
 WIDTH, HEIGHT = 640, 300
 
 
-def speeds(series: pl.DataFrame, label: str | None, over: Literal["gb", "s"]) -> Chart:
+def speeds(series: Sheet, label: str | None, over: Literal["gb", "s"]) -> Chart:
     """MB/s over data or time, a line for each step and direction."""
-    import polars as pl
-
-    parts = _lines(series, label)
-    most = max(min(ROWS // max(len(parts), 1), MOST), FEWEST)
-    frames = [
-        _pieces(rows, over, most).with_columns(pl.lit(name).alias("step"))
-        for name, rows in parts[: ROWS // FEWEST]
+    lines = _lines(series, label)
+    most = max(min(ROWS // max(len(lines), 1), MOST), FEWEST)
+    points = [
+        {"x": x, "mb_s": speed, "step": name}
+        for name, rows in lines[: ROWS // FEWEST]
+        for x, speed in zip(*(axis.tolist() for axis in _pieces(rows, over, most)), strict=True)
     ]
     return _chart(
-        pl.concat(frames),
+        points,
         "step-before",
         {
             "x": {"field": "x", "type": "quantitative", "title": _TITLES[over]},
@@ -47,25 +46,21 @@ def speeds(series: pl.DataFrame, label: str | None, over: Literal["gb", "s"]) ->
     )
 
 
-def latencies(hist: pl.DataFrame, label: str | None) -> Chart:
+def latencies(hist: Sheet, label: str | None) -> Chart:
     """The share of requests that took at most so long, on a logarithmic axis."""
-    import polars as pl
-
-    chosen = _chosen(hist, label)
-    shares = (
-        chosen.sort("step", "direction", "bucket")
-        .with_columns(_name(), (pl.col("to_ns") / 1000).alias("us"))
-        .with_columns(
-            (pl.col("count").cum_sum() * 100 / pl.col("count").sum()).over("name").alias("percent")
-        )
-        .select("name", "us", "percent")
-    )
+    points = []
+    for name, rows in _named(hist, label):
+        order = np.argsort(rows["bucket"], kind="stable")
+        counts = rows["count"][order]
+        shares = np.cumsum(counts) * 100 / counts.sum()
+        for to_ns, share in zip(rows["to_ns"][order].tolist(), shares.tolist(), strict=True):
+            points.append({"name": name, "us": to_ns / 1000, "percent": share})
     # Where there are more buckets than a chart may have rows, every so many-th stands for those
     # before it; the curve rises, so nothing is lost but detail.
-    every = -(-shares.height // ROWS)
+    every = max(-(-len(points) // ROWS), 1)
     scale = {"type": "log"}
     return _chart(
-        shares.gather_every(every),
+        points[::every],
         "step-after",
         {
             "x": {"field": "us", "type": "quantitative", "title": "latency (us)", "scale": scale},
@@ -75,7 +70,7 @@ def latencies(hist: pl.DataFrame, label: str | None) -> Chart:
     )
 
 
-def _chart(rows: pl.DataFrame, interpolate: str, encoding: dict[str, Any]) -> Chart:
+def _chart(rows: list[dict[str, Any]], interpolate: str, encoding: dict[str, Any]) -> Chart:
     """A line for each colour, over rows that lie in the chart; the pointer shows each."""
     from flashtwin.charts.chart import Chart
     from flashtwin.charts.figures import SCHEMA
@@ -86,28 +81,28 @@ def _chart(rows: pl.DataFrame, interpolate: str, encoding: dict[str, Any]) -> Ch
             "$schema": SCHEMA,
             "width": WIDTH,
             "height": HEIGHT,
-            "data": {"values": rows.to_dicts()},
+            "data": {"values": rows},
             "mark": {"type": "line", "interpolate": interpolate},
             "encoding": {**encoding, "tooltip": tip},
         }
     )
 
 
-def outline(series: pl.DataFrame) -> str:
+def outline(series: Sheet) -> str:
     """The curves as one small picture without axes, for the head of a run; "" without a curve."""
     try:
-        parts = _lines(series, None)[:4]
+        lines = _lines(series, None)[:4]
     except FlashtwinError:
         return ""
-    curves = [_pieces(rows, "gb", 200) for _, rows in parts]
-    right = max(float(one["x"].to_numpy().max()) for one in curves)
-    top = max(float(one["mb_s"].to_numpy().max()) for one in curves)
+    curves = [_pieces(rows, "gb", 200) for _, rows in lines]
+    right = max(float(x.max()) for x, _ in curves)
+    top = max(float(speed.max()) for _, speed in curves)
     if not right or not top:
         return ""
     paths = []
-    for index, one in enumerate(curves):
-        x, y = one["x"].to_numpy() / right * 400, 58 - one["mb_s"].to_numpy() / top * 56
-        points = "L".join(f"{a:.1f} {b:.1f}" for a, b in zip(x, y, strict=True))
+    for index, (x, speed) in enumerate(curves):
+        places = zip(x / right * 400, 58 - speed / top * 56, strict=True)
+        points = "L".join(f"{a:.1f} {b:.1f}" for a, b in places)
         paths.append(
             f'<path d="M{points}" fill="none" stroke="{_COLOURS[index]}" stroke-width="1.5"/>'
         )
@@ -119,56 +114,57 @@ def outline(series: pl.DataFrame) -> str:
 _COLOURS = ("#0072b2", "#d55e00", "#00805c", "#b0479a")
 
 
-def _lines(series: pl.DataFrame, label: str | None) -> list[tuple[str, pl.DataFrame]]:
+def _lines(series: Sheet, label: str | None) -> list[tuple[str, Rows]]:
     """Rows of each step and direction with data; without a label those that are curves."""
-    import polars as pl
-
-    chosen = _chosen(series, label).with_columns(_name())
-    parts = [
-        (str(key[0]), rows)
-        for key, rows in chosen.group_by("name", maintain_order=True)
-        if rows["bytes"].sum() > 0 and (label is not None or rows.height >= CURVE_ROWS)
+    lines = [
+        (name, rows)
+        for name, rows in _named(series, label)
+        if rows["bytes"].sum() > 0 and (label is not None or len(rows["bytes"]) >= CURVE_ROWS)
     ]
-    if not parts:
-        least = series.filter(pl.col("bytes") > 0).height
+    if not lines:
+        moved = any(size > 0 for size in series.values("bytes"))
         raise FlashtwinError(
-            "no step of this run is a curve" if least else "nothing was moved in this run",
+            "no step of this run is a curve" if moved else "nothing was moved in this run",
             hint="name a step: run.chart(label)",
             exit_code=USAGE,
         )
-    return parts
+    return lines
 
 
-def _chosen(frame: pl.DataFrame, label: str | None) -> pl.DataFrame:
-    import polars as pl
+Rows = dict[str, NDArray[Any]]
 
-    if label is None:
-        return frame
-    chosen = frame.filter(pl.col("label") == label)
-    if not chosen.height:
-        there = frame["label"].unique(maintain_order=True).to_list()
+
+def _named(sheet: Sheet, label: str | None) -> list[tuple[str, Rows]]:
+    """The rows of each label and direction, in the order in which they first come."""
+    labels, directions = sheet["label"], sheet["direction"]
+    assert isinstance(labels, Words) and isinstance(directions, Words)
+    if label is not None and label not in labels.words:
         raise FlashtwinError(
             f"no step {label} with requests",
-            hint=f"there are {', '.join(map(str, there[:8]))}",
+            hint=f"there are {', '.join(labels.words[:8])}",
             exit_code=USAGE,
         )
-    return chosen
+    numbers = {
+        name: column for name, column in sheet.columns.items() if not isinstance(column, Words)
+    }
+    keys = labels.places * len(directions.words) + directions.places
+    found, first = np.unique(keys, return_index=True)
+    named = []
+    for key in found[np.argsort(first)].tolist():
+        place, direction = divmod(key, len(directions.words))
+        if label is None or labels.words[place] == label:
+            mine = keys == key
+            rows = {name: column[mine] for name, column in numbers.items()}
+            named.append((f"{labels.words[place]}, {directions.words[direction]}", rows))
+    return named
 
 
-def _name() -> pl.Expr:
-    import polars as pl
-
-    return (pl.col("label") + ", " + pl.col("direction").cast(pl.String)).alias("name")
-
-
-def _pieces(rows: pl.DataFrame, over: str, most: int) -> pl.DataFrame:
-    """Bytes over time in at most so many pieces of whole intervals; `x` is where each ends."""
-    import polars as pl
-
-    size = rows["bytes"].to_numpy().astype(np.float64)
-    ends_s = (rows["t_ns"] + rows["dt_ns"]).to_numpy() / 1e9
-    done, spent = np.cumsum(size), np.cumsum(rows["dt_ns"].to_numpy() / 1e9)
+def _pieces(rows: Rows, over: str, most: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Bytes over time in at most so many pieces of whole intervals: where each ends, its MB/s."""
+    size = rows["bytes"].astype(np.float64)
+    ends_s = (rows["t_ns"] + rows["dt_ns"]) / 1e9
+    done, spent = np.cumsum(size), np.cumsum(rows["dt_ns"] / 1e9)
     at = np.unique(np.linspace(0, len(size) - 1, min(most, len(size))).round().astype(int))
     moved, took = np.diff(done[at], prepend=0.0), np.diff(spent[at], prepend=0.0)
     x = done[at] / 1e9 if over == "gb" else ends_s[at]
-    return pl.DataFrame({"x": x, "mb_s": moved / np.maximum(took, 1e-12) / 1e6})
+    return x, moved / np.maximum(took, 1e-12) / 1e6

@@ -69,37 +69,37 @@ class Run:
     @cached_property
     def series(self) -> pl.DataFrame:
         """What the host saw, a row an interval and direction; see docs/reference/python.md."""
-        return tables.series(self.stored)
+        return tables.series(self.stored).polars()
 
     @cached_property
     def hist(self) -> pl.DataFrame:
         """Latency counts in fio's buckets by step and direction."""
-        return tables.hist(self.stored)
+        return tables.hist(self.stored).polars()
 
     @cached_property
     def steps(self) -> pl.DataFrame:
         """A row a step."""
-        return tables.steps(self.stored)
+        return tables.steps(self.stored).polars()
 
     @cached_property
     def jobs(self) -> pl.DataFrame:
         """A row a job of each step."""
-        return tables.jobs(self.stored)
+        return tables.jobs(self.stored).polars()
 
     @cached_property
     def per_gb(self) -> pl.DataFrame:
         """How long each GB took."""
-        return tables.per_gb(self.stored)
+        return tables.per_gb(self.stored).polars()
 
     @cached_property
     def meter(self) -> pl.DataFrame:
         """Watts and degrees, a row a sample of a meter; no row where there was none."""
-        return tables.meter(self.stored)
+        return tables.meter(self.stored).polars()
 
     @cached_property
     def xray(self) -> pl.DataFrame:
         """The inside of a twin over time; no row for a real drive."""
-        return tables.xray(self.stored)
+        return tables.xray(self.stored).polars()
 
     def smart(self, when: Literal["before", "after"] = "after") -> dict[str, Any]:
         """The drive's SMART data, of a drive that tells them."""
@@ -138,13 +138,13 @@ class Run:
         """Speed over data or time: of one step, or of every step that is a curve."""
         from flashtwin.api.charts import speeds
 
-        return speeds(self.series, label, over)
+        return speeds(tables.series(self.stored), label, over)
 
     def latency_chart(self, label: str | None = None) -> Chart:
         """The share of requests below each latency, of one step or of all."""
         from flashtwin.api.charts import latencies
 
-        return latencies(self.hist, label)
+        return latencies(tables.hist(self.stored), label)
 
     def _step(self, label: str) -> int:
         step = self.stored.step(label)
@@ -165,7 +165,7 @@ class Run:
 
         head = f"<p><b>{escape(self.target)}</b>, {escape(self.state)}, seed {self.seed}<br>"
         place = f"<code>{escape(str(self.path))}</code></p>"
-        return head + place + outline(self.series) + self.findings._repr_html_()
+        return head + place + outline(tables.series(self.stored)) + self.findings._repr_html_()
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         """For notebooks, in all the forms that they choose from."""

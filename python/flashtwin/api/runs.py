@@ -59,12 +59,13 @@ class Runs(Sequence[Run]):
     @property
     def findings(self) -> pl.DataFrame:
         """A row a finding of each run: `run`, then the columns of `Finding`."""
-        import polars as pl
-
         from flashtwin.runs import tables
 
+        tables.need_polars()
+        import polars as pl
+
         frames = [
-            tables.findings(run.stored).select(pl.lit(name).alias("run"), pl.all())
+            tables.findings(run.stored).polars().select(pl.lit(name).alias("run"), pl.all())
             for name, run in self.items()
         ]
         return pl.concat(frames)

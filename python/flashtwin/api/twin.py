@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.runs.tables import need_polars
 
 if TYPE_CHECKING:
     import polars as pl
@@ -173,6 +174,7 @@ class Twin:
         default the drive's) are outstanding. A request whose time finds the queue full waits, and
         its latency counts from when the drive took it.
         """
+        need_polars()
         import polars as pl
 
         core = self._twin.simulation

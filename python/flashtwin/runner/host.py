@@ -16,7 +16,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-_PACKAGES = ("numpy", "polars", "scipy")
+_PACKAGES = ("numpy",)
 
 
 class Clock:

@@ -131,7 +131,7 @@ class Past:
         told(record.battery, step, True)
         answer = given.marked(self._drive.do(step, watch))
         now = record_of(number, record.battery, record.label, record.kind, answer, record.detail)
-        # The tables' bytes may follow another version of polars; what they hold follows the jobs.
+        # Tables may be compressed otherwise; what they hold follows the jobs.
         if _plain(asdict(now)) != _plain(asdict(replace(record, tables=None))):
             raise CannotGoOnError(
                 f"{self._writer.path} cannot be gone on with: the drive answers {record.label}"

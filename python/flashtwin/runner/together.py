@@ -5,7 +5,7 @@ is measured alone, before them. Each process runs `run_batteries` and sends what
 the observers here show it. Invariants: a stop that reaches this process reaches all of them, each
 closes its run directory, and only then is `Interrupted` raised; the first error stops the others;
 the runs come back in the order of the tasks; what runs side by side has room in memory together.
-Processes are spawned, not forked: polars keeps threads.
+Processes are spawned, not forked: a program that calls this may have threads.
 """
 
 from __future__ import annotations

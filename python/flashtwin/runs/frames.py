@@ -21,9 +21,10 @@ from flashtwin.runs.shapes import MOST
 from flashtwin.runs.storage import damaged, read_parquet
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from flashtwin.model.step import Result
+
+# The columns of a table by name, equally long; whole numbers, so that nothing is rounded.
+Table = dict[str, NDArray[np.int64]]
 
 DIRECTIONS = ("read", "write", "trim")
 # What a file of each kind has at least; the X-ray has whatever else the twin sends.
@@ -44,62 +45,61 @@ RANGES = {
 LATER = ("meter",)
 
 
-def required(name: str) -> dict[str, Any]:
-    """Columns and types that a file of this kind has to have."""
-    import polars as pl
-
-    return dict.fromkeys(SCHEMAS[name], pl.Int64)
-
-
-def checked(path: Path, name: str, digest: object = None) -> pl.DataFrame:
+def checked(path: Path, name: str, digest: object = None) -> Table:
     """The table in a file, if it holds what such a table can; see `storage.read_parquet`."""
-    import polars as pl
-
-    frame = read_parquet(path, required(name), digest)
-    for column in frame.columns:
-        values = frame[column]
-        if values.dtype != pl.Int64 or values.null_count():
-            raise damaged(path, f"column {column} holds something else than whole numbers")
+    table = read_parquet(path, digest)
+    for column in SCHEMAS[name]:
+        if column not in table:
+            raise damaged(path, f"column {column} is missing")
         least, most = RANGES.get(column, (0, MOST))
-        if column in SCHEMAS[name] and not values.is_between(least, most).all():
+        values = table[column]
+        if len(values) and not least <= values.min() <= values.max() <= most:
             raise damaged(path, f"column {column} holds numbers that are none of a run")
-    return frame
+    if (np.diff(table["step"]) < 0).any():
+        raise damaged(path, "its rows are not in the order of the steps")
+    return table
 
 
-def of_result(step: int, result: Result) -> dict[str, pl.DataFrame]:
+def of_result(step: int, result: Result) -> dict[str, Table]:
     """A step's tables; hist, xray and meter only where there is something in them."""
-    tables = {"series": _frame(step, {c: getattr(result.series, c) for c in SERIES_COLUMNS})}
+    tables = {"series": _table(step, {c: getattr(result.series, c) for c in SERIES_COLUMNS})}
     if result.hist:
-        tables["hist"] = _frame(step, _counts(result.hist))
+        tables["hist"] = _table(step, _counts(result.hist))
     if result.xray:
-        tables["xray"] = _frame(step, result.xray)
+        tables["xray"] = _table(step, result.xray)
     if result.meter and len(result.meter["t_ns"]):
-        tables["meter"] = _frame(step, result.meter)
-    tables["per_gb"] = _frame(step, _per_gb(result))
+        tables["meter"] = _table(step, result.meter)
+    tables["per_gb"] = _table(step, _per_gb(result))
     return tables
 
 
-def join(name: str, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """Parts under one another, in order; an empty table where there are none."""
-    import polars as pl
-
-    parts = [part for part in parts if part.height]
-    if not parts:
-        return pl.DataFrame(schema=required(name))
-    return pl.concat(parts, how="vertical")
+def rows(table: Table) -> int:
+    """How many a table has."""
+    return len(table["step"])
 
 
-def rows_of(frame: pl.DataFrame, step: int) -> dict[str, NDArray[np.int64]]:
-    """The columns of one step, without `step`."""
-    import polars as pl
-
-    rows = frame.filter(pl.col("step") == step).drop("step")
-    return {name: rows[name].to_numpy().astype(np.int64, copy=False) for name in rows.columns}
+def empty(name: str) -> Table:
+    """A table of a kind without a row."""
+    return {column: np.zeros(0, dtype=np.int64) for column in SCHEMAS[name]}
 
 
-def histograms(frame: pl.DataFrame, step: int) -> dict[str, NDArray[np.uint64]]:
+def join(name: str, tables: Sequence[Table]) -> Table:
+    """Tables under one another, in order, by the columns of the first that has rows."""
+    filled = [table for table in tables if rows(table)]
+    if not filled:
+        return empty(name)
+    return {column: np.concatenate([table[column] for table in filled]) for column in filled[0]}
+
+
+def rows_of(table: Table, step: int) -> Table:
+    """The columns of one step, without `step`; rows are in the order of the steps."""
+    first, end = np.searchsorted(table["step"], (step, step + 1))
+    return {name: values[first:end] for name, values in table.items() if name != "step"}
+
+
+def histograms(table: Table, step: int) -> dict[str, NDArray[np.uint64]]:
     """Counts by direction, full length again."""
-    rows = rows_of(frame, step)
+    rows = rows_of(table, step)
     found = {}
     for number, name in enumerate(DIRECTIONS):
         mine = rows["direction"] == number
@@ -110,16 +110,13 @@ def histograms(frame: pl.DataFrame, step: int) -> dict[str, NDArray[np.uint64]]:
     return found
 
 
-def _frame(step: int, columns: Mapping[str, Any]) -> pl.DataFrame:
-    import polars as pl
-
+def _table(step: int, columns: Mapping[str, Any]) -> Table:
     arrays = {
         name: np.ascontiguousarray(column, dtype=np.int64) for name, column in columns.items()
     }
     height = {len(array) for array in arrays.values()}
     assert len(height) == 1, f"columns of different lengths in step {step}: {sorted(height)}"
-    steps = np.full(height.pop(), step, dtype=np.int64)
-    return pl.DataFrame({"step": steps, **arrays})
+    return {"step": np.full(height.pop(), step, dtype=np.int64), **arrays}
 
 
 def _per_gb(result: Result) -> dict[str, NDArray[np.int64]]:

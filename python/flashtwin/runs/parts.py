@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +16,9 @@ from numpy.typing import NDArray
 from flashtwin.model.series import COLUMNS, Series
 from flashtwin.model.step import NotPossible, Result
 from flashtwin.runs import frames
+from flashtwin.runs.frames import Table, rows
 from flashtwin.runs.journal import StepRecord
-from flashtwin.runs.storage import is_there, parquet_bytes, write_whole
-
-if TYPE_CHECKING:
-    import polars as pl
+from flashtwin.runs.storage import damaged, is_there, parquet_bytes, write_whole
 
 
 def encoded(number: int, result: Result) -> dict[str, bytes]:
@@ -35,7 +32,7 @@ def write(run: Path, number: int, tables: Mapping[str, bytes], *, durable: bool)
         write_whole(at(run, number, name), data, durable=durable)
 
 
-def answer_of(record: StepRecord, table: Callable[[str], pl.DataFrame]) -> Result | NotPossible:
+def answer_of(record: StepRecord, table: Callable[[str], Table]) -> Result | NotPossible:
     """A step out of its line and its tables."""
     if record.not_possible is not None:
         return NotPossible(reason=record.not_possible)
@@ -54,25 +51,25 @@ def answer_of(record: StepRecord, table: Callable[[str], pl.DataFrame]) -> Resul
     )
 
 
-def series_of(frame: pl.DataFrame, step: int) -> Series:
+def series_of(table: Table, step: int) -> Series:
     """What the host saw in a step; empty where it asked for nothing."""
-    rows = frames.rows_of(frame, step)
-    return Series(**{name: rows[name] for name in COLUMNS})
+    columns = frames.rows_of(table, step)
+    return Series(**{name: columns[name] for name in COLUMNS})
 
 
-def xray_of(frame: pl.DataFrame, step: int) -> dict[str, NDArray[np.int64]]:
+def xray_of(table: Table, step: int) -> dict[str, NDArray[np.int64]]:
     """The inside of a twin during a step, by column; empty for a real drive."""
-    rows = frames.rows_of(frame, step)
-    return rows if rows and len(rows["t_ns"]) else {}
+    columns = frames.rows_of(table, step)
+    return columns if columns and len(columns["t_ns"]) else {}
 
 
-def meter_of(frame: pl.DataFrame, step: int) -> dict[str, NDArray[np.int64]]:
+def meter_of(table: Table, step: int) -> dict[str, NDArray[np.int64]]:
     """What a meter read during a step (see `Result`); empty where there was none."""
-    rows = frames.rows_of(frame, step)
-    return rows if rows and len(rows["t_ns"]) else {}
+    columns = frames.rows_of(table, step)
+    return columns if columns and len(columns["t_ns"]) else {}
 
 
-def read(run: Path, record: StepRecord, name: str) -> pl.DataFrame:
+def read(run: Path, record: StepRecord, name: str) -> Table:
     """A table of one step, empty where the step has none of the kind."""
     place, told = at(run, record.step, name), record.tables
     if told is None:
@@ -82,7 +79,7 @@ def read(run: Path, record: StepRecord, name: str) -> pl.DataFrame:
     else:
         there = name in told
     if not there:
-        return frames.join(name, [])
+        return frames.empty(name)
     return frames.checked(place, name, None if told is None else told[name])
 
 
@@ -91,6 +88,13 @@ def at(run: Path, number: int, name: str) -> Path:
     return run / "parts" / f"{number:05}.{name}.parquet"
 
 
-def joined(run: Path, name: str, records: Iterable[StepRecord]) -> pl.DataFrame:
-    """The parts of the journal's steps as one frame, without those of a step that never ended."""
-    return frames.join(name, [read(run, record, name) for record in records])
+def joined(run: Path, name: str, records: Iterable[StepRecord]) -> Table:
+    """The parts of the journal's steps as one table, without those of a step that never ended."""
+    tables: list[Table] = []
+    for record in records:
+        table = read(run, record, name)
+        if tables and rows(table) and table.keys() != tables[0].keys():
+            why = "its columns are not those of the steps before"
+            raise damaged(at(run, record.step, name), why)
+        tables += [table] if rows(table) else []
+    return frames.join(name, tables)

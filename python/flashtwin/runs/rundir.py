@@ -27,7 +27,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ from flashtwin.model.findings import Findings
 from flashtwin.model.series import Series
 from flashtwin.model.step import NotPossible, Result
 from flashtwin.runs import frames, journal, lock, older, parts, shapes
+from flashtwin.runs.frames import Table
 from flashtwin.runs.journal import Journal, StepRecord
 from flashtwin.runs.sealed import SINCE, unsealed
 from flashtwin.runs.shapes import ShapeError
@@ -51,9 +52,6 @@ from flashtwin.runs.storage import (
     object_of,
     read_file,
 )
-
-if TYPE_CHECKING:
-    import polars as pl
 
 SCHEMA = 4
 MANIFEST, FINDINGS, HOST = "manifest.json", "findings.json", "host.json"
@@ -133,43 +131,43 @@ class Run:
 
     def series(self, step: int) -> Series:
         """What the host saw in a step; empty where it asked for nothing."""
-        return parts.series_of(self.series_frame(), step)
+        return parts.series_of(self.series_table(), step)
 
     def xray(self, step: int) -> dict[str, NDArray[np.int64]]:
         """The inside of a twin during a step, by column; empty for a real drive."""
-        return parts.xray_of(self.xray_frame(), step)
+        return parts.xray_of(self.xray_table(), step)
 
     def meter(self, step: int) -> dict[str, NDArray[np.int64]]:
         """What a meter read during a step (see `Result`); empty where there was none."""
-        return parts.meter_of(self.meter_frame(), step)
+        return parts.meter_of(self.meter_table(), step)
 
     def hist(self, step: int) -> dict[str, NDArray[np.uint64]]:
         """Latency counts in fio's buckets, by direction."""
-        return frames.histograms(self.hist_frame(), step)
+        return frames.histograms(self.hist_table(), step)
 
     def result(self, step: int) -> Result | NotPossible:
         """A finished step as the drive answered it."""
-        return parts.answer_of(self.steps[step], self._frame)
+        return parts.answer_of(self.steps[step], self._table)
 
-    def series_frame(self) -> pl.DataFrame:
-        """All steps' series in one frame."""
-        return self._frame("series")
+    def series_table(self) -> Table:
+        """All steps' series in one table."""
+        return self._table("series")
 
-    def hist_frame(self) -> pl.DataFrame:
-        """All steps' latency counts in one frame."""
-        return self._frame("hist")
+    def hist_table(self) -> Table:
+        """All steps' latency counts in one table."""
+        return self._table("hist")
 
-    def per_gb_frame(self) -> pl.DataFrame:
+    def per_gb_table(self) -> Table:
         """How long each GB took, of all steps that moved one: `end_bytes`, `bytes`, `dt_ns`."""
-        return self._frame("per_gb")
+        return self._table("per_gb")
 
-    def meter_frame(self) -> pl.DataFrame:
-        """All samples of a meter in one frame."""
-        return self._frame("meter")
+    def meter_table(self) -> Table:
+        """All samples of a meter in one table."""
+        return self._table("meter")
 
-    def xray_frame(self) -> pl.DataFrame:
-        """All steps' X-rays in one frame."""
-        return self._frame("xray")
+    def xray_table(self) -> Table:
+        """All steps' X-rays in one table."""
+        return self._table("xray")
 
     def smart(self, when: Moment) -> dict[str, Any]:
         """The drive's SMART data before or after the run; empty where it told none."""
@@ -233,22 +231,22 @@ class Run:
         digests: dict[str, str] = self.manifest.get("files", {})
         return digests
 
-    def _frame(self, name: str) -> pl.DataFrame:
-        if name not in self._frames:
+    def _table(self, name: str) -> Table:
+        if name not in self._tables:
             whole = self.path / f"{name}.parquet"
             digest = self.manifest.get("tables", {}).get(name)
             if self.finished and (digest or name not in frames.LATER or is_there(whole)):
-                self._frames[name] = frames.checked(whole, name, digest)
+                self._tables[name] = frames.checked(whole, name, digest)
             elif self.finished:
-                self._frames[name] = frames.join(name, [])
+                self._tables[name] = frames.empty(name)
             elif self.schema < SINCE and is_there(whole):
-                self._frames[name] = frames.checked(whole, name)
+                self._tables[name] = frames.checked(whole, name)
             else:
-                self._frames[name] = parts.joined(self.path, name, self.steps)
-        return self._frames[name]
+                self._tables[name] = parts.joined(self.path, name, self.steps)
+        return self._tables[name]
 
     @cached_property
-    def _frames(self) -> dict[str, pl.DataFrame]:
+    def _tables(self) -> dict[str, Table]:
         return {}
 
 

@@ -7,24 +7,23 @@ path, no threads in the encoding). How they reach the disk is told in `outputs`.
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from flashtwin import outputs
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtwin import _core, outputs
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.inputs import InputError, parse_json, read_regular
 
-if TYPE_CHECKING:
-    import polars as pl
-
-# One row group up to so many rows: a run is read whole, and the split must not follow the machine.
-ROW_GROUP_ROWS = 1 << 20
 # Bytes that are read of a file of JSON, of a journal, and of one of its lines.
 MOST_JSON, MOST_JOURNAL, MOST_LINE = 16 << 20, 128 << 20, 16 << 20
-# A table may take such a part of the machine's memory, on the disk and as a frame.
+# A table may take such a part of the machine's memory, on the disk and as arrays.
 TABLE_SHARE = 4
 
 
@@ -69,13 +68,43 @@ def is_there(path: Path) -> bool:
     return os.path.lexists(path)
 
 
-def parquet_bytes(frame: pl.DataFrame) -> bytes:
-    """A frame as Parquet: one chunk, fixed row groups, so that equal frames give equal bytes."""
-    sink = io.BytesIO()
-    frame.rechunk().write_parquet(
-        sink, compression="zstd", compression_level=3, row_group_size=ROW_GROUP_ROWS
-    )
-    return sink.getvalue()
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """A column of text: the place of each row's among `words`, below zero where it has none."""
+
+    places: NDArray[np.int64]
+    words: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @staticmethod
+    def of(texts: Iterable[str | None]) -> Words:
+        """The column with these texts."""
+        known: dict[str, int] = {}
+        places = [-1 if text is None else known.setdefault(text, len(known)) for text in texts]
+        return Words(places=np.array(places, dtype=np.int64), words=tuple(known))
+
+    def texts(self) -> list[str | None]:
+        """The text of every row."""
+        words = (*self.words, None)
+        return [words[place] for place in self.places.tolist()]
+
+
+# Whole numbers; numbers, NaN where one is lacking; text.
+Column = NDArray[np.int64] | NDArray[np.float64] | Words
+
+
+def parquet_bytes(columns: Mapping[str, Column]) -> bytes:
+    """A table as Parquet; equal tables give equal bytes."""
+    return _core.write_parquet([(name, _plain(column)) for name, column in columns.items()])
+
+
+def _plain(column: Column) -> Any:
+    if isinstance(column, Words):
+        words = [word.encode("utf-8", "replace").decode() for word in column.words]
+        return np.ascontiguousarray(column.places), words
+    return np.ascontiguousarray(column)
 
 
 def digest_of(data: bytes) -> str:
@@ -83,37 +112,16 @@ def digest_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def read_parquet(path: Path, schema: dict[str, Any], digest: object = None) -> pl.DataFrame:
-    """The frame in a file; it has to have the columns and types of `schema`.
-
-    With the `digest` of what was written nothing else is looked into: polars trusts the lengths in
-    a file, and may ask for more memory than there is.
-    """
-    import polars as pl
-
+def read_parquet(path: Path, digest: object = None) -> dict[str, NDArray[np.int64]]:
+    """The columns of whole numbers in a file; of one that is not what was written, by its
+    `digest`, nothing else is looked into."""
     data = read_file(path, memory_bytes() // TABLE_SHARE)
     if digest is not None and digest_of(data) != digest:
         raise damaged(path, "it is not what was written")
     try:
-        _check_rows(path, data)
-        frame = pl.read_parquet(io.BytesIO(data))
-    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        # polars panics, and says so on stderr, where it trusts a length in a damaged file.
-        raise damaged(path, _first_line(error)) from error
-    for name, kind in schema.items():
-        if frame.schema.get(name) != kind:
-            raise damaged(path, f"column {name} should be {kind}, is {frame.schema.get(name)}")
-    return frame
-
-
-def _check_rows(path: Path, data: bytes) -> None:
-    """Refuse a table that would not fit into the memory: a few bytes may stand for many rows."""
-    import polars as pl
-
-    scan = pl.scan_parquet(io.BytesIO(data))
-    columns, rows = len(scan.collect_schema()), scan.select(pl.len()).collect().item()
-    if rows * columns * 8 > memory_bytes() // TABLE_SHARE:
-        raise damaged(path, f"its {rows:,} rows are more than this machine can hold")
+        return _core.read_parquet(data, memory_bytes() // TABLE_SHARE // 8)
+    except _core.TableError as error:
+        raise damaged(path, str(error)) from error
 
 
 def memory_bytes() -> int:

@@ -8,20 +8,81 @@ their names and values.
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtwin.errors import ENVIRONMENT, FlashtwinError
 from flashtwin.model.histogram import edges
-from flashtwin.runs.frames import DIRECTIONS
+from flashtwin.runs.frames import DIRECTIONS, Table
 from flashtwin.runs.rundir import Run
+from flashtwin.runs.storage import Column
+from flashtwin.runs.storage import Words as Words
 
 if TYPE_CHECKING:
     import polars as pl
 
+Floats = NDArray[np.float64]
+
 NAMES = ("findings", "steps", "jobs", "series", "hist", "per_gb", "meter", "xray")
 
 
-def table(run: Run, name: str) -> pl.DataFrame:
+@dataclass(frozen=True, kw_only=True)
+class Sheet:
+    """Columns by name, equally long."""
+
+    columns: Mapping[str, Column]
+
+    def __getitem__(self, name: str) -> Column:
+        return self.columns[name]
+
+    @property
+    def height(self) -> int:
+        """How many rows there are."""
+        return len(next(iter(self.columns.values())))
+
+    def values(self, name: str) -> list[Any]:
+        """A column as Python's own values, None for what is lacking."""
+        column = self.columns[name]
+        if isinstance(column, Words):
+            return column.texts()
+        values: list[Any] = column.tolist()
+        return [None if value != value else value for value in values]
+
+    def polars(self) -> pl.DataFrame:
+        """The same as a polars frame; directions are an enumeration there."""
+        need_polars()
+        import polars as pl
+
+        return pl.DataFrame([_polars_series(*column) for column in self.columns.items()])
+
+
+def need_polars() -> None:
+    """Refuse to make a polars frame where polars, an extra, is not installed."""
+    if find_spec("polars") is None:
+        raise FlashtwinError(
+            "this is a polars frame, and polars is not installed",
+            hint="pip install 'flashtwin[frames]'",
+            exit_code=ENVIRONMENT,
+        )
+
+
+def _polars_series(name: str, column: Column) -> pl.Series:
+    import polars as pl
+
+    if isinstance(column, Words):
+        words = pl.Series(column.words, dtype=pl.String)
+        places = pl.Series(np.where(column.places < 0, len(column.words), column.places))
+        texts = pl.concat([words, pl.Series([None], dtype=pl.String)]).gather(places).alias(name)
+        return texts.cast(pl.Enum(DIRECTIONS)) if column.words == DIRECTIONS else texts
+    return pl.Series(name, column, nan_to_null=True)
+
+
+def table(run: Run, name: str) -> Sheet:
     """One of `NAMES`."""
     return {
         "findings": findings,
@@ -35,41 +96,49 @@ def table(run: Run, name: str) -> pl.DataFrame:
     }[name](run)
 
 
-def findings(run: Run) -> pl.DataFrame:
+_WHOLE, _NUMBER, _TEXT = "whole", "number", "text"
+
+
+def sheet_of(rows: Sequence[Mapping[str, Any]], kinds: Mapping[str, str]) -> Sheet:
+    """Rows as columns of these kinds."""
+    columns: dict[str, Column] = {}
+    for name, kind in kinds.items():
+        values = [row.get(name) for row in rows]
+        if kind == _TEXT:
+            columns[name] = Words.of(values)
+        elif kind == _WHOLE:
+            columns[name] = np.array(values, dtype=np.int64)
+        else:
+            # None becomes NaN.
+            columns[name] = np.array(values, dtype=np.float64)
+    return Sheet(columns=columns)
+
+
+def findings(run: Run) -> Sheet:
     """A row a finding; it rests on `on_label`, from `on_start` to `on_end` of `on_axis`."""
-    import polars as pl
-
     rows = []
-    for one in run.findings:
-        row = one.to_json()
+    for finding in run.findings:
+        row = finding.to_json()
         evidence = row["evidence"] or {}
-        told = {
-            **{key: row[key] for key in (*_FINDING, *_INTERVAL)},
-            **{f"on_{key}": evidence.get(key) for key in _EVIDENCE},
-        }
-        rows.append({**told, "value": one.number, "choice": row["value"] if one.choices else None})
-    shape = dict.fromkeys(_FINDING, pl.String())
-    numbers = {
-        "value": pl.Float64(),
-        "choice": pl.String(),
-        "low": pl.Float64(),
-        "high": pl.Float64(),
-        "means": pl.String(),
-    }
-    where = {"on_label": pl.String(), "on_axis": pl.String()}
-    ends = {"on_start": pl.Float64(), "on_end": pl.Float64()}
-    return pl.DataFrame(rows, schema={**shape, **numbers, **where, **ends})
+        choice = row["value"] if finding.choices else None
+        of = {f"on_{key}": evidence.get(key) for key in _EVIDENCE}
+        rows.append({**row, **of, "value": finding.number, "choice": choice})
+    return sheet_of(rows, _FINDING)
 
 
-_FINDING = ("id", "battery", "name", "variant", "title", "unit", "note")
-_INTERVAL = ("low", "high", "means")
 _EVIDENCE = ("label", "axis", "start", "end")
+_FINDING = {
+    **dict.fromkeys(("id", "battery", "name", "variant", "title", "unit", "note"), _TEXT),
+    "value": _NUMBER,
+    "choice": _TEXT,
+    **dict.fromkeys(("low", "high"), _NUMBER),
+    **dict.fromkeys(("means", "on_label", "on_axis"), _TEXT),
+    **dict.fromkeys(("on_start", "on_end"), _NUMBER),
+}
 
 
-def steps(run: Run) -> pl.DataFrame:
+def steps(run: Run) -> Sheet:
     """A row a step, with what its jobs moved together."""
-    import polars as pl
-
     rows = [
         {
             **step.heading(),
@@ -83,104 +152,97 @@ def steps(run: Run) -> pl.DataFrame:
         }
         for step in run.steps
     ]
-    whole = dict.fromkeys(("start_ns", "duration_ns", "ios", "bytes"), pl.Int64())
-    names = dict.fromkeys(("battery", "label", "kind"), pl.String())
-    said = {"mb_s": pl.Float64(), "note": pl.String(), "not_possible": pl.String()}
-    return pl.DataFrame(rows, schema={"step": pl.Int64(), **names, **whole, **said})
+    return sheet_of(rows, _STEP)
 
 
-def jobs(run: Run) -> pl.DataFrame:
+_STEP = {
+    "step": _WHOLE,
+    **dict.fromkeys(("battery", "label", "kind"), _TEXT),
+    **dict.fromkeys(("start_ns", "duration_ns", "ios", "bytes"), _WHOLE),
+    "mb_s": _NUMBER,
+    **dict.fromkeys(("note", "not_possible"), _TEXT),
+}
+
+
+def jobs(run: Run) -> Sheet:
     """A row a job of each step, as the drive's totals have it."""
-    import polars as pl
-
     rows = [
         {"step": step.step, "battery": step.battery, "label": step.label, **asdict(job)}
         for step in run.steps
         for job in step.jobs
     ]
-    whole = ("ios", "bytes", "duration_ns")
-    shape: dict[str, pl.DataType] = {"step": pl.Int64(), "battery": pl.String()}
-    shape |= {"label": pl.String(), "name": pl.String()} | dict.fromkeys(whole, pl.Int64())
-    shape |= {"latency_mean_ns": pl.Float64(), "latency_min_ns": pl.Int64()}
-    shape |= {"latency_max_ns": pl.Int64(), "mean_depth": pl.Float64(), "errors": pl.Int64()}
-    return pl.DataFrame(rows, schema=shape)
+    return sheet_of(rows, _JOB)
 
 
-def series(run: Run) -> pl.DataFrame:
+_JOB = {
+    "step": _WHOLE,
+    **dict.fromkeys(("battery", "label", "name"), _TEXT),
+    **dict.fromkeys(("ios", "bytes", "duration_ns"), _WHOLE),
+    "latency_mean_ns": _NUMBER,
+    **dict.fromkeys(("latency_min_ns", "latency_max_ns"), _WHOLE),
+    "mean_depth": _NUMBER,
+    "errors": _WHOLE,
+}
+
+
+def series(run: Run) -> Sheet:
     """What the host saw, a row an interval and direction, with MB/s and the mean latency."""
-    import polars as pl
-
-    frame = _directed(run, run.series_frame())
-    return frame.with_columns(
-        (pl.col("bytes") * 1000 / pl.col("dt_ns")).alias("mb_s"),
-        (pl.col("lat_sum_ns") / pl.col("ios") / 1000).fill_nan(None).alias("lat_mean_us"),
-    )
+    table = run.series_table()
+    latency = _ratio(table["lat_sum_ns"], table["ios"]) / 1000
+    speed = _ratio(table["bytes"] * 1000.0, table["dt_ns"])
+    return _directed(run, table, mb_s=speed, lat_mean_us=latency)
 
 
-def hist(run: Run) -> pl.DataFrame:
+def hist(run: Run) -> Sheet:
     """Latency counts in fio's buckets, with the first and last nanosecond of each."""
-    import polars as pl
-
-    frame = _directed(run, run.hist_frame())
-    ends = edges()
-    bounds = pl.DataFrame(
-        {
-            "bucket": range(len(ends)),
-            "from_ns": [first for first, _ in ends],
-            "to_ns": [last for _, last in ends],
-        }
-    )
-    joined = frame.join(bounds, on="bucket", how="left", maintain_order="left")
-    return joined.select(*[name for name in joined.columns if name != "count"], "count")
+    table = run.hist_table()
+    ends = np.array(edges(), dtype=np.int64)[table["bucket"]]
+    count = table["count"]
+    rest = {name: values for name, values in table.items() if name != "count"}
+    return _directed(run, rest, from_ns=ends[:, 0], to_ns=ends[:, 1], count=count)
 
 
-def per_gb(run: Run) -> pl.DataFrame:
+def per_gb(run: Run) -> Sheet:
     """How long each GB took, with its speed."""
-    import polars as pl
-
-    frame = _directed(run, run.per_gb_frame())
-    return frame.with_columns((pl.col("bytes") * 1000 / pl.col("dt_ns")).alias("mb_s"))
+    table = run.per_gb_table()
+    return _directed(run, table, mb_s=_ratio(table["bytes"] * 1000.0, table["dt_ns"]))
 
 
-def meter(run: Run) -> pl.DataFrame:
+def meter(run: Run) -> Sheet:
     """What a meter read, a row a sample, with watts and degrees; no row where there was none."""
-    import polars as pl
-
-    frame = _labelled(run, run.meter_frame())
-    return frame.with_columns(
-        (pl.col("power_uw") / 1e6).round(6).alias("watts"),
-        (pl.col("temperature_mc") / 1e3).round(3).alias("celsius"),
-    )
+    table = run.meter_table()
+    watts, celsius = table["power_uw"] / 1e6, table["temperature_mc"] / 1e3
+    return _labelled(run, table, watts=watts, celsius=celsius)
 
 
-def xray(run: Run) -> pl.DataFrame:
+def xray(run: Run) -> Sheet:
     """The inside of a twin; no row for a real drive."""
-    return _labelled(run, run.xray_frame())
+    return _labelled(run, run.xray_table())
 
 
-def _labelled(run: Run, frame: pl.DataFrame) -> pl.DataFrame:
+def _labelled(run: Run, table: Mapping[str, Column], **more: Column) -> Sheet:
     """`battery` and `label` behind the number of the step."""
-    import polars as pl
+    step = table["step"]
+    assert not isinstance(step, Words)
+    columns: dict[str, Column] = {"step": step}
+    for name in ("battery", "label"):
+        named = Words.of(getattr(record, name) for record in run.steps)
+        # A row of a step that is not in the journal has no name.
+        places = np.append(named.places, -1)
+        columns[name] = Words(places=places[np.minimum(step, len(named))], words=named.words)
+    return Sheet(columns={**columns, **table, **more})
 
-    names = pl.DataFrame(
-        [(step.step, step.battery, step.label) for step in run.steps],
-        schema={"step": pl.Int64(), "battery": pl.String(), "label": pl.String()},
-        orient="row",
-    )
-    joined = frame.join(names, on="step", how="left", maintain_order="left")
-    rest = [name for name in frame.columns if name != "step"]
-    return joined.select("step", "battery", "label", *rest)
 
-
-def _directed(run: Run, frame: pl.DataFrame) -> pl.DataFrame:
+def _directed(run: Run, table: Table, **more: Column) -> Sheet:
     """Directions as words."""
-    import polars as pl
+    direction = Words(places=table["direction"], words=DIRECTIONS)
+    return _labelled(run, {**table, "direction": direction}, **more)
 
-    words = pl.Enum(DIRECTIONS)
-    named = pl.col("direction").replace_strict(
-        range(len(DIRECTIONS)), DIRECTIONS, return_dtype=words
-    )
-    return _labelled(run, frame).with_columns(named)
+
+def _ratio(above: Any, below: Any) -> Floats:
+    """NaN where there is nothing to divide."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.asarray(above, dtype=np.float64) / below)
 
 
 def _rate(moved: int, ns: int) -> float | None:

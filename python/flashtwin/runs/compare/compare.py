@@ -20,6 +20,7 @@ from flashtwin.runs.compare.measures import Measure
 from flashtwin.runs.compare.setups import Setups
 from flashtwin.runs.naming import unique_names
 from flashtwin.runs.rundir import Run
+from flashtwin.runs.tables import sheet_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -72,23 +73,43 @@ class Comparison:
 
     def table(self) -> pl.DataFrame:
         """A row a finding of every pair: both values, the difference, the verdict."""
-        import polars as pl
-
         rows = [_row(pair.name, one) for pair in self.pairs for one in pair.measures]
-        text = dict.fromkeys(("run", "id", "unit"), pl.String())
-        numbers = ("base", "other", "difference", "percent", "beyond_percent")
-        shape = {**text, **dict.fromkeys(numbers, pl.Float64()), "significant": pl.Boolean()}
-        return pl.DataFrame(rows, schema={**shape, "verdict": pl.String()})
+        frame = sheet_of(rows, _COLUMNS).polars()
+        return frame.with_columns(frame["significant"].cast(bool))
 
     def _repr_html_(self) -> str:
         """What differs, for a notebook."""
-        frame = self.table()
-        rows = frame.filter(~frame["verdict"].is_in(["same", "no value", "not measured"]))
+        rows = [_row(pair.name, one) for pair in self.pairs for one in pair.measures]
+        differ = [row for row in rows if row["verdict"] not in _ALIKE]
         names = ", ".join(map(escape, self.names[1:]))
         head = f"<p><b>{names}</b> against <b>{escape(self.names[0])}</b>"
         limit = "; beyond a limit" if self.failed else ""
-        said = f": {rows.height} of {frame.height} findings differ{limit}</p>"
-        return head + said + (rows._repr_html_() if rows.height else "")
+        told = f": {len(differ)} of {len(rows)} findings differ{limit}</p>"
+        return head + told + (_html(differ) if differ else "")
+
+
+_ALIKE = ("same", "no value", "not measured")
+_COLUMNS = {
+    **dict.fromkeys(("run", "id", "unit"), "text"),
+    **dict.fromkeys(("base", "other", "difference", "percent", "beyond_percent"), "number"),
+    "significant": "number",
+    "verdict": "text",
+}
+
+
+def _html(rows: Sequence[dict[str, Any]]) -> str:
+    head = "".join(f"<th>{name}</th>" for name in _COLUMNS)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(_cell(row[name]))}</td>" for name in _COLUMNS) + "</tr>"
+        for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return "" if value is None else str(value)
 
 
 def _row(name: str, one: Measure) -> dict[str, Any]:

@@ -13,8 +13,6 @@ from flashtwin.runs import tables
 from flashtwin.runs.storage import parquet_bytes
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from flashtwin.runs.rundir import Run
 
 Format = Literal["csv", "parquet", "fio-json"]
@@ -68,22 +66,33 @@ def _tables(run: Run, form: Format) -> dict[str, bytes]:
     reader expects."""
     found = {}
     for name in tables.NAMES:
-        frame = tables.table(run, name)
-        if frame.height or name in ("findings", "steps", "series", "hist"):
-            data = parquet_bytes(frame) if form == "parquet" else _csv(frame)
+        sheet = tables.table(run, name)
+        if sheet.height or name in ("findings", "steps", "series", "hist"):
+            data = parquet_bytes(sheet.columns) if form == "parquet" else _csv(sheet)
             found[f"{name}.{form}"] = data
     return found
 
 
-def _csv(frame: pl.DataFrame) -> bytes:
-    import polars as pl
+def _csv(sheet: tables.Sheet) -> bytes:
+    """What is lacking is an empty cell; text that is empty is one in quotes."""
+    cells = [_cells(sheet, name) for name in sheet.columns]
+    lines = [",".join(row) for row in zip(*cells, strict=True)]
+    return "\n".join([",".join(sheet.columns), *lines, ""]).encode("utf-8", "backslashreplace")
 
-    for name, kind in frame.schema.items():
-        if kind == pl.String:
-            cells = {text: outputs.csv_cell(text) for text in frame[name].drop_nulls().unique()}
-            live = {text: cell for text, cell in cells.items() if text != cell}
-            frame = frame.with_columns(pl.col(name).replace(live)) if live else frame
-    return frame.write_csv().encode()
+
+def _cells(sheet: tables.Sheet, name: str) -> list[str]:
+    column = sheet.columns[name]
+    if isinstance(column, tables.Words):
+        words = [*map(_quoted, column.words), ""]
+        return [words[place] for place in column.places.tolist()]
+    return ["" if value is None else repr(value) for value in sheet.values(name)]
+
+
+def _quoted(text: str) -> str:
+    cell = outputs.csv_cell(text)
+    if cell and not any(character in cell for character in ',"\r\n'):
+        return cell
+    return '"' + cell.replace('"', '""') + '"'
 
 
 def _fio(run: Run) -> dict[str, bytes]:

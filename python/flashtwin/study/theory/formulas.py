@@ -12,10 +12,8 @@ rate of folding alone, v_d that of writing straight into native blocks.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-
-from scipy.optimize import brentq, minimize_scalar
-from scipy.special import lambertw
 
 
 def fifo(rho: float) -> float:
@@ -24,7 +22,9 @@ def fifo(rho: float) -> float:
     Solved with Lambert's W0: A = alpha / (alpha + W(-alpha exp(-alpha))).
     """
     alpha = 1.0 + rho
-    return float(alpha / (alpha + lambertw(-alpha * math.exp(-alpha)).real))
+    # W e^W = -alpha exp(-alpha) has a second solution, W = -alpha, below -1.
+    argument = alpha * math.exp(-alpha)
+    return alpha / (alpha + _root(lambda w: w * math.exp(w) + argument, -1.0, 0.0))
 
 
 def random_victim(rho: float) -> float:
@@ -62,7 +62,7 @@ def fifo_hot_cold(rho: float, split: HotCold) -> float:
         total = sum(p / (1.0 - math.exp(-p * tau / n)) for n, p in parts)
         return total - amplification
 
-    return float(brentq(excess, 1.0 + 1e-9, 1.0 / rho + 10.0))
+    return _root(excess, 1.0 + 1e-9, 1.0 / rho + 10.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,9 +88,37 @@ def ideal_separation(rho: float, split: HotCold) -> Separated:
         return split.writes * fifo(hot - 1.0) + (1.0 - split.writes) * fifo(cold - 1.0)
 
     highest = (alpha - (1.0 - split.data) * (1.0 + 1e-6)) / split.data
-    best = minimize_scalar(total, bounds=(1.0 + 1e-6, highest), method="bounded")
-    hot = float(best.x)
-    return Separated(amplification=float(best.fun), hot=hot, cold=cold_of(hot))
+    hot = _lowest(total, 1.0 + 1e-6, highest)
+    return Separated(amplification=total(hot), hot=hot, cold=cold_of(hot))
+
+
+def _root(of: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function that has other signs at the ends is zero, by bisection."""
+    rises = of(high) > 0
+    while low < (middle := (low + high) / 2) < high:
+        if (of(middle) > 0) == rises:
+            high = middle
+        else:
+            low = middle
+    return middle
+
+
+def _lowest(of: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function with one valley is lowest, by golden sections."""
+    ratio = (math.sqrt(5.0) - 1.0) / 2.0
+    left, right = high - ratio * (high - low), low + ratio * (high - low)
+    of_left, of_right = of(left), of(right)
+    # A valley is flat at its floor: its place is known to the root of what numbers resolve.
+    while high - low > 1e-8 * high:
+        if of_left < of_right:
+            high, right, of_right = right, left, of_left
+            left = high - ratio * (high - low)
+            of_left = of(left)
+        else:
+            low, left, of_left = left, right, of_right
+            right = low + ratio * (high - low)
+            of_right = of(right)
+    return (low + high) / 2
 
 
 def fold_onset(native_bytes: float, cache_bytes: float, bits: int) -> float:
