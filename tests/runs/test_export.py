@@ -161,12 +161,14 @@ def test_both_directions_of_a_mix(tmp_path: Path) -> None:
     assert job["job options"] == {
         "name": "mix",
         "rw": "randrw",
-        "bs": "4k",
+        "bs": "4096",
         "iodepth": "4",
         "numjobs": "1",
+        "offset": "0",
         "size": str(GB),
-        "rwmixread": "70",
         "randseed": "1",
+        "rwmixread": "70",
+        "norandommap": "1",
     }
     moved = {name: job[name]["io_bytes"] for name in ("read", "write", "trim")}
     assert moved["trim"] == 0 and sum(moved.values()) == run.steps[3].jobs[0].bytes
@@ -219,8 +221,8 @@ def test_options() -> None:
     options = options_of([job])
     assert options["runtime"] == "5000ms" and options["time_based"] == "1"
     assert options["ramp_time"] == "1500ms" and options["rate"] == "1000000"
-    assert options["thinktime"] == "2us" and options["buffer_compress_percentage"] == "30"
-    assert options["sync"] == "1" and options["offset"] == "4096" and options["bs"] == "1m"
+    assert options["thinktime"] == "2" and options["buffer_compress_percentage"] == "30"
+    assert options["sync"] == "1" and options["offset"] == "4096" and options["bs"] == "1048576"
     assert "time_based" not in options_of([{**job, "io_bytes": 5}])
 
 

@@ -13,8 +13,11 @@ zero or none leaves a mechanism out, and so do all defaults.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from functools import cache
+from types import UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 Triple = tuple[int, int, int]
 NONE: Triple = (0, 0, 0)
@@ -379,3 +382,31 @@ class Job:
     sync: bool = False
     seed: int = 1
     fio: Fio | None = None
+
+
+def job_of(fields: Mapping[str, Any]) -> Job:
+    """A job as a journal has it, also an older one's, which has fewer fields."""
+    found: Job = _read(Job, fields)
+    return found
+
+
+def _read(kind: Any, value: Any) -> Any:
+    """JSON as a value of a type of this module."""
+    if value is None:
+        return None
+    if get_origin(kind) is UnionType:
+        return _read(get_args(kind)[0], value)
+    if get_origin(kind) is tuple:
+        kinds = get_args(kind)
+        if kinds[-1] is Ellipsis:
+            return tuple(_read(kinds[0], part) for part in value)
+        return tuple(_read(part_kind, part) for part_kind, part in zip(kinds, value, strict=True))
+    if hasattr(kind, "__dataclass_fields__"):
+        hints = _hints(kind)
+        return kind(**{name: _read(hints[name], value[name]) for name in hints if name in value})
+    return value
+
+
+@cache
+def _hints(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind)

@@ -88,6 +88,11 @@ def show_number(value: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def shortest(value: float) -> str:
+    """So that reading it gives the same number."""
+    return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+
+
 def show_seconds(seconds: float) -> str:
     """600 as 10m, 0.5 as 500ms; what is read again is the same number."""
     if seconds >= 60 and seconds % 60 == 0:

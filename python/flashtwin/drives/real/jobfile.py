@@ -23,11 +23,19 @@ the name `target` in fio's working directory. Choices that change what is measur
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
+from flashtwin.drives.real.options import (
+    Options,
+    options_of,
+    passes,
+    section_text,
+    smallest_bytes,
+    unsaid,
+)
 from flashtwin.drives.real.real_fio import PREFERRED, Engine
-from flashtwin.errors import FlashtwinError
+from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.step import Chain, Job, Rest, Run
 
 # fio 3.33 holds 32 bytes a logged request: so many take 0.26 GB.
@@ -83,15 +91,13 @@ def job_file(
     sections = _sections(runs, capacity_bytes, engine)
     exact = sum(requests_most(section.job) for section in sections) <= REQUESTS_LOGGED_MOST
     samples_ms = [_sample_ms(run, exact) for run in runs]
-    timing, fillers = laid_out(parts)
-    blocks = [_global(engine) + ("\nrefill_buffers=1" if fresh_data else "")]
-    for index, filler in enumerate(fillers):
-        blocks += filler
-        for place, section in enumerate(s for s in sections if s.part == index):
-            lines = _section(section, exact, samples_ms[index])
-            blocks.append("\n".join([*lines, *timing[index].lines(first=place == 0)]))
+    settings = _global(engine) | ({"refill_buffers": "1"} if fresh_data else {})
+
+    def logs(section: Section) -> Options:
+        return _logs(section, exact, samples_ms[section.part])
+
     return JobFile(
-        text="\n\n".join(blocks) + "\n",
+        text=_text(parts, sections, settings, laid_out(parts), logs, logs_ramp=exact),
         sections=tuple(sections),
         samples_ns=tuple(ms * 1_000_000 for ms in samples_ms),
         exact=exact,
@@ -102,84 +108,117 @@ def job_file(
 def plain_job_file(step: Run | Chain, *, capacity_bytes: int, delays: bool = True) -> str:
     """The job file of a step for a reader to keep: fio's best engine, and no logs.
 
-    `delays` as in `timing.laid_out`.
+    `delays` as in `laid_out`. A job that fio's options do not say is refused by the field.
     """
+    if reason := impossible(step, capacity_bytes):
+        raise FlashtwinError(f"{step.label} has no job file: {reason}", exit_code=USAGE)
     parts = step.parts if isinstance(step, Chain) else (step,)
     runs = [part for part in parts if isinstance(part, Run)]
-    timing, fillers = laid_out(parts, delays=delays)
     sections = _sections(runs, capacity_bytes, PREFERRED[0])
-    blocks = [_plain_global(PREFERRED[0])]
+    settings = {name: value for name, value in _global(PREFERRED[0]).items() if name in _PLAIN}
+    return _text(parts, sections, settings, laid_out(parts, delays=delays), lambda section: {})
+
+
+def impossible(step: Run | Chain, capacity_bytes: int) -> str | None:
+    """Why fio cannot run a step on one file of that size: the job, and its first such field."""
+    parts = step.parts if isinstance(step, Chain) else (step,)
+    for job in [job for part in parts if isinstance(part, Run) for job in part.jobs]:
+        reason = unsaid(job, capacity_bytes)
+        if isinstance(step, Chain) and job.fio is not None and job.fio.start_ns:
+            reason = "fio.start_ns: the steps of a chain say when a job begins"
+        if reason:
+            return f"job {job.name}, {reason}"
+    return None
+
+
+def _text(
+    parts: Sequence[Run | Rest],
+    sections: Sequence[Section],
+    settings: Options,
+    layout: tuple[list[Timing], list[list[str]]],
+    logs: Callable[[Section], Options],
+    *,
+    logs_ramp: bool = False,
+) -> str:
+    timing, fillers = layout
+    blocks = [section_text("global", settings)]
     for index, filler in enumerate(fillers):
         blocks += filler
         for place, section in enumerate(s for s in sections if s.part == index):
-            lines = _stream(section, exact=False)
-            blocks.append("\n".join([*lines, *timing[index].lines(first=place == 0)]))
+            stream = options_of(
+                section.job, threads=section.threads, depth=section.depth, logs_ramp=logs_ramp
+            )
+            held = timing[index].options(first=place == 0)
+            blocks.append(
+                section_text(section.name, {"new_group": "1", **stream, **logs(section), **held})
+            )
     return "\n\n".join(blocks) + "\n"
-
-
-def _plain_global(engine: Engine) -> str:
-    kept = ("filename=", "ioengine=", "direct=", "kb_base=", "thread=", "group_reporting=")
-    lines = _global(engine).splitlines()
-    return "\n".join(line for line in lines if line == "[global]" or line.startswith(kept))
 
 
 def fitted(job: Job, capacity_bytes: int) -> Job:
     """The job with its size filled in and in whole blocks."""
+    if job.fio is not None and job.fio.spans:
+        return job
     room = capacity_bytes - job.offset
-    size = (room if job.size is None else job.size) // job.block_bytes * job.block_bytes
+    grain = job.block_bytes if job.fio is None else 1
+    size = (room if job.size is None else job.size) // grain * grain
     if job.offset < 0 or size <= 0 or size > room:
         asked = f"offset {job.offset}, size {job.size}, blocks of {job.block_bytes} bytes"
         raise FlashtwinError(
             f"job {job.name} does not fit into a target of {capacity_bytes} bytes: {asked}",
             hint="give a larger --size, or the battery a smaller size",
         )
-    fields = {name: getattr(job, name) for name in job.__dataclass_fields__}
-    return Job(**{**fields, "size": size})
+    return replace(job, size=size)
 
 
 def requests_most(job: Job) -> int:
     """More requests than this the job will not make."""
+    block_bytes = smallest_bytes(job)
     bounds = []
     if job.io_bytes is not None:
-        bounds.append(job.io_bytes // job.block_bytes + job.threads)
+        bounds.append(job.io_bytes // block_bytes + job.threads)
     if job.runtime_s is not None:
         held = job.depth * job.threads * IOPS_OF_ONE_MOST
         bytes_s = BYTES_S_MOST if job.rate_bytes_s is None else job.rate_bytes_s
-        rate = min(held, IOPS_MOST, bytes_s / job.block_bytes)
+        rate = min(held, IOPS_MOST, bytes_s / block_bytes)
         bounds.append(int(rate * (job.runtime_s + job.ramp_s)) + job.threads)
+    if job.fio is not None and job.fio.number_ios:
+        bounds.append(job.fio.number_ios)
     if not bounds:
-        assert job.size is not None, "a fitted job has a size"
-        bounds.append(job.size // job.block_bytes * passes(job))
+        bounds.append(_span_bytes(job) // block_bytes * passes(job))
     return min(bounds)
 
 
-def passes(job: Job) -> int:
-    """How often a job without a limit goes over its span."""
-    return 1 if job.shared_stream else job.threads
+def _span_bytes(job: Job) -> int:
+    if job.fio is not None and job.fio.spans:
+        return sum(span.bytes for span in job.fio.spans)
+    assert job.size is not None, "a fitted job has a size"
+    return job.size
 
 
-def _global(engine: Engine) -> str:
-    return "\n".join(
-        [
-            "[global]",
-            f"filename={TARGET}",
-            f"ioengine={engine.name}",
-            f"direct={int(engine.direct)}",
-            "kb_base=1024",
-            "thread=1",
-            "group_reporting=1",
-            "allow_file_create=0",
-            "fallocate=none",
-            "randrepeat=1",
-            "disable_slat=1",
-            "disable_clat=1",
-            "lat_percentiles=1",
-            "clat_percentiles=0",
-            "slat_percentiles=0",
-            "per_job_logs=1",
-            "log_unix_epoch=1",
-        ]
-    )
+# What a job file for a reader keeps of these.
+_PLAIN = ("filename", "ioengine", "direct", "kb_base", "thread", "group_reporting")
+
+
+def _global(engine: Engine) -> Options:
+    return {
+        "filename": TARGET,
+        "ioengine": engine.name,
+        "direct": str(int(engine.direct)),
+        "kb_base": "1024",
+        "thread": "1",
+        "group_reporting": "1",
+        "allow_file_create": "0",
+        "fallocate": "none",
+        "randrepeat": "1",
+        "disable_slat": "1",
+        "disable_clat": "1",
+        "lat_percentiles": "1",
+        "clat_percentiles": "0",
+        "slat_percentiles": "0",
+        "per_job_logs": "1",
+        "log_unix_epoch": "1",
+    }
 
 
 def _sections(runs: Sequence[Run], capacity_bytes: int, engine: Engine) -> list[Section]:
@@ -210,83 +249,16 @@ def _held(job: Job, engine: Engine) -> tuple[int, int]:
     return job.threads, job.depth
 
 
-def _section(section: Section, exact: bool, sample_ms: int) -> list[str]:
-    return _stream(section, exact) + _logs(section, exact, sample_ms)
-
-
-def _stream(section: Section, exact: bool) -> list[str]:
-    job = section.job
-    lines = [
-        f"[{section.name}]",
-        "new_group=1",
-        f"rw={job.rw}",
-        f"bs={job.block_bytes}",
-        f"iodepth={section.depth}",
-        f"numjobs={section.threads}",
-        f"offset={job.offset}",
-        f"size={job.size}",
-        f"randseed={job.seed}",
-    ]
-    if job.rw in ("rw", "randrw"):
-        lines.append(f"rwmixread={job.read_percent}")
-    if job.rw.startswith("rand"):
-        lines.append("norandommap=1")
-    return lines + _limits(section, exact) + _pace(section)
-
-
-def _limits(section: Section, exact: bool) -> list[str]:
-    job, lines = section.job, []
-    total = job.io_bytes
-    if total is None and job.runtime_s is None and section.threads != passes(job):
-        assert job.size is not None, "a fitted job has a size"
-        total = job.size * passes(job)
-    if total is not None:
-        blocks = -(-total // (job.block_bytes * section.threads))
-        lines.append(f"io_size={blocks * job.block_bytes}")
-    if job.runtime_s is not None:
-        seconds = job.runtime_s + (job.ramp_s if exact else 0.0)
-        lines.append(f"runtime={max(round(seconds * 1000), 1)}ms")
-        if total is None:
-            lines.append("time_based=1")
-    if job.ramp_s and not exact:
-        lines.append(f"ramp_time={round(job.ramp_s * 1000)}ms")
-    return lines
-
-
-def _pace(section: Section) -> list[str]:
-    job, lines = section.job, []
-    if job.rate_bytes_s is not None:
-        lines.append(f"rate={_rate(job, section.threads)}")
-    if job.think_ns:
-        lines.append(f"thinktime={-(-job.think_ns // 1000)}")
-    if job.compress_percent:
-        lines += [f"buffer_compress_percentage={job.compress_percent}", "refill_buffers=1"]
-    if job.sync:
-        lines.append("sync=1")
-    return lines
-
-
-def _rate(job: Job, threads: int) -> str:
-    """fio's limit is a thread's and a direction's."""
-    assert job.rate_bytes_s is not None, "only called for a job with a rate"
-    if job.rw not in ("rw", "randrw"):
-        return str(max(job.rate_bytes_s // threads, 1))
-    shares = (job.read_percent, 100 - job.read_percent)
-    return ",".join(str(max(job.rate_bytes_s * share // (100 * threads), 1)) for share in shares)
-
-
-def _logs(section: Section, exact: bool, sample_ms: int) -> list[str]:
+def _logs(section: Section, exact: bool, sample_ms: int) -> Options:
     if exact:
         room = requests_most(section.job) // section.threads + 1
-        return [
-            f"write_lat_log={section.name}",
-            f"log_entries={min(max(room, LOG_ENTRIES[0]), LOG_ENTRIES[1])}",
-        ]
-    return [
-        f"write_lat_log={section.name}",
-        f"write_bw_log={section.name}",
-        f"log_avg_msec={sample_ms}",
-    ]
+        entries = min(max(room, LOG_ENTRIES[0]), LOG_ENTRIES[1])
+        return {"write_lat_log": section.name, "log_entries": str(entries)}
+    return {
+        "write_lat_log": section.name,
+        "write_bw_log": section.name,
+        "log_avg_msec": str(sample_ms),
+    }
 
 
 def _sample_ms(run: Run, exact: bool) -> int:
@@ -301,6 +273,8 @@ def _notes(
     said = []
     if any(job.host_ns for job in jobs):
         said.append("the host's time a command is this machine's own")
+    if any(job.fio is not None and job.fio.draws_repeat for job in jobs):
+        said.append("jobs whose passes draw the same again draw with fio's own seed")
     if any(job.shared_stream and job.threads > 1 for job in jobs) and engine.asynchronous:
         said.append("threads that share a stream run as one thread of their whole depth")
     if any(job.depth > 1 for job in jobs) and not engine.asynchronous:
@@ -328,11 +302,11 @@ class Timing:
     delay_s: float = 0.0
     wall: bool = False
 
-    def lines(self, *, first: bool) -> list[str]:
-        """The options of a section; `first` in its run: the others begin beside it."""
+    def options(self, *, first: bool) -> dict[str, str | None]:
+        """Those of a section; `first` in its run: the others begin beside it."""
         if self.wall:
-            return ["stonewall"] if first else []
-        return [f"startdelay={round(self.delay_s * 1000)}ms"] if self.delay_s else []
+            return {"stonewall": None} if first else {}
+        return {"startdelay": f"{round(self.delay_s * 1000)}ms"} if self.delay_s else {}
 
 
 def laid_out(
@@ -366,23 +340,25 @@ def _seconds(run: Run) -> float | None:
     for job in run.jobs:
         if job.runtime_s is None or job.io_bytes is not None:
             return None
+        if job.fio is not None and (job.fio.number_ios or not job.fio.time_based):
+            return None
         longest = max(longest, job.runtime_s + job.ramp_s)
     return longest
 
 
 def _filler(number: int, seconds: float) -> str:
     """A section that asks nothing of the target for a while."""
-    return "\n".join(
-        [
-            f"[rest{number}]",
-            "stonewall",
-            "ioengine=null",
-            "filename=nothing",
-            "rw=read",
-            "bs=512",
-            "size=1048576",
-            "rate_iops=10",
-            "time_based=1",
-            f"runtime={max(round(seconds * 1000), 1)}ms",
-        ]
+    return section_text(
+        f"rest{number}",
+        {
+            "stonewall": None,
+            "ioengine": "null",
+            "filename": "nothing",
+            "rw": "read",
+            "bs": "512",
+            "size": "1048576",
+            "rate_iops": "10",
+            "time_based": "1",
+            "runtime": f"{max(round(seconds * 1000), 1)}ms",
+        },
     )

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from flashtwin.drives.real import real_file, real_fio
-from flashtwin.drives.real.jobfile import TARGET, job_file
+from flashtwin.drives.real.jobfile import TARGET, impossible, job_file
 from flashtwin.drives.real.real_fio import PREFERRED, Engine, caveats
 from flashtwin.drives.real.result import collect, one_result
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
@@ -129,6 +129,8 @@ class Real:
         if self._closed:
             raise FlashtwinError("the target is closed", exit_code=USAGE)
         _ = self.info
+        if isinstance(step, Run | Chain) and (reason := impossible(step, self._size)):
+            return NotPossible(reason=reason)
         self._fill_once(watch)
         match step:
             case Run() | Chain():
@@ -245,7 +247,7 @@ class Real:
     ) -> Result | NotPossible:
         parts: Sequence[Run | Rest] = step.parts if isinstance(step, Chain) else (step,)
         jobs = [job for part in parts if isinstance(part, Run) for job in part.jobs]
-        if any(job.rw in ("trim", "randtrim") for job in jobs):
+        if any("trim" in job.rw for job in jobs):
             return NotPossible(reason="a regular file takes no TRIM, only a device does")
         rest_s = _trailing_s(parts)
         if not jobs:

@@ -18,6 +18,7 @@ interval are not in the logs, its mean stands for them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -286,7 +287,7 @@ def from_averages(
                     [_of(log, code, start) for log in rates],
                     _of(joined(logs), code, start),
                     totals,
-                    section.job.block_bytes,
+                    _grain_bytes(section.job),
                     grid,
                 )
                 rows[code] = _added(rows[code], found)
@@ -297,6 +298,16 @@ def from_averages(
         jobs=tuple(_totals(s, job) for s, job in zip(sections, jobs, strict=True)),
         hist=_hist(jobs, list(rows)),
     )
+
+
+def _grain_bytes(job: Job) -> int:
+    """What every size of its requests is a multiple of."""
+    blocks = job.fio.blocks if job.fio else None
+    if blocks is None:
+        return job.block_bytes
+    ranges = any(one.least != one.most and not one.split for one in blocks)
+    sizes = [size for one in blocks for size, _ in one.split or ((one.least, 100),)]
+    return 1 if ranges and job.fio and job.fio.blocks_unaligned else math.gcd(*sizes)
 
 
 def _began(logs: list[Log], job: JobOutput) -> int:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from flashtwin.drives.real.options import section_text
 from flashtwin.fio.language.errors import Where
 from flashtwin.fio.language.table import find
 
@@ -89,16 +90,13 @@ def text_of(jobs: Sequence[FioJob]) -> str:
 
 
 def _section(job: FioJob) -> str:
-    lines = [f"[{job.section}]"]
     # The engine first: the options that belong to it are known from then on.
-    for name in sorted(job.settings, key=lambda name: (name != "ioengine", name)):
-        lines.append(written(name, job.settings[name].value))
-    return "\n".join(lines) + "\n"
+    names = sorted(job.settings, key=lambda name: (name != "ioengine", name))
+    return section_text(job.section, {name: spelled(name, job[name]) for name in names}) + "\n"
 
 
-def written(name: str, value: object) -> str:
-    """One option as a line."""
+def spelled(name: str, value: object) -> str | None:
+    """What stands behind an option's equals sign; none where its name says it all."""
     option = find(name)
     assert option is not None, f"{name} is no option of the table"
-    shown = option.kind.show(value)
-    return name if shown is None else f"{name}={shown}"
+    return option.kind.show(value)

@@ -14,9 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from flashtwin.drives.real.options import by_direction
 from flashtwin.fio.language import numbers
 from flashtwin.fio.language.errors import BadValueError
 from flashtwin.fio.language.numbers import Reading
+from flashtwin.model.units import shortest
 
 ByDirection = tuple[Any, Any, Any]
 
@@ -236,7 +238,7 @@ class Real(_Plain):
         return value
 
     def show(self, value: float) -> str:
-        return numbers.show_real(value)
+        return shortest(value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,7 +258,7 @@ class Reals(_Plain):
         return tuple(one.checked(numbers.real(part), part) for part in parts)
 
     def show(self, value: Sequence[float]) -> str:
-        return ":".join(numbers.show_real(one) for one in value)
+        return ":".join(shortest(one) for one in value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -330,13 +332,7 @@ def directions(text: str, parse: Any) -> ByDirection:
 
 def show_directions(value: ByDirection, show: Any) -> str:
     """As few parts as mean the same."""
-    texts = ["" if one is None else show(one) for one in value]
-    if texts[1] == texts[2]:
-        if texts[0] == texts[1]:
-            return texts[0]
-        # `8k,` leaves writes and trims alone; `8k,4k` has both.
-        return f"{texts[0]},{texts[1]}"
-    return ",".join(texts)
+    return by_direction(["" if one is None else show(one) for one in value])
 
 
 def over_directions(before: Any, value: ByDirection) -> ByDirection:

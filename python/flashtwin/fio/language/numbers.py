@@ -155,11 +155,6 @@ def real(text: str) -> float:
     return value
 
 
-def show_real(value: float) -> str:
-    """So that reading it gives the same number."""
-    return f"{value:g}" if float(f"{value:g}") == value else repr(value)
-
-
 def _bounded(value: int, text: str) -> int:
     if abs(value) > MOST:
         raise BadValueError(f"{_shown(text)} is more than 64 bits hold")

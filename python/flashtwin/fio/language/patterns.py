@@ -22,6 +22,7 @@ from flashtwin.fio.language.kinds import (
     show_directions,
 )
 from flashtwin.fio.language.numbers import Reading
+from flashtwin.model.units import shortest
 
 PATTERNS = (
     "read",
@@ -276,8 +277,8 @@ class DistributionKind(_Plain):
         if value.zones:
             return ":".join([value.name, *(f"{access}/{size}" for access, size in value.zones)])
         parts = [value.name]
-        parts += [numbers.show_real(value.value)] if value.value is not None else []
-        parts += [numbers.show_real(value.center)] if value.center is not None else []
+        parts += [shortest(value.value)] if value.value is not None else []
+        parts += [shortest(value.center)] if value.center is not None else []
         return ":".join(parts)
 
 
@@ -348,7 +349,7 @@ class ThresholdKind(_Plain):
     def show(self, value: Threshold) -> str:
         if not value.percent and value.watched.startswith("bw"):
             return f"{value.watched}:{int(value.limit)}"
-        limit = numbers.show_real(value.limit)
+        limit = shortest(value.limit)
         return f"{value.watched}:{limit}{'%' if value.percent else ''}"
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from flashtwin.fio.language.job import FioJob, written
+from flashtwin.fio.language.job import FioJob, spelled
 from flashtwin.fio.plan.plan import Process
 from flashtwin.fio.report.job import (
     BATCHES,
@@ -283,7 +283,7 @@ def counted(process: Process, row: Mapping[str, Any] | None, begun_ns: int) -> C
         latency_target_ns=target.ns if target else 0,
         latency_window_ns=target.window_ns if target else 0,
         latency_percentile=target.percentile if target else 100.0,
-        steady=written("steadystate", steady).partition("=")[2] if steady else None,
+        steady=spelled("steadystate", steady) if steady else None,
         without=without(job),
         style=style_of(job),
     )
@@ -351,7 +351,7 @@ def options_of(process: Process) -> dict[str, str]:
     for name, setting in job.settings.items():
         _, equals, value = setting.text.partition("=")
         own = bool(equals) and "$" not in value
-        found[name] = value.strip() if own else written(name, setting.value).partition("=")[2]
+        found[name] = value.strip() if own else spelled(name, setting.value) or ""
     return found
 
 

@@ -19,12 +19,13 @@ from typing import Any
 import numpy as np
 
 from flashtwin import __version__
+from flashtwin.drives.real.options import options_of as options_of_job
 from flashtwin.fio.report.document import document
 from flashtwin.fio.report.job import DIRECTIONS, Direction, JobReport, Spread, Windows, level_of
 from flashtwin.model.histogram import Counts, bins_of, middle_of
+from flashtwin.model.job import job_of
 from flashtwin.model.series import Series
 from flashtwin.model.step import JobTotals
-from flashtwin.model.units import show_block
 from flashtwin.runs.journal import StepRecord
 from flashtwin.runs.rundir import Run
 
@@ -208,33 +209,11 @@ def _windows(series: Series) -> tuple[Any, Any]:
 
 def options_of(jobs: Sequence[_Job]) -> dict[str, str]:
     """The jobs' options in fio's words; of several, the first one's, with the threads of all."""
-    job = jobs[0]
-    options = {"name": str(job.get("name", "")), "rw": str(job.get("rw", "rw"))}
-    if job.get("block_bytes"):
-        options["bs"] = show_block(int(job["block_bytes"]))
-    options["iodepth"] = str(job.get("depth") or 1)
-    options["numjobs"] = str(sum(int(one.get("threads") or 1) for one in jobs))
-    if job.get("offset"):
-        options["offset"] = str(job["offset"])
-    for key, name in (("size", "size"), ("io_bytes", "io_size"), ("rate_bytes_s", "rate")):
-        if job.get(key):
-            options[name] = str(job[key])
-    if job.get("runtime_s") is not None:
-        options["runtime"] = f"{round(job['runtime_s'] * 1000)}ms"
-        if not job.get("io_bytes"):
-            options["time_based"] = "1"
-    if job.get("ramp_s"):
-        options["ramp_time"] = f"{round(job['ramp_s'] * 1000)}ms"
-    if options["rw"] in _USES:
-        options["rwmixread"] = str(job.get("read_percent", 50))
-    if job.get("think_ns"):
-        options["thinktime"] = f"{-(-int(job['think_ns']) // 1000)}us"
-    if job.get("compress_percent"):
-        options["buffer_compress_percentage"] = str(job["compress_percent"])
-    if job.get("sync"):
-        options["sync"] = "1"
-    if "seed" in job:
-        options["randseed"] = str(job["seed"])
+    first = jobs[0]
+    if "block_bytes" not in first:
+        return {"name": str(first.get("name", "")), "rw": str(first.get("rw", "rw"))}
+    threads = sum(int(job.get("threads") or 1) for job in jobs)
+    options = {"name": str(first["name"]), **options_of_job(job_of(first))}
     if len(jobs) > 1:
-        options["group_reporting"] = "1"
+        options |= {"numjobs": str(threads), "group_reporting": "1"}
     return options

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from flashtwin import outputs
 from flashtwin.drives.real.jobfile import plain_job_file
+from flashtwin.model.job import job_of
 from flashtwin.model.step import Chain, Job, Rest, Run
 from flashtwin.runs import rundir
 from flashtwin.runs.journal import StepRecord
@@ -98,18 +99,12 @@ def _asks(parts: tuple[Run | Rest, ...]) -> bool:
 
 
 def _run(label: str, detail: Mapping[str, Any]) -> Run:
-    jobs = tuple(_job(job) for job in detail["jobs"])
+    jobs = tuple(job_of(job) for job in detail["jobs"])
     return Run(label=label, jobs=jobs, sample_s=float(detail.get("sample_s", 0.5)))
 
 
 def _rest(detail: Mapping[str, Any]) -> Rest:
     return Rest(label=detail["label"], seconds=float(detail["seconds"]))
-
-
-def _job(detail: Mapping[str, Any]) -> Job:
-    """A job of this version or of an older one, whose journal has fewer fields."""
-    known = {field.name for field in fields(Job)} - {"fio"}
-    return Job(**{name: value for name, value in detail.items() if name in known})
 
 
 def _whole(record: StepRecord, capacity: int, rw: Any, block: int, depth: int) -> Run:
