@@ -13,7 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from flashtwin.batteries.base import parameter, registry
 from flashtwin.charts import numbers
+from flashtwin.errors import FlashtwinError
 from flashtwin.report.drives import Drive
 
 # Letter and words for each origin that a spec's value can have.
@@ -182,20 +184,35 @@ def batteries(drives: Sequence[Drive]) -> list[BatteryUse]:
 def _battery(
     name: str, drives: Sequence[Drive], uses: Sequence[Mapping[str, dict[str, Any]]]
 ) -> BatteryUse:
+    unset = _unset(name)
     columns = []
-    said: dict[str, list[str]] = {}
+    departures: dict[str, list[str]] = {}
     for drive, of_drive in zip(drives, uses, strict=True):
         row = of_drive.get(name, {})
         given = row.get("parameters") or {}
-        columns.append({key: _text(key, value) for key, value in given.items()})
+        columns.append(
+            {
+                key: unset.get(key, numbers.MISSING) if value is None else _text(key, value)
+                for key, value in given.items()
+            }
+        )
         departs = [str(one) for one in row.get("departs") or []]
         for text in departs + _not_possible(drive, name):
-            said.setdefault(text, []).append(drive.name)
+            departures.setdefault(text, []).append(drive.name)
     return BatteryUse(
         name=name,
         parameters=_items(columns),
-        departs=tuple((text, tuple(names)) for text, names in said.items()),
+        departs=tuple((text, tuple(names)) for text, names in departures.items()),
     )
+
+
+def _unset(battery: str) -> dict[str, str]:
+    """What is said of a battery's parameters that have no value: "auto", "off"."""
+    try:
+        parameters = registry.get(battery).parameters
+    except FlashtwinError:
+        return {}
+    return parameter.words_for_none(parameters)
 
 
 def _not_possible(drive: Drive, battery: str) -> list[str]:
@@ -251,7 +268,7 @@ def _plain(key: str) -> str:
 def _text(key: str, value: object) -> str:
     """A JSON value as a reader wants it; sizes in bytes and times in seconds get their units."""
     if value is None:
-        return "auto" if key in ("sample_s", "loops") else numbers.MISSING
+        return numbers.MISSING
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float):

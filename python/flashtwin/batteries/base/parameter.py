@@ -82,6 +82,12 @@ def plain(parameters: object) -> dict[str, Any]:
     }
 
 
+def words_for_none(of: type) -> dict[str, str]:
+    """How the parameters that may have no value are written then, by name."""
+    kinds = {one.name: one.metadata["kind"] for one in fields(of)}
+    return {name: kind.show(None) for name, kind in kinds.items() if kind.accepts(None)}
+
+
 def nearest(word: str, known: list[str]) -> str:
     """ " (did you mean X?)" where something is near, and else nothing."""
     near = difflib.get_close_matches(word, known, n=1, cutoff=0.5)

@@ -67,7 +67,8 @@ def columns(rows: Sequence[Row]) -> dict[str, Finding]:
 def varying(rows: Sequence[Row]) -> list[str]:
     """The findings that are not the same at every point, those that vary most first.
 
-    The measure is the range over the mean of what is positive; a finding that some points have and
+    Values whose intervals all have a place in common are the same as far as anybody can tell. The
+    measure is the range over the mean of what is positive; a finding that some points have and
     others have not varies too, after those that can be measured.
     """
     spread: dict[str, float] = {}
@@ -83,10 +84,22 @@ def varying(rows: Sequence[Row]) -> list[str]:
         if not known:
             continue
         mean = sum(map(abs, known)) / len(known)
-        measure = (max(known) - min(known)) / mean if mean else 0.0
-        if measure > 0 or len(known) < len(values):
-            spread[name] = measure
+        apart = _apart(found)
+        if apart or len(known) < len(values):
+            spread[name] = (max(known) - min(known)) / mean if apart and mean else 0.0
     return sorted(spread, key=lambda name: -spread[name])
+
+
+def _apart(findings: Sequence[Finding]) -> bool:
+    """Whether no single value lies in the intervals of all; without one, in the value itself."""
+    spans = [
+        (one.number, one.number) if one.interval is None else (one.low, one.high)
+        for one in findings
+        if one.number is not None
+    ]
+    lows = [low for low, _ in spans if low is not None]
+    highs = [high for _, high in spans if high is not None]
+    return bool(lows and highs) and max(lows) > min(highs)
 
 
 def csv_bytes(plan: Plan, rows: Sequence[Row]) -> bytes:
