@@ -4,6 +4,7 @@
     ./dev abuse --kind jobs --seconds 600  ten minutes of one
     ./dev abuse --kind jobs --seed 1234    one case again
     ./dev abuse --kind runs --seed 1 --cases 2000
+    ./dev abuse --kind runs=40 --kind specs=300   so many of each
 
 Exit code 1 where a promise was not kept; the inputs of such cases are kept in .tools/abuse.
 """
@@ -35,18 +36,20 @@ def main() -> int:
     """Run the campaigns that were asked for."""
     known = campaign.kinds()
     asked = _arguments(known)
-    names = asked.kind or list(known)
-    one_case = asked.seed is not None and asked.cases is None and asked.seconds is None
-    cases = 1 if one_case else asked.cases
-    seconds = asked.seconds if asked.seconds is not None else (SECONDS if cases is None else None)
+    counts = dict(asked.kind or [(name, None) for name in known])
+    bounded = asked.cases is not None or None not in counts.values()
+    one_case = asked.seed is not None and not bounded and asked.seconds is None
+    usual = 1 if one_case else asked.cases
+    seconds = SECONDS if asked.seconds is None and not (bounded or one_case) else asked.seconds
     seed = asked.seed if asked.seed is not None else random.SystemRandom().randrange(10**9)
     tallies = []
-    for name in names:
+    for name, count in counts.items():
+        cases = usual if count is None else count
         plan = campaign.Plan(
             kind=known[name],
             seed=seed,
             cases=cases,
-            seconds=None if seconds is None else seconds / len(names),
+            seconds=None if seconds is None else seconds / len(counts),
             jobs=min(asked.jobs, cases or asked.jobs),
             keep=ROOT / ".tools" / "abuse",
         )
@@ -58,6 +61,12 @@ def main() -> int:
 
 
 def _arguments(known: campaign.Mapping[str, campaign.Kind]) -> argparse.Namespace:
+    def kind(text: str) -> tuple[str, int | None]:
+        name, _, count = text.partition("=")
+        if name not in known:
+            raise argparse.ArgumentTypeError(f"no such kind: {name}; there are: {', '.join(known)}")
+        return name, int(count) if count else None
+
     parser = argparse.ArgumentParser(
         prog="./dev abuse",
         description=__doc__,
@@ -66,7 +75,8 @@ def _arguments(known: campaign.Mapping[str, campaign.Kind]) -> argparse.Namespac
     )
     parser.add_argument("--seconds", type=float, help="how long in all; by default a minute")
     parser.add_argument("--seed", type=int, help="the first case; alone, this case and no other")
-    parser.add_argument("--kind", action="append", choices=list(known), help="only these cases")
+    only = "only these cases, and how many of them"
+    parser.add_argument("--kind", action="append", type=kind, metavar="KIND[=CASES]", help=only)
     parser.add_argument("--cases", type=int, help="how many of each kind")
     parser.add_argument("--jobs", type=int, default=campaign.default_jobs(), help="at once")
     return parser.parse_args()
