@@ -10,6 +10,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -123,6 +124,12 @@ def lines_matching(pattern: re.Pattern[str], *suffixes: str) -> list[str]:
     ]
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    """A file of Python as its tree, which several of the checks walk through."""
+    return ast.parse(path.read_text())
+
+
 def module_name(path: Path) -> str:
     """`battery.step` for python/flashtwin/model/step.py; a package's __init__ is the package."""
     parts = path.relative_to(PACKAGE).with_suffix("").parts
@@ -135,7 +142,7 @@ def imports(path: Path, *, typing: bool = True) -> Iterator[tuple[int, str]]:
     Without `typing` those are left out that only the type checker reads.
     """
     home = ["flashtwin", *path.relative_to(PACKAGE).parts[:-1]]
-    for node in nodes(ast.parse(path.read_text()), typing):
+    for node in nodes(parsed(path), typing):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -280,7 +287,7 @@ def test_one_module_opens_files_for_writing() -> None:
     found = [
         (path, node.lineno, what)
         for path in sorted(PACKAGE.rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(parsed(path))
         if isinstance(node, ast.expr) and (what := writes(node))
     ]
     others = [
@@ -351,7 +358,7 @@ def test_lines_are_short() -> None:
 def test_python_modules_say_what_they_are() -> None:
     silent = []
     for path in files(".py"):
-        tree = ast.parse(path.read_text())
+        tree = parsed(path)
         if tree.body and ast.get_docstring(tree) is None:
             silent.append(str(path.relative_to(ROOT)))
     assert silent == []
