@@ -18,6 +18,7 @@ __all__ = [
     "Twin",
     "load_spec",
     "pack_tables",
+    "parse_spec",
     "read_parquet",
     "survey_trace",
     "unpack_tables",
@@ -262,6 +263,13 @@ class Twin:
 def load_spec(
     target: str,
     search: list[str],
+    firmware: list[str],
+    sets: list[str],
+    scale: str | None = None,
+) -> Spec: ...
+def parse_spec(
+    text: str,
+    parents: list[tuple[str, str]],
     firmware: list[str],
     sets: list[str],
     scale: str | None = None,

@@ -29,9 +29,9 @@ from resealed import reseal
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.step import NotPossible, Result, Step
 from flashtwin.model.target import Interrupted, Watch
-from flashtwin.runner import keep
-from flashtwin.runner.observer import Silent
-from flashtwin.runner.run import resume_batteries, run_batteries
+from flashtwin.runner import replay as replaying
+from flashtwin.runner.events import Silent
+from flashtwin.runner.run import run_batteries
 from flashtwin.runs.rundir import Run
 
 LAW = Law(capacity_bytes=8 * 10**9, cache_bytes=10**9, fold_begin_bytes=6 * 10**9)
@@ -103,13 +103,13 @@ def contents(run: Path) -> dict[str, bytes]:
 @contextmanager
 def states_kept(always: bool) -> Iterator[None]:
     """The state of a drive is kept after every step, or only when it is worth it."""
-    before = keep.WORTH_S, keep.WORTH_TIMES
+    before = replaying.WORTH_S, replaying.WORTH_TIMES
     if always:
-        keep.WORTH_S = keep.WORTH_TIMES = 0.0
+        replaying.WORTH_S = replaying.WORTH_TIMES = 0.0
     try:
         yield
     finally:
-        keep.WORTH_S, keep.WORTH_TIMES = before
+        replaying.WORTH_S, replaying.WORTH_TIMES = before
 
 
 @cache
@@ -233,7 +233,7 @@ def resume_case(seed: int) -> None:
         told = f"{how.__name__}; {'; '.join(done)}{replay('resume', seed)}"
         notes = Notes()
         try:
-            resume_batteries(Stopping, run, observer=notes)
+            run_batteries(Stopping(), None, run, observer=notes)
         except FlashtwinError as error:
             assert error.message and "\n" not in error.message, f"no sentence: {error}; {told}"
             return
@@ -305,7 +305,7 @@ def readers(run: Path, out: Path) -> dict[str, Callable[[], object]]:
         "csv": lambda: export_all({out / "csv": Run(run)}, "csv"),
         "fio": lambda: export_all({out / "fio": Run(run)}, "fio-json"),
         "convert": lambda: convert(Run(run)),
-        "resume": lambda: resume_batteries(Stopping, run),
+        "resume": lambda: run_batteries(Stopping(), None, run),
     }
 
 

@@ -17,7 +17,7 @@ import pytest
 from stored_runs import newer, store, usual
 
 import flashtwin as ft
-from flashtwin.runner.observer import Silent, Status
+from flashtwin.runner.events import Silent, Status
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "docs" / "reference" / "python.md", ROOT / "docs" / "guides" / "runs.md"]

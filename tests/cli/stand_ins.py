@@ -16,8 +16,8 @@ from fakes import FakeDrive, Law
 import flashtwin.report
 from flashtwin.catalogue import loader, summary
 from flashtwin.errors import FlashtwinError
-from flashtwin.runner import together
-from flashtwin.runner.targets import Target
+from flashtwin.runner import target as targets
+from flashtwin.runner.target import Target
 
 GB = 10**9
 
@@ -26,7 +26,7 @@ def install(setattr_: Callable[[Any, str, Any], None]) -> None:
     """Put them in place."""
     setattr_(loader, "load", load)
     setattr_(summary, "load", load)
-    setattr_(together, "twin_target", twin_target)
+    setattr_(targets, "twin_target", twin_target)
     setattr_(flashtwin.report, "build", build)
 
 
@@ -54,6 +54,7 @@ def fake_spec(target: str) -> Any:
         id=Path(target).stem,
         name=f"Name of {Path(target).stem}",
         capacity_bytes=240 * GB,
+        memory_bytes=10**6,
         hash="0123456789abcdef",
         firmware_profiles=["slc-off"],
         values=lambda: values,
@@ -80,8 +81,9 @@ def load(
     return fake_spec(target)
 
 
-def twin_target(spec: str, *, name: str, **wishes: Any) -> Target:
-    return Target(name=name, make=partial(FakeDrive, law=Law(), name=name))
+def twin_target(variant: targets.Variant, *, name: str | None = None) -> Target:
+    called = name or variant.spec().id
+    return Target(name=called, make=partial(FakeDrive, law=Law(), name=called), apart=True)
 
 
 def build(runs: Sequence[Any], out: Path, *, within: Path | None = None) -> Path:

@@ -311,12 +311,12 @@ def test_validate_refuses_drives_about_which_nothing_is_known(run: Run) -> None:
 
 def test_an_interrupted_run_says_what_was_kept(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     from flashtwin.model.target import Interrupted
-    from flashtwin.runner import together
+    from flashtwin.runner import request
 
     def stopped(*arguments: object, **more: object) -> None:
         raise Interrupted("stopped; what was finished is in here")
 
-    monkeypatch.setattr(together, "run_tasks", stopped)
+    monkeypatch.setattr(request, "run_tasks", stopped)
     done = run("test", "bx500-240", "--out", "here")
     assert (done.exit_code, done.stdout) == (130, "")
     assert "interrupted: stopped; what was finished is in here" in done.stderr

@@ -12,7 +12,7 @@ from rich.console import Console
 from flashtwin.cli import live, progress
 from flashtwin.cli.live import Block, Line, sparkline
 from flashtwin.model.finding import Finding
-from flashtwin.runner.observer import Status
+from flashtwin.runner.events import Status
 
 
 def status(label: str = "fill/1m-q1/pass-1", rate: float = 461e6, **fields: object) -> Status:

@@ -38,7 +38,7 @@ from flashtwin.model.job import (
 )
 from flashtwin.model.step import Job, Result, Run
 from flashtwin.model.target import Progress
-from flashtwin.runner.run import detail_of
+from flashtwin.runner.replay import detail_of
 
 KIB = 1 << 10
 FIO = shutil.which("fio")

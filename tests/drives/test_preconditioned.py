@@ -20,7 +20,7 @@ from flashtwin.model.series import COLUMNS
 from flashtwin.model.step import Fill, Flush, Job, Mark, Purge, Rest, Result, Run, Step, Trim
 from flashtwin.model.target import Progress
 from flashtwin.runner.run import run_batteries
-from flashtwin.runner.together import twin_target
+from flashtwin.runner.target import Variant, twin_target
 
 SCALE = "1/16"
 WRITES = Job(name="w", rw="randwrite", block_bytes=4096, depth=8, io_bytes=1 << 28, seed=3)
@@ -240,7 +240,7 @@ def test_run_directories_are_the_same_byte_for_byte(
 
     def run(name: str, cache: str) -> dict[str, bytes]:
         monkeypatch.setenv(PLACE, cache)
-        target = twin_target("bx500-240", scale="1/64")
+        target = twin_target(Variant(drive="bx500-240", scale="1/64"))
         run_batteries(target.make(), asked, tmp_path / name, seed=1)
         files = [path for path in (tmp_path / name).rglob("*") if path.is_file()]
         names = {str(path.relative_to(tmp_path / name)): path for path in files}

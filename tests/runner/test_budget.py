@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +20,8 @@ from flashtwin.model.step import Run as StepRun
 from flashtwin.model.target import DriveInfo, Interrupted, Watch
 from flashtwin.runner.budget import Budget
 from flashtwin.runner.estimate import estimate
-from flashtwin.runner.observer import Silent
-from flashtwin.runner.run import resume_batteries, run_batteries
+from flashtwin.runner.events import Silent
+from flashtwin.runner.run import run_batteries
 from flashtwin.runs.rundir import Run
 
 # 4 GB at the 400 MB/s of the estimate: a pass is 10 s, and in truth as well.
@@ -337,7 +336,7 @@ def test_a_twin_that_is_cut_ends_the_same_wherever_it_was_stopped(tmp_path: Path
         place = tmp_path / str(at)
         with pytest.raises(Interrupted):
             run_batteries(twin(), ON_TWIN, place, budget_s=60.0, observer=Once(at))
-        resume_batteries(twin, place)
+        run_batteries(twin(), None, place)
         for path in whole.path.iterdir():
             if path.name not in ("host.json", "smart"):
                 assert path.read_bytes() == (place / path.name).read_bytes(), (at, path.name)
@@ -362,7 +361,7 @@ def test_a_run_that_is_taken_up_chooses_the_same(tmp_path: Path, law: Law) -> No
         place = tmp_path / str(at)
         with pytest.raises(Interrupted):
             run_batteries(Stops(law=law, at=at), ask, place, budget_s=75.0)
-        run = resume_batteries(partial(FakeDrive, law=law), place)
+        run = run_batteries(FakeDrive(law=law), None, place)
         for path in whole.path.iterdir():
             if path.name != "host.json":
                 assert path.read_bytes() == (place / path.name).read_bytes(), (at, path.name)

@@ -20,10 +20,10 @@ from resealed import rewrite
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.step import NotPossible, Result, Step
 from flashtwin.model.target import DriveInfo, Interrupted, Watch
-from flashtwin.runner import keep
-from flashtwin.runner.again import target_of, twin_form
-from flashtwin.runner.observer import Silent
-from flashtwin.runner.run import resume_batteries, run_batteries
+from flashtwin.runner import replay
+from flashtwin.runner.events import Silent
+from flashtwin.runner.run import run_batteries
+from flashtwin.runner.target import Variant, of_run
 from flashtwin.runs.rundir import Run
 from flashtwin.runs.writer import Writer
 
@@ -109,18 +109,18 @@ def test_stopped_in_every_step_it_ends_the_same(
     tmp_path: Path, whole: Run, of: type[Stops], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One run, stopped in its first step, taken up, stopped in its second, and so on."""
-    monkeypatch.setattr(keep, "WORTH_S", 0.0)
-    monkeypatch.setattr(keep, "WORTH_TIMES", 0.0)
+    monkeypatch.setattr(replay, "WORTH_S", 0.0)
+    monkeypatch.setattr(replay, "WORTH_TIMES", 0.0)
     begin(tmp_path / "run", of(at=0))
     for number in range(1, len(whole.steps)):
         # A drive with its state does one step; one without does all of them again.
         at = 1 if of is KeptDrive else number
         with pytest.raises(Interrupted):
-            resume_batteries(partial(of, at=at), tmp_path / "run")
+            run_batteries(of(at=at), None, tmp_path / "run")
         run = Run(tmp_path / "run")
         assert run.state == "interrupted" and len(run.steps) == number
         assert run.findings == whole.findings[: len(run.findings)]
-    run = resume_batteries(partial(of, at=1 if of is KeptDrive else 10**9), tmp_path / "run")
+    run = run_batteries(of(at=1 if of is KeptDrive else 10**9), None, tmp_path / "run")
     assert run.finished and len(run.host["sessions"]) == len(whole.steps) + 1
     same_directory(run.path, whole.path)
 
@@ -128,13 +128,13 @@ def test_stopped_in_every_step_it_ends_the_same(
 def test_what_was_concluded_is_told_again_and_what_was_done_is_not_done(
     tmp_path: Path, whole: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keep, "WORTH_S", 0.0)
-    monkeypatch.setattr(keep, "WORTH_TIMES", 0.0)
+    monkeypatch.setattr(replay, "WORTH_S", 0.0)
+    monkeypatch.setattr(replay, "WORTH_TIMES", 0.0)
     begin(tmp_path / "run", KeptDrive(at=5))
     (kept,) = (tmp_path / "run").glob("state-*")
     assert kept.name.startswith("state-00005-")
     drive, notes = KeptDrive(), Notes()
-    resume_batteries(lambda: drive, tmp_path / "run", observer=notes)
+    run_batteries(drive, None, tmp_path / "run", observer=notes)
     assert drive.restored == [kept.name]
     assert [step.label for step in drive.done] == [one.label for one in whole.steps[5:]]
     assert notes.found_ids == [one.id for one in whole.findings]
@@ -145,8 +145,8 @@ def test_what_was_concluded_is_told_again_and_what_was_done_is_not_done(
 def test_a_state_that_cannot_be_used_costs_time_only(
     tmp_path: Path, whole: Run, monkeypatch: pytest.MonkeyPatch, harm: str
 ) -> None:
-    monkeypatch.setattr(keep, "WORTH_S", 0.0)
-    monkeypatch.setattr(keep, "WORTH_TIMES", 0.0)
+    monkeypatch.setattr(replay, "WORTH_S", 0.0)
+    monkeypatch.setattr(replay, "WORTH_TIMES", 0.0)
     begin(tmp_path / "run", KeptDrive(at=6))
     (kept,) = (tmp_path / "run").glob("state-00006-*")
     if harm in ("of later steps", "of other steps"):
@@ -158,7 +158,7 @@ def test_a_state_that_cannot_be_used_costs_time_only(
     else:
         kept.write_text(harm)
     drive, notes = KeptDrive(), Notes()
-    run = resume_batteries(lambda: drive, tmp_path / "run", observer=notes)
+    run = run_batteries(drive, None, tmp_path / "run", observer=notes)
     assert drive.restored == [] and len(drive.done) == len(whole.steps)
     said = any("is of no use, steps are simulated again" in text for text in notes.notes)
     assert said == (harm != "of later steps")
@@ -168,7 +168,7 @@ def test_a_state_that_cannot_be_used_costs_time_only(
 def test_without_room_no_state_is_kept_and_the_run_goes_on(
     tmp_path: Path, whole: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keep, "WORTH_S", 0.0)
+    monkeypatch.setattr(replay, "WORTH_S", 0.0)
 
     def full(drive: KeptDrive, path: Path) -> None:
         path.write_text("half")
@@ -198,14 +198,14 @@ def cut_off(place: Path) -> Path:
 
 
 def test_what_a_killed_process_left_half_done_is_swept_away(tmp_path: Path, whole: Run) -> None:
-    run = resume_batteries(Stops, cut_off(tmp_path / "run"))
+    run = run_batteries(Stops(), None, cut_off(tmp_path / "run"))
     same_directory(run.path, whole.path)
 
 
 def test_tables_that_a_power_cut_took_are_made_again_by_a_twin(tmp_path: Path, whole: Run) -> None:
     place = cut_off(tmp_path / "run")
     (place / "parts" / "00004.series.parquet").write_bytes(b"")
-    run = resume_batteries(Stops, place)
+    run = run_batteries(Stops(), None, place)
     same_directory(run.path, whole.path)
 
 
@@ -213,7 +213,7 @@ def test_tables_of_a_real_drive_that_are_gone_are_no_small_matter(tmp_path: Path
     begin(tmp_path / "run", Stops(at=6, kind="file"))
     (tmp_path / "run" / "parts" / "00004.series.parquet").write_bytes(b"")
     with pytest.raises(FlashtwinError, match=r"00004\.series\.parquet cannot be read"):
-        resume_batteries(partial(Stops, kind="file"), tmp_path / "run")
+        run_batteries(Stops(kind="file"), None, tmp_path / "run")
     assert len(Run(tmp_path / "run").steps) == 6
 
 
@@ -221,7 +221,7 @@ def untouched(place: Path, message: str, exit_code: int, make: Any = Stops) -> F
     """Going on is refused and changes nothing."""
     before = {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
     with pytest.raises(FlashtwinError, match=message) as refused:
-        resume_batteries(make, place)
+        run_batteries(make(), None, place)
     assert refused.value.exit_code == exit_code and refused.value.hint
     after = {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
     host = place / "host.json"
@@ -282,7 +282,7 @@ def test_a_damaged_run_is_refused_with_file_line_and_hint(tmp_path: Path, harm: 
             manifest.write_text("{")
             message = "manifest.json cannot be read"
     with pytest.raises(FlashtwinError, match=message) as refused:
-        resume_batteries(Stops, tmp_path / "run")
+        run_batteries(Stops(), None, tmp_path / "run")
     assert refused.value.exit_code == code and refused.value.hint
 
 
@@ -318,7 +318,7 @@ def test_steps_from_a_broken_line_on_are_done_again_by_a_twin(
         run_batteries(Stops(at=6), BATTERIES, tmp_path / "other", seed=8)
     broken_journal(tmp_path / "run", harm, tmp_path / "other")
     notes = Notes()
-    run = resume_batteries(Stops, tmp_path / "run", observer=notes)
+    run = run_batteries(Stops(), None, tmp_path / "run", observer=notes)
     same_directory(run.path, whole.path)
     assert any("done again from step 2 on: steps.jsonl" in text for text in notes.notes)
     assert run.host["redone"] == [text for text in notes.notes if "done again" in text]
@@ -337,7 +337,7 @@ def test_a_broken_line_of_a_real_drive_is_refused_with_file_line_and_hint(
     # What the hint says helps: without that line and what follows, it goes on.
     assert "remove that line and what follows" in str(error.hint)
     (tmp_path / "run" / "steps.jsonl").write_bytes(b"".join(lines[:2]))
-    assert resume_batteries(make, tmp_path / "run").finished
+    assert run_batteries(make(), None, tmp_path / "run").finished
 
 
 @pytest.mark.parametrize("harm", ["removed", "one bit", "swapped", "empty", "a FIFO"])
@@ -363,7 +363,7 @@ def test_a_table_that_is_not_what_was_written_is_made_again_and_that_is_said(
             broken.unlink()
             os.mkfifo(broken)
     notes = Notes()
-    run = resume_batteries(Stops, tmp_path / "run", observer=notes)
+    run = run_batteries(Stops(), None, tmp_path / "run", observer=notes)
     same_directory(run.path, whole.path)
     (said,) = run.host["redone"]
     assert said in notes.notes and said.startswith(f"done again from step {step} (")
@@ -387,7 +387,7 @@ def test_a_flipped_bit_in_what_was_asked_for_is_a_sentence(
         )
         return
     notes = Notes()
-    assert resume_batteries(make, tmp_path / "run", observer=notes).finished
+    assert run_batteries(make(), None, tmp_path / "run", observer=notes).finished
     assert any("host.json cannot be read" in text for text in notes.notes)
 
 
@@ -413,7 +413,7 @@ def test_two_processes_on_one_run(tmp_path: Path) -> None:
     assert message == f"another process is writing {tmp_path / 'run'} (process {os.getpid()})"
     holder.leave()
     assert not Run(tmp_path / "run").under_way
-    assert resume_batteries(Stops, tmp_path / "run").finished
+    assert run_batteries(Stops(), None, tmp_path / "run").finished
 
 
 def test_after_a_full_disk_it_goes_on_where_it_was(tmp_path: Path, whole: Run) -> None:
@@ -439,7 +439,7 @@ def test_after_a_full_disk_it_goes_on_where_it_was(tmp_path: Path, whole: Run) -
     )
     assert done.stdout.startswith("3 cannot write") and "--resume" in done.stdout, done.stdout
     assert 0 < len(Run(tmp_path / "run").steps) < len(whole.steps)
-    same_directory(resume_batteries(Stops, tmp_path / "run").path, whole.path)
+    same_directory(run_batteries(Stops(), None, tmp_path / "run").path, whole.path)
 
 
 def test_a_run_that_failed_can_be_gone_on_with(tmp_path: Path, whole: Run) -> None:
@@ -447,7 +447,7 @@ def test_a_run_that_failed_can_be_gone_on_with(tmp_path: Path, whole: Run) -> No
     with pytest.raises(RuntimeError, match="broke at"):
         run_batteries(broken, BATTERIES, tmp_path / "run", seed=7, command=["flashtwin", "test"])
     assert Run(tmp_path / "run").state == "failed"
-    same_directory(resume_batteries(Stops, tmp_path / "run").path, whole.path)
+    same_directory(run_batteries(Stops(), None, tmp_path / "run").path, whole.path)
 
 
 @dataclass
@@ -469,7 +469,7 @@ def test_a_real_drive_is_prepared_and_the_first_step_says_so(tmp_path: Path) -> 
     begin(tmp_path / "run", RealLike(at=at))
     last = Run(tmp_path / "run").steps[-1]
     drive = RealLike()
-    run = resume_batteries(lambda: drive, tmp_path / "run")
+    run = run_batteries(drive, None, tmp_path / "run")
     prepared = ["cdm/purge", "cdm/precondition", "cdm/settle", "cdm/prepare", "cdm/rest-2"]
     assert drive.resumed == [(last.start_ns + last.duration_ns, prepared)]
     assert [one.label for one in run.steps] == labels
@@ -520,18 +520,18 @@ def test_a_true_twin_goes_on_to_the_same_bytes(
 ) -> None:
     """With its state in about every other step, without it in the middle. A step too short to
     hear the stop is finished, and the run stops after it."""
-    monkeypatch.setattr(keep, "WORTH_S", 0.0 if kept else 1e9)
-    monkeypatch.setattr(keep, "WORTH_TIMES", 0.0)
+    monkeypatch.setattr(replay, "WORTH_S", 0.0 if kept else 1e9)
+    monkeypatch.setattr(replay, "WORTH_TIMES", 0.0)
     whole = run_batteries(_twin(), TWIN, tmp_path / "whole", seed=3)
     work = sum(1 for step in whole.steps if step.kind != "mark")
     with pytest.raises(Interrupted):
         run_batteries(_twin(), TWIN, tmp_path / "run", seed=3, observer=StopAt(1))
     stops = 0
     while not Run(tmp_path / "run").finished:
-        target = target_of(Run(tmp_path / "run"))
+        target = of_run(Run(tmp_path / "run"))
         stop = StopAt(2 if kept else work // 2)
         try:
-            resume_batteries(target.make, tmp_path / "run", observer=stop)
+            run_batteries(target.make(), None, tmp_path / "run", observer=stop)
         except Interrupted:
             stops += 1
     assert stops >= (work // 2 if kept else 1)
@@ -547,12 +547,12 @@ def test_a_twin_of_another_model_is_refused(tmp_path: Path) -> None:
     changed["target"]["identity"]["model"] -= 1
     rewrite(path.parent, "manifest.json", changed)
     with pytest.raises(FlashtwinError, match="was simulated by model") as refused:
-        target_of(Run(tmp_path / "run"))
+        of_run(Run(tmp_path / "run"))
     assert refused.value.exit_code == 2 and "begin it anew" in str(refused.value.hint)
 
 
 def test_the_resolved_spec_is_the_drive(tmp_path: Path) -> None:
     """The catalogue may have changed: the drive is made of what the manifest holds."""
     info = scaled()
-    made = twin_form(info.name, str(info.identity["toml"]), 3).make()
+    made = Variant(drive=str(info.identity["toml"]), seed=3).twin(info.name)
     assert made.info == info

@@ -22,7 +22,7 @@ from flashtwin.model.step import Job, Mark, NotPossible, Result, Step
 from flashtwin.model.step import Run as RunStep
 from flashtwin.model.target import DriveInfo, Interrupted, Watch
 from flashtwin.runner.estimate import Estimate
-from flashtwin.runner.observer import Silent, Status
+from flashtwin.runner.events import Silent, Status
 from flashtwin.runner.run import run_batteries
 from flashtwin.runs.journal import StepRecord
 from flashtwin.runs.rundir import Run
@@ -133,7 +133,7 @@ def test_the_estimate_is_told_first_and_is_about_right(tmp_path: Path) -> None:
 
 
 def test_progress_goes_up_to_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("flashtwin.runner.pace.SHOWN_EVERY_S", 0.0)
+    monkeypatch.setattr("flashtwin.runner.events.SHOWN_EVERY_S", 0.0)
     diary = Diary()
     run_batteries(FakeDrive(), [QUICK, ("fill", {})], tmp_path / "run", observer=diary)
     fractions = [status.fraction for status in diary.statuses]
@@ -270,7 +270,7 @@ def test_a_full_disk_ends_the_run_and_keeps_what_was_finished(tmp_path: Path) ->
 def test_the_journal_can_play_a_battery_up_to_where_it_was(tmp_path: Path) -> None:
     """What a resumed run needs: the same steps are asked for when the answers are read back."""
     from flashtwin.runner.conclude import conclude
-    from flashtwin.runner.past import detail_of
+    from flashtwin.runner.replay import detail_of
 
     run = run_batteries(FakeDrive(), [("fill", {})], tmp_path / "run")
     request = registry.request("fill")
@@ -286,7 +286,7 @@ def test_the_journal_can_play_a_battery_up_to_where_it_was(tmp_path: Path) -> No
 
 
 def test_detail_is_plain_json() -> None:
-    from flashtwin.runner.past import detail_of
+    from flashtwin.runner.replay import detail_of
 
     job = Job(name="a", rw="write", block_bytes=4096)
     detail = detail_of(RunStep(label="x", jobs=(job,), sample_s=1.0))

@@ -11,7 +11,7 @@ from fakes import FakeDrive
 
 from flashtwin import report
 from flashtwin.errors import FlashtwinError
-from flashtwin.runner.run import resume_batteries
+from flashtwin.runner.run import run_batteries
 from flashtwin.runs import listing
 from flashtwin.runs.rundir import SCHEMA, Run
 
@@ -79,12 +79,12 @@ def test_only_the_last_schema_is_gone_on_with(tmp_path: Path, schema: str, name:
     shutil.copytree(GOLDEN / schema / name, place)
     if int(schema) < SCHEMA:
         with pytest.raises(FlashtwinError, match="was begun by an older flashtwin") as refused:
-            resume_batteries(FakeDrive, place)
+            run_batteries(FakeDrive(), None, place)
         assert refused.value.exit_code == 2 and "begin it anew" in str(refused.value.hint)
         assert json.loads((place / "manifest.json").read_text())["schema"] == int(schema)
         return
     try:
-        assert resume_batteries(FakeDrive, place).finished
+        assert run_batteries(FakeDrive(), None, place).finished
     except FlashtwinError as error:
         # A battery may change within a schema; then the journal is of other steps.
         assert "asks for" in error.message

@@ -14,7 +14,7 @@ from fakes import GB, MB, FakeDrive, Law
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.step import NotPossible, Result, Step
 from flashtwin.model.target import Watch
-from flashtwin.runner.targets import Target
+from flashtwin.runner.target import Target, Variant
 from flashtwin.runs import causes
 from flashtwin.study.validation import measure as measuring
 from flashtwin.study.validation.measure import Need, fill_waf, measure
@@ -50,9 +50,10 @@ class Counting(FakeDrive):
         return answer
 
 
-def twin_target(spec: str, *, name: str | None = None, **wishes: Any) -> Target:
+def twin_target(variant: Variant) -> Target:
+    spec = variant.drive
     law, waf = (OFF, 1.4) if spec == "bx500-240-nocache" else (ON, 2.0)
-    return Target(name=spec, make=partial(Counting, waf, law, spec))
+    return Target(name=spec, make=partial(Counting, waf, law, spec), apart=True)
 
 
 @pytest.fixture
@@ -98,7 +99,7 @@ def test_a_plan_that_two_rows_need_runs_once() -> None:
     heard: list[tuple[str, str]] = []
 
     def observer_for(drive: str, plan: str) -> Any:
-        from flashtwin.runner.observer import Silent
+        from flashtwin.runner.events import Silent
 
         heard.append((drive, plan))
         return Silent()

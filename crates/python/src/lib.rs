@@ -26,6 +26,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<spec::Spec>()?;
     module.add_class::<twin::Twin>()?;
     module.add_function(wrap_pyfunction!(spec::load_spec, module)?)?;
+    module.add_function(wrap_pyfunction!(spec::parse_spec, module)?)?;
     module.add_function(wrap_pyfunction!(trace::survey_trace, module)?)?;
     module.add_function(wrap_pyfunction!(tables::write_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(tables::read_parquet, module)?)?;

@@ -115,3 +115,25 @@ pub fn load_spec(
         Err(errors) => Err(mistakes(py, &errors)),
     }
 }
+
+/// Reads a drive from the text of a spec. What it extends is one of `parents`, ids with their
+/// texts; no file is opened.
+#[pyfunction]
+#[pyo3(signature = (text, parents, firmware, sets, scale=None))]
+pub fn parse_spec(
+    py: Python<'_>,
+    text: &str,
+    parents: Vec<(String, String)>,
+    firmware: Vec<String>,
+    sets: Vec<String>,
+    scale: Option<&str>,
+) -> PyResult<Spec> {
+    let known: Vec<(&str, &str)> = parents
+        .iter()
+        .map(|(id, text)| (id.as_str(), text.as_str()))
+        .collect();
+    match spec::load_text(text, &known, &firmware, &sets, scale) {
+        Ok(inner) => Ok(Spec { inner }),
+        Err(errors) => Err(mistakes(py, &errors)),
+    }
+}

@@ -16,7 +16,7 @@ from flashtwin.errors import FlashtwinError, MachineError, RefusedError, UsageEr
 from flashtwin.model.finding import Finding
 from flashtwin.model.findings import Findings
 from flashtwin.model.target import Interrupted
-from flashtwin.runner.observer import Status
+from flashtwin.runner.events import Status
 
 __all__ = [
     "Completion",

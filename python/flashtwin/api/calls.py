@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 from flashtwin.api.progress import Progress, shown
 from flashtwin.api.run import Run
 from flashtwin.api.runs import Runs
+from flashtwin.batteries import DEFAULT
 from flashtwin.catalogue.summary import Summaries, summaries
-from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.model.units import parse_seconds, parse_size
-from flashtwin.runner.observer import Observer
+from flashtwin.runner.events import Observer
 from flashtwin.runs.compare.compare import Comparison
+
+if TYPE_CHECKING:
+    from flashtwin.runner.request import Done
 
 # A battery as on the command line, or names with the parameters that are set.
 Batteries = str | Mapping[str, Mapping[str, object]]
 # Several of them; a text alone is one.
 Targets = list[str] | list[Path] | list[str | Path] | tuple[str | Path, ...]
-DEFAULT = "fill,crystaldiskmark"
 
 
 def drives() -> Summaries:
@@ -109,50 +110,24 @@ def test(
     `FlashtwinError` before anything runs where something is wrong with what was asked for, and
     `Interrupted` where it was stopped, once what was finished is kept.
     """
-    from flashtwin.batteries.base import registry
-    from flashtwin.runner.again import planned
-    from flashtwin.runner.resolve import Wishes, command_of, resolve
-    from flashtwin.runner.targets import default_out
-    from flashtwin.runner.together import Task, places, run_tasks
+    from flashtwin.runner import request
 
-    targets = [str(target)] if isinstance(target, str | Path) else [str(one) for one in target]
-    if not targets:
-        raise FlashtwinError("there is no target", hint="give one or several", exit_code=USAGE)
-    text = battery if isinstance(battery, str) else _as_text(battery)
-    requests = registry.parse(text)
-    wishes = Wishes(
-        size=_size(size),
+    several = not isinstance(target, str | Path)
+    words = [target] if isinstance(target, str | Path) else list(target)
+    asked = request.Request(
+        targets=tuple(map(str, words)),
+        batteries=battery if isinstance(battery, str) else _as_text(battery),
+        size=size,
+        budget=budget,
         firmware=tuple(firmware),
-        sets=tuple(f"{key}={value}" for key, value in (sets or {}).items()),
+        sets=_as_sets(sets),
         scale=scale,
         seed=seed,
-        quiet=True,
+        out=None if out is None else Path(out),
+        say=_silent,
     )
-    chosen = resolve(targets, wishes)
-    names = [one.target.name for one in chosen]
-    where = default_out(names, datetime.now()) if out is None else Path(out)
-    spots = places(names, where)
-    budget_s, told = _budget(budget)
-    command = command_of(chosen, text, None if size is None else str(size), told, wishes)
-    with shown(progress, observer) as observers:
-        tasks = [
-            Task(
-                target=one.target,
-                batteries=requests,
-                place=place,
-                apart=one.twin,
-                observer=observers(place.name if len(spots) > 1 else one.target.name),
-                budget_s=budget_s,
-            )
-            for one, place in zip(chosen, spots, strict=True)
-        ]
-        with planned(where, tasks, seed, command):
-            stored = run_tasks(tasks, seed=seed, command=command, knows_main=False)
-    done = tuple(Run(stored=one) for one in stored)
-    found = done[0] if isinstance(target, str | Path) else Runs(path=where, runs=done)
-    if report:
-        found.report()
-    return found
+    done = request.test(asked, partial(shown, progress, observer))
+    return _given(done, several, report)
 
 
 # pytest takes whatever is called test for one of its own.
@@ -172,22 +147,25 @@ def resume(
     that never began begin. The answer is a run, or of a folder of several its runs. Raises
     `FlashtwinError` where it cannot be gone on with (docs/guides/long-runs.md says when).
     """
-    from flashtwin.runner.again import Kept, drop_plan, going_on
-    from flashtwin.runner.together import run_tasks
-    from flashtwin.runs import listing
-    from flashtwin.runs.rundir import Run as Stored
+    from flashtwin.runner import request
 
-    where = run.path if isinstance(run, Run | Runs) else listing.find(Path(run))
-    with going_on(where), shown(progress, observer) as observers:
-        kept = Kept(where, say=lambda text: None)
-        tasks = kept.tasks(observers)
-        run_tasks(tasks, seed=kept.seed, command=kept.command, knows_main=False)
-        drop_plan(where)
-    runs = tuple(Run(stored=Stored(place)) for place in kept.places)
-    found = runs[0] if kept.places == [where] else Runs(path=where, runs=runs)
-    if report and tasks:
-        found.report()
-    return found
+    where = run.path if isinstance(run, Run | Runs) else Path(run)
+    done = request.resume(where, partial(shown, progress, observer), say=_silent)
+    several = [stored.path for stored in done.runs] != [done.where]
+    return _given(done, several, report and done.anything)
+
+
+def _given(done: Done, several: bool, report: bool) -> Run | Runs:
+    """The runs as a program has them, with their page."""
+    runs = tuple(Run(stored=stored) for stored in done.runs)
+    given = Runs(path=done.where, runs=runs) if several else runs[0]
+    if report:
+        given.report()
+    return given
+
+
+def _silent(text: str) -> None:
+    """A program does not hear what becomes of the file on its way."""
 
 
 def load_runs(path: str | Path) -> Runs:
@@ -216,6 +194,10 @@ def compare(*runs: Run | str | Path, fail_on: str | Sequence[str] = ()) -> Compa
     return comparison.compare(stored, limits.parse(texts) if texts else None)
 
 
+def _as_sets(sets: Mapping[str, object] | None) -> tuple[str, ...]:
+    return tuple(f"{key}={value}" for key, value in (sets or {}).items())
+
+
 def _as_text(batteries: Mapping[str, Mapping[str, object]]) -> str:
     """Batteries with their parameters as the command line spells them."""
     parts = []
@@ -229,24 +211,3 @@ def _value(value: object) -> str:
     if isinstance(value, list | tuple):
         return "+".join(map(_value, value))
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _size(size: str | int | None) -> int | None:
-    if size is None or isinstance(size, int):
-        return size
-    try:
-        return parse_size(size)
-    except ValueError as error:
-        raise FlashtwinError(f"size {size!r}: {error}", exit_code=USAGE) from None
-
-
-def _budget(budget: str | float | None) -> tuple[float | None, str | None]:
-    if budget is None:
-        return None, None
-    try:
-        seconds = parse_seconds(str(budget))
-    except ValueError as error:
-        raise FlashtwinError(f"budget {budget!r}: {error}", exit_code=USAGE) from None
-    if not seconds:
-        raise FlashtwinError("a budget is more than no time", exit_code=USAGE)
-    return seconds, str(budget)

@@ -17,7 +17,7 @@ from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
-from flashtwin.runner.observer import Observer, Silent, Status
+from flashtwin.runner.events import Observer, Silent, Status
 
 if TYPE_CHECKING:
     from flashtwin.runs.rundir import Run

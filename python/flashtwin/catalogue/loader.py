@@ -103,7 +103,8 @@ def load(
     sets: Sequence[str] = (),
     scale: str | None = None,
 ) -> Spec:
-    """The checked spec of a catalogue drive or of a spec file (a path that ends in .toml).
+    """The checked spec of a catalogue drive, of a spec file (a path that ends in .toml), or of the
+    text of a spec, which has more than one line.
 
     `scale` ("1/16") makes it a smaller drive with the same dies, planes and ratios. `sets` may
     hold the words of `catalogue.shorthand`.
@@ -118,6 +119,8 @@ def load(
             known = load(target, firmware=firmware, sets=shorthand.plain(sets))
             sets = shorthand.expanded(sets, {row["key"]: row["value"] for row in known.values()})
     core = _extension()
+    if is_spec_text(target):
+        return _parsed(core, target, firmware, sets, scale)
     if target.endswith(".toml"):
         # What is there and is no file of text is refused by whoever reads it, with the reason.
         try:
@@ -134,6 +137,28 @@ def load(
     except core.SpecError as error:
         issues = [SpecIssue(**issue) for issue in error.errors]
         raise BadSpecError(target, issues, count=error.count) from error
+
+
+def is_spec_text(target: str) -> bool:
+    """Whether it is a spec and not the name of one."""
+    return "\n" in target
+
+
+def _parsed(
+    core: ModuleType, text: str, firmware: Sequence[str], sets: Sequence[str], scale: str | None
+) -> Spec:
+    """The spec of a text, which may extend a drive of the catalogue."""
+    parents = []
+    if "extends" in text:
+        parents = [
+            (name, (DIRECTORY / f"{name}.toml").read_text(encoding="utf-8")) for name in drive_ids()
+        ]
+    try:
+        spec: Spec = core.parse_spec(text, parents, list(firmware), list(sets), scale)
+        return spec
+    except core.SpecError as error:
+        issues = [SpecIssue(**issue) for issue in error.errors]
+        raise BadSpecError("the text", issues, count=error.count) from error
 
 
 def check(

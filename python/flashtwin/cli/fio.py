@@ -145,7 +145,7 @@ def command(
         fio_twin,
     )
     from flashtwin.fio.language.script import script
-    from flashtwin.runner.resolve import Wishes, is_spec
+    from flashtwin.runner.target import Variant, is_spec
 
     if convert is not None:
         return fio_convert.convert(convert, out, words, quiet)
@@ -162,7 +162,7 @@ def command(
             hint="add --on TARGET, for example --on bx500-240",
             exit_code=USAGE,
         )
-    wishes = Wishes(firmware=firmware, sets=sets, scale=scale, seed=seed, quiet=quiet)
+    variant = Variant(drive=on, firmware=firmware, sets=sets, scale=scale, seed=seed)
     asked = fio_shape.Asked(
         shape=fio_shape.shape_of(formats, minimal, terse_version, status),
         output=fio_outputs.output_of(output, read, on),
@@ -171,5 +171,5 @@ def command(
     )
     if not is_spec(on):
         # Jobs that replay are refused there: fio would write to the files that a trace names.
-        return fio_path.run(read, on, wishes, asked)
-    return fio_twin.run(read, on, wishes, asked, replaying)
+        return fio_path.run(read, variant, asked, quiet)
+    return fio_twin.run(read, variant, asked, replaying, quiet)

@@ -11,20 +11,21 @@ from flashtwin.errors import DONE
 if TYPE_CHECKING:
     from flashtwin.cli.fio_shape import Asked
     from flashtwin.fio.language.script import Script
-    from flashtwin.runner.resolve import Wishes
+    from flashtwin.runner.target import Variant
 
 
-def run(read: Script, on: str, wishes: Wishes, asked: Asked) -> int:
+def run(read: Script, variant: Variant, asked: Asked, quiet: bool) -> int:
     """Let fio run them; its exit code as ours."""
     from flashtwin.cli.fio_outputs import inputs_of
     from flashtwin.fio import on_files
-    from flashtwin.runner.resolve import path_of
     from flashtwin.runner.stop import listening
+    from flashtwin.runner.target import free_path
 
-    path = path_of(on, wishes)
+    on = variant.drive
+    path = free_path(on, sized=False, changes=variant.changes)
     prepared = on_files.prepare(read.jobs, on)
     notes = [note for note in (*read.notes, *prepared.notes) if not note.twin]
-    terminal.notes(dict.fromkeys(notes), wishes.quiet)
+    terminal.notes(dict.fromkeys(notes), quiet)
     if asked.parse_only:
         return DONE
     shape = asked.shape
@@ -39,7 +40,7 @@ def run(read: Script, on: str, wishes: Wishes, asked: Asked) -> int:
     )
 
     def say(text: str) -> None:
-        if not wishes.quiet:
+        if not quiet:
             terminal.note(text)
 
     with listening() as stop:

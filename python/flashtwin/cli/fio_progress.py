@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from flashtwin.fio.plan.plan import Plan, Process
     from flashtwin.model.target import Progress
-    from flashtwin.runner.observer import Observer, Status
+    from flashtwin.runner.events import Observer, Status
 
 # A twin answers in less than that or is worth a line; an observer hears ten times a second.
 QUICK_S, OFTEN_S = 1.0, 0.1
@@ -42,7 +42,7 @@ class Shown:
         now = time.monotonic()
         if now - self._last < OFTEN_S or now - self._begun < QUICK_S:
             return
-        from flashtwin.runner.observer import Status
+        from flashtwin.runner.events import Status
 
         self._last = now
         phase = min(self._done, len(self._phases) - 1)

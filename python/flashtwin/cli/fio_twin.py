@@ -23,13 +23,12 @@ if TYPE_CHECKING:
     from flashtwin.fio.plan.traces import Replaying
     from flashtwin.fio.run import FioTwin, PhaseResult
     from flashtwin.model.target import Progress
-    from flashtwin.runner.resolve import Wishes
     from flashtwin.runner.stop import Stop
+    from flashtwin.runner.target import Variant
 
 
-def run(read: Script, on: str, wishes: Wishes, asked: Asked, replaying: Replaying) -> int:
+def run(read: Script, variant: Variant, asked: Asked, replaying: Replaying, quiet: bool) -> int:
     """Run them, and answer as fio does."""
-    from flashtwin.catalogue.loader import load
     from flashtwin.cli.fio_answer import Answer
     from flashtwin.cli.fio_outputs import check_logs
     from flashtwin.cli.fio_readonly import check_traces
@@ -38,24 +37,24 @@ def run(read: Script, on: str, wishes: Wishes, asked: Asked, replaying: Replayin
     from flashtwin.fio.run import FioTwin
     from flashtwin.runner import stop
 
-    spec = load(on, firmware=wishes.firmware, sets=wishes.sets, scale=wishes.scale)
+    on, spec = variant.drive, variant.spec()
     made = plan(read.jobs, Target(name=on, bytes=spec.capacity_bytes), replaying=replaying)
     if asked.readonly:
         check_traces(made)
-    terminal.notes((*read.notes, *made.notes), wishes.quiet)
+    terminal.notes((*read.notes, *made.notes), quiet)
     if asked.parse_only:
         return DONE
-    check_logs(read, made, on, asked, wishes.quiet)
-    twin = FioTwin(spec, seed=wishes.seed)
+    check_logs(read, made, on, asked, quiet)
+    twin = FioTwin(spec, seed=variant.seed)
     with stop.listening() as asks, Answer(made, asked) as answer:
-        found = _run(twin, made, asked, answer, asks, wishes.quiet)
+        found = _run(twin, made, asked, answer, asks, quiet)
         ended = _ended(found, asks.number)
         answer.end(found, ended)
         answer.write_logs(found)
         if ended and "normal" not in asked.shape.formats:
             # There it is told within the answer, where it would spoil the other formats.
             terminal.note(ended)
-        ended_early = _say_failures(found, wishes.quiet)
+        ended_early = _say_failures(found, quiet)
         _check_written(answer.failed)
         # From here on a signal changes nothing: all is told.
         stop.nothing_left()

@@ -23,7 +23,7 @@ from rich.table import Table
 from rich.text import Text
 
 from flashtwin.cli import findings, terminal
-from flashtwin.runner.observer import Status
+from flashtwin.runner.events import Status
 
 if TYPE_CHECKING:
     from flashtwin.model.finding import Finding

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from flashtwin.cli import terminal
 from flashtwin.drives.memory import roughly
-from flashtwin.runner.observer import Observer, Silent, Status
+from flashtwin.runner.events import Observer, Silent, Status
 
 if TYPE_CHECKING:
     from flashtwin.cli.live import Line
@@ -96,6 +96,13 @@ class _Notes:
         if text not in self._said:
             self._said.add(text)
             self.say(text)
+
+
+@contextmanager
+def observers(quiet: bool) -> Iterator[Callable[[str], Observer]]:
+    """What makes the observer of each run; see `runner.request.Show`."""
+    with display(quiet) as shown:
+        yield shown.observer
 
 
 class _Lines(_Notes):

@@ -96,7 +96,7 @@ def command(
     where a point has no result.
     """
     from flashtwin.report import sweep as page
-    from flashtwin.runner.targets import plain_name
+    from flashtwin.runner.batch import plain_name
     from flashtwin.runs.listing import DEFAULT_PARENT
     from flashtwin.study.sweep.grid import axes
     from flashtwin.study.sweep.plan import Plan

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from flashtwin.batteries import DEFAULT
 from flashtwin.cli import options, terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flashtwin.runs.rundir import Run
-
-DEFAULT = "fill,crystaldiskmark"
 
 
 @click.command(
@@ -87,67 +86,37 @@ def command(
     where it was, a file is used again or made and filled anew. The targets need not be named; if
     they are, they must be those of the run.
     """
+    from flashtwin.cli import progress
+    from flashtwin.runner import request
+
+    show = partial(progress.observers, quiet)
+    say = _silent if quiet else None
     if resume is not None:
         _only_resume(context)
-        _resume(resume, targets, quiet, as_json, page=not no_report)
-        return
-    if not targets:
-        raise click.UsageError("Missing argument 'TARGET...'.", context)
-    from flashtwin.batteries.base import registry
-    from flashtwin.cli import progress
-    from flashtwin.runner.again import planned
-    from flashtwin.runner.resolve import Wishes, command_of, resolve
-    from flashtwin.runner.targets import default_out
-    from flashtwin.runner.together import Task, places, run_tasks
-
-    text = ",".join(batteries) if batteries else DEFAULT
-    requests = registry.parse(text)
-    wishes = Wishes(
-        size=_bytes(size), firmware=firmware, sets=sets, scale=scale, seed=seed, quiet=quiet
-    )
-    chosen = resolve(targets, wishes)
-    names = [one.target.name for one in chosen]
-    where = out if out is not None else default_out(names, datetime.now())
-    spots = places(names, where)
-    budget_s = _seconds(budget)
-    again = command_of(chosen, text, size, budget, wishes)
-    with progress.display(quiet) as shown:
-        tasks = [
-            Task(
-                target=one.target,
-                batteries=requests,
-                place=place,
-                apart=one.twin,
-                observer=shown.observer(place.name if len(chosen) > 1 else one.target.name),
-                budget_s=budget_s,
-            )
-            for one, place in zip(chosen, spots, strict=True)
-        ]
-        with planned(where, tasks, seed, again):
-            runs = run_tasks(tasks, seed=seed, command=again)
-    _tell(runs, where, as_json, page=not no_report)
-
-
-def _resume(where: Path, targets: Sequence[str], quiet: bool, as_json: bool, *, page: bool) -> None:
-    """Go on with what is not finished in a run directory, or in the folder of several."""
-    from flashtwin.cli import progress
-    from flashtwin.runner.again import Kept, drop_plan, going_on
-    from flashtwin.runner.together import run_tasks
-    from flashtwin.runs import listing
-    from flashtwin.runs.rundir import Run
-
-    where = listing.find(where)
-    with going_on(where):
-        kept = Kept(where, say=_silent if quiet else None)
-        kept.check_targets(targets)
-        with progress.display(quiet) as shown:
-            tasks = kept.tasks(shown.observer)
-            run_tasks(tasks, seed=kept.seed, command=kept.command)
-        drop_plan(where)
-    if not tasks and not quiet:
-        terminal.note(f"{where} is finished: nothing was left to do")
-    runs = [Run(place) for place in kept.places]
-    _tell(runs, where, as_json, page=page)
+        done = request.resume(resume, show, words=targets, say=say)
+        if not done.anything and not quiet:
+            terminal.note(f"{done.where} is finished: nothing was left to do")
+    else:
+        if not targets:
+            raise click.UsageError("Missing argument 'TARGET...'.", context)
+        asked = request.Request(
+            targets=targets,
+            batteries=",".join(batteries) if batteries else DEFAULT,
+            size=size,
+            budget=budget,
+            firmware=firmware,
+            sets=sets,
+            scale=scale,
+            seed=seed,
+            out=out,
+            say=say,
+        )
+        try:
+            done = request.test(asked, show)
+        except request.WrongValueError as error:
+            hint = f"--{error.option}"
+            raise click.BadParameter(error.reason, context, param_hint=hint) from None
+    _tell(done.runs, done.where, as_json, page=not no_report)
 
 
 def _only_resume(context: click.Context) -> None:
@@ -169,20 +138,6 @@ def _only_resume(context: click.Context) -> None:
 
 def _silent(text: str) -> None:
     """For --quiet."""
-
-
-def _seconds(budget: str | None) -> float | None:
-    from flashtwin.model.units import parse_seconds
-
-    if budget is None:
-        return None
-    try:
-        seconds = parse_seconds(budget)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--budget") from None
-    if not seconds:
-        raise click.BadParameter("a budget is more than no time", param_hint="--budget")
-    return seconds
 
 
 def _tell(runs: Sequence[Run], where: Path, as_json: bool, *, page: bool) -> None:
@@ -237,14 +192,3 @@ def _json(name: str, run: Run) -> dict[str, Any]:
         "redone": run.host.get("redone", []),
         "findings": [finding.to_json() for finding in run.findings],
     }
-
-
-def _bytes(size: str | None) -> int | None:
-    from flashtwin.model.units import parse_size
-
-    if size is None:
-        return None
-    try:
-        return parse_size(size)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--size") from None

@@ -18,7 +18,7 @@ from flashtwin.model.finding import Finding
 from flashtwin.model.step import NotPossible, Result
 from flashtwin.model.target import Capabilities, DriveInfo
 from flashtwin.runner.budget import left_out
-from flashtwin.runner.observer import Observer
+from flashtwin.runner.events import Observer
 from flashtwin.runs import older
 from flashtwin.runs.journal import StepRecord
 from flashtwin.runs.rundir import Run

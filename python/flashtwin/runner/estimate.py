@@ -29,7 +29,6 @@ from flashtwin.model.step import (
     Run,
     Step,
 )
-from flashtwin.runner.cut import can_be_cut
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.registry import Request, Steps
@@ -268,3 +267,19 @@ def _job(job: Job, capacity: int, stream_bytes_s: float) -> tuple[float, float, 
         job.rw, job.read_percent / 100
     )
     return size * share, size * (1 - share), size / job.block_bytes, seconds
+
+
+def can_be_cut(step: Step) -> bool:
+    """Whether a step ends early where it is told to."""
+    if isinstance(step, Rest):
+        return True
+    return isinstance(step, Run) and all(map(_can, step.jobs))
+
+
+def _can(job: Job) -> bool:
+    """One pass of several threads, or at random, ends otherwise than so many bytes do."""
+    if job.fio is not None:
+        return False
+    if job.io_bytes is not None or job.runtime_s is not None:
+        return True
+    return (job.threads == 1 or job.shared_stream) and not job.rw.startswith("rand")

@@ -1,17 +1,18 @@
 """Drives batteries over one target and leaves a run directory, whatever happens on the way.
 
 A step's answer is on disk before the battery hears it, so the journal alone can play a battery up
-to where it was: `resume_batteries` does so and goes on. Invariants: the estimate is made, and
-everything refused that can be, before the first byte; the drive is closed on every way out; a run
-that is interrupted keeps all that was finished, and one that is taken up ends as if it had not been
-interrupted.
+to where it was, and a run that is gone on with is one whose journal is not empty. Invariants: the
+estimate is made, and everything refused that can be, before the first byte; the drive is closed on
+every way out; a run that is interrupted keeps all that was finished, and one that is gone on with
+ends as if it had not been interrupted.
 """
 
 from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,16 +26,12 @@ from flashtwin.drives.protocol import Drive, TellsHost, TellsSmart
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.step import Mark, NotPossible, Result, Step
 from flashtwin.model.target import DriveInfo, Interrupted, Progress
-from flashtwin.runner import cut
-from flashtwin.runner.budget import Budget
-from flashtwin.runner.conclude import Teller, findings_of
-from flashtwin.runner.cut import Given
+from flashtwin.runner.budget import Budget, Given, whole, within
+from flashtwin.runner.conclude import Teller, findings_of, info_of
 from flashtwin.runner.estimate import Estimate, estimate
+from flashtwin.runner.events import Meter, Observer, Silent
 from flashtwin.runner.host import Clock, describe
-from flashtwin.runner.keep import Keeper
-from flashtwin.runner.observer import Observer, Silent
-from flashtwin.runner.pace import Pace
-from flashtwin.runner.past import CannotGoOnError, Past, check_target, detail_of
+from flashtwin.runner.replay import CannotGoOnError, Replay, States, check_target, detail_of
 from flashtwin.runner.stop import Stop, listening
 from flashtwin.runs.rundir import Moment, Run, State
 from flashtwin.runs.writer import Writer
@@ -50,19 +47,19 @@ class _Going:
 
     drive: Drive
     writer: Writer
-    pace: Pace
+    meter: Meter
     observer: Observer
     stop: Stop
     budget: Budget | None
-    keeper: Keeper
-    past: Past
+    states: States
+    replay: Replay
     teller: Teller
     requests: Sequence[Request]
     clock_s: float = 0.0
     note: str | None = None
 
     def watch(self, progress: Progress) -> bool:
-        self.pace.moved(progress)
+        self.meter.moved(progress)
         return not self.stop.asked
 
 
@@ -78,7 +75,7 @@ class _Plan:
 
 def run_batteries(
     drive: Drive,
-    batteries: Sequence[Asked],
+    batteries: Sequence[Asked] | None,
     out: Path,
     *,
     seed: int = 1,
@@ -90,104 +87,97 @@ def run_batteries(
     """Run batteries one after another on a drive, write `out`, and close the drive.
 
     `batteries` are requests or (name, parameters), the latter text to parse, values, or the
-    battery's own parameters. `command` goes into the manifest, so it must not name the host; `host`
-    goes into host.json. `budget_s` is the time on the drive's clock, see `runner.budget`. Raises
-    `Interrupted` once the run is closed if somebody asked it to stop.
+    battery's own parameters; without any the run in `out`, which is not finished, is gone on with:
+    then batteries, seed, command and budget are those of its manifest. `command` goes into the
+    manifest, so it must not name the host; `host` goes into host.json. `budget_s` is the time on
+    the drive's clock, see `runner.budget`. The drive is opened once nobody else writes the run.
+
+    Raises `FlashtwinError` where the run cannot be gone on with, for the drive is another or the
+    batteries are, and `Interrupted` once the run is closed if somebody asked it to stop.
     """
     watcher: Observer = observer or Silent()
-    try:
-        with listening() as stop:
-            info = drive.open().info
-            plan = _plan(requests(batteries), info, budget_s)
-            watcher.estimated(info, plan.expected, plan.departs)
-            _tell_budget(plan, watcher)
-            clock = Clock()
-            needs = {"memory_needed_bytes": plan.expected.memory_bytes}
-            machine = {**describe(out, host or {}), **_told(drive), **needs}
-            manifest = _manifest(info, plan, seed, command)
-            writer = Writer(
-                out, manifest, {**machine, **clock.begin()}, durable=not info.can.repeatable
-            )
-            return _go(drive, plan, writer, machine, clock, watcher, stop)
-    finally:
-        drive.close()
-
-
-def resume_batteries(
-    make: Callable[[], Drive],
-    out: Path,
-    *,
-    observer: Observer | None = None,
-    host: Mapping[str, object] | None = None,
-) -> Run:
-    """Go on with the run in `out`, which is not finished, on the drive that `make` gives.
-
-    The batteries, the seed and the budget are those of the run. `make` is called once nobody else
-    writes the run. Raises `FlashtwinError` where the run cannot be gone on with, for the drive is
-    another or the batteries are, and `Interrupted` as `run_batteries` does.
-    """
-    watcher: Observer = observer or Silent()
-    with listening() as stop:
-        before = Run(out)
-        writer = Writer.resume(out, durable=not before.target.get("virtual_time", True))
-        drive: Drive | None = None
-        try:
-            drive = make()
-            drive.open()
-            manifest = writer.manifest
-            for note in check_target(out, manifest["target"], drive.info):
-                watcher.noted(note)
-            asked = [(one["name"], one["parameters"]) for one in manifest["batteries"]]
-            budget_s = manifest.get("budget", {}).get("seconds")
-            plan = _plan(requests(asked), drive.info, budget_s)
-            watcher.estimated(drive.info, plan.expected, plan.departs)
-            _tell_budget(plan, watcher)
-            steps = sum(1 for one in writer.records if one.kind != "mark")
-            done = "1 step that was" if steps == 1 else f"{steps} steps that were"
-            watcher.noted(f"goes on after {done} done")
-            for text in writer.redone:
-                watcher.noted(text)
-            there = _host_before(before, watcher)
-            redone = [*there.get("redone", []), *writer.redone]
-            clock = Clock(there)
-            needs = {"memory_needed_bytes": plan.expected.memory_bytes}
-            machine = {**there, **describe(out, host or {}), **_told(drive), **needs}
-            machine |= {"redone": redone} if redone else {}
+    with listening() as stop, closing(drive), ExitStack() as leaving:
+        before = None
+        if batteries is None:
+            before = _Before(out, leaving)
+            batteries, budget_s = before.batteries, before.budget_s
+        info = drive.open().info
+        if before:
+            before.check(info, watcher)
+        plan = _plan(requests(batteries), info, budget_s)
+        watcher.estimated(info, plan.expected, plan.departs)
+        if plan.budget is not None:
+            watcher.noted(plan.budget.text(plan.expected))
+        there = before.tell(watcher) if before else {}
+        clock = Clock(there)
+        needs = {"memory_needed_bytes": plan.expected.memory_bytes}
+        machine = {**there, **describe(out, host or {}), **_told(drive), **needs}
+        if before:
+            writer = before.writer
             writer.host({**machine, **clock.begin()})
-            return _go(drive, plan, writer, machine, clock, watcher, stop)
-        finally:
-            writer.leave()
-            if drive is not None:
-                drive.close()
+        else:
+            writer = Writer(
+                out,
+                _manifest(info, plan, seed, command),
+                {**machine, **clock.begin()},
+                durable=not info.can.repeatable,
+            )
+        return _go(drive, plan, writer, machine, clock, watcher, stop)
 
 
-def _host_before(run: Run, observer: Observer) -> Mapping[str, Any]:
-    """What host.json says of the sessions so far; a twin's run can do without."""
-    try:
-        return run.host
-    except FlashtwinError as error:
-        if not run.target.get("virtual_time", True):
-            raise
-        observer.noted(f"{error.message}; it is written anew")
-        return {}
+class _Before:
+    """A run that is gone on with, as it is before that; nobody else writes it from here on."""
+
+    def __init__(self, out: Path, leaving: ExitStack) -> None:
+        self._run = Run(out)
+        # What is simulated can be had again, and its journal need not wait for the disk.
+        self._simulated = info_of(self._run).can.repeatable
+        self.writer = Writer.resume(out, durable=not self._simulated)
+        leaving.callback(self.writer.leave)
+        manifest = self.writer.manifest
+        self.batteries: list[Asked] = [
+            (row["name"], row["parameters"]) for row in manifest["batteries"]
+        ]
+        self.budget_s: float | None = manifest.get("budget", {}).get("seconds")
+
+    def check(self, info: DriveInfo, watcher: Observer) -> None:
+        """Refuse another drive; what may differ is told."""
+        for note in check_target(self._run.path, self.writer.manifest["target"], info):
+            watcher.noted(note)
+
+    def tell(self, watcher: Observer) -> dict[str, Any]:
+        """Tell what is there; the answer is what host.json says of the sessions so far."""
+        steps = sum(1 for record in self.writer.records if record.kind != "mark")
+        done = "1 step that was" if steps == 1 else f"{steps} steps that were"
+        watcher.noted(f"goes on after {done} done")
+        for text in self.writer.redone:
+            watcher.noted(text)
+        host = dict(self._host(watcher))
+        redone = [*host.get("redone", []), *self.writer.redone]
+        return {**host, "redone": redone} if redone else host
+
+    def _host(self, watcher: Observer) -> Mapping[str, Any]:
+        """A twin's run can do without it."""
+        try:
+            return self._run.host
+        except FlashtwinError as error:
+            if not self._simulated:
+                raise
+            watcher.noted(f"{error.message}; it is written anew")
+            return {}
 
 
-def _plan(requests: list[Request], info: DriveInfo, budget_s: float | None) -> _Plan:
-    whole = estimate(requests, info)
-    departs = {one.name: one.battery.departures(one.parameters, info) for one in requests}
-    budget = None if budget_s is None else Budget(budget_s, requests, info, whole)
-    expected = budget.kept(whole) if budget else whole
+def _plan(asked: list[Request], info: DriveInfo, budget_s: float | None) -> _Plan:
+    everything = estimate(asked, info)
+    departs = {one.name: one.battery.departures(one.parameters, info) for one in asked}
+    budget = None if budget_s is None else Budget(budget_s, asked, info, everything)
+    expected = budget.kept(everything) if budget else everything
     memory.require(
         expected.samples_memory_bytes,
         "the samples of the steps take about",
         "make samples longer (sample_s= of a battery), or ask for less in one run",
     )
-    return _Plan(requests=requests, departs=departs, expected=expected, budget=budget)
-
-
-def _tell_budget(plan: _Plan, observer: Observer) -> None:
-    if plan.budget is not None:
-        observer.noted(plan.budget.text(plan.expected))
+    return _Plan(requests=asked, departs=departs, expected=expected, budget=budget)
 
 
 def _go(
@@ -200,22 +190,22 @@ def _go(
     stop: Stop,
 ) -> Run:
     """Carry out the plan; what the journal has is answered from there."""
-    keeper = Keeper(drive, writer.path)
+    states = States(drive, writer.path)
     going = _Going(
         drive=drive,
         writer=writer,
-        pace=Pace(drive.info, plan.expected, observer),
+        meter=Meter(drive.info, plan.expected, observer),
         observer=observer,
         stop=stop,
         budget=plan.budget,
-        keeper=keeper,
-        past=Past(writer, drive, keeper),
+        states=states,
+        replay=Replay(writer, drive, states),
         teller=Teller(drive.info, observer, writer.answer),
         requests=plan.requests,
     )
     state: State | None = "failed"
     try:
-        if not len(going.past):
+        if not len(going.replay):
             _smart(going, "before")
         for request in plan.requests:
             _battery(going, request)
@@ -228,7 +218,7 @@ def _go(
         state = "interrupted"
         raise Interrupted(stopped(writer.path)) from error
     finally:
-        if state and going.past.over:
+        if state and going.replay.over:
             _close(going, state, {**machine, **clock.read()})
         else:
             # What the batteries know is not all that was measured: what is there says more.
@@ -250,7 +240,7 @@ def _battery(going: _Going, request: Request) -> None:
         step = next(steps)
         while True:
             answer = _step(going, request.name, step)
-            if isinstance(step, Mark) and going.past.over:
+            if isinstance(step, Mark) and going.replay.over:
                 going.teller.look(request, going.writer.records)
             # Nothing that is left out or not possible changes what a loop waits for.
             empty = empty + 1 if isinstance(answer, NotPossible) else 0
@@ -266,18 +256,18 @@ def _battery(going: _Going, request: Request) -> None:
 def _step(going: _Going, battery: str, step: Step) -> Result | NotPossible:
     """Answer one step: from the journal, not at all, or by the drive and then into the journal."""
     work = not isinstance(step, Mark)
-    given = cut.whole(step)
+    given = whole(step)
     if work and going.budget:
         if going.budget.leaves_out(battery, step, going.clock_s):
             return NotPossible(reason=LEFT_OUT)
         left_s = going.budget.left_s(going.clock_s)
-        given = cut.within(step, left_s, going.drive.info.capacity_bytes)
-    if going.past.over:
+        given = within(step, left_s, going.drive.info.capacity_bytes)
+    if going.replay.over:
         answer = _do(going, battery, given)
     else:
-        answer = going.past.answer(battery, given)
+        answer = going.replay.answer(battery, given)
         if work:
-            going.pace.skipped(battery, step.label)
+            going.meter.skipped(battery, step.label)
     if isinstance(answer, Result):
         going.clock_s = max(going.clock_s, (answer.start_ns + answer.duration_ns) / 1e9)
         if going.budget:
@@ -293,7 +283,7 @@ def _do(going: _Going, battery: str, given: Given) -> Result | NotPossible:
         raise Interrupted(step.label)
     work = not isinstance(step, Mark)
     if work:
-        going.pace.began(battery, step)
+        going.meter.began(battery, step)
     began = time.monotonic()
     answer = given.marked(going.drive.do(step, going.watch))
     took_s = time.monotonic() - began
@@ -307,9 +297,9 @@ def _do(going: _Going, battery: str, given: Given) -> Result | NotPossible:
         answer=answer,
         detail=detail_of(step),
     )
-    going.keeper.after(going.writer.checks, took_s)
+    going.states.after(going.writer.checks, took_s)
     if work:
-        going.pace.ended()
+        going.meter.ended()
         going.observer.ended(record)
     return answer
 
@@ -319,12 +309,12 @@ def _catch_up(going: _Going) -> None:
 
     def told(battery: str, step: Step, begins: bool) -> None:
         if begins and not isinstance(step, Mark):
-            going.pace.again(battery, step)
+            going.meter.again(battery, step)
 
-    if going.past.caught_up:
+    if going.replay.caught_up:
         return
-    note = going.past.catch_up(going.watch, told)
-    for text in going.keeper.unusable:
+    note = going.replay.catch_up(going.watch, told)
+    for text in going.states.unusable:
         going.observer.noted(text)
     going.writer.go_on()
     if note:

@@ -10,22 +10,18 @@ from __future__ import annotations
 import gc
 import importlib
 import os
-import signal
-import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
-from multiprocessing import get_context
-from multiprocessing.synchronize import Event
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 from flashtwin import __version__
 from flashtwin.drives import memory
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+from flashtwin.runner import pool
+from flashtwin.runner.pool import Pool, Tell, Work
 from flashtwin.runner.stop import Stop
 from flashtwin.study.sweep.plan import Failure, Order
 from flashtwin.study.sweep.point import failed, run_apart, run_point, spec_of, unpack
@@ -65,41 +61,29 @@ class Local:
     def run(
         self, orders: Sequence[Order], place: Callable[[Order], Path], stop: Stop
     ) -> Iterator[Ended]:
-        """See `Executor`. As many side by side as have room in memory with the largest drive.
+        """See `Executor`. As many side by side as have room in memory.
 
         A worker that is killed in spite of that ends the sweep with an error.
         """
-        largest = max(orders, key=lambda order: order.memory_bytes)
-        memory.check(spec_of(largest))
-        at_once = memory.processes(min(self._most, len(orders)), largest.memory_bytes)
-        context = get_context("spawn")
-        leave = context.Event()
-        pool = ProcessPoolExecutor(
-            at_once,
-            context,
-            initializer=_listen,
-            initargs=(leave, os.getpid()),
-        )
-        try:
-            waiting = {pool.submit(_local, one, place(one)): one for one in orders}
-            while waiting and not stop.asked:
-                done, _ = wait(waiting, timeout=POLL_S, return_when=FIRST_COMPLETED)
-                for future in done:
-                    yield _ended(waiting.pop(future), future)
-        except BrokenProcessPool as error:
-            leave.set()
-            raise FlashtwinError(
-                "a worker process was killed before its point was complete",
-                hint="is there enough memory? take --jobs 1; the same command goes on",
-                exit_code=ENVIRONMENT,
-            ) from error
-        except BaseException:
-            leave.set()
-            raise
-        finally:
-            if stop.asked:
-                leave.set()
-            pool.shutdown(wait=True, cancel_futures=True)
+        memory.check(spec_of(max(orders, key=lambda order: order.memory_bytes)))
+        works = [
+            Work(call=partial(_run, order, place(order)), memory_bytes=order.memory_bytes)
+            for order in orders
+        ]
+        for happened in Pool(self._most).run(works, stop):
+            assert isinstance(happened, pool.Ended), "a point tells nothing on its way"
+            order = orders[happened.number]
+            if happened.exit_code is not None:
+                raise FlashtwinError(
+                    "a worker process was killed before its point was complete",
+                    hint="is there enough memory? take --jobs 1; the same command goes on",
+                    exit_code=ENVIRONMENT,
+                )
+            yield order, _mistake(order, happened.mistake) if happened.mistake else happened.value
+
+
+def _run(order: Order, place: Path, tell: Tell) -> Failure | None:
+    return run_point(order, place)
 
 
 class Cluster:
@@ -130,49 +114,9 @@ class Cluster:
             client.close(timeout=CONNECT_S)
 
 
-_busy = threading.Event()
-
-
-def _local(order: Order, place: Path) -> Failure | None:
-    _busy.set()
-    try:
-        return run_point(order, place)
-    finally:
-        _busy.clear()
-
-
-def _listen(leave: Event, parent: int) -> None:
-    """In a worker: Ctrl-C belongs to the parent, which says by an event that we are to go.
-
-    A parent that was killed says nothing: then we have another one. The run under way is told by
-    SIGTERM until it has closed its directory. Then the process ends by itself: what asks it to end
-    from outside would be heard by the run as well and be used up.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    def wait_to_leave() -> None:
-        with suppress(EOFError, OSError):
-            while os.getppid() == parent and not leave.wait(POLL_S):
-                pass
-        while _busy.is_set():
-            os.kill(os.getpid(), signal.SIGTERM)
-            time.sleep(POLL_S)
-        os._exit(0)
-
-    threading.Thread(target=wait_to_leave, daemon=True).start()
-
-
-def _ended(order: Order, future: Future[Failure | None]) -> Ended:
-    error = future.exception()
-    if isinstance(error, BrokenProcessPool):
-        raise error
-    return (order, _mistake(order, error)) if error else (order, future.result())
-
-
-def _mistake(order: Order, error: BaseException) -> Failure:
+def _mistake(order: Order, text: str) -> Failure:
     """An error of ours in a worker: the point fails, and says all of it."""
-    text = "".join(traceback.format_exception(error)).rstrip()
-    return failed(order, text, "this is a mistake in flashtwin; please report it")
+    return failed(order, text.rstrip(), "this is a mistake in flashtwin; please report it")
 
 
 def _distributed() -> Any:
@@ -243,7 +187,7 @@ def _ready(waiting: dict[Any, Order]) -> list[Any]:
 
 def _unpacked(order: Order, future: Any, place: Path) -> Ended:
     if future.status == "error":
-        return order, _mistake(order, future.exception())
+        return order, _mistake(order, "".join(traceback.format_exception(future.exception())))
     if future.status != "finished":
         return order, failed(order, f"the cluster gave it up ({future.status})")
     failure, archive = future.result()

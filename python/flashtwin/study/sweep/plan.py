@@ -19,8 +19,8 @@ from flashtwin.catalogue.loader import BadSpecError, load
 from flashtwin.drives.twin import info_of
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.outputs import disk
+from flashtwin.runner.batch import plain_name
 from flashtwin.runner.estimate import Estimate, estimate
-from flashtwin.runner.targets import plain_name
 from flashtwin.runs.storage import is_there
 from flashtwin.runs.whole import POINTS, SWEEP, read_sweep, write_sweep
 from flashtwin.study.sweep.grid import Axis, Point, points

@@ -16,7 +16,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flashtwin import outputs
 from flashtwin.batteries.base import registry
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
@@ -29,8 +28,6 @@ from flashtwin.study.sweep.plan import Failure, Order
 
 if TYPE_CHECKING:
     from flashtwin._core import Spec
-
-_PARENT_GONE = "the sweep was stopped"
 
 
 def run_point(order: Order, place: Path) -> Failure | None:
@@ -52,8 +49,6 @@ def run_point(order: Order, place: Path) -> Failure | None:
             seed=order.seed,
             command=order.command,
         )
-    except Interrupted:
-        return failed(order, _PARENT_GONE)
     except FlashtwinError as error:
         # A full disk is as full for the next point.
         ends = error.exit_code == ENVIRONMENT
@@ -65,7 +60,10 @@ def run_apart(order: Order) -> tuple[Failure | None, bytes]:
     """Run a point in a directory of the worker's own and hand the directory over."""
     with tempfile.TemporaryDirectory(prefix="flashtwin-point-") as folder:
         place = Path(folder) / "run"
-        failure = run_point(order, place)
+        try:
+            failure = run_point(order, place)
+        except Interrupted:
+            return failed(order, "its worker was told to stop"), b""
         if failure is not None:
             # What this machine lacks, another one may have.
             failure = replace(failure, ends=False)
@@ -92,11 +90,7 @@ def failed(order: Order, message: str, hint: str | None = None) -> Failure:
 
 def spec_of(order: Order) -> Spec:
     """The drive of a point, out of the text that the order holds."""
-    scratch = Path(tempfile.gettempdir())
-    with disk(scratch, "write"), tempfile.TemporaryDirectory(prefix="flashtwin-spec-") as folder:
-        file = Path(folder) / "spec.toml"
-        outputs.write(file, order.toml, within=file.parent)
-        spec = load(str(file))
+    spec = load(order.toml)
     assert spec.hash == order.hash, f"point {order.point.number} is another drive here"
     return spec
 

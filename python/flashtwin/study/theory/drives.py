@@ -7,12 +7,9 @@ changes is found to a fraction of a percent.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flashtwin import outputs
 from flashtwin.catalogue.loader import load
 
 if TYPE_CHECKING:
@@ -173,7 +170,4 @@ def cached(*sets: str) -> Spec:
 
 
 def _checked(text: str, sets: Sequence[str]) -> Spec:
-    with tempfile.TemporaryDirectory(prefix="flashtwin-theory-") as scratch:
-        path = Path(scratch) / "theory.toml"
-        outputs.write(path, _COMMON + text, within=path.parent)
-        return load(str(path), sets=sets)
+    return load(_COMMON + text, sets=sets)

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flashtwin.model.target import Interrupted
-from flashtwin.runner.observer import Observer, Silent
-from flashtwin.runner.together import Task, run_tasks, twin_target
+from flashtwin.runner.batch import Task, run_tasks
+from flashtwin.runner.events import Observer, Silent
+from flashtwin.runner.target import Variant, twin_target
 from flashtwin.runs.causes import HOST, programmed_bytes
 from flashtwin.runs.rundir import Run
 from flashtwin.study.validation.metrics import PATTERNS, PLANS, Measured
@@ -44,10 +45,9 @@ def measure(
             name, parameters = PLANS[need.plan]
             tasks.append(
                 Task(
-                    target=twin_target(need.drive, sets=sets, seed=seed),
+                    target=twin_target(Variant(drive=need.drive, sets=tuple(sets), seed=seed)),
                     batteries=[(name, parameters)],
                     place=Path(scratch) / str(number),
-                    apart=True,
                     observer=observer_for(need.drive, need.plan) if observer_for else Silent(),
                 )
             )

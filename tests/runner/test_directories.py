@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flashtwin.runner.targets import default_out, directories
+from flashtwin.runner.batch import default_out, directories
 
 
 def test_directories() -> None:

@@ -12,7 +12,8 @@ from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
 from flashtwin.model.series import Series
 from flashtwin.model.step import Fill, Flush, Job, NotPossible, Purge, Rest, Result, Run, Step
-from flashtwin.runner.cut import can_be_cut, whole, within
+from flashtwin.runner.budget import whole, within
+from flashtwin.runner.estimate import can_be_cut
 
 MB = 10**6
 # 20 MB a second for 40 MB: two seconds, on whatever drive.

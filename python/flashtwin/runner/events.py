@@ -1,28 +1,113 @@
-"""How far a run is and how long it still takes, told to an observer at most ten times a second.
+"""What happens in a run, told to whoever watches: the estimate, steps, progress, findings.
 
-The estimate gives each step its share; within a step the bytes done, or the drive's clock where the
-step is timed, say how far it is. The time left follows from the wall time that the finished share
-took, so a wrong estimate corrects itself as the run goes on.
+The runner calls an observer from its own thread, `progress` at most ten times a second. An observer
+only shows; it cannot change the run. Times here are the host's and go into no file but host.json.
+How far a run is follows from the estimate, which gives each step its share; within a step the bytes
+done say it, or the drive's clock where the step is timed. The time left follows from the wall time
+that the finished share took, so a wrong estimate corrects itself as the run goes on.
 """
 
 from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
-from flashtwin.model.step import Step
-from flashtwin.model.target import DriveInfo, Progress
-from flashtwin.runner.estimate import Estimate, StepEstimate
-from flashtwin.runner.observer import Observer, Status
+from flashtwin.model.target import Progress
+
+if TYPE_CHECKING:
+    from flashtwin.model.finding import Finding
+    from flashtwin.model.step import Step
+    from flashtwin.model.target import DriveInfo
+    from flashtwin.runner.estimate import Estimate, StepEstimate
+    from flashtwin.runs.journal import StepRecord
+    from flashtwin.runs.rundir import Run
 
 SHOWN_EVERY_S = 0.1
 # The rate looks back over so many calls; nothing is said of the end before so much is done.
 RATE_WINDOW = 20
 TELLS_ABOVE = 0.01
+# What an observer is told, by the names of its methods.
+EVENTS = ("estimated", "noted", "began", "progress", "ended", "found", "closed")
 
 
-class Pace:
-    """Follows one run on one target."""
+@dataclass(frozen=True, kw_only=True)
+class Status:
+    """Where a run stands. Marks are no steps here.
+
+    `step` counts from 0 of `steps` expected; `bytes` and `drive_s` since the step began (the
+    drive's clock), `rate_bytes_s` over the last moments on the drive's clock; `fraction` of the
+    whole run; `elapsed_s` and `eta_s` of the wall clock, the latter none until it can be told.
+    """
+
+    target: str
+    battery: str
+    label: str
+    kind: str
+    step: int
+    steps: int
+    bytes: int
+    drive_s: float
+    rate_bytes_s: float
+    fraction: float
+    elapsed_s: float
+    eta_s: float | None
+
+
+class Observer(Protocol):
+    """Shows a run. `Silent` has all of it doing nothing, to inherit from."""
+
+    def estimated(self, info: DriveInfo, estimate: Estimate, departs: dict[str, list[str]]) -> None:
+        """Before the first byte: what it will take, and where each battery leaves its original."""
+
+    def noted(self, text: str) -> None:
+        """Something about the run that is worth a line: what a budget leaves out, a resumption."""
+
+    def began(self, status: Status) -> None:
+        """A step begins."""
+
+    def progress(self, status: Status) -> None:
+        """A step goes on."""
+
+    def ended(self, record: StepRecord) -> None:
+        """A step is over and in the journal."""
+
+    def found(self, battery: str, findings: Sequence[Finding]) -> None:
+        """New findings; each is told once."""
+
+    def closed(self, run: Run) -> None:
+        """The run directory is complete (or as complete as the end of the run allowed)."""
+
+
+class Silent:
+    """An observer that shows nothing."""
+
+    def estimated(self, info: DriveInfo, estimate: Estimate, departs: dict[str, list[str]]) -> None:
+        """Nothing."""
+
+    def noted(self, text: str) -> None:
+        """Nothing."""
+
+    def began(self, status: Status) -> None:
+        """Nothing."""
+
+    def progress(self, status: Status) -> None:
+        """Nothing."""
+
+    def ended(self, record: StepRecord) -> None:
+        """Nothing."""
+
+    def found(self, battery: str, findings: Sequence[Finding]) -> None:
+        """Nothing."""
+
+    def closed(self, run: Run) -> None:
+        """Nothing."""
+
+
+class Meter:
+    """Follows one run on one target and tells its observer how far it is."""
 
     def __init__(self, info: DriveInfo, estimate: Estimate, observer: Observer) -> None:
         self._info, self._observer = info, observer

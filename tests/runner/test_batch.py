@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import time
 from dataclasses import replace
 from functools import partial
@@ -18,9 +17,9 @@ from fakes import FakeDrive, Law
 
 from flashtwin.drives import memory
 from flashtwin.errors import FlashtwinError
-from flashtwin.runner.observer import Silent, Status
-from flashtwin.runner.targets import Target
-from flashtwin.runner.together import Task, places, run_tasks, twin_target
+from flashtwin.runner.batch import Task, places, run_tasks
+from flashtwin.runner.events import Silent, Status
+from flashtwin.runner.target import Target, Variant, twin_target
 
 GB = 10**9
 FILL = [("fill", {"patterns": "1m-q1"})]
@@ -49,8 +48,8 @@ class Heard(Silent):
 def task(name: str, place: Path, *, apart: bool = True, **drive: object) -> Task:
     law = Law(capacity_bytes=240 * GB)
     make = partial(FakeDrive, law=law, name=name, **drive)  # type: ignore[arg-type]
-    target = Target(name=name, make=make)
-    return Task(target=target, batteries=FILL, place=place, apart=apart, observer=Heard())
+    target = Target(name=name, make=make, apart=apart)
+    return Task(target=target, batteries=FILL, place=place, observer=Heard())
 
 
 def test_runs_come_back_in_order_and_each_observer_hears_its_own(tmp_path: Path) -> None:
@@ -120,13 +119,9 @@ def test_places_refuses_what_is_somebody_elses(tmp_path: Path) -> None:
 
 
 SLOW = """
-import os, sys, time
-from functools import partial
-from pathlib import Path
+import os, time
 from fakes import FakeDrive
 from flashtwin.model.target import Interrupted, Progress
-from flashtwin.runner.targets import Target
-from flashtwin.runner.together import Task, run_tasks
 
 class Slow(FakeDrive):
     def do(self, step, watch):
@@ -137,10 +132,19 @@ class Slow(FakeDrive):
             raise Interrupted(step.label)
         return super().do(step, watch)
 
+# A worker runs no program of its parent's, and so the drive stands in a module of its own.
+import sys
+from functools import partial
+from pathlib import Path
+from slow_drive import Slow
+from flashtwin.model.target import Interrupted
+from flashtwin.runner.batch import Task, run_tasks
+from flashtwin.runner.target import Target
+
 if __name__ == "__main__":
     out = Path(sys.argv[1])
     tasks = [
-        Task(target=Target(name=n, make=partial(Slow, name=n)), place=out / n, apart=True,
+        Task(target=Target(name=n, make=partial(Slow, name=n), apart=True), place=out / n,
              batteries=[("fill", {"patterns": "1m-q1"})])
         for n in "ab"
     ]
@@ -157,7 +161,9 @@ def test_a_stop_reaches_every_process_and_keeps_what_is_done(
     tmp_path: Path, to_group: bool
 ) -> None:
     script = tmp_path / "slow.py"
-    script.write_text(textwrap.dedent(SLOW))
+    drive, program = SLOW.split("# A worker", 1)
+    (tmp_path / "slow_drive.py").write_text(drive)
+    script.write_text(f"# A worker{program}")
     paths = [str(Path(__file__).parent.parent), *sys.path]
     process = subprocess.Popen(
         [sys.executable, str(script), str(tmp_path / "out")],
@@ -195,8 +201,10 @@ def _wait_for_group_to_end(group: int) -> None:
 def test_a_parent_that_is_killed_takes_its_runs_with_it(tmp_path: Path) -> None:
     """kill -9: the children hear it as they tell, close what they write, and say nothing."""
     script = tmp_path / "slow.py"
-    telling = SLOW.replace("bytes=0, drive_s=0.0", "bytes=1, drive_s=1.0")
-    script.write_text(textwrap.dedent(telling))
+    drive, program = SLOW.split("# A worker", 1)
+    telling = drive.replace("bytes=0, drive_s=0.0", "bytes=1, drive_s=1.0")
+    (tmp_path / "slow_drive.py").write_text(telling)
+    script.write_text(f"# A worker{program}")
     paths = [str(Path(__file__).parent.parent), *sys.path]
     process = subprocess.Popen(
         [sys.executable, str(script), str(tmp_path / "out")],
@@ -258,9 +266,9 @@ def test_a_target_that_does_not_fit_is_refused_before_any_of_them_begins(
 ) -> None:
     monkeypatch.setattr(memory, "available_bytes", lambda: 10**8)
     with pytest.raises(FlashtwinError, match="of memory to simulate") as refused:
-        twin_target("bx500-240")
+        twin_target(Variant(drive="bx500-240"))
     assert refused.value.exit_code == 3 and "--scale 1/" in str(refused.value.hint)
-    assert twin_target("bx500-240", scale="1/16").memory_bytes < 10**8
+    assert twin_target(Variant(drive="bx500-240", scale="1/16")).memory_bytes < 10**8
 
 
 def test_processes_have_room_together(monkeypatch: pytest.MonkeyPatch) -> None:

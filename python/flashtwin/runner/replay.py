@@ -1,33 +1,132 @@
-"""The steps of a run that is taken up: answered from its journal, and the drive brought after them.
+"""The steps of a run that is gone on with: answered from its journal, and the drive brought after.
 
 First the battery hears the journal's answers, as fast as they can be read, and so comes to where it
-was. Then the drive does: a twin is loaded as it was kept and the steps since are simulated again,
-a real one cannot get its past back and is prepared as it can be. Invariants: a step that is asked
-for is the one that was answered, else nothing goes on; a twin that answers otherwise than it did is
-not the drive that was measured, and is refused.
+was. Then the drive does: one that is repeatable is loaded as it was kept and the steps since are
+simulated again, a real one cannot get its past back and is prepared as it can be.
+
+A kept state is a file `state-00012-….snap` in the run directory: the drive after the first 12 steps
+of the journal; the digest in its name is over what it holds and those steps. One is written once
+the steps since the last took so long that repeating them would be a nuisance; the one before goes
+then, and the last with the run's end.
+
+Invariants: a step that is asked for is the one that was answered, else nothing goes on; a drive
+that answers otherwise than it did is not the drive that was measured, and is refused; nothing that
+goes wrong with a kept state ends a run or changes a result: without the file, or with one that is
+damaged, of another run or of other steps, the steps are simulated again.
 """
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
-from collections.abc import Callable, Mapping
+import os
+import re
+import stat
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from flashtwin.drives.protocol import Drive, Resumes
+from flashtwin import outputs
+from flashtwin.drives.protocol import Drive, Keeps, Resumes
 from flashtwin.errors import USAGE, FlashtwinError, UsageError
 from flashtwin.model.step import Fill, Flush, Mark, NotPossible, Purge, Rest, Result, Step, Trim
 from flashtwin.model.target import DriveInfo, Watch
-from flashtwin.runner.cut import Given
-from flashtwin.runner.keep import Keeper
+from flashtwin.runner.budget import Given
 from flashtwin.runs.journal import StepRecord, record_of
-from flashtwin.runs.writer import Writer
+from flashtwin.runs.storage import TABLE_SHARE, memory_bytes
+from flashtwin.runs.writer import STATE, Writer
+
+# Seconds of work that are worth a file, and how many times longer than its writing they have to be.
+WORTH_S = 10.0
+WORTH_TIMES = 5.0
+
+_NAME = re.compile(rf"{STATE}-(\d{{1,9}})-([0-9a-f]{{32}})\.snap")
 
 # Another version of fio measures the same.
 MAY_DIFFER = ("fio", "notes")
 
 _ANEW = "begin the run anew with flashtwin test; what it measured can still be read"
+
+
+class States:
+    """Keeps one drive's state; does nothing for a drive that has none to keep."""
+
+    def __init__(self, drive: Drive, place: Path) -> None:
+        self.unusable: list[str] = []
+        self._drive, self._place = drive, place
+        self._took_s, self._saving_s = 0.0, 0.0
+
+    def after(self, checks: Sequence[str], took_s: float) -> None:
+        """A step is in the journal, whose `checks` these are; it took so long on the wall's clock.
+
+        There is one check more than steps.
+        """
+        self._took_s += took_s
+        if self._took_s >= max(WORTH_S, WORTH_TIMES * self._saving_s):
+            self._save(len(checks) - 1, checks[-1])
+
+    def restore(self, checks: Sequence[str]) -> int:
+        """Make the drive what it was after as many of the journal's steps as can be; how many.
+
+        `unusable` says afterwards which files were no help, and why.
+        """
+        if not isinstance(self._drive, Keeps):
+            return 0
+        for covered, path, digest in sorted(self._found(), reverse=True):
+            if covered >= len(checks):
+                continue
+            try:
+                if _digest(path, checks[covered]) == digest:
+                    self._drive.restore(path)
+                    return covered
+                why = "it is not what was kept after these steps"
+            except FlashtwinError as error:
+                why = error.message
+            except OSError as error:
+                why = os.strerror(error.errno or 0)
+            self.unusable.append(f"{path.name} is of no use, steps are simulated again: {why}")
+        return 0
+
+    def _save(self, steps: int, check: str) -> None:
+        if not isinstance(self._drive, Keeps):
+            return
+        began = time.monotonic()
+        older = [path for _, path, _ in self._found()]
+        part = self._place / f"{STATE}-{steps:05}.part"
+        # For want of room, say: the file goes, what it would have saved is only time.
+        with contextlib.suppress(OSError, FlashtwinError):
+            with outputs.replacing(part, within=self._place) as made:
+                self._drive.save(made)
+            path = self._place / f"{STATE}-{steps:05}-{_digest(part, check)}.snap"
+            # Its name follows from what it holds, and so needs no wait for the disk.
+            outputs.copy(part, path, within=self._place)
+            part.unlink()
+            for old in older:
+                if old != path:
+                    old.unlink(missing_ok=True)
+        self._took_s, self._saving_s = 0.0, time.monotonic() - began
+
+    def _found(self) -> list[tuple[int, Path, str]]:
+        named = ((_NAME.fullmatch(path.name), path) for path in self._place.glob(f"{STATE}-*"))
+        return [(int(match[1]), path, match[2]) for match, path in named if match]
+
+
+def _digest(path: Path, check: str) -> str:
+    """What stands for a file's bytes after the steps that `check` stands for.
+
+    Raises `OSError`, and `FlashtwinError` for what is no file or more than a drive has.
+    """
+    about = os.stat(path)
+    if not stat.S_ISREG(about.st_mode) or about.st_size > memory_bytes() // TABLE_SHARE:
+        raise FlashtwinError("it is no file that a drive's state would be")
+    made = hashlib.sha256(check.encode())
+    with path.open("rb") as file:
+        while piece := file.read(1 << 20):
+            made.update(piece)
+    return made.hexdigest()[:32]
 
 
 def detail_of(step: Step) -> dict[str, Any]:
@@ -71,11 +170,11 @@ class CannotGoOnError(UsageError):
     """A run that is left as it is, for what is there is not what was measured."""
 
 
-class Past:
+class Replay:
     """The steps that were done when this process began; empty in a run that begins here."""
 
-    def __init__(self, writer: Writer, drive: Drive, keeper: Keeper) -> None:
-        self._writer, self._drive, self._keeper = writer, drive, keeper
+    def __init__(self, writer: Writer, drive: Drive, states: States) -> None:
+        self._writer, self._drive, self._states = writer, drive, states
         self._records = tuple(writer.records)
         self._steps: list[Given] = []
         self._caught_up = not self._records
@@ -117,7 +216,7 @@ class Past:
             return None
         self._caught_up = True
         if self._drive.info.can.repeatable:
-            for number in range(self._keeper.restore(self._writer.checks), len(self._records)):
+            for number in range(self._states.restore(self._writer.checks), len(self._records)):
                 self._simulate(number, watch, told)
             return None
         if isinstance(self._drive, Resumes):

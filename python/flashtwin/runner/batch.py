@@ -1,0 +1,344 @@
+"""Runs of one target or several: a directory each, in a folder where there are several.
+
+What is measured in real time is measured first and alone; twins run side by side, a process each,
+which changes nothing of what they measure. Several targets have a plan beside their run directories
+(`plan.json`) as long as not all of them are finished, so that a later process knows those that
+never began. Invariants: the first error stops the others; a stop closes every run directory, and
+only then is `Interrupted` raised; the runs come back in the order of the tasks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+from flashtwin.model.target import Interrupted
+from flashtwin.outputs import disk
+from flashtwin.runner import target as targets
+from flashtwin.runner.events import EVENTS, Observer, Silent
+from flashtwin.runner.pool import Ended, Pool, Tell, Told, Work
+from flashtwin.runner.run import Asked, requests, run_batteries, stopped
+from flashtwin.runner.stop import listening
+from flashtwin.runner.target import Say, Target
+from flashtwin.runs import lock
+from flashtwin.runs.listing import DEFAULT_PARENT
+from flashtwin.runs.rundir import Run, find_runs
+from flashtwin.runs.shapes import WHOLE_PLAN, ShapeError
+from flashtwin.runs.storage import damaged
+from flashtwin.runs.whole import PLAN, read_plan, write_plan
+from flashtwin.runs.writer import abandoned, tidy
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """One target with its batteries and its run directory; `observer` shows it.
+
+    Without batteries the run in `place` is gone on with, with its own. `budget_s`: see
+    `runner.budget`.
+    """
+
+    target: Target
+    place: Path
+    batteries: Sequence[Asked] | None = None
+    observer: Observer = field(default_factory=Silent)
+    budget_s: float | None = None
+
+
+def run_tasks(
+    tasks: Sequence[Task],
+    *,
+    seed: int = 1,
+    command: Sequence[str] = (),
+    at_once: int | None = None,
+) -> list[Run]:
+    """Carry out the tasks; `at_once` is the number of processes, by default one a processor.
+
+    A single task that may run apart needs no process of its own.
+    """
+    apart = [task for task in tasks if task.target.apart]
+    for task in tasks:
+        if not task.target.apart or len(apart) == 1:
+            _carry_out(task, seed, command, task.observer)
+    if len(apart) > 1:
+        _side_by_side(apart, seed, command, at_once)
+    return [Run(task.place) for task in tasks]
+
+
+def _carry_out(task: Task, seed: int, command: Sequence[str], observer: Observer) -> None:
+    run_batteries(
+        task.target.make(),
+        task.batteries,
+        task.place,
+        seed=seed,
+        command=command,
+        observer=observer,
+        host=task.target.host,
+        budget_s=task.budget_s,
+    )
+
+
+def _side_by_side(
+    tasks: Sequence[Task], seed: int, command: Sequence[str], at_once: int | None
+) -> None:
+    works = [_work(task, seed, command) for task in tasks]
+    error: BaseException | None = None
+    with listening() as stop:
+        for happened in Pool(at_once).run(works, stop):
+            task = tasks[happened.number]
+            if not isinstance(happened, Ended):
+                _hand_on(task, happened)
+            elif happened.failed:
+                error = error or _error(task, happened)
+                stop.asked = True
+    if error is not None:
+        raise error
+    if stop.asked:
+        kept = os.path.commonpath([task.place.absolute() for task in tasks])
+        raise Interrupted(stopped(os.path.relpath(kept)))
+
+
+def _work(task: Task, seed: int, command: Sequence[str]) -> Work:
+    target = Target(name=task.target.name, make=task.target.make, host=task.target.host)
+    sent = Task(target=target, place=task.place, batteries=task.batteries, budget_s=task.budget_s)
+    call = partial(_in_worker, sent, seed, tuple(command))
+    return Work(call=call, memory_bytes=task.target.memory_bytes)
+
+
+def _in_worker(task: Task, seed: int, command: Sequence[str], tell: Tell) -> None:
+    _carry_out(task, seed, command, cast(Observer, _Sender(tell)))
+
+
+class _Sender:
+    """An observer in a worker that tells the process that asked for the run."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+
+    def __getattr__(self, event: str) -> Callable[..., None]:
+        if event not in EVENTS:
+            raise AttributeError(event)
+        # A run is where its directory is: it is not sent.
+        return lambda *given: self._tell(event, () if event == "closed" else given)
+
+
+def _hand_on(task: Task, told: Told) -> None:
+    if told.event == "closed":
+        task.observer.closed(Run(task.place))
+    else:
+        getattr(task.observer, told.event)(*told.arguments)
+
+
+def _error(task: Task, ended: Ended) -> BaseException:
+    if ended.error is not None:
+        return ended.error
+    if ended.mistake is not None:
+        return RuntimeError(f"{task.target.name}: {ended.mistake}")
+    return FlashtwinError(
+        f"{task.target.name}: the process ended with code {ended.exit_code} before the run was"
+        " complete",
+        hint="is there enough memory? what was finished is in its run directory",
+        exit_code=ENVIRONMENT,
+    )
+
+
+def places(names: Sequence[str], out: Path) -> list[Path]:
+    """The run directories of targets under `out`; refuses one with something in it."""
+    with disk(out, "read"):
+        if out.exists() and (not out.is_dir() or any(out.iterdir())):
+            raise FlashtwinError(
+                f"{out} is not empty" if out.is_dir() else f"{out} is not a directory",
+                hint="choose another directory with --out, remove this one, or --resume its run",
+                exit_code=USAGE,
+            )
+    return directories(names, out)
+
+
+def directories(names: Sequence[str], out: Path) -> list[Path]:
+    """Where each target's run goes: `out` itself for one, a directory each under it for several."""
+    if len(names) == 1:
+        return [out]
+    taken: list[str] = []
+    for name in map(plain_name, names):
+        same = sum(1 for other in taken if other == name or other.startswith(f"{name}~"))
+        taken.append(name if not same else f"{name}~{same + 1}")
+    return [out / name for name in taken]
+
+
+def default_out(names: Sequence[str], now: datetime) -> Path:
+    """`flashtwin-runs/<time>-<target>+<target>`; the second of one second gets a number."""
+    name = f"{now:%Y%m%d-%H%M%S}-{'+'.join(map(plain_name, names))[:120]}"
+    numbered = (name, *(f"{name}~{number}" for number in range(2, 100)))
+    return next(
+        (place for text in numbered if not (place := DEFAULT_PARENT / text).exists()),
+        DEFAULT_PARENT / name,
+    )
+
+
+def plain_name(name: str) -> str:
+    """A name that can be a directory: of a path its last part, nothing but letters, digits, ._-"""
+    last = Path(name).name or name
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", last).strip(".-") or "target"
+
+
+@contextmanager
+def planned(out: Path, tasks: Sequence[Task], seed: int, command: Sequence[str]) -> Iterator[None]:
+    """The plan of several tasks lies in `out` until they are done, or if none of them began."""
+    if len(tasks) > 1:
+        _write_plan(out, tasks, seed, command)
+    try:
+        with held(out):
+            yield
+    except BaseException:
+        if not any((task.place / "manifest.json").exists() for task in tasks):
+            _drop_plan(out)
+            with contextlib.suppress(OSError):
+                out.rmdir()
+        raise
+    _drop_plan(out)
+
+
+@contextmanager
+def held(out: Path) -> Iterator[None]:
+    """The plan in `out`, where there is one, is this process's; refused where another has it."""
+    with lock.holding(out, PLAN) if (out / PLAN).exists() else contextlib.nullcontext():
+        yield
+
+
+def _write_plan(out: Path, tasks: Sequence[Task], seed: int, command: Sequence[str]) -> None:
+    """Those tasks that another process can make."""
+    rows = [
+        {
+            "place": task.place.name,
+            "target": dict(task.target.form),
+            "batteries": [
+                {"name": battery.name, "parameters": battery.plain()}
+                for battery in requests(task.batteries or ())
+            ],
+            "budget_s": task.budget_s,
+        }
+        for task in tasks
+        if task.target.form
+    ]
+    write_plan(out, {"seed": seed, "command": list(command), "tasks": rows})
+
+
+def _drop_plan(out: Path) -> None:
+    """All of it is done."""
+    (out / PLAN).unlink(missing_ok=True)
+
+
+def _whole_plan(out: Path) -> dict[str, Any]:
+    """The plan of a folder, with all that it takes to make its targets."""
+    plan = read_plan(out)
+    try:
+        WHOLE_PLAN(plan, "")
+    except ShapeError as error:
+        raise damaged(out / PLAN, f"a task is malformed ({error})") from error
+    return plan
+
+
+class Unfinished:
+    """What there is to go on with in a run directory, or in the folder of several."""
+
+    def __init__(self, out: Path, *, say: Say | None = None) -> None:
+        self._out, self._say = out, say
+        none: dict[str, Any] = {"seed": 1, "command": [], "tasks": []}
+        plan = _whole_plan(out) if (out / PLAN).exists() else none
+        self._seed, self._command = int(plan["seed"]), list(plan["command"])
+        self._rows: list[dict[str, Any]] = plan["tasks"]
+        self._runs = {run.path.name: run for run in self._begun()}
+
+    @property
+    def places(self) -> list[Path]:
+        """Every run directory that there is or is to be, in the order of the targets."""
+        if (self._out / "manifest.json").exists():
+            return [self._out]
+        names = dict.fromkeys([*(row["place"] for row in self._rows), *self._runs])
+        return [self._out / name for name in names]
+
+    def check_targets(self, words: Sequence[str]) -> None:
+        """Refuse targets that are not those of the run; without any there is nothing to refuse."""
+        waiting = [row["target"] for row in self._rows if row["place"] not in self._runs]
+        kept = [_of_run(run) for run in self._runs.values()] + [_of_form(form) for form in waiting]
+        asked = [targets.named(word) for word in words]
+        foreign = [
+            word
+            for word, target in zip(words, asked, strict=True)
+            if not any(_are_same(target, other) for other in kept)
+        ]
+        missed = [name for name, _ in kept if name not in {asked_name for asked_name, _ in asked}]
+        if words and (foreign or missed):
+            wrong = f"not of {', '.join(foreign)}" if foreign else "not of one of them alone"
+            raise FlashtwinError(
+                f"{self._out} is a run of {', '.join(name for name, _ in kept)}, and {wrong}",
+                hint=f"flashtwin test --resume {self._out} goes on with it",
+                exit_code=USAGE,
+            )
+
+    def finish(self, observer: Callable[[str], Observer]) -> bool:
+        """Do what is left; whether there was anything. `observer` gets a target's name."""
+        for run in self._runs.values():
+            if run.finished:
+                tidy(run.path)
+        going = [run for run in self._runs.values() if not run.finished]
+        waiting = [row for row in self._rows if row["place"] not in self._runs]
+        tasks = [
+            *(self._to_go_on(run, observer) for run in going),
+            *(self._to_begin(row, observer) for row in waiting),
+        ]
+        run_tasks(tasks, seed=self._seed, command=self._command)
+        _drop_plan(self._out)
+        return bool(tasks)
+
+    def _to_go_on(self, run: Run, observer: Callable[[str], Observer]) -> Task:
+        target = targets.of_run(run, say=self._say)
+        return Task(target=target, place=run.path, observer=observer(target.name))
+
+    def _to_begin(self, row: Mapping[str, Any], observer: Callable[[str], Observer]) -> Task:
+        place = self._out / row["place"]
+        if abandoned(place):
+            shutil.rmtree(place)
+        target = targets.from_form(row["target"], say=self._say)
+        return Task(
+            target=target,
+            place=place,
+            batteries=[(battery["name"], battery["parameters"]) for battery in row["batteries"]],
+            observer=observer(target.name),
+            budget_s=row["budget_s"],
+        )
+
+    def _begun(self) -> list[Run]:
+        places = [self._out / row["place"] for row in self._rows]
+        if places and not any((place / "manifest.json").exists() for place in places):
+            return []
+        return find_runs(self._out)
+
+
+# A target's name, and where its file lies; the run of another machine's file has no path.
+Named = tuple[str, Path | None]
+
+
+def _of_form(form: Mapping[str, Any]) -> Named:
+    if "path" not in form:
+        return form["name"], None
+    path = Path(form["path"])
+    return path.name or "file", path
+
+
+def _of_run(run: Run) -> Named:
+    path = run.host.get("path") if run.target["kind"] != "twin" else None
+    return str(run.target["name"]), None if path is None else Path(path)
+
+
+def _are_same(asked: Named, kept: Named) -> bool:
+    return asked[0] == kept[0] and (kept[1] is None or asked[1] in (None, kept[1]))

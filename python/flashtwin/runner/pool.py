@@ -1,0 +1,294 @@
+"""Work in worker processes: runs side by side, the points of a sweep, what validation measures.
+
+A worker is spawned (a program that calls this may have threads, so nothing is forked), takes one
+piece of work after another, and sends what the work tells on its way. Invariants: a stop reaches
+every worker, what is under way closes its run directory first, and no worker outlives the process
+that began it; a worker that is killed ends its own piece of work alone; pieces begin in the order
+in which they were given, each as soon as it has room in memory beside those under way.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from types import ModuleType
+from typing import Any
+
+from flashtwin.drives import memory
+from flashtwin.errors import FlashtwinError
+from flashtwin.model.target import Interrupted
+from flashtwin.runner.stop import Stop, listening
+
+# How long a stop may stay unseen.
+POLL_S = 0.2
+# How long a run has to close its directory before its worker is killed.
+PATIENCE_S = 60.0
+_STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+# What a piece of work calls to tell something on its way: a name and values that can be pickled.
+Tell = Callable[[str, tuple[Any, ...]], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """A piece of work. `call` is carried out in a worker and has to be picklable.
+
+    `memory_bytes` is what it takes there, beside what any process takes.
+    """
+
+    call: Callable[[Tell], Any]
+    memory_bytes: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """A piece of work, by its number, tells something."""
+
+    number: int
+    event: str
+    arguments: tuple[Any, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """A piece of work is over: with a value, or with what went wrong.
+
+    `mistake` is the traceback of an error that is no `FlashtwinError`; `exit_code` that of a worker
+    that was killed before the work was complete.
+    """
+
+    number: int
+    value: Any = None
+    error: FlashtwinError | None = None
+    mistake: str | None = None
+    exit_code: int | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is no value."""
+        return bool(self.error or self.mistake or self.exit_code is not None)
+
+
+@dataclass
+class _Worker:
+    process: BaseProcess
+    connection: Connection
+    number: int | None = None
+
+
+class Pool:
+    """So many workers at once, by default one a processor, and as memory allows."""
+
+    def __init__(self, at_once: int | None = None) -> None:
+        self.at_once = at_once or len(os.sched_getaffinity(0))
+        self._there = memory.shared_bytes()
+        self._workers: list[_Worker] = []
+        self._waiting: list[tuple[int, Work]] = []
+        self._under_way: dict[int, Work] = {}
+
+    def run(self, works: Sequence[Work], stop: Stop) -> Iterator[Told | Ended]:
+        """What happens, as it happens, until all is done.
+
+        Once `stop` is asked for, workers are told to stop and nothing else begins; what is under
+        way then has no `Ended`.
+        """
+        self._waiting = list(enumerate(works))
+        try:
+            while (self._waiting and not stop.asked) or self._under_way:
+                if not stop.asked:
+                    self._begin()
+                for ready in wait([worker.connection for worker in self._workers], POLL_S):
+                    worker = next(one for one in self._workers if one.connection is ready)
+                    yield from self._heard(worker, stop)
+                if stop.asked:
+                    self._end()
+            self._leave()
+        except (GeneratorExit, Interrupted):
+            self._put_down(stop)
+            raise
+        finally:
+            for worker in self._workers:
+                worker.process.kill()
+
+    def _begin(self) -> None:
+        """Hand out what may begin; a new worker only where none is idle."""
+        while self._waiting and len(self._under_way) < self.at_once and self._has_room():
+            idle = next((one for one in self._workers if one.number is None), None)
+            worker = idle or self._spawned()
+            number, work = self._waiting[0]
+            try:
+                worker.connection.send(work.call)
+            except OSError:
+                # It was killed while it was idle: another one takes the work.
+                self._forget(worker)
+                continue
+            del self._waiting[0]
+            worker.number, self._under_way[number] = number, work
+
+    def _has_room(self) -> bool:
+        """Whether the next piece fits beside those under way; one alone always begins."""
+        if self._there is None or not self._under_way:
+            return True
+        works = [self._waiting[0][1], *self._under_way.values()]
+        needs = sum(work.memory_bytes + memory.PROCESS_BYTES for work in works)
+        return needs <= self._there
+
+    def _spawned(self) -> _Worker:
+        context = get_context("spawn")
+        ours, theirs = context.Pipe()
+        process = context.Process(target=_worker, args=(theirs, os.getpid()), daemon=True)
+        # Until the worker listens, a Ctrl-C waits for it instead of ending it with a traceback.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
+        try:
+            with _without_main():
+                process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        theirs.close()
+        self._workers.append(_Worker(process=process, connection=ours))
+        return self._workers[-1]
+
+    def _heard(self, worker: _Worker, stop: Stop) -> Iterator[Told | Ended]:
+        number = worker.number
+        try:
+            event, arguments = worker.connection.recv()
+        except (EOFError, OSError):
+            # The latter in the middle of a message.
+            worker.process.join()
+            self._forget(worker)
+            if number is not None:
+                del self._under_way[number]
+                if not stop.asked:
+                    yield Ended(number=number, exit_code=worker.process.exitcode or 0)
+            return
+        assert number is not None, "an idle worker tells nothing"
+        if event == _TOLD:
+            yield Told(number=number, event=arguments[0], arguments=arguments[1])
+            return
+        worker.number = None
+        del self._under_way[number]
+        if event == _INTERRUPTED:
+            # Of a stop that reached the worker alone we hear here first.
+            stop.asked = True
+        else:
+            yield _ended(number, **arguments)
+
+    def _end(self) -> None:
+        """Tell all to stop; said again each time, for a worker may not have listened yet."""
+        for worker in self._workers:
+            if worker.number is not None:
+                worker.process.terminate()
+
+    def _put_down(self, stop: Stop) -> None:
+        """Nobody wants the rest: what is under way closes its run directory, and that is all."""
+        until = time.monotonic() + PATIENCE_S
+        while self._under_way and time.monotonic() < until:
+            self._end()
+            for ready in wait([worker.connection for worker in self._workers], POLL_S):
+                worker = next(one for one in self._workers if one.connection is ready)
+                for _ in self._heard(worker, stop):
+                    pass
+
+    def _leave(self) -> None:
+        """All is done: workers end when nobody can send them anything any more."""
+        for worker in self._workers:
+            worker.connection.close()
+        for worker in self._workers:
+            worker.process.join()
+        self._workers = []
+
+    def _forget(self, worker: _Worker) -> None:
+        self._workers.remove(worker)
+        worker.connection.close()
+
+
+def _ended(
+    number: int,
+    *,
+    value: Any = None,
+    error: tuple[str, str | None, int] | None = None,
+    mistake: str | None = None,
+) -> Ended:
+    """As a worker said it; of an error its words, for not every kind of error can be pickled."""
+    if error is None:
+        return Ended(number=number, value=value, mistake=mistake)
+    message, hint, code = error
+    return Ended(number=number, error=FlashtwinError(message, hint=hint, exit_code=code))
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """A process that begins in here does not run the program of its parent again.
+
+    A spawned process runs the main module first, and a script that calls us without asking for its
+    name would begin everything anew in each.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
+_TOLD, _ENDED, _INTERRUPTED = "told", "ended", "interrupted"
+
+
+def _worker(connection: Connection, parent: int) -> None:
+    """Take work until there is none, or until it is told to stop."""
+    busy = threading.Event()
+    threading.Thread(target=_follow, args=(parent, busy), daemon=True).start()
+
+    def tell(event: str, arguments: tuple[Any, ...]) -> None:
+        try:
+            connection.send((_TOLD, (event, arguments)))
+        except OSError as error:
+            # Nobody waits for the work any more: its run is closed as one that was stopped.
+            raise Interrupted("the process that asked for the run is gone") from error
+
+    with listening() as stop:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
+        while not stop.asked:
+            try:
+                call = connection.recv()
+            except (EOFError, OSError):
+                return
+            busy.set()
+            answer = _carried_out(call, tell)
+            busy.clear()
+            with suppress(OSError):
+                connection.send(answer)
+            if answer[0] == _INTERRUPTED:
+                return
+
+
+def _carried_out(call: Callable[[Tell], Any], tell: Tell) -> tuple[str, Any]:
+    """How a piece of work ended, as it is sent."""
+    try:
+        return _ENDED, {"value": call(tell)}
+    except (Interrupted, KeyboardInterrupt):
+        return _INTERRUPTED, ()
+    except FlashtwinError as error:
+        return _ENDED, {"error": (error.message, error.hint, error.exit_code)}
+    except Exception:
+        return _ENDED, {"mistake": traceback.format_exc()}
+
+
+def _follow(parent: int, busy: threading.Event) -> None:
+    """End this process when its parent is gone, once the run under way has closed its directory."""
+    while os.getppid() == parent:
+        time.sleep(POLL_S)
+    while busy.is_set():
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(POLL_S)
+    os._exit(0)

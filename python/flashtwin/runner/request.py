@@ -1,0 +1,186 @@
+"""What somebody asks for, and its carrying out: the one door for command line, Python and workers.
+
+A `Request` is words and numbers as they are typed; `test` checks all of it before anything runs,
+runs it, and gives the runs back; `resume` does so for a run that was begun before. What happens on
+the way goes to observers (`runner.events`). Invariant: what is wrong with a request raises
+`FlashtwinError` before the first byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from flashtwin.batteries import DEFAULT
+from flashtwin.batteries.base import registry
+from flashtwin.errors import USAGE, FlashtwinError, UsageError
+from flashtwin.model.units import parse_seconds, parse_size
+from flashtwin.runner import target as targets
+from flashtwin.runner.batch import Task, Unfinished, default_out, held, places, planned, run_tasks
+from flashtwin.runner.events import Observer
+from flashtwin.runner.target import Say, Target, Variant
+from flashtwin.runs import listing
+from flashtwin.runs.rundir import Run
+
+# Shows runs while it is entered, and gives the observer of each by its name.
+Show = Callable[[], AbstractContextManager[Callable[[str], Observer]]]
+
+
+class WrongValueError(UsageError):
+    """An option's value that is none: `option` is its name, `reason` what is wrong with it."""
+
+    def __init__(self, option: str, value: object, reason: str):
+        super().__init__(f"{option} {value!r}: {reason}", exit_code=USAGE)
+        self.option, self.reason = option, reason
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """Batteries on targets: ids of the catalogue, spec files, texts of specs, or paths.
+
+    `size` is for paths: a file of so many bytes is made there. `budget` bounds the time of each
+    target on its drive's clock. `out` is the run directory, by default a new one.
+    """
+
+    targets: tuple[str, ...]
+    batteries: str = DEFAULT
+    size: str | int | None = None
+    budget: str | float | None = None
+    firmware: tuple[str, ...] = ()
+    sets: tuple[str, ...] = ()
+    scale: str | None = None
+    seed: int = 1
+    out: Path | None = None
+    say: Say | None = None
+
+    def variant(self, word: str) -> Variant:
+        """The simulated drive that a target names."""
+        return Variant(
+            drive=word, firmware=self.firmware, sets=self.sets, scale=self.scale, seed=self.seed
+        )
+
+    def command(self, chosen: Sequence[Target]) -> list[str]:
+        """The command that does the same again, without a path of this machine."""
+        words = [_plain_word(word, one) for word, one in zip(self.targets, chosen, strict=True)]
+        words = ["flashtwin", "test", *words, "--battery", self.batteries]
+        words += ["--size", str(self.size)] if self.size is not None else []
+        words += ["--budget", str(self.budget)] if self.budget is not None else []
+        return [*words, *self.variant("").words()]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Done:
+    """What came of a request: the folder, the runs in the order of the targets.
+
+    `anything`: false where all had been done before.
+    """
+
+    where: Path
+    runs: list[Run]
+    anything: bool = True
+
+
+def test(request: Request, show: Show) -> Done:
+    """Check all of a request, then carry it out.
+
+    Raises `Interrupted` where it was stopped, once what was finished is kept.
+    """
+    if not request.targets:
+        raise FlashtwinError("there is no target", hint="give one or several", exit_code=USAGE)
+    batteries = registry.parse(request.batteries)
+    size, budget_s = _size(request.size), _budget_s(request.budget)
+    chosen = _chosen(request, size)
+    names = [target.name for target in chosen]
+    where = request.out if request.out is not None else default_out(names, datetime.now())
+    spots = places(names, where)
+    command = request.command(chosen)
+    with show() as observer:
+        tasks = [
+            Task(
+                target=target,
+                place=place,
+                batteries=batteries,
+                observer=observer(place.name if len(spots) > 1 else target.name),
+                budget_s=budget_s,
+            )
+            for target, place in zip(chosen, spots, strict=True)
+        ]
+        with planned(where, tasks, request.seed, command):
+            runs = run_tasks(tasks, seed=request.seed, command=command)
+    return Done(where=where, runs=runs)
+
+
+# pytest takes whatever is called test for one of its own.
+test.__test__ = False  # type: ignore[attr-defined]
+
+
+def resume(run: Path, show: Show, *, words: Sequence[str] = (), say: Say | None = None) -> Done:
+    """Go on with a run, or with the runs of a folder, as they were asked for.
+
+    What is finished stays as it is; targets that never began begin. `words` are targets as they are
+    typed, which have to be those of the run.
+    """
+    where = listing.find(run)
+    with held(where):
+        left = Unfinished(where, say=say)
+        left.check_targets(words)
+        with show() as observer:
+            anything = left.finish(observer)
+    return Done(where=where, runs=[Run(place) for place in left.places], anything=anything)
+
+
+def _chosen(request: Request, size: int | None) -> list[Target]:
+    chosen = [_target(word, request, size) for word in request.targets]
+    if size is not None and all(targets.is_spec(word) for word in request.targets):
+        raise FlashtwinError(
+            "--size is for files, and every target here is a simulated drive",
+            hint="leave it out, or give the path of a file to measure",
+            exit_code=USAGE,
+        )
+    return chosen
+
+
+def _target(word: str, request: Request, size: int | None) -> Target:
+    if targets.is_spec(word):
+        return targets.twin_target(request.variant(word))
+    changes = request.variant(word).changes
+    path = targets.free_path(word, sized=size is not None, changes=changes)
+    if size is None:
+        raise FlashtwinError(
+            f"{word} is a file to be made, and its size is not given",
+            hint="add --size, for example --size 4GB; simulated drives: flashtwin drives",
+            exit_code=USAGE,
+        )
+    from flashtwin.drives.real import real_fio
+
+    real_fio.find()
+    return targets.file_target(path, size, say=request.say)
+
+
+def _plain_word(word: str, target: Target) -> str:
+    """A target's word without where on this machine it is."""
+    return target.name if "\n" in word else Path(word).name or target.name
+
+
+def _size(size: str | int | None) -> int | None:
+    if size is None or isinstance(size, int):
+        return size
+    try:
+        return parse_size(size)
+    except ValueError as error:
+        raise WrongValueError("size", size, str(error)) from None
+
+
+def _budget_s(budget: str | float | None) -> float | None:
+    if budget is None:
+        return None
+    try:
+        seconds = parse_seconds(str(budget))
+    except ValueError as error:
+        raise WrongValueError("budget", budget, str(error)) from None
+    if not seconds:
+        raise WrongValueError("budget", budget, "a budget is more than no time")
+    return seconds

@@ -1,0 +1,224 @@
+"""Targets to be: simulated drives and files on real ones, as words, as JSON values, as drives.
+
+`Variant` is the one place where a twin is made of what somebody asks for. A target's drive is built
+where it runs: a twin of 240 GB holds its map in memory, and a worker has its own. Invariants: a
+name of the catalogue wins over a file of that name; everything about a target that can be refused
+is refused before anything runs; a twin of another version of the model than the one that began a
+run is refused, for half a run of each would be no drive's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flashtwin.drives import memory
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.runs.rundir import Run, why_of
+from flashtwin.runs.storage import damaged
+from flashtwin.runs.writer import check_schema
+
+if TYPE_CHECKING:
+    from flashtwin._core import Spec
+    from flashtwin.drives.protocol import Drive
+    from flashtwin.drives.twin import Twin
+
+Say = Callable[[str], None]
+
+_NO_PLACE = "it says where the file lies that was measured: put it back as it was"
+ANEW = "begin it anew with flashtwin test; what it measured can still be read"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """A drive to be: its name for directories, how to make it, what to write of it in host.json.
+
+    `form` is the same as JSON values, for a run that begins in a later process; empty for a drive
+    that only this process can make. `apart`: it may be measured beside others, in a process of its
+    own, as its clock is virtual; `make` has to be picklable then. `memory_bytes` is what the drive
+    takes of this machine's memory.
+    """
+
+    name: str
+    make: Callable[[], Drive]
+    host: Mapping[str, object] = field(default_factory=dict)
+    form: Mapping[str, object] = field(default_factory=dict)
+    apart: bool = False
+    memory_bytes: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant:
+    """A simulated drive with what is changed in it, and its seed.
+
+    `drive` is an id of the catalogue, a spec file (.toml), or the text of a spec. `sets` may hold
+    shorthands such as `op=0.2`. It can be pickled.
+    """
+
+    drive: str
+    firmware: tuple[str, ...] = ()
+    sets: tuple[str, ...] = ()
+    scale: str | None = None
+    seed: int = 1
+
+    def spec(self) -> Spec:
+        """The checked spec."""
+        from flashtwin.catalogue.loader import load
+
+        return load(self.drive, firmware=self.firmware, sets=self.sets, scale=self.scale)
+
+    def twin(self, name: str | None = None) -> Twin:
+        """The drive, to be opened; preparation is looked up among the drives that are kept."""
+        from flashtwin.drives.snapshots import Store
+        from flashtwin.drives.twin import Twin
+
+        return Twin(self.spec(), seed=self.seed, name=name, store=Store.from_environment())
+
+    @property
+    def changes(self) -> list[str]:
+        """What makes it another drive than the one that is named."""
+        return [*self.firmware, *self.sets, *([self.scale] if self.scale else [])]
+
+    def words(self) -> list[str]:
+        """The options of the command line that say the same."""
+        words = [part for name in self.firmware for part in ("--firmware", name)]
+        words += [part for one in self.sets for part in ("--set", one)]
+        words += ["--scale", self.scale] if self.scale is not None else []
+        return [*words, "--seed", str(self.seed)]
+
+
+def twin_target(variant: Variant, *, name: str | None = None) -> Target:
+    """A twin to be; `name` where it is not the spec's own id. Refused where it does not fit."""
+    spec = variant.spec()
+    memory.check(spec)
+    called = name or spec.id
+    form = {"kind": "twin", "name": called, "toml": spec.to_toml(), "seed": variant.seed}
+    make = partial(variant.twin, name)
+    return Target(name=called, make=make, form=form, apart=True, memory_bytes=spec.memory_bytes)
+
+
+def file_target(
+    path: Path,
+    size_bytes: int,
+    *,
+    left: Mapping[str, Any] | None = None,
+    say: Say | None = None,
+) -> Target:
+    """A file to be made; `left` is what host.json says of one that a killed run left."""
+    where = path.absolute()
+    return Target(
+        name=path.name or "file",
+        make=partial(_file, path, size_bytes, left, say),
+        host={"path": str(where)},
+        form={"kind": "file", "path": str(where), "size_bytes": size_bytes},
+    )
+
+
+def _file(path: Path, size: int, left: Mapping[str, Any] | None, say: Say | None) -> Drive:
+    from flashtwin.drives.real.real import Real
+    from flashtwin.drives.real.real_file import Left
+
+    before = None
+    if left is not None:
+        before = Left(path=Path(left["path"]), size_bytes=left["size_bytes"], mark=left["mark"])
+    return Real(path, size, say=say, left=before)
+
+
+def from_form(
+    form: Mapping[str, Any], *, left: Mapping[str, Any] | None = None, say: Say | None = None
+) -> Target:
+    """The target of a form."""
+    if form["kind"] == "twin":
+        return _from_text(form["name"], form["toml"], form["seed"])
+    return file_target(Path(form["path"]), int(form["size_bytes"]), left=left, say=say)
+
+
+def _from_text(name: str, toml: str, seed: int) -> Target:
+    """A twin of a spec as it was resolved: what the catalogue says today does not matter."""
+    return twin_target(Variant(drive=toml, seed=seed), name=name)
+
+
+def of_run(run: Run, *, say: Say | None = None) -> Target:
+    """The target of a run that is not finished; `say` hears what a file's making has to tell.
+
+    A twin is made from the spec in the manifest, a file where host.json says.
+    """
+    check_schema(run)
+    target = run.target
+    if target["kind"] == "twin":
+        return _twin_of(run, target)
+    try:
+        host = run.host
+    except FlashtwinError as error:
+        raise damaged(run.path / "host.json", why_of(error), hint=_NO_PLACE) from error
+    try:
+        path = Path(host["path"])
+    except KeyError:
+        raise FlashtwinError(
+            f"{run.path / 'host.json'} does not say where the file of {target['name']} lay",
+            hint=ANEW,
+            exit_code=USAGE,
+        ) from None
+    return file_target(path, target["capacity_bytes"], left=host.get("file"), say=say)
+
+
+def _twin_of(run: Run, target: Mapping[str, Any]) -> Target:
+    from flashtwin import _core
+
+    model = target["identity"].get("model")
+    if model != _core.MODEL:
+        raise FlashtwinError(
+            f"{run.path} was simulated by model {model} and this flashtwin has model"
+            f" {_core.MODEL}: a run of both would be no drive's",
+            hint=f"go on with the flashtwin that began it (it is {run.manifest['flashtwin']}), or"
+            f" {ANEW}",
+            exit_code=USAGE,
+        )
+    toml = target["identity"].get("toml")
+    if not isinstance(toml, str):
+        raise damaged(run.path / "manifest.json", "it holds no spec of the twin")
+    return _from_text(target["name"], toml, int(run.manifest["seed"]))
+
+
+def is_spec(word: str) -> bool:
+    """Whether a word names a simulated drive, or is the text of one."""
+    from flashtwin.catalogue.loader import drive_ids, is_spec_text
+
+    return is_spec_text(word) or word.endswith(".toml") or word in drive_ids()
+
+
+def named(word: str) -> tuple[str, Path | None]:
+    """A target as somebody types it: its name, and where its file lies if the word says so."""
+    if is_spec(word):
+        return (Path(word).stem if word.endswith(".toml") else word), None
+    path = Path(word).expanduser().absolute()
+    return path.name or "file", path
+
+
+def free_path(word: str, *, sized: bool, changes: Sequence[str] = ()) -> Path:
+    """The path that a word names, where a file may be made; everything else is refused.
+
+    `sized`: a size is given, so the word is meant as a file. `changes` are for twins.
+    """
+    from flashtwin.catalogue.loader import nearest_ids, unknown_drive
+    from flashtwin.drives.real import real_file
+
+    path = Path(word).expanduser()
+    if not _looks_like_path(word, path) and (not sized or nearest_ids(word)):
+        raise unknown_drive(word)
+    if changes:
+        raise FlashtwinError(
+            f"--firmware, --set and --scale change simulated drives; {word} is a file",
+            hint="test the file and the drives apart",
+            exit_code=USAGE,
+        )
+    # What may not be written to is refused first, which is more to the point than a missing size.
+    real_file.place(path)
+    return path
+
+
+def _looks_like_path(word: str, path: Path) -> bool:
+    return "/" in word or word.startswith((".", "~")) or bool(path.suffix) or path.exists()
