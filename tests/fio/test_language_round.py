@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from flashtwin.fio.language import kinds, patterns
 from flashtwin.fio.language.job import text_of
 from flashtwin.fio.language.lines import read_text
-from flashtwin.fio.language.options import Option, Role
 from flashtwin.fio.language.script import typed
-from flashtwin.fio.language.table import ROWS, by_name
+from flashtwin.fio.language.table import ROWS, Option, Role, by_name
 
 WORD = st.from_regex(r"[a-zA-Z0-9_./-]{1,12}", fullmatch=True)
 

@@ -30,10 +30,9 @@ from flashtwin.errors import DONE, MISS, REFUSED, TERMINATED, FlashtwinError
 from flashtwin.fio.language.errors import JobFileError, Where
 from flashtwin.fio.language.job import FioJob, Setting, text_of
 from flashtwin.fio.language.kinds import Percent
-from flashtwin.fio.language.on_path import LOCAL, PLAIN, Fate, ruling
-from flashtwin.fio.language.options import Option
+from flashtwin.fio.language.on_path import ruling
 from flashtwin.fio.language.script import Note
-from flashtwin.fio.language.table import find
+from flashtwin.fio.language.table import LOCAL, PLAIN, Fate, Option, find
 from flashtwin.fio.plan.files import Target, is_whole, names, parts
 from flashtwin.fio.plan.processes import clones
 from flashtwin.fio.report.log_files import is_typed, name_for_files

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from flashtwin.fio.language.on_path import LOCAL, PLAIN, ruling, told
-from flashtwin.fio.language.options import Option, Role
-from flashtwin.fio.language.table import ASYNCHRONOUS, ELSEWHERE, PLUGINS, ROWS, SYNCHRONOUS
+from flashtwin.fio.language.on_path import ruling, told
+from flashtwin.fio.language.table import (
+    ASYNCHRONOUS,
+    ELSEWHERE,
+    LOCAL,
+    PLAIN,
+    PLUGINS,
+    ROWS,
+    SYNCHRONOUS,
+    Option,
+    Role,
+)
 
 _HEAD = """# fio's options on a simulated drive, and on a path
 

@@ -23,12 +23,13 @@ from flashtwin.fio.language.job import FioJob, Setting
 from flashtwin.fio.language.kinds import Flag, closest
 from flashtwin.fio.language.lines import Line, Section, check_characters, expand
 from flashtwin.fio.language.numbers import Reading
-from flashtwin.fio.language.options import Option, Role
 from flashtwin.fio.language.table import (
     ASYNCHRONOUS,
     ELSEWHERE,
     PLUGINS,
     SYNCHRONOUS,
+    Option,
+    Role,
     by_name,
     engine_of,
     find,

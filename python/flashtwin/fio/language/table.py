@@ -1,10 +1,13 @@
-"""The table of all options: by name or alias, and what was probably meant by a name in none.
+"""The table of all options, `options.csv`: by name or alias, and what another name probably means.
 
-The rows of the options that do nothing on a simulated drive stand here, and of those that are
-refused: an option is noted where a reader could expect something of it; it is refused where leaving
-it out would give another stream of requests than the one that was asked for. Engines that reach a
-drive or a file are all the same here: the twin answers. Those that do something else (network,
-processor, file tables) are refused, as their requests reach no drive.
+A row says what an option takes (`value`), fio's default, what the option does on a simulated drive
+(`role` and `says`), and what becomes of it where fio itself runs the jobs (`path`). An option is
+noted where a reader could expect something of it; it is refused where leaving it out would give
+another stream of requests than the one that was asked for. Values in the table are written as in a
+job file.
+
+Engines that reach a drive or a file are all the same here: the twin answers. Those that do
+something else (network, processor, file tables) are refused, as their requests reach no drive.
 
 Invariant: every option that fio 3.33 tells of (`--cmdhelp=all`) has exactly one row, and a name
 stands in one row only; `tests/fio` asks fio.
@@ -12,14 +15,75 @@ stands in one row only; `tests/fio` asks fio.
 
 from __future__ import annotations
 
+import csv
 import difflib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
 from functools import cache
+from pathlib import Path
+from typing import Any
 
-from flashtwin.fio.language.kinds import Choice, Directions, Flag, Real, Reals, Size, Text, Whole
-from flashtwin.fio.language.options import OUTPUT, STREAM, Option, Role, row
+from flashtwin.fio.language import kinds, patterns
+from flashtwin.fio.language.kinds import Kind
+from flashtwin.fio.language.numbers import MOST, Reading
 
-_UINT = 2**32 - 1
-_BARE = Flag(bare=True)
+
+class Role(Enum):
+    """What an option does on a simulated drive."""
+
+    STREAM = "changes the requests"
+    OUTPUT = "changes what is reported"
+    SILENT = "no effect"
+    NOTED = "no effect, with a note"
+    REFUSED = "refused"
+
+
+class Fate(Enum):
+    """What becomes of an option on a path."""
+
+    PASSED = "passed on"
+    OURS = "set by flashtwin"
+    LOG = "moved"
+    LEFT_OUT = "left out, with a note"
+    REFUSED = "refused"
+    HARMFUL = "refused for safety"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ruling:
+    """The fate of an option, and why.
+
+    `only`: the values that are passed on where all others are refused. `grammar`: what text that is
+    passed on has to match.
+    """
+
+    fate: Fate
+    says: str = ""
+    only: tuple[Any, ...] = ()
+    grammar: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """One option: `says` is what it does here, why it does nothing, or why it is refused.
+
+    `inert` are values at which a noted or refused option says or refuses nothing, as fio's own
+    defaults. `engines` names the engines that an option belongs to; fio knows it under no other.
+    `on_path`: none where nobody has looked at what the option does to a host.
+    """
+
+    name: str
+    kind: Kind
+    role: Role
+    says: str
+    aliases: tuple[str, ...] = ()
+    default: Any = None
+    inert: tuple[Any, ...] = ()
+    engines: tuple[str, ...] = ()
+    on_path: Ruling | None = None
+
 
 # One request a thread, whatever iodepth says.
 SYNCHRONOUS = frozenset({"sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice"})
@@ -91,349 +155,112 @@ def engine_of(written: str) -> str:
     return "external" if "/" in name or name.endswith(".so") else name
 
 
-_URING = ("io_uring", "io_uring_cmd")
-_CMDPRIO = ("libaio", *_URING)
-_HOST = "how the host hands requests over is not simulated"
-_PLACE = "where the engine finds its storage: here it is the twin"
-_STORE = "how the engine stores objects is not simulated"
-_SPDK = ("spdk", "spdk_bdev")
-_XNVME = ("be", "async", "sync", "admin")
+# Engines that reach a file by its name.
+LOCAL = ("sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "libaio", "io_uring", "posixaio")
+
+# What is written for a reader: no character that fio reads, and short of the lines that fio takes.
+PLAIN = r"(?! )(?:(?![$;#\\])[^\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029])+(?<! )"
+
+_KINDS: dict[str, Callable[[], Kind]] = {
+    "text": kinds.Text,
+    "names": kinds.Names,
+    "prefix": kinds.Prefix,
+    "flag": kinds.Flag,
+    "bare flag": lambda: kinds.Flag(bare=True),
+    "size": kinds.Size,
+    "times": kinds.TimeRange,
+    "pattern": patterns.PatternKind,
+    "ranges": patterns.RangeKind,
+    "split": patterns.SplitKind,
+    "file size": patterns.FileSizeKind,
+    "distribution": patterns.DistributionKind,
+    "service": patterns.ServiceKind,
+    "threshold": patterns.ThresholdKind,
+}
+_UINT_MOST = 2**32 - 1
+_WHOLE = re.compile(r"(whole|uint)(?: (-?\d+)\.\.(\d*))?( power)?(?: \((.+)\))?")
 
 
-_HTTP = (
-    "host",
-    "user",
-    "pass",
-    "s3_key",
-    "s3_keyid",
-    "s3_region",
-    "s3_sse_customer_key",
-    "s3_sse_customer_algorithm",
-    "s3_storage_class",
-    "swift_auth_token",
-    "mode",
-    "verbose",
-)
-# Of SPDK's two plug-ins, whose job files are many.
-_SPDK_OPTIONS = (
-    "conf_file",
-    "digest_enable",
-    "disable_pcie_sgl_merge",
-    "enable_sgl",
-    "enable_vmd",
-    "env_context",
-    "hostnqn",
-    "json_conf",
-    "log_flags",
-    "mem_size_mb",
-    "print_qid_mappings",
-    "sge_size",
-    "shm_id",
-    "spdk_conf",
-    "spdk_env_context",
-    "spdk_json_conf",
-    "spdk_log_flags",
-    "spdk_mem",
-    "spdk_rpc_listen_addr",
-    "spdk_single_seg",
-)
+@cache
+def kind_of(text: str) -> Kind:
+    """What a row's `value` says: a word, `whole LEAST..MOST (NAME)`, `time UNIT`, `words A B C=B`,
+    `real LEAST..MOST`, or `each` before one of these for a value by direction."""
+    if text in _KINDS:
+        return _KINDS[text]()
+    word, _, rest = text.partition(" ")
+    match word:
+        case "time":
+            return kinds.Time(unit=rest)
+        case "words":
+            given = rest.split()
+            others = tuple((key, word) for key, _, word in map(_halves, given) if word)
+            return kinds.Choice(words=tuple(w for w in given if "=" not in w), others=others)
+        case "real" | "reals":
+            least, _, most = rest.partition("..")
+            kind = kinds.Real if word == "real" else kinds.Reals
+            return kind(least=float(least), most=float(most))
+        case "each":
+            each = kind_of(rest)
+            assert isinstance(each, kinds.Whole | kinds.Size | kinds.Time), f"each {rest}"
+            return kinds.Directions(each=each)
+    return _whole(text)
 
 
-def _silent(
-    name: str, kind: object, says: str, aliases: str = "", *, engines: tuple[str, ...] = ()
-) -> Option:
-    return row(Role.SILENT, name, kind, says, None, *aliases.split(), engines=engines)
+def _halves(text: str) -> tuple[str, str, str]:
+    return text.partition("=")
 
 
-def _of_engine(name: str, kind: object, says: str, *engines: str) -> Option:
-    return _silent(name, kind, says, engines=engines)
+def _whole(text: str) -> kinds.Whole:
+    match = _WHOLE.fullmatch(text)
+    assert match is not None, f"{text} is no kind of values"
+    most = _UINT_MOST if match[1] == "uint" else MOST
+    return kinds.Whole(
+        least=int(match[2] or 0),
+        most=int(match[3]) if match[3] else most,
+        power=bool(match[4]),
+        name=match[5] or kinds.Whole().name,
+    )
 
 
-def _noted(name: str, kind: object, says: str, *inert: object, aliases: str = "") -> Option:
-    return row(Role.NOTED, name, kind, says, None, *aliases.split(), inert=inert)
+def _option(row: Mapping[str, str]) -> Option:
+    kind, ruling = kind_of(row["value"]), None
+
+    def values(text: str) -> tuple[Any, ...]:
+        return tuple(kind.parse(word, Reading()) for word in text.split())
+
+    if row["path"]:
+        ruling = Ruling(
+            fate=Fate[row["path"].replace(" ", "_").upper()],
+            says=row["path_says"],
+            only=LOCAL if row["path_only"] == "files" else values(row["path_only"]),
+            grammar=PLAIN if row["path_text"] == "plain" else row["path_text"] or None,
+        )
+    return Option(
+        name=row["name"],
+        kind=kind,
+        role=Role[row["role"].upper()],
+        says=row["says"],
+        aliases=tuple(row["aliases"].split()),
+        default=_default(kind, row["default"]),
+        inert=values(row["inert"]),
+        engines=tuple(row["engines"].split()),
+        on_path=ruling,
+    )
 
 
-def _refused(name: str, kind: object, says: str, *inert: object, aliases: str = "") -> Option:
-    return row(Role.REFUSED, name, kind, says, None, *aliases.split(), inert=inert)
+def _default(kind: Kind, text: str) -> Any:
+    """The value; 0 may stand for none where a written one is above it."""
+    if not text:
+        return None
+    return int(text) if isinstance(kind, kinds.Whole) else kind.parse(text, Reading())
 
 
-ENGINES = (
-    _of_engine("hipri", _BARE, _HOST, *_URING, "pvsync2", "xnvme"),
-    _of_engine("hipri_percentage", Whole(most=100), _HOST, "pvsync2"),
-    _of_engine("uncached", Whole(most=_UINT), _HOST, *_URING, "pvsync2"),
-    _of_engine("nowait", Flag(), _HOST, *_CMDPRIO, "pvsync2"),
-    _of_engine("userspace_reap", _BARE, _HOST, "libaio"),
-    _of_engine("cmdprio_percentage", Directions(each=Whole(most=100)), _HOST, *_CMDPRIO),
-    _of_engine("cmdprio_class", Directions(each=Whole(least=1, most=3)), _HOST, *_CMDPRIO),
-    _of_engine("cmdprio", Directions(each=Whole(most=7)), _HOST, *_CMDPRIO),
-    _of_engine("cmdprio_bssplit", Text(), _HOST, *_CMDPRIO),
-    _of_engine("fixedbufs", _BARE, _HOST, *_URING),
-    _of_engine("registerfiles", _BARE, _HOST, *_URING),
-    _of_engine("sqthread_poll", _BARE, _HOST, *_URING, "xnvme"),
-    _of_engine("sqthread_poll_cpu", Whole(most=_UINT), _HOST, *_URING),
-    _of_engine("nonvectored", Whole(most=_UINT), _HOST, *_URING),
-    _of_engine("force_async", Whole(most=_UINT), _HOST, *_URING),
-    _of_engine("cmd_type", Choice(words=("nvme",)), _HOST, *_URING),
-    _of_engine("uri", Text(), _PLACE, "nbd"),
-    _of_engine("readfua", Flag(), _HOST, "sg"),
-    row(
-        Role.STREAM,
-        "writefua",
-        Flag(),
-        "each write counts when it is on flash, as sync",
-        False,
-        engines=("sg",),
-    ),
-    row(
-        Role.REFUSED,
-        "sg_write_mode",
-        Choice(
-            words=(
-                "write",
-                "write_and_verify",
-                "verify",
-                "write_same",
-                "write_same_ndob",
-                "write_stream",
-                "verify_bytchk_00",
-                "verify_bytchk_01",
-                "verify_bytchk_11",
-            ),
-            others=(("same", "write_same"),),
-        ),
-        "a twin knows plain writes only",
-        inert=("write",),
-        engines=("sg",),
-    ),
-    _of_engine("stream_id", Whole(), _HOST, "sg"),
-    _of_engine("skip_bad", Flag(), _PLACE, "mtd"),
-    _of_engine("initiator", Text(), _PLACE, "libiscsi"),
-    _of_engine("thp", Whole(), _HOST, "mmap"),
-    _of_engine("no_completion_thread", _BARE, _HOST, "windowsaio"),
-    _of_engine("nfs_url", Text(), _PLACE, "nfs"),
-    _of_engine("cont", Text(), _PLACE, "dfs"),
-    _of_engine("svcl", Text(), _PLACE, "dfs"),
-    _of_engine("object_class", Text(), _STORE, "dfs"),
-    _silent("chunk_size", Whole(), _STORE, "chunck_size", engines=("dfs", "libhdfs")),
-    _of_engine("namenode", Text(), _PLACE, "libhdfs"),
-    _of_engine("hostname", Text(), _PLACE, "libhdfs"),
-    _of_engine("port", Whole(), _PLACE, "libhdfs"),
-    _of_engine("hdfsdirectory", Text(), _PLACE, "libhdfs"),
-    _of_engine("single_instance", Flag(), _PLACE, "libhdfs"),
-    _of_engine("hdfs_use_direct", Flag(), _HOST, "libhdfs"),
-    _of_engine("https", Choice(words=("off", "on", "insecure")), _PLACE, "http"),
-    *(_of_engine(f"http_{name}", Text(), _PLACE, "http") for name in _HTTP),
-    *(
-        _of_engine(f"xnvme_{name}", Text(), _HOST, "xnvme")
-        for name in ("be", "async", "sync", "admin")
-    ),
-    _of_engine("xnvme_dev_nsid", Whole(), _PLACE, "xnvme"),
-    _of_engine("xnvme_iovec", _BARE, _HOST, "xnvme"),
-    *(_of_engine(name, Text(), _HOST, *_SPDK) for name in _SPDK_OPTIONS),
-    _of_engine("pool", Text(), _PLACE, "rbd", "rados", "dfs"),
-    _of_engine("rbdname", Text(), _PLACE, "rbd"),
-    _of_engine("clustername", Text(), _PLACE, "rbd", "rados"),
-    _of_engine("clientname", Text(), _PLACE, "rbd", "rados"),
-    _of_engine("conf", Text(), _PLACE, "rados"),
-    _of_engine("busy_poll", Flag(), _HOST, "rbd", "rados"),
-    _of_engine("touch_objects", Flag(), _HOST, "rados"),
-    _of_engine("volume", Text(), _PLACE, "gfapi", "gfapi_async"),
-    _of_engine("brick", Text(), _PLACE, "gfapi", "gfapi_async"),
-    _of_engine("single-instance", Flag(), _PLACE, "gfapi", "gfapi_async"),
-)
+def _rows() -> tuple[Option, ...]:
+    with Path(__file__).with_name("options.csv").open(newline="") as file:
+        return tuple(map(_option, csv.DictReader(file)))
 
 
-_TEXT = Text()
-_FLAG = Flag()
-_WHOLE = Whole(most=_UINT)
-
-CHECKSUMS = (
-    "0",
-    "md5",
-    "crc64",
-    "crc32",
-    "crc32c-intel",
-    "crc32c",
-    "crc16",
-    "crc7",
-    "sha1",
-    "sha256",
-    "sha512",
-    "sha3-224",
-    "sha3-256",
-    "sha3-384",
-    "sha3-512",
-    "xxhash",
-    "meta",
-    "pattern",
-    "null",
-)
-
-
-_CACHE = "the host's page cache is not simulated: requests go to the drive"
-_CPU = "the host's processors are not simulated"
-_FILES = "no file is made: a file is a span of the drive"
-_VERIFY = "belongs to verify"
-_PROFILE = "belongs to a profile (tiobench, act): alone fio does nothing with it"
-_MERGE = "traces are not merged: merge them with fio, then replay the result"
-
-SILENT = (
-    _silent("direct", _FLAG, _CACHE),
-    _silent("buffered", _FLAG, _CACHE),
-    _silent("invalidate", _FLAG, _CACHE),
-    _silent("fadvise_hint", Choice(words=("0", "1", "random", "sequential")), _CACHE),
-    _silent("thread", _BARE, _CPU),
-    _silent("cpumask", _WHOLE, _CPU),
-    _silent("cpus_allowed", _TEXT, _CPU),
-    _silent("cpus_allowed_policy", Choice(words=("shared", "split")), _CPU),
-    _silent("numa_cpu_nodes", _TEXT, _CPU),
-    _silent("numa_mem_policy", _TEXT, _CPU),
-    _silent("nice", Whole(least=-20, most=19), _CPU),
-    _silent("prio", Whole(most=7), "priorities end in the host's queue"),
-    _silent("prioclass", Whole(most=3), "priorities end in the host's queue"),
-    _silent("ioscheduler", _TEXT, "the host's queue is not simulated"),
-    _silent("cgroup", _TEXT, _CPU),
-    _silent("cgroup_weight", Whole(least=100, most=1000), _CPU),
-    _silent("cgroup_nodelete", _FLAG, _CPU),
-    _silent("uid", _WHOLE, "no process is started"),
-    _silent("gid", _WHOLE, "no process is started"),
-    _silent("mem", _TEXT, "the host's memory is not simulated", "iomem"),
-    _silent("iomem_align", Whole(least=1), "the host's memory is not simulated", "mem_align"),
-    _silent("lockmem", Whole(), "the host's memory is not simulated"),
-    _silent("hugepage-size", Whole(), "the host's memory is not simulated"),
-    _silent(
-        "clocksource",
-        Choice(words=("gettimeofday", "clock_gettime", "cpu")),
-        "the clock is the twin's",
-    ),
-    _silent("gtod_cpu", _WHOLE, "the clock is the twin's"),
-    _silent("fallocate", _TEXT, _FILES),
-    _silent("overwrite", _FLAG, _FILES),
-    _silent("lockfile", Choice(words=("none", "exclusive", "readwrite")), _FILES),
-    _silent("unique_filename", _FLAG, _FILES),
-    _silent("create_serialize", _FLAG, _FILES),
-    _silent("create_fsync", _FLAG, _FILES),
-    _silent("create_on_open", _FLAG, _FILES),
-    _silent("allow_file_create", _FLAG, _FILES),
-    _silent("allow_mounted_write", _FLAG, _FILES),
-    _silent("unlink", _FLAG, _FILES),
-    _silent("unlink_each_loop", _FLAG, _FILES),
-    _silent("disk_util", _FLAG, "the counters of the host's block layer do not exist"),
-    _silent("scramble_buffers", _FLAG, "no two blocks of a twin are alike either way"),
-    _silent("buffer_compress_chunk", Whole(), "a twin compresses by its own unit"),
-    _silent("dedupe_mode", Choice(words=("repeat", "working_set")), "see dedupe_percentage"),
-    _silent("dedupe_working_set_percentage", Whole(most=100), "see dedupe_percentage"),
-    _silent("dedupe_global", _FLAG, "see dedupe_percentage"),
-    _silent("error_dump", _FLAG, "no error carries data"),
-    _silent("ignore_error", _TEXT, "no error of a host's occurs"),
-    _silent(
-        "continue_on_error",
-        Choice(
-            words=("none", "read", "write", "io", "verify", "all"),
-            others=(("0", "none"), ("1", "all")),
-        ),
-        "a request that a worn drive answers with an error is counted, and the job goes on",
-    ),
-    _silent("log_entries", Whole(least=1024, most=1048576), "logs grow by themselves"),
-    _silent("log_compression", Whole(least=1024, most=512 << 20), "logs are written as text"),
-    _silent("log_compression_cpus", _TEXT, _CPU),
-    _silent("read_iolog_chunked", _FLAG, "traces are always read in pieces"),
-    _silent("verify_interval", Whole(least=80), _VERIFY),
-    _silent("verify_offset", Whole(least=40), _VERIFY),
-    _silent("verify_pattern", _TEXT, _VERIFY),
-    _silent("verify_fatal", _FLAG, _VERIFY),
-    _silent("verify_dump", _FLAG, _VERIFY),
-    _silent("verify_async", _WHOLE, _VERIFY),
-    _silent("verify_async_cpus", _TEXT, _VERIFY),
-    _silent("verify_backlog_batch", _WHOLE, _VERIFY),
-    _silent("verify_state_load", _FLAG, "refused where a job of reads verifies; else no effect"),
-    _silent("verify_state_save", _FLAG, _VERIFY),
-    _silent("verifysort", _FLAG, "fio dropped it"),
-    _silent("verifysort_nr", _WHOLE, "fio dropped it"),
-    _silent("flow_watermark", Whole(), "fio dropped it"),
-    _silent("experimental_verify", _FLAG, _VERIFY),
-    _silent("trim_verify_zero", _FLAG, "belongs to trim_backlog"),
-    _silent("trim_backlog_batch", _WHOLE, "belongs to trim_backlog"),
-    _silent("read_beyond_wp", _FLAG, "belongs to zonemode=zbd"),
-    _silent("max_open_zones", Whole(most=4096), "belongs to zonemode=zbd"),
-    _silent("job_max_open_zones", Whole(most=4096), "belongs to zonemode=zbd"),
-    _silent("ignore_zone_limits", _FLAG, "belongs to zonemode=zbd"),
-    _silent("zone_reset_threshold", Real(least=0, most=1), "belongs to zonemode=zbd"),
-    _silent("zone_reset_frequency", Real(least=0, most=1), "belongs to zonemode=zbd"),
-    _silent("zonecapacity", Size(), "belongs to zonemode=zbd"),
-)
-
-NOTED = (
-    _noted(
-        "verify",
-        Choice(words=CHECKSUMS),
-        "a twin holds no data: nothing is compared, and the pass in which fio reads back what a job"
-        " wrote is left out (a job of rw=read behind it makes those reads)",
-        "0",
-    ),
-    _noted(
-        "verify_backlog",
-        Whole(),
-        "the reads with which fio verifies between the writes are left out",
-        0,
-    ),
-    _noted("pre_read", _FLAG, _CACHE, False),
-    _noted("exec_prerun", _TEXT, "commands of a job file are never executed"),
-    _noted("exec_postrun", _TEXT, "commands of a job file are never executed"),
-    _noted("atomic", _FLAG, "each request is whole on a twin", False),
-    _noted(
-        "io_submit_mode",
-        Choice(words=("inline", "offload")),
-        "the host's threads are not simulated: requests are handed over as they come",
-        "inline",
-    ),
-    _noted("write_barrier", _WHOLE, "no engine of fio's does anything for it", 0),
-    _noted("sync_file_range", _TEXT, _CACHE),
-    _noted(
-        "write_hint",
-        Choice(words=("none", "short", "medium", "long", "extreme")),
-        "hints are not passed to the drive",
-        "none",
-    ),
-    _noted("dedupe_percentage", Whole(most=100), "no drive of the catalogue deduplicates", 0),
-    _noted(
-        "buffer_pattern",
-        _TEXT,
-        "a repeated pattern is taken as data that compresses away, as zero_buffers",
-    ),
-    _noted("trim_percentage", Whole(most=100), "does nothing without trim_backlog", 0),
-    _noted(
-        "log_store_compressed", _FLAG, "logs are written as text: compress them afterwards", False
-    ),
-    _noted("threads", _WHOLE, f"{_PROFILE}; thread and numjobs are others"),
-    _noted("dir", _TEXT, f"{_PROFILE}; directory is another"),
-    _noted("block", Whole(), f"{_PROFILE}; bs is another"),
-    _noted("numruns", _WHOLE, f"{_PROFILE}; loops is another"),
-    _noted("block_error_percentiles", _FLAG, "no block fails before the drive's end", False),
-)
-
-REFUSED = (
-    _refused(
-        "opendir", _TEXT, "files of this machine are no part of a twin: name them in filename"
-    ),
-    _refused("file_append", _FLAG, "a span of a drive has no end to append to", False),
-    _refused("verify_only", _BARE, "a twin holds no data to verify", False),
-    _refused("trim_backlog", Whole(), "trims of verified blocks need data to verify", 0),
-    _refused("merge_blktrace_file", _TEXT, _MERGE),
-    _refused("merge_blktrace_scalars", Reals(least=0, most=1e9), _MERGE),
-    _refused("merge_blktrace_iters", Reals(least=0, most=1e9), _MERGE),
-    _refused(
-        "zonemode",
-        Choice(words=("none", "strided", "zbd")),
-        "drives with zones (zbd) are not simulated; strided goes through a file with gaps",
-        "none",
-        "strided",
-    ),
-    _refused("profile", Choice(words=("tiobench", "act")), "write its jobs out in a job file"),
-    _refused("rwmixcycle", _WHOLE, "fio dropped it: leave it out"),
-)
-
-ROWS: tuple[Option, ...] = (*STREAM, *OUTPUT, *SILENT, *NOTED, *REFUSED, *ENGINES)
+ROWS = _rows()
 
 
 @cache
