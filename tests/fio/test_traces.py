@@ -142,6 +142,7 @@ BAD = [
     (b"fio version 7 iolog\n", "bad:1: an iolog of version 7", "fio 3"),
     (b"", "bad: the trace is empty", "format"),
     (b"hello\n", "bad:1: this is no iolog", "blkparse"),
+    (b"fio version 2 iolog\nf sync 0 0\n", "bad: an iolog of syncs alone", "add the requests"),
     (b"\x07tae\x00\x00", "bad: this is a binary trace of blktrace", "blkparse -i bad"),
     (b"eat\x07\x00\x00", "bad: this is a binary trace of blktrace", "blkparse -i bad"),
     (
@@ -157,7 +158,7 @@ BAD = [
     (
         b"fio version 2 iolog\nf read 0 4398046511104\n",
         "bad:2: its length is beyond what any drive has",
-        "",
+        "repair the line, or remove it",
     ),
 ]
 

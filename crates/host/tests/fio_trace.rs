@@ -168,7 +168,7 @@ fn what_reaches_beyond_the_end_wraps_or_is_an_error() {
 }
 
 #[test]
-fn offsets_are_divided_put_on_a_grain_and_widened() {
+fn offsets_are_divided_and_put_on_a_grain_and_the_drive_gets_whole_sectors() {
     let text = "fio version 2 iolog\nf write 40000 1000\nf read 8192 4096\nf trim 0 512\nf sync\n";
     let path = written("shape", text);
     let shape = r#", "shape": {"scale": 2, "align": 4096, "skip": {"read": true, "sync": true}}"#;
@@ -183,7 +183,7 @@ fn offsets_are_divided_put_on_a_grain_and_widened() {
     let totals = replay(&mut toy, &path, "", "", "");
     // Bytes 40000 to 41000 touch the sectors 78 to 80.
     assert_eq!(did(&toy)[0], (0, Op::Write, 78, 3, false));
-    assert_eq!(totals.stats.sides[1].bytes, 3 * 512);
+    assert_eq!(totals.stats.sides[1].bytes, 1000);
 }
 
 #[test]

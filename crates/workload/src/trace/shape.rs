@@ -1,10 +1,11 @@
 //! What is made of a trace's requests before they are asked for: left out, moved closer together,
-//! put on a grain, and widened to whole sectors, which are all that a drive knows.
+//! and put on a grain. Trims are widened to whole sectors, which are all that a drive trims; of what
+//! a read or a write touches only in part, the drive gets the whole sectors (see `FioAsk`).
 
 use serde::Deserialize;
 
 use super::{Action, Event, Options};
-use crate::job::SECTOR_BYTES;
+use crate::job::{Direction, SECTOR_BYTES};
 
 /// Requests that are left out, by what they do; time goes on without them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -53,7 +54,7 @@ impl Default for Shape {
 }
 
 impl Shape {
-    /// The request that is asked for, in whole sectors; none where it is left out.
+    /// The request that is asked for; none where it is left out.
     #[must_use]
     pub fn of(&self, event: Event) -> Option<Event> {
         let skip = &self.skip;
@@ -64,10 +65,14 @@ impl Shape {
         if left_out {
             return None;
         }
-        if !matches!(event.action, Action::Data(_)) {
-            return Some(event);
-        }
-        let placed = self.place(event.offset);
+        let placed = match event.action {
+            Action::Data(Direction::Trim) => self.place(event.offset),
+            Action::Data(_) => {
+                let offset = self.place(event.offset);
+                return Some(Event { offset, ..event });
+            }
+            Action::Flush | Action::FlushData => return Some(event),
+        };
         let offset = placed / SECTOR_BYTES * SECTOR_BYTES;
         // A length is far below 64 bits, and an offset leaves room for it.
         let end = (placed + event.bytes).checked_next_multiple_of(SECTOR_BYTES);

@@ -5,13 +5,14 @@ use std::io::BufRead;
 use flashtwin_base::Nanos;
 
 use super::{Action, Options, Reader, Shape, TraceError, TraceProblem};
+use crate::job::SECTOR_BYTES;
 
 /// A file or device of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileSurvey {
     /// As the trace has it.
     pub name: String,
-    /// Where its furthest request ends, in bytes; 0 where nothing moves data in it.
+    /// Where its furthest request ends, in bytes of whole sectors; 0 where nothing moves data in it.
     pub end: u64,
     /// The line of that request.
     pub line: u64,
@@ -34,7 +35,7 @@ pub struct Survey {
     pub span: Nanos,
     /// The longest of them, in bytes.
     pub longest: [u64; 3],
-    /// Requests that did not begin and end at whole sectors before they were widened.
+    /// Requests that do not begin and end at whole sectors.
     pub unaligned: u64,
     /// All files, by their numbers.
     pub files: Vec<FileSurvey>,
@@ -74,7 +75,8 @@ pub fn survey(source: impl BufRead, options: Options, shape: &Shape) -> Result<S
         if ends.len() <= file {
             ends.resize(file + 1, (0, 0, 0));
         }
-        let end = event.offset + event.bytes;
+        let end = (event.offset + event.bytes).checked_next_multiple_of(SECTOR_BYTES);
+        let end = end.unwrap_or(u64::MAX);
         let (furthest, line, longest) = &mut ends[file];
         *longest = event.bytes.max(*longest);
         if end > *furthest {

@@ -87,7 +87,7 @@ def _fio(clone: Clone, parts: Sequence[Part], layout: Layout, total: int, synchr
             value=service.value or 0.0,
             center=service.center,
         ),
-        strides=strides(job),
+        strides=strides(job, parts),
         synchronous=synchronous,
         blocks=blocks(job),
         blocks_unaligned=job["bs_unaligned"],
@@ -137,7 +137,16 @@ def _verify(job: FioJob) -> Literal["no", "later", "reads_back"]:
             hint="leave verify_state_load out, and say with number_ios how many reads there are",
         )
     writes = "write" in job["rw"].rw or job["rw"].rw.endswith("rw")
-    return "reads_back" if job["do_verify"] and writes else "later"
+    if not (job["do_verify"] and writes):
+        return "later"
+    if 0 < job["verify_backlog"] <= job["number_ios"]:
+        raise JobFileError(
+            job.line("verify_backlog"),
+            f"job {job.name} ends after number_ios requests, of which those are that fio reads back"
+            " meanwhile, and a twin reads nothing back",
+            hint="leave verify_backlog out, or say with io_size how much is written",
+        )
+    return "reads_back"
 
 
 def _is_synchronous(job: FioJob) -> bool:
@@ -415,7 +424,7 @@ def check_law(job: FioJob, files: int) -> None:
         )
 
 
-def strides(job: FioJob) -> Strides | None:
+def strides(job: FioJob, parts: Sequence[Part]) -> Strides | None:
     """fio's zones with gaps, where they do anything."""
     if job["zonemode"] != "strided":
         if job["zonesize"]:
@@ -430,13 +439,26 @@ def strides(job: FioJob) -> Strides | None:
             job.line("zonemode"), "zonemode=strided needs a zonesize", hint="add zonesize=, e.g. 1m"
         )
     if (job["openfiles"] or 0) > 1:
-        # fio has zones where it opens a file at a time, or is not told how many.
+        # fio has zones where it opens a file at a time, or is not told how many. It forgets the
+        # zonemode then, but not the zonesize, before it makes the copies of a job.
+        if job["numjobs"] > 1:
+            raise JobFileError(
+                job.line("zonemode"),
+                f"openfiles={job['openfiles']} leaves no zones, which fio refuses with numjobs",
+                hint="leave zonemode and zonesize out, or write openfiles=1",
+            )
         return None
     if "trimwrite" in job["rw"].rw:
         raise JobFileError(
             job.line("zonemode"),
             f"zones are not possible on a simulated drive with rw={job['rw'].rw}",
             hint="write or trim them",
+        )
+    if any(part.endless for part in parts):
+        raise JobFileError(
+            job.line("zonemode"),
+            "zones go on for ever in a file of which fio's null engine knows no end",
+            hint="write size in bytes, or take another ioengine",
         )
     return Strides(
         size=job["zonesize"],

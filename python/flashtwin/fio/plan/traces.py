@@ -92,7 +92,7 @@ class Traces:
             return None
         path, shape = _path(clone), _shape(job)
         survey = self._survey(path, shape, job)
-        self._check_lengths(path, survey, job)
+        self._check_requests(path, survey, job)
         trace = Trace(
             path=str(path.absolute()),
             reading=self.replaying.reading,
@@ -122,7 +122,13 @@ class Traces:
             raise JobFileError(_at(path, line), said + _whose(job), hint=hint) from error
         return self.known[key]
 
-    def _check_lengths(self, path: Path, survey: TraceSurvey, job: FioJob) -> None:
+    def _check_requests(self, path: Path, survey: TraceSurvey, job: FioJob) -> None:
+        if survey["format"] == "iolog" and not any(survey["ios"]):
+            raise JobFileError(
+                _at(path, 0),
+                f"an iolog of syncs alone, which fio takes for none{_whose(job)}",
+                hint="add the requests that the syncs follow",
+            )
         longest = max(survey["longest"])
         if longest > LONGEST_BYTES:
             raise JobFileError(
@@ -253,7 +259,7 @@ def told(job: FioJob, replay: Replay) -> list[Note]:
             Note(
                 where=job.line("read_iolog"),
                 text=f"{survey['unaligned']} of {count} requests do not begin and end at sectors:"
-                " they are widened to whole ones",
+                " the drive gets the whole ones that they touch",
             )
         )
     if survey["format"] == "iolog" and job["replay_skip"]:
