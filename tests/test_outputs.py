@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -17,6 +18,7 @@ from flashtwin.errors import FlashtwinError
 
 KINDS = ("directory", "fifo", "socket", "device", "link to a fifo", "link to a device", "loop")
 ROOT = os.geteuid() == 0
+NOBODY = 65534
 
 
 def put(kind: str, path: Path) -> Path:
@@ -106,13 +108,30 @@ def test_a_link_to_nothing_makes_what_it_names(tmp_path: Path) -> None:
     assert (tmp_path / "there").read_text() == "text"
 
 
-@pytest.mark.skipif(ROOT, reason="root may write to every file")
-def test_a_file_that_may_not_be_written_is_not_replaced(tmp_path: Path) -> None:
-    path = tmp_path / "mine"
-    path.write_text("old")
-    path.chmod(0o444)
-    assert refused(lambda: outputs.write(path, "new")).exit_code == 3
-    assert path.read_text() == "old"
+def test_a_file_that_may_not_be_written_is_not_replaced() -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "mine"
+        path.write_text("old")
+        path.chmod(0o444)
+        Path(folder).chmod(0o777)
+        assert as_nobody(lambda: refused(lambda: outputs.write(path, "new")).exit_code) == 3
+        assert path.read_text() == "old"
+
+
+def as_nobody(work: Callable[[], int]) -> int:
+    """What a child answers that has no rights of root, which may write to every file."""
+    child = os.fork()
+    if child == 0:
+        code = 70
+        try:
+            if ROOT:
+                os.setgroups([])
+                os.setgid(NOBODY)
+                os.setuid(NOBODY)
+            code = work()
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def test_of_several_files_none_is_there_if_one_cannot_be(tmp_path: Path) -> None:

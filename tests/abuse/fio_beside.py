@@ -1,8 +1,7 @@
 """Job files at random, each in real fio with its null engine and on a twin: the same requests.
 
-`job_file` makes a small job file from a seed: options of some kinds (`KINDS`, each a function that
-draws lines), combined as no person would. `compare` runs it on both sides and raises an
-`AssertionError` where they differ, with a line to type that shows the case again. What is decided
+`compare` runs a case (see `beside_cases`) on both sides and raises an `AssertionError` where they
+differ, with a line to type that shows the case again. What is decided
 has to be equal request for request; what is drawn has to touch the same places with the same sizes
 in the same numbers, within bounds that a fair draw misses once in millions of cases.
 
@@ -14,7 +13,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import resource
 import shutil
 import signal
@@ -54,7 +52,23 @@ OFTEN = 40
 # A difference has to come as often, each time with other seeds.
 ATTEMPTS = 3
 
+# The name of the iolog that a case replays.
+TRACE = "trace.iolog"
+
 Row = tuple[int, str, int, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A job file with one job, and the iolog that it replays, if it does."""
+
+    text: str
+    trace: str = ""
+
+    @property
+    def tells_files(self) -> bool:
+        """Whether fio's logs tell the file of a request: those of copies and replays do not."""
+        return not (self.trace or "numjobs" in self.text)
 
 
 @dataclass
@@ -62,149 +76,6 @@ class Stream:
     """The requests of one process: (file, direction, offset, bytes) in the order of issue."""
 
     rows: list[Row] = field(default_factory=list)
-
-
-# ------------------------------------------------------------------------------- cases by seed
-
-
-def _modes(draw: random.Random) -> list[str]:
-    mode = draw.choice(["read", "write", "trim", "rw", "trimwrite"])
-    mode = draw.choice(["", "rand"]) + mode
-    every = draw.choice(["", "", "", ":4", ":2", ":8k", ":-8k", ":-4k", ":512", ":-512", ":12k"])
-    lines = [f"rw={mode}{every}"]
-    if draw.random() < 0.15:
-        lines.append(f"rw_sequencer={draw.choice(['sequential', 'identical'])}")
-    if draw.random() < 0.15:
-        lines.append(f"percentage_random={draw.choice([0, 30, 70])}")
-    return lines
-
-
-def _blocks(draw: random.Random) -> list[str]:
-    lines = [
-        draw.choice(
-            [
-                *[
-                    "bs=4k",
-                    "bs=512",
-                    "bs=8k",
-                    "bs=16k",
-                    "bs=1k,2k,4k",
-                    "bs=5k",
-                    "bs=3000",
-                    "bs=64k",
-                ],
-                *["bsrange=4k-16k", "bsrange=512-8k", "bsrange=4k-8k,8k-8k", "bsrange=1k-3k"],
-                *[
-                    "bssplit=4k/50:16k/",
-                    "bssplit=4k/10:64k/",
-                    "bssplit=4k/:8k/50",
-                    "bssplit=8k/:4k/",
-                ],
-                *["bssplit=4k/60:8k/40,16k/", "bssplit=512/20:5k/80", "bssplit=4k/100"],
-            ]
-        )
-    ]
-    if draw.random() < 0.15:
-        lines.append(f"ba={draw.choice(['512', '4k', '8k', '16k', '6k', '4k,8k'])}")
-    lines += [f"{name}=1" for name in ("bs_unaligned", "bs_is_seq_rand") if draw.random() < 0.1]
-    return lines
-
-
-def _sizes(draw: random.Random) -> list[str]:
-    sizes = ["1m", "256k", "300000", "1000k", "100001", "65536", "262145", "512k"]
-    lines = [f"size={draw.choice(sizes)}"]
-    if draw.random() < 0.25:
-        lines = [f"filesize={draw.choice(sizes)}"]
-        lines += draw.choice([[], ["size=50%"], ["size=33%"], ["size=128k"], ["size=100%"]])
-    if draw.random() < 0.25:
-        lines.append(f"io_size={draw.choice(['64k', '2m', '100000', '50%', '300k', '1500k'])}")
-    return lines
-
-
-def _offsets(draw: random.Random) -> list[str]:
-    lines = []
-    if draw.random() < 0.7:
-        offsets = ["4k", "64k", "10%", "33%", "50%", "1000", "5k", "512", "99%", "12345"]
-        lines.append(f"offset={draw.choice(offsets)}")
-    if draw.random() < 0.3:
-        lines.append(f"offset_align={draw.choice(['4k', '512', '64k', '3000'])}")
-    if draw.random() < 0.4:
-        steps = ["10%", "7%", "33%", "4k", "100000", "64k", "1%"]
-        lines += [f"offset_increment={draw.choice(steps)}", f"numjobs={draw.randint(1, 3)}"]
-    return lines
-
-
-def _ends(draw: random.Random) -> list[str]:
-    lines = []
-    if draw.random() < 0.5:
-        lines.append(f"number_ios={draw.choice([1, 2, 7, 50, 301])}")
-    if draw.random() < 0.6:
-        lines.append(f"loops={draw.choice([2, 3])}")
-    return lines
-
-
-def _files(draw: random.Random) -> list[str]:
-    lines = [f"nrfiles={draw.randint(1, 5)}"]
-    if draw.random() < 0.5:
-        service = ["roundrobin", "sequential", "random", "roundrobin:3", "random:2"]
-        lines.append(f"file_service_type={draw.choice(service)}")
-    return lines
-
-
-def _maps(draw: random.Random) -> list[str]:
-    lines = [line for line in ("norandommap", "randrepeat=0") if draw.random() < 0.4]
-    if draw.random() < 0.3:
-        kind = draw.choice(["lfsr", "tausworthe64"])
-        lines.append(f"random_generator={kind}")
-    if draw.random() < 0.2:
-        lines.append(f"random_distribution={draw.choice(['zipf:1.2', 'normal:20', 'pareto:0.3'])}")
-    return lines
-
-
-def _open_files(draw: random.Random) -> list[str]:
-    return [f"openfiles={draw.randint(1, 3)}"]
-
-
-def _syncs(draw: random.Random) -> list[str]:
-    every = [name for name in ("fsync", "fdatasync") if draw.random() < 0.5]
-    lines = [f"{name}={draw.choice([1, 2, 5, 16])}" for name in every]
-    return lines + [f"{name}=1" for name in ("end_fsync", "fsync_on_close") if draw.random() < 0.4]
-
-
-def _zones(draw: random.Random) -> list[str]:
-    lines = ["zonemode=strided", f"zonesize={draw.choice(['16k', '64k', '20k'])}"]
-    if draw.random() < 0.5:
-        lines.append(f"zonerange={draw.choice(['64k', '128k'])}")
-    if draw.random() < 0.5:
-        lines.append(f"zoneskip={draw.choice(['4k', '64k', '0'])}")
-    return lines
-
-
-# What a case is drawn from: a name, how often it is there, and the lines that it draws.
-Kind = tuple[float, Callable[[random.Random], list[str]]]
-KINDS: dict[str, Kind] = {
-    "modes": (1.0, _modes),
-    "sizes": (1.0, _sizes),
-    "blocks": (0.8, _blocks),
-    "offsets": (0.5, _offsets),
-    "ends": (0.3, _ends),
-    "files": (0.2, _files),
-    "maps": (0.25, _maps),
-    "openfiles": (0.15, _open_files),
-    "syncs": (0.2, _syncs),
-    "zones": (0.1, _zones),
-}
-
-
-def job_file(seed: int, kinds: Collection[str] | None = None) -> str:
-    """A job file with one job; `kinds` are those that it may be drawn from (all without)."""
-    draw = random.Random(seed)
-    lines = [f"[case{seed}]", "ioengine=null"]
-    for name, (share, kind) in KINDS.items():
-        if kinds is None or name in kinds:
-            there = share == 1.0 or draw.random() < share
-            lines += kind(draw) if there else []
-    return "\n".join(lines) + "\n"
 
 
 # ------------------------------------------------------------------------------- the two sides
@@ -229,10 +100,13 @@ class Twin:
     jobs: tuple[Job, ...] = ()
 
 
-def real(text: str, folder: Path) -> Side:
-    """Real fio's side of a job file; each job's requests from its iolog, or those of its copies
-    from their latency logs, which do not tell the file."""
-    (folder / "job.fio").write_text(_logged_text(text))
+def real(case: Case, folder: Path) -> Side:
+    """Real fio's side of a case; each job's requests from its iolog, or those of its copies and
+    of a replay from their latency logs, which do not tell the file."""
+    logs = "write_lat_log=case\nlog_offset=1\n"
+    if case.tells_files:
+        logs += "write_iolog=requests.log\n"
+    _write(case, folder, logs)
     program = subprocess.Popen(
         [str(FIO), "--output-format=json", "job.fio"],
         cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -268,11 +142,12 @@ def _bound() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MOST_FIO_BYTES, MOST_FIO_BYTES))
 
 
-def _logged_text(text: str) -> str:
-    logs = "write_iolog=requests.log\nwrite_lat_log=case\nlog_offset=1\n"
-    if "numjobs" in text:
-        logs = "write_lat_log=case\nlog_offset=1\n"
-    return text + logs
+def _write(case: Case, folder: Path, more: str = "") -> Path:
+    """A case's files; the job file."""
+    (folder / TRACE).write_text(case.trace)
+    path = folder / "job.fio"
+    path.write_text(case.text.replace("read_iolog=", f"read_iolog={folder}/") + more)
+    return path
 
 
 def _streams(folder: Path, count: int) -> list[Stream]:
@@ -306,11 +181,10 @@ def read_latencies(path: Path) -> Stream:
     return Stream(rows=rows)
 
 
-def twin(text: str, folder: Path, seeds: Collection[int] = (1,)) -> Twin:
-    """The twin's sides of a job file, one for each seed."""
-    (folder / "job.fio").write_text(text)
+def twin(case: Case, folder: Path, seeds: Collection[int] = (1,)) -> Twin:
+    """The twin's sides of a case, one for each seed."""
     try:
-        read = script([str(folder / "job.fio")])
+        read = script([str(_write(case, folder))])
         spec = load("bx500-240", scale="1/64")
         made = logged(plan(read.jobs, Target(name="bx500-240", bytes=spec.capacity_bytes)))
         sides = [_run(FioTwin(spec, seed=seed), made) for seed in seeds]
@@ -366,17 +240,18 @@ def stream_of(requests: Mapping[str, Any]) -> Stream:
 # ------------------------------------------------------------------------------- the comparison
 
 
-def compare(text: str) -> None:
+def compare(case: Case) -> None:
     """Raises an `AssertionError` with a line to replay where the twin and fio differ."""
-    outcome(text)
+    outcome(case)
 
 
-def outcome(text: str) -> str:
+def outcome(case: Case) -> str:
     """`equal`, or why there was nothing to compare; raises where the two sides differ."""
     found = ""
     for attempt in range(ATTEMPTS):
         # What is drawn is drawn anew, on both sides: only what differs each time is a difference.
-        own = text + (f"randseed={attempt + 100}\n" if attempt else "")
+        seed = f"randseed={attempt + 100}\n" if attempt else ""
+        own = replace(case, text=case.text + seed)
         with tempfile.TemporaryDirectory() as scratch:
             theirs = real(own, Path(scratch))
             ours = twin(own, Path(scratch))
@@ -386,17 +261,18 @@ def outcome(text: str) -> str:
                 if _equal(theirs, ours.sides[0]):
                     return "equal"
                 ours = twin(own, Path(scratch), range(1, SEEDS + 1))
-                _alike(theirs, ours, "numjobs" in text)
+                _alike(theirs, ours, not case.tells_files)
                 return "equal"
             except AssertionError as error:
                 found = str(error)
-    raise AssertionError(f"{found}\n{replay_line(text)}\n{text}")
+    raise AssertionError(f"{found}\n{replay_line(case.text)}\n{case.text}{case.trace}")
 
 
 def replay_line(text: str) -> str:
     """What to type to see a case again."""
     first = text.partition("]")[0]
-    program = f"{os.path.relpath(sys.executable)} {os.path.relpath(__file__)}"
+    cases = Path(__file__).with_name("beside_cases.py")
+    program = f"{os.path.relpath(sys.executable)} {os.path.relpath(cases)}"
     if first.startswith("[case") and first[5:].isdigit():
         return f"replay: {program} {first[5:]}"
     return f"replay: {program} FILE, with this as FILE:"
@@ -478,30 +354,3 @@ def _drawn(counts: Counter[Any], all_counts: list[Counter[Any]]) -> bool:
     """Whether one seed touches often what no other touches at all."""
     often = [value for value, count in counts.items() if count >= OFTEN]
     return any(sum(value in other for other in all_counts) == 1 for value in often)
-
-
-def main(words: list[str]) -> int:
-    """Cases by seed: `N` or `FROM-TO [KIND…]`, or job files; prints what differs."""
-    differ: list[str] = []
-    told: Counter[str] = Counter()
-    first, *kinds = words
-    if Path(first).is_file():
-        texts = [Path(name).read_text() for name in words]
-    else:
-        low, _, high = first.partition("-")
-        seeds = range(int(low), int(high or low) + 1)
-        texts = [job_file(seed, kinds or None) for seed in seeds]
-    for text in texts:
-        try:
-            told[outcome(text).splitlines()[0]] += 1
-        except AssertionError as found:
-            differ.append(str(found))
-            print(found, flush=True)
-    for what, count in told.most_common():
-        print(f"{count:6} {what}")
-    print(f"{len(texts)} cases, {len(differ)} differ")
-    return 1 if differ else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

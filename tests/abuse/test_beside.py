@@ -6,10 +6,12 @@ from pathlib import Path
 
 import fio_beside
 import pytest
+from beside_cases import case
+from fio_beside import TRACE, Case
 
 pytestmark = pytest.mark.skipif(fio_beside.FIO is None, reason="fio is not installed")
 
-SEEDS = range(1, 13)
+SEEDS = range(1, 15)
 JOBS = Path(__file__).parents[1] / "fio" / "jobs"
 # What once differed: a job file each, without its section.
 DIFFERED = {
@@ -28,15 +30,22 @@ COPIES = ("offset-increment-percent", "clones-seq")
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_job_file_from_a_seed_asks_for_what_fio_does(seed: int) -> None:
-    fio_beside.compare(fio_beside.job_file(seed))
+    fio_beside.compare(case(seed))
 
 
 @pytest.mark.parametrize("name", DIFFERED)
 def test_what_once_differed(name: str) -> None:
     lines = [f"[{name}]", "ioengine=null", *DIFFERED[name].split()]
-    assert fio_beside.outcome("\n".join(lines) + "\n") == "equal"
+    assert fio_beside.outcome(Case(text="\n".join(lines) + "\n")) == "equal"
+
+
+def test_a_replay_asks_for_what_fio_does() -> None:
+    """What begins or ends within a sector keeps its bytes."""
+    trace = "fio version 2 iolog\na add\na open\na write 100000 3000\na read 777 512\na close\n"
+    text = f"[replay]\nioengine=null\nread_iolog={TRACE}\nreplay_scale=3\n"
+    assert fio_beside.outcome(Case(text=text, trace=trace)) == "equal"
 
 
 @pytest.mark.parametrize("name", COPIES)
 def test_copies_ask_for_what_those_of_fio_do(name: str) -> None:
-    assert fio_beside.outcome((JOBS / f"{name}.fio").read_text()) == "equal"
+    assert fio_beside.outcome(Case(text=(JOBS / f"{name}.fio").read_text())) == "equal"

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from opened import DESK, PHONE, Opened, box, hover, labels, overflow, saved
 
+from flashtwin.outputs import csv_cell
+
 
 @pytest.fixture
 def desk(browser: Any, page_file: Path) -> Iterator[Opened]:
@@ -161,6 +163,17 @@ def test_csv_holds_the_curve(desk: Opened, tmp_path: Path) -> None:
     with saved(desk.page, "crystaldiskmark-speed", "csv", tmp_path).open(newline="") as file:
         cells = list(csv.DictReader(file))
     assert len(cells) == 2 * 3 * 3
+
+
+def test_no_cell_of_a_csv_is_a_formula(browser: Any, page_file: Path, tmp_path: Path) -> None:
+    """Of a drive with such a name; the rule is that of the files which the program writes."""
+    named = tmp_path / "named.html"
+    named.write_text(page_file.read_text().replace("paper-a", "=paper-a"))
+    opened = Opened(browser, viewport=DESK, color_scheme="light").open(named)
+    with saved(opened.page, "speed", "csv", tmp_path).open(newline="") as file:
+        drives = {row["drive"] for row in csv.DictReader(file)}
+    assert drives == {csv_cell("=paper-a"), "paper-b"} == {"'=paper-a", "paper-b"}
+    opened.context.close()
 
 
 def test_pictures_are_whole(desk: Opened, tmp_path: Path) -> None:

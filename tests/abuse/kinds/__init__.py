@@ -1,4 +1,4 @@
-"""The kinds of hostile cases: what each tries, from what it begins, and its one case."""
+"""The kinds of hostile cases: what each tries, its one case, and from what it begins."""
 
 from __future__ import annotations
 
@@ -6,45 +6,23 @@ from campaign import Kind
 
 from kinds import beside, disks, jobs, kills, outputs, prepared, queries, runs, specs, traces
 
-KINDS = (
-    Kind(name="jobs", tries="job files and fio's words, on twins and through fio", case=jobs.case),
-    Kind(name="beside", tries="job files in real fio and on a twin", case=beside.case),
-    Kind(name="specs", tries="specs and --set", case=specs.case),
-    Kind(name="traces", tries="iologs, text of blkparse, MSR", case=traces.case),
-    Kind(
-        name="runs",
-        tries="damaged runs and every command that reads them",
-        case=runs.case,
-        prepare=prepared.finished,
+_ROWS = (
+    ("jobs", "job files and fio's words, on twins and through fio", jobs.case, None),
+    ("beside", "job files and replays in real fio and on a twin", beside.case, None),
+    ("specs", "specs and --set", specs.case, None),
+    ("traces", "iologs, text of blkparse, MSR", traces.case, None),
+    (
+        "runs",
+        "damaged runs and every command that reads them",
+        runs.case,
+        prepared.finished_and_file,
     ),
-    Kind(
-        name="journals",
-        tries="stopped and damaged runs that are gone on with",
-        case=runs.resumed,
-        prepare=prepared.stopped,
-    ),
-    Kind(
-        name="kills",
-        tries="signals at any moment, and going on",
-        case=kills.case,
-        prepare=prepared.finished,
-    ),
-    Kind(
-        name="disks",
-        tries="full, read-only and limited disks",
-        case=disks.case,
-        prepare=prepared.finished,
-    ),
-    Kind(
-        name="queries",
-        tries="conditions of --where",
-        case=queries.case,
-        prepare=prepared.place,
-    ),
-    Kind(
-        name="outputs",
-        tries="outputs that are devices, pipes, folders and links",
-        case=outputs.case,
-        prepare=prepared.finished,
-    ),
+    ("journals", "stopped and damaged runs that are gone on with", runs.resumed, prepared.stopped),
+    ("kills", "signals at any moment, and going on", kills.case, prepared.finished),
+    ("disks", "full, read-only and limited disks", disks.case, prepared.finished),
+    ("queries", "conditions of --where", queries.case, prepared.place),
+    ("outputs", "outputs that are no files", outputs.case, prepared.finished),
+)
+KINDS = tuple(
+    Kind(name=name, tries=tries, case=case, prepare=prepare) for name, tries, case, prepare in _ROWS
 )

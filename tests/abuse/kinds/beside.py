@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 
+import beside_cases
 import fio_beside
 from sandbox import Sandbox
 
@@ -12,6 +13,7 @@ def case(box: Sandbox) -> None:
     """One job file that the seed makes, on both sides."""
     if shutil.which("fio") is None:
         return
-    text = fio_beside.job_file(box.seed)
-    box.write("a.fio", text)
-    box.call("fio", "a.fio", work=lambda arguments: fio_beside.compare(text))
+    made = beside_cases.case(box.seed)
+    box.write("a.fio", made.text)
+    box.write(beside_cases.TRACE, made.trace)
+    box.call("fio", "a.fio", work=lambda arguments: fio_beside.compare(made))

@@ -6,14 +6,20 @@ simulation, and twenty steps to be stopped at.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
 TWIN = ("bx500-240", "--scale", "1/64")
 BATTERY = "crystaldiskmark:profile=real,loops=1,size=64MiB,mix=off"
+# A run on a file, through fio: as short as they are.
+FILE = ("test", "./probe.bin", "--size", "32MiB", "--battery", "fill:patterns=1m-q1,passes=2")
 # What another run of the same may differ in.
 OF_THE_HOST = ("host.json", "report.html")
 
@@ -32,6 +38,13 @@ def program(*arguments: str, cwd: Path) -> None:
 def finished(folder: Path) -> None:
     """`run`: a finished run."""
     program(*test_words("run"), cwd=folder)
+
+
+def finished_and_file(folder: Path) -> None:
+    """`run`, and `file`: a finished run on a file."""
+    finished(folder)
+    if shutil.which("fio"):
+        program(*FILE, "--out", "file", "--quiet", cwd=folder)
 
 
 def place(folder: Path) -> None:
@@ -63,22 +76,26 @@ def differences(run: Path, undisturbed: Path) -> str:
 
 
 def stopped(folder: Path) -> None:
-    """`run` whole, and `early` and `late`: the same, killed on the way."""
-    import json
-    import signal
-    import time
-
+    """`run` whole, `early` and `late`: the same, killed on the way, and `file`: one on a file."""
     finished(folder)
     steps = len((folder / "run" / "steps.jsonl").read_text().splitlines())
     for name, share in (("early", 0.3), ("late", 0.8)):
-        words = [sys.executable, "-m", "flashtwin.cli", *test_words(name)]
-        process = subprocess.Popen(words, cwd=folder, stderr=subprocess.DEVNULL)
-        journal = folder / name / "steps.jsonl"
-        while process.poll() is None:
-            if journal.exists() and len(journal.read_bytes().splitlines()) >= share * steps:
-                process.send_signal(signal.SIGKILL)
-                break
-            time.sleep(0.002)
-        process.wait()
-        if json.loads((folder / name / "manifest.json").read_text()).get("state") == "finished":
-            raise RuntimeError(f"{name} was over before it was killed")
+        _stopped(folder, name, test_words(name), int(share * steps), signal.SIGKILL)
+    if shutil.which("fio"):
+        # One that is killed leaves its file, which bears its mark and is in no copy of the run.
+        _stopped(folder, "file", (*FILE, "--out", "file", "--quiet"), 2, signal.SIGINT)
+
+
+def _stopped(folder: Path, name: str, words: Sequence[str], steps: int, number: int) -> None:
+    """A run that gets a signal after so many steps."""
+    command = [sys.executable, "-m", "flashtwin.cli", *words]
+    process = subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL)
+    journal = folder / name / "steps.jsonl"
+    while process.poll() is None:
+        if journal.exists() and len(journal.read_bytes().splitlines()) >= steps:
+            process.send_signal(number)
+            break
+        time.sleep(0.002)
+    process.wait()
+    if json.loads((folder / name / "manifest.json").read_text()).get("state") == "finished":
+        raise RuntimeError(f"{name} was over before it was stopped")

@@ -37,7 +37,7 @@ def case(box: Sandbox) -> None:
     if box.rng.random() < 0.2:
         box.call("runs", work=lambda arguments: read_case(box.seed))
         return
-    shutil.copytree(box.prepared / "run", box.inside / "run")
+    shutil.copytree(box.prepared / _of_twin_or_file(box, 0.2, "run"), box.inside / "run")
     os.symlink(box.prepared / "run", box.inside / "whole")
     damage(box.rng, box.inside / "run")
     for words in box.rng.sample(_READERS, box.rng.choice((1, 1, 2))):
@@ -49,12 +49,32 @@ def resumed(box: Sandbox) -> None:
     if box.rng.random() < 0.6:
         box.call("test", "--resume", work=lambda arguments: resume_case(box.seed))
         return
-    shutil.copytree(box.prepared / box.rng.choice(("early", "late")), box.inside / "run")
+    name = _of_twin_or_file(box, 0.1, box.rng.choice(("early", "late")))
+    shutil.copytree(box.prepared / name, box.inside / "run")
     damage(box.rng, box.inside / "run")
-    ended = box.call("test", "--resume", "run")
+    if name == "file":
+        return _resumed_on_a_file(box)
+    ended = box.call("test", "--resume", "run", "--quiet")
     wrong = differences(box.inside / "run", box.prepared / "run") if ended.code == 0 else ""
     if wrong and not ended.stderr.strip():
         box.fail(f"a damaged run was gone on with in silence and differs in {wrong}")
+
+
+def _of_twin_or_file(box: Sandbox, share: float, twin: str) -> str:
+    """Which prepared run a case is of."""
+    return "file" if box.rng.random() < share and (box.prepared / "file").exists() else twin
+
+
+def _resumed_on_a_file(box: Sandbox) -> None:
+    """What was measured of a file is kept as it was or missed aloud, and the file goes."""
+    ended = box.call("test", "--resume", "run", "--quiet")
+    if (box.inside / "probe.bin").exists():
+        box.fail("a run that was gone on with left its file")
+    if ended.code != 0 or ended.stderr.strip():
+        return
+    before = (box.prepared / "file" / "steps.jsonl").read_bytes()
+    if not (box.inside / "run" / "steps.jsonl").read_bytes().startswith(before):
+        box.fail("a damaged run on a file was gone on with in silence, and its steps differ")
 
 
 def damage(rng: random.Random, run: Path) -> None:
