@@ -1,6 +1,6 @@
 //! What is made of a trace's requests before they are asked for: left out, moved closer together,
-//! and put on a grain. Trims are widened to whole sectors, which are all that a drive trims; of what
-//! a read or a write touches only in part, the drive gets the whole sectors (see `FioAsk`).
+//! and put on a grain. Trims are widened to whole sectors, which are all that a drive trims; of
+//! what a read or a write touches only in part, the drive gets the whole sectors (see `FioAsk`).
 
 use serde::Deserialize;
 

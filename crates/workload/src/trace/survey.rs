@@ -12,7 +12,7 @@ use crate::job::SECTOR_BYTES;
 pub struct FileSurvey {
     /// As the trace has it.
     pub name: String,
-    /// Where its furthest request ends, in bytes of whole sectors; 0 where nothing moves data in it.
+    /// Where its furthest request ends, in bytes of whole sectors; 0 where nothing moves data.
     pub end: u64,
     /// The line of that request.
     pub line: u64,
