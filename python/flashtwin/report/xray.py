@@ -193,7 +193,7 @@ def payload(insides: Sequence[Inside]) -> list[dict[str, object]]:
 def _columns(inside: Inside) -> dict[str, object]:
     """Rates hold from their place to the next one; gauges and WAF are those at the place."""
     kept = curves.ends(curves.progress(inside.seconds, inside.host), POINTS)
-    kept = np.union1d([0], kept)
+    kept = kept if kept[0] == 0 else np.append(0, kept)
     took = np.diff(inside.seconds[kept])
     columns: dict[str, object] = {
         "drive": inside.drive.index,
