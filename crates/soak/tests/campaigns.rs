@@ -6,8 +6,8 @@ use flashtwin_base::rng::Rng;
 use flashtwin_ftl::policy::Pace;
 use flashtwin_soak::{Report, draw, host, soak};
 
-/// Commands of an ordinary run, over all seeds.
-const SEEDS: u64 = 8;
+/// Drives of an ordinary run, and commands of each.
+const SEEDS: u64 = 4;
 const OPS: u64 = 10_000;
 
 /// Drives that a soak fell over once, as the values that make them of the base: the draw of a seed
@@ -21,13 +21,18 @@ const MENDED: [&str; 7] = [
     include_str!("mended/seed-402.txt"),
     include_str!("mended/seed-2850.txt"),
 ];
-/// Hosts that each of them gets.
-const HOSTS: u64 = 30;
+/// Hosts that each of them gets: in an ordinary run, and with `SOAK_SEEDS`.
+const HOSTS: u64 = 6;
+const MORE_HOSTS: u64 = 30;
 
-/// `SOAK_SEEDS=N` runs so many seeds.
+/// `SOAK_SEEDS=N` runs so many seeds, as `./dev test --full` does.
+fn asked() -> Option<u64> {
+    let text = std::env::var("SOAK_SEEDS").ok()?;
+    Some(text.parse().expect("SOAK_SEEDS is a number"))
+}
+
 fn seeds() -> u64 {
-    let text = std::env::var("SOAK_SEEDS").ok();
-    text.map_or(SEEDS, |text| text.parse().expect("SOAK_SEEDS is a number"))
+    asked().unwrap_or(SEEDS)
 }
 
 #[test]
@@ -48,11 +53,12 @@ fn no_drive_loses_what_it_has_promised() {
 
 #[test]
 fn what_fell_over_once_stands() {
+    let hosts = asked().map_or(HOSTS, |_| MORE_HOSTS);
     for line in MENDED {
         let sets = draw::values(line);
         let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
         let config = draw::load(&sets);
-        for seed in 0..HOSTS {
+        for seed in 0..hosts {
             let rng = Rng::new(seed, 0);
             host::life(&config, rng, 40_000, seed % 2 == 0, &mut Report::default())
                 .unwrap_or_else(|what| panic!("host {seed}: {what}\n{line}"));
