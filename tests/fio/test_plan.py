@@ -10,7 +10,7 @@ from flashtwin.errors import FlashtwinError
 from flashtwin.fio.language.lines import read_text
 from flashtwin.fio.language.script import script, typed
 from flashtwin.fio.plan.files import Target
-from flashtwin.fio.plan.job import told
+from flashtwin.fio.plan.job import notes_on_changes
 from flashtwin.fio.plan.plan import Plan, plan
 from flashtwin.model.job import Blocks, Distribution, Span, Steady, Think
 
@@ -246,6 +246,6 @@ def test_what_fio_changes_by_itself_is_told() -> None:
 
 def test_a_clock_of_the_machine_s_is_told_to_be_the_twin_s() -> None:
     for option in ("log_unix_epoch", "log_alternate_epoch"):
-        (note,) = told(script(["--name=a", "--size=1m", f"--{option}=1"]).jobs[0])
+        (note,) = notes_on_changes(script(["--name=a", "--size=1m", f"--{option}=1"]).jobs[0])
         assert str(note).startswith(f"--{option}=1: {option}: a twin's clock begins with the run")
-        assert told(script(["--name=a", "--size=1m", f"--{option}=0"]).jobs[0]) == []
+        assert notes_on_changes(script(["--name=a", "--size=1m", f"--{option}=0"]).jobs[0]) == []

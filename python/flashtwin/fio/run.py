@@ -3,7 +3,7 @@
 `startdelay` counts from the beginning of the first phase, as fio counts it from its own start: what
 of it is over when a later phase begins does not count again. Invariant: a phase that a job of
 `exit_what=all` ended, or the watch, is the last that runs; those behind it have counted nothing,
-and are told like that, as fio tells of jobs that it never began.
+and are reported like that, as fio reports jobs that it never began.
 
 `FioTwin` is a simulated drive under fio's jobs: what fio would have counted, and nothing else.
 Beside `Twin`, which measures for batteries, it has no series, no X-ray and no array, so that a
@@ -69,9 +69,9 @@ def run_plan(
             nothing = Counts(start_ns=now_ns, duration_ns=0, rows=())
             found.append(PhaseResult(processes=phase, counts=nothing, begun_ns=elapsed_ns))
             continue
-        jobs = tuple(_telling(process.job, status_ns) for process in phase)
-        told = partial(_told, status, phase, elapsed_ns)
-        counts = _counts(drive, phase, jobs, watch, told)
+        jobs = tuple(_with_status(process.job, status_ns) for process in phase)
+        on_status = partial(_pass_on, status, phase, elapsed_ns)
+        counts = _counts(drive, phase, jobs, watch, on_status)
         began_ns = counts.start_ns if began_ns is None else began_ns
         now_ns = counts.start_ns + counts.duration_ns
         found.append(
@@ -86,13 +86,13 @@ def run_plan(
     return found
 
 
-def _telling(job: Job, status_ns: int) -> Job:
+def _with_status(job: Job, status_ns: int) -> Job:
     assert job.fio is not None, "a plan has fio's jobs only"
     logs = replace(job.fio.logs, status_ns=status_ns)
     return replace(job, fio=replace(job.fio, logs=logs))
 
 
-def _told(
+def _pass_on(
     status: Callable[[Sequence[Process], Rows, int], object] | None,
     phase: tuple[Process, ...],
     begun_ns: int,
@@ -103,10 +103,14 @@ def _told(
 
 
 def _counts(
-    drive: FioTwin, phase: tuple[Process, ...], jobs: tuple[Job, ...], watch: Watch, told: Told
+    drive: FioTwin,
+    phase: tuple[Process, ...],
+    jobs: tuple[Job, ...],
+    watch: Watch,
+    on_status: StatusListener,
 ) -> Counts:
     try:
-        return drive.run(jobs, watch, told)
+        return drive.run(jobs, watch, on_status)
     except ValueError as error:
         raise _refused(phase, str(error)) from error
 
@@ -132,10 +136,10 @@ class Counts:
     stopped: bool = False
 
 
-Told = Callable[[Sequence["FioRow"]], object]
+StatusListener = Callable[[Sequence["FioRow"]], object]
 
 
-def _unheard(rows: Sequence[FioRow]) -> None:
+def _no_status(rows: Sequence[FioRow]) -> None:
     """Nobody asked for a status."""
 
 
@@ -147,13 +151,17 @@ class FioTwin:
         self.name = spec.id
         self._drive = made(lambda: _core.Twin(spec, seed))
 
-    def run(self, jobs: Sequence[Job], watch: Watch, told: Told = _unheard) -> Counts:
+    def run(
+        self, jobs: Sequence[Job], watch: Watch, on_status: StatusListener = _no_status
+    ) -> Counts:
         """Run jobs of fio's side by side; a `ValueError` says what is wrong with one of them.
 
-        `told` hears the rows so far, without logs, each time that a status is due.
+        `on_status` hears the rows so far, without logs, each time that a status is due.
         """
         answer = self._drive.fio(
-            jobs_json(jobs), lambda done, ns: watch(Progress(bytes=done, drive_s=ns / 1e9)), told
+            jobs_json(jobs),
+            lambda done, ns: watch(Progress(bytes=done, drive_s=ns / 1e9)),
+            on_status,
         )
         return Counts(
             start_ns=answer["start_ns"],

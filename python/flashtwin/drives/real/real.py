@@ -196,7 +196,7 @@ class Real:
             except real_fio.FioError as failure:
                 if failure.full or failure.too_old:
                     raise
-                refused = failure.said
+                refused = failure.complaint
                 continue
             return engine
         raise FlashtwinError(

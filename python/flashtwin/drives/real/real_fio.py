@@ -57,16 +57,16 @@ class Fio:
 class FioError(MachineError):
     """fio ended with an error: for want of space, for want of an option, or any other."""
 
-    def __init__(self, said: str):
-        self.said = said
-        self.full = any(words in said for words in _FULL)
-        self.too_old = "Bad option" in said
+    def __init__(self, complaint: str):
+        self.complaint = complaint
+        self.full = any(words in complaint for words in _FULL)
+        self.too_old = "Bad option" in complaint
         what, hint = "fio failed", None
         if self.full:
             what, hint = "the disk is full", "free some space, or give a smaller --size"
         if self.too_old:
             what, hint = "fio is too old", f"a later version: {_GET}"
-        super().__init__(f"{what}: {said}", hint=hint, exit_code=ENVIRONMENT)
+        super().__init__(f"{what}: {complaint}", hint=hint, exit_code=ENVIRONMENT)
 
 
 def find() -> Fio:

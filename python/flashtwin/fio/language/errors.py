@@ -65,7 +65,6 @@ class JobFileError(UsageError):
     def __init__(self, where: Where, message: str, *, hint: str | None = None):
         super().__init__(quoted(f"{where}: {message}"), hint=hint and quoted(hint))
         self.where = where
-        self.said = quoted(message)
 
 
 class BadValueError(Exception):

@@ -69,14 +69,14 @@ def _reckoned(text: str, one: Callable[[str], int]) -> Fraction:
 def size(text: str, reading: Reading) -> int:
     """A number with an optional suffix, whole, also negative; `(…)` is reckoned."""
     if text.lstrip().startswith("("):
-        value = _reckoned(text, lambda one: _one_size(one, reading))
+        value = _reckoned(text, lambda one: _plain_size(one, reading))
         if value.denominator != 1:
             reading.notes.append(f"{text} is no whole number: cut to {int(value)}")
         return _bounded(int(value), text)
-    return _bounded(_one_size(text, reading), text)
+    return _bounded(_plain_size(text, reading), text)
 
 
-def _one_size(text: str, reading: Reading) -> int:
+def _plain_size(text: str, reading: Reading) -> int:
     plain = text.strip()
     hexadecimal = _HEXADECIMAL.fullmatch(plain)
     if hexadecimal:
@@ -119,15 +119,15 @@ def _size_hint(text: str) -> str:
 def microseconds(text: str, unit: str) -> int:
     """A time; a bare number is of `unit`. `(…)` is reckoned."""
     if text.lstrip().startswith("("):
-        value = int(_reckoned(text, lambda one: _one_time(one, unit)))
+        value = int(_reckoned(text, lambda one: _plain_time(one, unit)))
     else:
-        value = _one_time(text, unit)
+        value = _plain_time(text, unit)
     if abs(value) > MOST_US:
         raise BadValueError(f"{_shown(text)} is more than 100 years", hint="write a shorter time")
     return value
 
 
-def _one_time(text: str, unit: str) -> int:
+def _plain_time(text: str, unit: str) -> int:
     match = _TIME.fullmatch(re.sub(r"\s+", "", text))
     if not match:
         raise BadValueError(
@@ -244,7 +244,7 @@ class _Parser:
         return value
 
     def _power(self) -> Fraction:
-        value = self._one()
+        value = self._operand()
         if self._peek() == "^":
             self._take()
             exponent = self._deeper(self._power)
@@ -253,10 +253,10 @@ class _Parser:
             value = self._held(value ** int(exponent))
         return value
 
-    def _one(self) -> Fraction:
+    def _operand(self) -> Fraction:
         token = self._take()
         if token == "-":
-            return -self._deeper(self._one)
+            return -self._deeper(self._operand)
         if token == "(":
             value = self._deeper(self._sum)
             if self._take() != ")":

@@ -31,7 +31,7 @@ def undecided() -> set[str]:
     return {row.name for row in ROWS if ruling(row) is _UNRULED}
 
 
-def told(option: Option) -> str:
+def in_words(option: Option) -> str:
     """The ruling in words, for the page of all options."""
     found = ruling(option)
     words = found.fate.value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from flashtwin.fio.language.on_path import ruling, told
+from flashtwin.fio.language.on_path import in_words, ruling
 from flashtwin.fio.language.table import (
     ASYNCHRONOUS,
     ELSEWHERE,
@@ -79,7 +79,9 @@ def _table(rows: Iterable[Option]) -> str:
         quiet = [row.kind.show(value) for value in row.inert]
         if quiet:
             says += f"; {' and '.join(f'`{value}`' for value in quiet)} says nothing"
-        lines.append(f"| {names} | {row.kind.name} | {says} | {told(row)} |".replace("…", "..."))
+        lines.append(
+            f"| {names} | {row.kind.name} | {says} | {in_words(row)} |".replace("…", "...")
+        )
     return "\n".join(lines) + "\n"
 
 

@@ -95,9 +95,9 @@ class RangeKind:
     name: str = "range of sizes, by direction"
 
     def parse(self, text: str | None, reading: Reading) -> ByDirection:
-        return directions(given(text), lambda part: self._one(part, reading))
+        return directions(given(text), lambda part: self._part(part, reading))
 
-    def _one(self, text: str, reading: Reading) -> tuple[int, int]:
+    def _part(self, text: str, reading: Reading) -> tuple[int, int]:
         parts = re.split("[-:]", text)
         if len(parts) != 2:
             raise BadValueError(f"{text} is no range", hint="write for example 4k-64k")
@@ -141,11 +141,11 @@ class SplitKind:
                 f"{text} has more than three parts",
                 hint="write for example bssplit=4k/60:64k/40,8k/100 (reads, then writes)",
             )
-        splits = [self._one(part, reading) for part in parts]
+        splits = [self._part(part, reading) for part in parts]
         filled = [*splits, splits[-1], splits[-1]][:3]
         return (filled[0], filled[1], filled[2])
 
-    def _one(self, text: str, reading: Reading) -> Split | None:
+    def _part(self, text: str, reading: Reading) -> Split | None:
         """Up to the first empty entry, where fio stops to read; with none there is no split."""
         entries: list[tuple[int, int | None]] = []
         for entry in _parts(text, SPLITS_MOST):

@@ -368,7 +368,7 @@ def _window(job: FioJob, name: str, log: str) -> int:
     return max(int(job[name]), 1)
 
 
-def told(job: FioJob) -> list[Note]:
+def notes_on_changes(job: FioJob) -> list[Note]:
     """What fio changes by itself in a job."""
     found = []
     if job["ioengine"] in SYNCHRONOUS and job["iodepth"] > 1:

@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 from flashtwin.fio.language.job import FioJob
 from flashtwin.fio.language.script import Note
 from flashtwin.fio.plan.files import Layout, Part, Target, layout, parts
-from flashtwin.fio.plan.job import core_job, told
+from flashtwin.fio.plan.job import core_job, notes_on_changes
 from flashtwin.fio.plan.processes import Clone, clones, odd_sizes
-from flashtwin.fio.plan.traces import Replay, Replaying, Traces, replayed
-from flashtwin.fio.plan.traces import told as told_of_trace
+from flashtwin.fio.plan.traces import Replay, Replaying, Traces, notes_on_trace, replayed
 from flashtwin.model.job import Gate, Job
 
 
@@ -46,7 +45,7 @@ def plan(jobs: Sequence[FioJob], target: Target, *, replaying: Replaying | None 
     started = clones(jobs)
     notes: list[Note] = []
     for job in jobs:
-        notes += told(job)
+        notes += notes_on_changes(job)
         if job["create_only"]:
             notes.append(
                 Note(where=job.line("create_only"), text=f"job {job.name} asks for nothing")
@@ -58,7 +57,7 @@ def plan(jobs: Sequence[FioJob], target: Target, *, replaying: Replaying | None 
             replay = traces.of(one)
             working.append((one, replay.parts if replay else parts(one, target), replay))
             offsets = [at for part in working[-1][1] for at in (part.offset, part.again)]
-            notes += told_of_trace(one.job, replay) if replay else odd_sizes(one.job, offsets)
+            notes += notes_on_trace(one.job, replay) if replay else odd_sizes(one.job, offsets)
     places = layout([(clone, found) for clone, found, _ in working], target)
     made = [
         Process(clone=clone, job=_core_job(clone, found, places, replay), parts=tuple(found))

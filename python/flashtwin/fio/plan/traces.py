@@ -238,7 +238,7 @@ def replayed(job: Job, trace: Trace) -> Job:
     )
 
 
-def told(job: FioJob, replay: Replay) -> list[Note]:
+def notes_on_trace(job: FioJob, replay: Replay) -> list[Note]:
     """What is in the trace, and what it does not leave to the job."""
     survey, name = replay.survey, Path(replay.trace.path).name
     count = sum(survey["ios"])

@@ -57,7 +57,7 @@ def document(
 def _job(job: JobReport, whole: Mapping[tuple[int, str], int], plus: bool) -> dict[str, Any]:
     told = {
         name: _direction(one, whole.get((job.group, name), 0), job.style, plus)
-        for name, one in job.told.items()
+        for name, one in job.directions_shown.items()
     }
     # Where all directions are one, fio leaves the syncs out.
     sync = {} if job.style.unified == "mixed" else {"sync": _sync(job, plus)}

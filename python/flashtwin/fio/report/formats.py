@@ -52,7 +52,7 @@ def _job(
     job: JobReport, whole: Mapping[tuple[int, str], int], program: str, version: int
 ) -> Iterator[str]:
     yield from (str(version), program, job.name, str(job.group), str(job.error))
-    for name, one in job.told.items():
+    for name, one in job.directions_shown.items():
         if name != "trim" or version == TRIMS:
             yield from _direction(one, whole.get((job.group, name), 0), job.style, version)
     # usr, sys, context switches, major and minor faults: nothing of this happens on a twin.

@@ -148,7 +148,7 @@ class JobReport:
     style: Style = field(default_factory=Style)
 
     @property
-    def told(self) -> dict[str, Direction]:
+    def directions_shown(self) -> dict[str, Direction]:
         """The directions as they are told, in fio's order: each, or all as one, or both."""
         each = {name: self.directions.get(name, Direction()) for name in DIRECTIONS}
         if self.style.unified == "none":
@@ -218,7 +218,7 @@ def aggregate(jobs: Sequence[JobReport]) -> dict[tuple[int, str], int]:
     """
     moved: dict[tuple[int, str], tuple[int, int]] = {}
     for job in jobs:
-        for name, one in job.told.items():
+        for name, one in job.directions_shown.items():
             size, longest = moved.get((job.group, name), (0, 0))
             moved[job.group, name] = (size + one.bytes, max(longest, one.runtime_ms))
     whole = {key: size * 1000 // ms for key, (size, ms) in moved.items() if ms}

@@ -60,7 +60,7 @@ def _job(job: JobReport, whole: Mapping[tuple[int, str], int], unix_ms: int) -> 
     )
     if job.description:
         yield f"  Description  : [{job.description}]"
-    for name, one in job.told.items():
+    for name, one in job.directions_shown.items():
         if one.ios:
             yield from _direction(name, one, whole.get((job.group, name), 0), job.style)
     yield from _classes(job)
@@ -201,16 +201,21 @@ def _steady(state: Mapping[str, Any]) -> str:
 def _group(group: int, jobs: Sequence[JobReport]) -> Iterator[str]:
     yield f"Run status group {group} (all jobs):"
     names = [*DIRECTIONS, "mixed"]
-    told = [(name, job.told[name]) for job in jobs for name in names if name in job.told]
+    shown = [
+        (name, job.directions_shown[name])
+        for job in jobs
+        for name in names
+        if name in job.directions_shown
+    ]
     units = _units(jobs[0].style)
     for name in names:
-        some = [one for its, one in told if its == name and one.ios]
+        some = [one for its, one in shown if its == name and one.ios]
         if not some:
             continue
         moved, longest = sum(one.bytes for one in some), max(one.runtime_ms for one in some)
         # What is told beside each direction has the rates of those.
-        beside = name == "mixed" and len({its for its, _ in told}) > 1
-        each = [one for its, one in told if one.ios and (its == name) != beside]
+        beside = name == "mixed" and len({its for its, _ in shown}) > 1
+        each = [one for its, one in shown if one.ios and (its == name) != beside]
         rates = [one.bytes / (one.runtime_ms / 1000) for one in each]
         low, high = min(rates), max(rates)
         yield (
