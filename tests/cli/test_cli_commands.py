@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import Result
+from stored_runs import store
 
 from flashtwin.catalogue.facts import Fact, KnownMiss
 from flashtwin.cli import app as app_module
@@ -27,6 +28,7 @@ COMMANDS = (
     "test",
     "sweep",
     "report",
+    "conclude",
     "runs",
     "compare",
     "export",
@@ -131,6 +133,18 @@ def test_an_unknown_battery(run: Run) -> None:
     done = run("batteries", "fil")
     assert (done.exit_code, done.stdout) == (2, "")
     assert "fill" in done.stderr and "hint: " in done.stderr
+
+
+def test_conclude(run: Run, tmp_path: Path) -> None:
+    store(tmp_path / "a")
+    done = run("conclude", str(tmp_path / "a"))
+    assert done.exit_code == 0
+    gone = next(line for line in done.stdout.splitlines() if "latency" in line)
+    assert gone.split()[:1] == ["crystaldiskmark.read.latency[SEQ1M-Q8T1]"]
+    assert gone.rstrip().endswith("not there") and "findings changed" in done.stdout
+    assert run("conclude", str(tmp_path / "a"), "--write").exit_code == 0
+    assert "nothing changed" in run("conclude", str(tmp_path / "a")).stdout
+    assert run("conclude", str(tmp_path / "b")).exit_code == 2
 
 
 def test_explain(run: Run) -> None:

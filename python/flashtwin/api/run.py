@@ -66,6 +66,15 @@ class Run:
         """What was concluded: a sequence that also answers to names, findings["cache_size"]."""
         return self.stored.findings
 
+    def conclude(self, *, write: bool = False) -> Findings:
+        """The findings again, with today's analysis of what was measured; `write` stores them."""
+        from flashtwin.runner.conclude import again
+
+        found = again(self.stored, write=write).findings
+        if write:
+            self.__dict__.pop("findings", None)
+        return found
+
     @cached_property
     def series(self) -> pl.DataFrame:
         """What the host saw, a row an interval and direction; see docs/reference/python.md."""

@@ -41,6 +41,7 @@ COMMANDS = (
     "test",
     "sweep",
     "report",
+    "conclude",
     "runs",
     "compare",
     "export",

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from flashtwin.batteries.base import registry
 from flashtwin.batteries.base.record import Answered, Record
 from flashtwin.batteries.base.registry import Request
+from flashtwin.errors import FlashtwinError
 from flashtwin.model.finding import Finding
+from flashtwin.model.findings import Findings
 from flashtwin.model.step import NotPossible, Result
 from flashtwin.model.target import Capabilities, DriveInfo
 from flashtwin.runner.budget import left_out
@@ -22,6 +26,7 @@ from flashtwin.runner.events import Observer
 from flashtwin.runs import older
 from flashtwin.runs.journal import StepRecord
 from flashtwin.runs.rundir import Run
+from flashtwin.runs.writer import store_findings
 
 # Of the time of a run that may go into findings before its end.
 SHARE = 0.05
@@ -122,3 +127,67 @@ class Teller:
         self._told |= {one.id for one in new}
         for battery in dict.fromkeys(one.battery for one in new):
             self._observer.found(battery, [one for one in new if one.battery == battery])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """A finding that is not what it was; none on the side where there is none of that id."""
+
+    id: str
+    before: Finding | None
+    now: Finding | None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "before": None if self.before is None else self.before.to_json(),
+            "now": None if self.now is None else self.now.to_json(),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Again:
+    """A stored run's findings with today's analysis, and what changed against those it had.
+
+    `unreadable`: why those that it had cannot be read; all findings count as new then.
+    """
+
+    path: Path
+    findings: Findings
+    changes: Sequence[Change]
+    written: bool
+    unreadable: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "run": str(self.path),
+            "changes": [change.to_json() for change in self.changes],
+            "findings": self.findings.to_json(),
+            "written": self.written,
+        }
+
+
+def again(run: Run, *, write: bool = False) -> Again:
+    """Conclude again from a stored run; `write` puts the findings into it."""
+    found = Findings(conclude(run))
+    before, unreadable = Findings(), None
+    try:
+        before = run.findings
+    except FlashtwinError as error:
+        unreadable = error.message
+    if write:
+        store_findings(run, found)
+    return Again(
+        path=run.path,
+        findings=found,
+        changes=_changes(before, found),
+        written=write,
+        unreadable=unreadable,
+    )
+
+
+def _changes(before: Findings, now: Findings) -> list[Change]:
+    """In the order of today's findings, those that are no more behind them."""
+    old, new = dict(before.items()), dict(now.items())
+    pairs = ((name, old.get(name), new.get(name)) for name in dict.fromkeys([*new, *old]))
+    return [Change(id=name, before=one, now=other) for name, one, other in pairs if one != other]

@@ -182,9 +182,10 @@ class Run:
         path = self.path / FINDINGS
         if not is_there(path) and not self.finished:
             return Findings()
-        rows = self._object(FINDINGS).get("findings")
+        value = self._object(FINDINGS)
+        rows = value.get("findings")
         try:
-            if self.schema < older.TYPED:
+            if value["schema"] < older.TYPED:
                 shapes.maybe(shapes.rows(shapes.OLDER_FINDING))(rows, "")
                 rows = older.findings(rows or [])
             shapes.maybe(shapes.rows(shapes.FINDING))(rows, "")

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from flashtwin import __version__
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Finding
 from flashtwin.model.step import NotPossible, Result
@@ -290,6 +291,27 @@ class Writer:
         except FlashtwinError:
             # The first error is the one to tell; the parts and the journal stay as they are.
             self._release()
+
+
+def store_findings(run: Run, findings: Sequence[Finding]) -> None:
+    """Put other findings into a stored run, which nobody else may be writing.
+
+    Each file is replaced in one go. Between the two the run's findings are not what its manifest
+    says; the same again mends that.
+    """
+    rows = {
+        "schema": SCHEMA,
+        "flashtwin": __version__,
+        "findings": [finding.to_json() for finding in findings],
+    }
+    with lock.holding(run.path, JOURNAL):
+        manifest = run.manifest
+        data = sealed_bytes(rows, seal_of(FINDINGS, run.origin))
+        write_whole(run.path / FINDINGS, data, durable=True)
+        files = manifest.get("files", {})
+        if FINDINGS in files:
+            told = {**manifest, "files": {**files, FINDINGS: digest_of(data)}}
+            write_whole(run.path / MANIFEST, sealed_bytes(told, MANIFEST), durable=True)
 
 
 def tidy(path: Path) -> None:

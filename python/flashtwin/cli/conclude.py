@@ -1,0 +1,57 @@
+"""`flashtwin conclude`: a stored run's findings again, with today's analysis."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from flashtwin.cli import options, terminal
+
+
+@click.command(
+    "conclude",
+    short_help="A stored run's findings again, with today's analysis.",
+    epilog=options.examples(
+        "flashtwin conclude before",
+        "flashtwin conclude before --write",
+    ),
+)
+@click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
+@click.option("--write", is_flag=True, help="Store the findings in the run.")
+@options.as_json
+def command(run: Path, write: bool, as_json: bool) -> None:
+    """Conclude again from what RUN measured, and say finding by finding what changed.
+
+    RUN is a run directory or the name of one in ./flashtwin-runs, of this flashtwin or an older
+    one, finished or not. Nothing is measured again.
+    """
+    from flashtwin.cli import findings
+    from flashtwin.runner.conclude import again
+    from flashtwin.runs import listing
+    from flashtwin.runs.rundir import Run
+
+    done = again(Run(listing.find(run)), write=write)
+    if as_json:
+        terminal.print_json(done.to_json())
+        return
+    table = terminal.table(["finding", "before", "now"], right=["before", "now"])
+    for change in done.changes:
+        sides = (change.before, change.now)
+        texts = ["not there" if one is None else findings.value(one) for one in sides]
+        table.add_row(*(terminal.cell(text) for text in (change.id, *texts)))
+    if done.changes:
+        terminal.emit(table)
+    if done.unreadable:
+        terminal.say(f"what it said before cannot be read: {done.unreadable}")
+    total = len(done.findings)
+    changed = len(done.changes)
+    terminal.emit(
+        terminal.cell(
+            f"{changed} of {total} findings changed"
+            if changed
+            else f"nothing changed: {total} findings"
+        )
+    )
+    if write:
+        terminal.say(f"findings: {done.path / 'findings.json'}")

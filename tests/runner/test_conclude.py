@@ -1,0 +1,82 @@
+"""Findings of stored runs, made again: finished, cut, stopped and killed runs, of each schema."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from fakes import FakeDrive, Law
+
+from flashtwin.errors import FlashtwinError
+from flashtwin.model.findings import Findings
+from flashtwin.runner.conclude import again, conclude
+from flashtwin.runner.run import run_batteries
+from flashtwin.runs.rundir import Run
+from flashtwin.runs.writer import Writer, store_findings
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "runs"
+RUNS = sorted(at for schema in GOLDEN.iterdir() for at in schema.iterdir())
+GB = 10**9
+
+
+def brief(path: Path, **more: object) -> Run:
+    drive = FakeDrive(law=Law(capacity_bytes=4 * GB, cache_bytes=GB, fold_begin_bytes=3 * GB))
+    asked = [("fill", {"passes": "1"}), ("crystaldiskmark", {"profile": "real", "mix": "off"})]
+    return run_batteries(drive, asked, path, **more)  # type: ignore[arg-type]
+
+
+def test_of_a_run_that_just_ended_nothing_changes(tmp_path: Path) -> None:
+    done = again(brief(tmp_path / "run"))
+    assert done.changes == [] and len(done.findings) == 30
+
+
+@pytest.mark.parametrize("seconds", [45.0, 60.0])
+def test_of_a_run_that_a_budget_cut_nothing_changes(tmp_path: Path, seconds: float) -> None:
+    run = brief(tmp_path / "run", budget_s=seconds)
+    assert any(one.name == "left_out" for one in run.findings)
+    assert again(run).changes == []
+
+
+@pytest.mark.parametrize("at", RUNS, ids=lambda at: f"{at.parent.name}-{at.name}")
+def test_runs_of_every_schema_are_concluded_again(at: Path) -> None:
+    run = Run(at)
+    found = Findings(conclude(run))
+    if at.name == "killed":
+        assert [one.name for one in found] == ["read", "read.latency", "read.iops"]
+    else:
+        assert found == run.findings and not again(run).changes
+
+
+@pytest.mark.parametrize("at", RUNS, ids=lambda at: f"{at.parent.name}-{at.name}")
+def test_what_is_written_is_read_and_says_who_wrote_it(at: Path, tmp_path: Path) -> None:
+    shutil.copytree(at, tmp_path / "run")
+    run = Run(tmp_path / "run")
+    store_findings(run, [])
+    assert len(Run(run.path).findings) == 0
+    done = again(Run(run.path), write=True)
+    assert done.written and done.changes and all(one.before is None for one in done.changes)
+    back = Run(run.path)
+    assert back.findings == done.findings and not again(back).changes
+    assert json.loads((run.path / "findings.json").read_text())["flashtwin"]
+    assert back.manifest["steps"] == Run(at).manifest["steps"] and back.schema == Run(at).schema
+
+
+def test_findings_that_cannot_be_read_are_made_anew(tmp_path: Path) -> None:
+    run = brief(tmp_path / "run")
+    there = run.findings
+    (run.path / "findings.json").write_text("{}")
+    done = again(Run(run.path), write=True)
+    assert done.unreadable and len(done.changes) == len(there)
+    assert Run(run.path).findings == there
+
+
+def test_a_run_that_is_being_written_is_left_alone(tmp_path: Path) -> None:
+    shutil.copytree(GOLDEN / "4" / "interrupted", tmp_path / "run")
+    with pytest.raises(FlashtwinError, match="another process is writing"):
+        writer = Writer.resume(tmp_path / "run")
+        try:
+            again(Run(tmp_path / "run"), write=True)
+        finally:
+            writer.leave()
