@@ -8,7 +8,7 @@ import pytest
 from fakes import GB, FakeDrive, Law, labels, played
 
 from flashtwin.batteries.base import registry
-from flashtwin.batteries.cdm_score import Cell, Scoring, score
+from flashtwin.batteries.crystaldiskmark.score import Cell, Scoring, score
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.finding import Finding
 from flashtwin.model.step import Fill, JobTotals, Mark, NotPossible, Purge, Rest, Result, Run, Step

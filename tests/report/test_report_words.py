@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from made_runs import Paper, make_run, two
 
-from flashtwin.batteries import fill_present
+from flashtwin.batteries.fill import present as fill_present
 from flashtwin.charts import numbers
 from flashtwin.model.finding import Finding, Interval
 from flashtwin.report import about, page

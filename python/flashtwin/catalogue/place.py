@@ -7,4 +7,3 @@ from pathlib import Path
 DIRECTORY = Path(__file__).parent
 PUBLISHED = DIRECTORY / "published.toml"
 KNOWN = DIRECTORY / "known.toml"
-MEANINGS = DIRECTORY / "findings.toml"

@@ -25,7 +25,10 @@ def command(name: str | None, as_json: bool) -> None:
 def _all(as_json: bool) -> None:
     from flashtwin.batteries.base import registry
 
-    found = [registry.get(name) for name in registry.names()]
+    found, wrong = registry.available()
+    for error in wrong:
+        terminal.note(error.message, head="note:", colour="yellow")
+        terminal.note(str(error.hint), head="hint:", colour="cyan")
     if as_json:
         rows = [{"name": one.name, "title": one.title, "trust": one.trust} for one in found]
         terminal.print_json({"batteries": rows})

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flashtwin.catalogue.explain import Meaning, explain
+from flashtwin.batteries.base.explain import meaning_of
+from flashtwin.batteries.base.meaning import Meaning
 from flashtwin.charts.cells import Grid
 from flashtwin.charts.numbers import Shown
 from flashtwin.charts.tables import Table
-from flashtwin.errors import FlashtwinError
 from flashtwin.model.finding import Finding
 from flashtwin.report.drives import Drive
 
@@ -126,7 +126,7 @@ def payload(drives: Sequence[Drive]) -> list[dict[str, object]]:
 
 def meanings_of(drives: Sequence[Drive]) -> list[Meaning]:
     """The entries for what is on the page, each once."""
-    found = [_meaning(finding.id) for drive in drives for finding in drive.findings]
+    found = [meaning_of(finding) for drive in drives for finding in drive.findings]
     return list(dict.fromkeys(meaning for meaning in found if meaning is not None))
 
 
@@ -150,7 +150,7 @@ def _cell(drive: int, finding: Finding | None, notes: dict[str, int]) -> Cell | 
 
 def _details(finding: Finding) -> dict[str, object]:
     evidence = finding.evidence
-    meaning = _meaning(finding.id)
+    meaning = meaning_of(finding)
     return {
         "title": finding.title,
         "value": finding.value,
@@ -168,11 +168,3 @@ def _details(finding: Finding) -> dict[str, object]:
             "end": evidence.end,
         },
     }
-
-
-def _meaning(name: str) -> Meaning | None:
-    """What the catalogue says of a finding; a newer run may have one that it does not know."""
-    try:
-        return explain(name)
-    except FlashtwinError:
-        return None

@@ -1,8 +1,10 @@
 """The batteries that there are, how one is asked for, and what one has to offer.
 
-A battery module has a constant `BATTERY`. Modules are imported when first named, so that listing
-and parsing cost nothing else. Invariant: what `parse` returns can run; a bad name, key or value has
-been refused with what to write instead.
+Each module or folder beside `base` is a battery and has a constant `BATTERY`. Other packages bring
+theirs through entry points of the group `flashtwin.batteries`, `NAME = "module:BATTERY"`. One is
+imported when it is first named. Invariants: what `parse` returns can run; a bad name, key or value
+has been refused with what to write instead; a package's battery that cannot be used takes nothing
+away from the others.
 """
 
 from __future__ import annotations
@@ -10,11 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
 from flashtwin.batteries.base import parameter
+from flashtwin.batteries.base.meaning import Meanings, none
 from flashtwin.batteries.base.record import Record, completed
-from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 
 if TYPE_CHECKING:
     from flashtwin.model.finding import Finding
@@ -24,12 +30,9 @@ if TYPE_CHECKING:
     Answer = Result | NotPossible
     Steps = Generator[Step, Answer, None]
 
-_MODULES = {
-    "fill": "flashtwin.batteries.fill",
-    "crystaldiskmark": "flashtwin.batteries.crystaldiskmark",
-    "power": "flashtwin.batteries.power",
-    "waf": "flashtwin.batteries.waf",
-}
+GROUP = "flashtwin.batteries"
+# Beside the batteries: what they are made of.
+_BASE = "base"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +85,7 @@ class Battery:
     info)` says where it leaves the original. `parts(parameters, info)` are the parts that a budget
     may leave out, the one worth most first; steps in no part are done with the first of them.
     `estimate(parameters, info)` is for a battery whose steps depend on results: played without a
-    drive it would not end.
+    drive it would not end. `meanings` are the texts of its findings, for `flashtwin explain`.
     `present` is the module that says how a page shows it (see `base.present`); none is for tables
     of its findings.
     """
@@ -97,6 +100,7 @@ class Battery:
     parts: Callable[[Any, DriveInfo], Sequence[Part]] = undivided
     present: str | None = None
     estimate: Callable[[Any, DriveInfo], Forecast] | None = None
+    meanings: Meanings = none
 
     def findings(self, record: Record) -> list[Finding]:
         """What a record says: `conclude`'s findings as all batteries tell them."""
@@ -133,21 +137,71 @@ class Request:
 
 
 def names() -> list[str]:
-    """All batteries, in the order in which they are listed."""
-    return list(_MODULES)
+    """All batteries, flashtwin's own first."""
+    return list(dict.fromkeys([*_own(), *(point.name for point in _points())]))
 
 
 def get(name: str) -> Battery:
     """One battery."""
-    if name not in _MODULES:
-        raise FlashtwinError(
-            f"there is no battery {name!r}{parameter.nearest(name, names())}",
-            hint=f"batteries: {', '.join(names())}",
-            exit_code=USAGE,
-        )
-    battery = import_module(_MODULES[name]).BATTERY
-    assert isinstance(battery, Battery), f"{_MODULES[name]} has no battery"
+    if name in _own():
+        battery = import_module(f"{GROUP}.{name}").BATTERY
+        assert isinstance(battery, Battery), f"{GROUP}.{name} has no battery"
+        return battery
+    point = next((point for point in _points() if point.name == name), None)
+    if point is not None:
+        return _loaded(point)
+    raise FlashtwinError(
+        f"there is no battery {name!r}{parameter.nearest(name, names())}",
+        hint=f"batteries: {', '.join(names())}",
+        exit_code=USAGE,
+    )
+
+
+def available() -> tuple[list[Battery], list[FlashtwinError]]:
+    """All batteries that can be used, and what is wrong with those of packages that cannot."""
+    found, wrong = [get(name) for name in _own()], []
+    taken = set(_own())
+    for point in _points():
+        try:
+            if point.name in taken:
+                raise _broken(point, "there is one of that name already")
+            found.append(_loaded(point))
+            taken.add(point.name)
+        except FlashtwinError as error:
+            wrong.append(error)
+    return found, wrong
+
+
+def _own() -> list[str]:
+    """Those that come with flashtwin: the modules and folders beside what they are made of."""
+    modules = iter_modules([str(Path(__file__).parents[1])])
+    return sorted(module.name for module in modules if module.name != _BASE)
+
+
+def _points() -> list[EntryPoint]:
+    """Those of other packages, by name."""
+    return sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))
+
+
+def _loaded(point: EntryPoint) -> Battery:
+    try:
+        battery = point.load()
+    except (Exception, SystemExit) as error:
+        raise _broken(point, f"{type(error).__name__}: {error}") from error
+    if not isinstance(battery, Battery):
+        raise _broken(point, f"{point.value} is a {type(battery).__name__} and no Battery")
+    if battery.name != point.name:
+        raise _broken(point, f"it calls itself {battery.name!r}")
     return battery
+
+
+def _broken(point: EntryPoint, why: str) -> FlashtwinError:
+    package = point.dist.name if point.dist is not None else point.value
+    return FlashtwinError(
+        f"the battery {point.name} of the package {package} cannot be used: {why}",
+        hint=f"update {package}, or remove it",
+        exit_code=ENVIRONMENT,
+    )
 
 
 def request(name: str, values: Mapping[str, object] | object = ()) -> Request:

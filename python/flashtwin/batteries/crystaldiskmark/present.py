@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from flashtwin.batteries.base.present import Column, Fact, Present, Section, Subject
-from flashtwin.batteries.cdm_score import DIRECTIONS
 from flashtwin.batteries.crystaldiskmark import PROFILES
+from flashtwin.batteries.crystaldiskmark.score import DIRECTIONS
 from flashtwin.charts import numbers
 from flashtwin.charts.cells import Cell, Grid, Key, Metric
 from flashtwin.model.finding import Finding

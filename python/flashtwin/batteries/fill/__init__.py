@@ -16,6 +16,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import (
     SAMPLE,
     SECONDS,
@@ -246,5 +247,6 @@ BATTERY = Battery(
     conclude=conclude,
     departs=departs,
     parts=parts,
-    present="flashtwin.batteries.fill_present",
+    present="flashtwin.batteries.fill.present",
+    meanings=beside(__file__),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flashtwin.catalogue.explain import explain, meanings
+from flashtwin.batteries.base.explain import explain, meanings
 from flashtwin.errors import FlashtwinError
 
 FILL = [
@@ -42,6 +42,8 @@ def test_findings_of_the_fill(name: str, pattern: str) -> None:
         ("cache_size", "fill.cache_size[*]"),
         ("fold_begin[1m-q1]", "fill.fold_begin[*]"),
         ("after-write", "power.after-write"),
+        ("fill.left_out", "*.left_out"),
+        ("left_out", "*.left_out"),
         ("waf", "waf[*]"),
         ("waf[12.5%]", "waf[*]"),
     ],

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import (
     SECONDS,
     SIZE,
@@ -30,7 +31,7 @@ from flashtwin.batteries.base.parameter import (
     whole,
 )
 from flashtwin.batteries.base.registry import Battery, Part, host_ns
-from flashtwin.batteries.cdm_score import DIRECTIONS, Cell, Direction, Scoring, score
+from flashtwin.batteries.crystaldiskmark.score import DIRECTIONS, Cell, Direction, Scoring, score
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
 from flashtwin.model.step import Fill, Job, Mark, Purge, Rest, Result, Run
@@ -278,5 +279,6 @@ BATTERY = Battery(
     conclude=conclude,
     departs=departs,
     parts=parts,
-    present="flashtwin.batteries.crystaldiskmark_present",
+    present="flashtwin.batteries.crystaldiskmark.present",
+    meanings=beside(__file__),
 )

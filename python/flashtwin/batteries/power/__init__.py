@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import SAMPLE, SECONDS, SIZE, decimal, parameter
 from flashtwin.batteries.base.registry import Battery, Part, host_ns
 from flashtwin.errors import USAGE, FlashtwinError
@@ -240,5 +241,6 @@ BATTERY = Battery(
     conclude=conclude,
     departs=departs,
     parts=parts,
-    present="flashtwin.batteries.power_present",
+    present="flashtwin.batteries.power.present",
+    meanings=beside(__file__),
 )

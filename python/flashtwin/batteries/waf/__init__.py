@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import SECONDS, SIZE, decimal, parameter, several
 from flashtwin.batteries.base.registry import Battery, Part
 from flashtwin.errors import USAGE, FlashtwinError
@@ -149,5 +150,6 @@ BATTERY = Battery(
     conclude=conclude,
     departs=departs,
     parts=parts,
-    present="flashtwin.batteries.waf_present",
+    present="flashtwin.batteries.waf.present",
+    meanings=beside(__file__),
 )

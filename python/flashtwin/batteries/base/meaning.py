@@ -1,0 +1,73 @@
+"""What a finding means and how it is found, in words: each battery brings those of its own.
+
+They stand in a `findings.toml` beside a battery. A name there has a * for what varies, and the
+first entry that fits a finding's name is taken.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+# What every battery's findings have, whoever wrote it.
+COMMON = Path(__file__).with_name("findings.toml")
+ANY = "*"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Meaning:
+    """An entry. `variants`: there is such a finding for each way of testing."""
+
+    battery: str = ANY
+    name: str
+    variants: bool = False
+    title: str
+    means: str
+    found: str
+    mind: str | None = None
+
+    @property
+    def stem(self) -> str:
+        """The id without its variant, with a * for what varies."""
+        return f"{self.battery}.{self.name}" if self.name else self.battery
+
+    @property
+    def id(self) -> str:
+        """The id of such findings, with a * for what varies."""
+        return f"{self.stem}[*]" if self.variants else self.stem
+
+    def fits(self, battery: str, name: str) -> bool:
+        """Whether a finding is one of these."""
+        return self.battery in (battery, ANY) and fnmatchcase(name, self.name)
+
+    def to_json(self) -> dict[str, str | None]:
+        """Plain values."""
+        texts = {"means": self.means, "found": self.found, "mind": self.mind}
+        return {"id": self.id, "title": self.title, **texts}
+
+
+Meanings = Callable[[], Sequence[Meaning]]
+
+
+def none() -> Sequence[Meaning]:
+    """The texts of a battery that brings none."""
+    return ()
+
+
+def beside(module: str) -> Meanings:
+    """The texts in the findings.toml beside a battery's module, which gives its `__file__`."""
+    return lambda: read(Path(module).with_name("findings.toml"))
+
+
+def read(path: Path) -> Sequence[Meaning]:
+    """The entries of a file."""
+    with path.open("rb") as file:
+        return tuple(Meaning(**row) for row in tomllib.load(file)["finding"])
+
+
+def of_battery(name: str, meanings: Sequence[Meaning]) -> Sequence[Meaning]:
+    """The same as those of a battery."""
+    return tuple(replace(meaning, battery=name) for meaning in meanings)
