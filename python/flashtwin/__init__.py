@@ -21,10 +21,12 @@ if TYPE_CHECKING:
         FlashtwinError,
         Interrupted,
         MachineError,
+        Point,
         RefusedError,
         Run,
         Runs,
         Status,
+        Sweep,
         Twin,
         UsageError,
         compare,
@@ -32,7 +34,10 @@ if TYPE_CHECKING:
         load_run,
         load_runs,
         resume,
+        runs,
+        sweep,
         test,
+        validate,
     )
 
 __version__ = "0.1.0"
@@ -44,10 +49,12 @@ __all__ = [
     "FlashtwinError",
     "Interrupted",
     "MachineError",
+    "Point",
     "RefusedError",
     "Run",
     "Runs",
     "Status",
+    "Sweep",
     "Twin",
     "UsageError",
     "__version__",
@@ -56,7 +63,10 @@ __all__ = [
     "load_run",
     "load_runs",
     "resume",
+    "runs",
+    "sweep",
     "test",
+    "validate",
 ]
 
 

@@ -296,7 +296,7 @@ def readers(run: Path, out: Path) -> dict[str, Callable[[], object]]:
 
     return {
         "list": lambda: listing.stored([run.parent]),
-        "where": lambda: query.where(
+        "where": lambda: query.matching(
             [one for one in listing.stored([run.parent]) if one.is_run], "steps > 0"
         ),
         "load": lambda: _all_of(ft.load_run(run)),

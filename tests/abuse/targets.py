@@ -57,7 +57,7 @@ def check_spec(data: bytes) -> None:
 
 def check_where(text: str) -> None:
     """A condition over runs is judged, or refused."""
-    from flashtwin.runs.query import where
+    from flashtwin.runs.query import matching as where
 
     try:
         where(_stored(), text)

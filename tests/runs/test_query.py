@@ -11,7 +11,8 @@ from stored_runs import finding, store, usual
 from flashtwin.errors import FlashtwinError
 from flashtwin.runs import query
 from flashtwin.runs.listing import Stored, stored
-from flashtwin.runs.query import COLUMNS, short_names, where
+from flashtwin.runs.query import COLUMNS, short_names
+from flashtwin.runs.query import matching as where
 
 pytest.importorskip("duckdb")
 

@@ -8,8 +8,8 @@ numbers as the command line, and what is wrong raises `FlashtwinError`.
 from __future__ import annotations
 
 from flashtwin.api.calls import compare, drives, load_run, load_runs, resume, test
-from flashtwin.api.run import Run
-from flashtwin.api.runs import Runs
+from flashtwin.api.run import Run, Runs
+from flashtwin.api.studies import Point, Sweep, runs, sweep, validate
 from flashtwin.api.twin import Completion, Twin
 from flashtwin.catalogue.summary import Summary as DriveSummary
 from flashtwin.errors import FlashtwinError, MachineError, RefusedError, UsageError
@@ -26,10 +26,12 @@ __all__ = [
     "FlashtwinError",
     "Interrupted",
     "MachineError",
+    "Point",
     "RefusedError",
     "Run",
     "Runs",
     "Status",
+    "Sweep",
     "Twin",
     "UsageError",
     "compare",
@@ -37,5 +39,8 @@ __all__ = [
     "load_run",
     "load_runs",
     "resume",
+    "runs",
+    "sweep",
     "test",
+    "validate",
 ]

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from flashtwin.api.progress import Progress, shown
-from flashtwin.api.run import Run
-from flashtwin.api.runs import Runs
+from flashtwin.api.run import Run, Runs
 from flashtwin.batteries import DEFAULT
 from flashtwin.catalogue.summary import Summaries, summaries
 from flashtwin.runner.events import Observer

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flashtwin.cli import numbers, options, runs_prune, runs_show, terminal
-from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.runs.listing import SORTS
 
 if TYPE_CHECKING:
     from flashtwin.runs.listing import Stored
 
 STYLES = {"finished": "", "under way": "cyan", "no run": "dim", "unreadable": "red"}
-# What a list can be sorted by, besides the names of findings.
-SORTS = ("time", "target", "battery", "state", "seed", "size", "path")
 
 
 class _Runs(click.Group):
@@ -83,7 +81,9 @@ def listed(
 
     What cannot be read as a run is listed too, with the reason.
     """
-    found = _sorted(runs_show.selected(places, where), sort)
+    from flashtwin.runs.query import search
+
+    found = search(places, where=where, sort=sort)
     shown = found[:limit]
     if as_json:
         terminal.print_json({"runs": [run.to_json() for run in shown], "total": len(found)})
@@ -94,39 +94,6 @@ def listed(
     for run in shown:
         if run.why:
             terminal.note(f"note: {run.path}: {run.why}")
-
-
-def _sorted(runs: list[Stored], sort: str) -> list[Stored]:
-    """In the order asked for; what has no such value comes last either way."""
-    name, backwards = sort.removeprefix("-"), sort.startswith("-")
-    keys = [_key(run, name) for run in runs]
-    if name not in SORTS and not any(key is not None for key in keys) and runs:
-        raise FlashtwinError(
-            f"--sort {sort}: no run has a finding of that name",
-            hint=f"sort by {', '.join(SORTS)} or a finding such as cache_size",
-            exit_code=USAGE,
-        )
-    there = [(key, run) for key, run in zip(keys, runs, strict=True) if key is not None]
-    there.sort(key=lambda pair: pair[0], reverse=backwards)
-    rest = [run for key, run in zip(keys, runs, strict=True) if key is None]
-    return [run for _, run in there] + rest
-
-
-def _key(run: Stored, name: str) -> Any:
-    if name not in SORTS:
-        finding = run.findings.get(name)
-        if finding is None or finding.value is None:
-            return None
-        return isinstance(finding.value, str), finding.value
-    return {
-        "time": run.started,
-        "target": run.target or None,
-        "battery": ",".join(run.batteries) or None,
-        "state": run.state,
-        "seed": run.seed,
-        "size": run.bytes,
-        "path": str(run.path),
-    }[name]
 
 
 def _table(runs: Sequence[Stored]) -> Any:

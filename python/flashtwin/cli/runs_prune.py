@@ -45,9 +45,9 @@ def prune(
 
     A run under way stays, and so does every folder that is not a run.
     """
-    from flashtwin.cli.runs_show import selected
     from flashtwin.runs.listing import total_bytes
     from flashtwin.runs.prune import chosen
+    from flashtwin.runs.query import search
 
     if keep is None and older_than is None and where is None:
         raise FlashtwinError(
@@ -57,7 +57,7 @@ def prune(
         )
     span = duration.seconds("--older-than", older_than)
     going = chosen(
-        selected(places, where),
+        search(places, where=where),
         keep=keep or 0,
         older=timedelta(seconds=span) if older_than is not None else None,
         now=datetime.now(UTC),

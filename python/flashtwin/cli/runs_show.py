@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -191,19 +190,6 @@ def _files(run: Run) -> list[tuple[str, int]]:
 def add_to(group: click.Group) -> None:
     """The group is the one of `flashtwin runs`."""
     group.add_command(show)
-
-
-def selected(places: Sequence[Path], where: str | None) -> list[Stored]:
-    """What lies in the places; with a condition the runs for which it holds."""
-    from flashtwin.runs import listing
-
-    nothing = not places and not listing.DEFAULT_PARENT.exists()
-    found = [] if nothing else listing.stored(places or [listing.DEFAULT_PARENT])
-    if where is None:
-        return found
-    from flashtwin.runs import query
-
-    return query.where([run for run in found if run.is_run], where)
 
 
 def started(run: Stored) -> str:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from flashtwin.model.finding import Finding
     from flashtwin.runner.estimate import Estimate
-    from flashtwin.study.sweep.executors import Executor
     from flashtwin.study.sweep.plan import Failure
     from flashtwin.study.sweep.run import Sweep
     from flashtwin.study.sweep.table import Row
@@ -96,8 +95,7 @@ def command(
     where a point has no result.
     """
     from flashtwin.report import sweep as page
-    from flashtwin.runner.batch import plain_name
-    from flashtwin.runs.listing import DEFAULT_PARENT
+    from flashtwin.study.sweep.executors import executor_of
     from flashtwin.study.sweep.grid import axes
     from flashtwin.study.sweep.plan import Plan
     from flashtwin.study.sweep.run import sweep
@@ -111,31 +109,16 @@ def command(
         firmware=firmware,
         scale=scale,
     )
-    name = plain_name(Path(drive).stem)
-    where = out or DEFAULT_PARENT / f"{datetime.now():%Y%m%d-%H%M%S}-sweep-{name}"
+    where = out or plan.default_out(datetime.now())
     with ExitStack() as stack:
-        watcher = _Shown(name, quiet, stack)
-        done = sweep(plan, where, executor=_executor(jobs, cluster), watcher=watcher)
+        watcher = _Shown(plan.name, quiet, stack)
+        done = sweep(plan, where, executor=executor_of(jobs, cluster), watcher=watcher)
     report = page.build(done, where)
     if as_json:
         terminal.print_json(_json(done, report))
     else:
         _print(done, report, shown)
     return MISS if done.failures else None
-
-
-def _executor(jobs: int | None, cluster: str | None) -> Executor:
-    from flashtwin.study.sweep.executors import Cluster, Local
-
-    if cluster is None:
-        return Local(jobs)
-    if jobs is not None:
-        raise FlashtwinError(
-            "--jobs is for this machine; a cluster has the workers that it has",
-            hint="give --jobs or --cluster",
-            exit_code=USAGE,
-        )
-    return Cluster(cluster)
 
 
 class _Shown:

@@ -24,12 +24,13 @@ import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.finding import Finding
 from flashtwin.runs.judge import OUT_OF_MEMORY
-from flashtwin.runs.listing import Stored
+from flashtwin.runs.listing import DEFAULT_PARENT, SORTS, Stored, stored
 
 COLUMNS = {
     "path": "VARCHAR",
@@ -68,7 +69,52 @@ MOST_BYTES = 1 << 30
 MOST_CHARACTERS = 65_536
 
 
-def where(runs: Sequence[Stored], condition: str) -> list[Stored]:
+def search(
+    places: Sequence[str | Path] = (), *, where: str | None = None, sort: str | None = None
+) -> list[Stored]:
+    """What lies in the places, by default ./flashtwin-runs: all of it, or the runs for which a
+    condition holds; sorted by a key or a finding, with - in front for the other way round."""
+    nothing = not places and not DEFAULT_PARENT.exists()
+    found = [] if nothing else stored([Path(place) for place in places] or [DEFAULT_PARENT])
+    if where is not None:
+        found = matching([run for run in found if run.is_run], where)
+    return found if sort is None else _sorted(found, sort)
+
+
+def _sorted(runs: list[Stored], sort: str) -> list[Stored]:
+    """In the order asked for; what has no such value comes last either way."""
+    name, backwards = sort.removeprefix("-"), sort.startswith("-")
+    keys = [_key(run, name) for run in runs]
+    if name not in SORTS and not any(key is not None for key in keys) and runs:
+        raise FlashtwinError(
+            f"--sort {sort}: no run has a finding of that name",
+            hint=f"sort by {', '.join(SORTS)} or a finding such as cache_size",
+            exit_code=USAGE,
+        )
+    there = [(key, run) for key, run in zip(keys, runs, strict=True) if key is not None]
+    there.sort(key=lambda pair: pair[0], reverse=backwards)
+    rest = [run for key, run in zip(keys, runs, strict=True) if key is None]
+    return [run for _, run in there] + rest
+
+
+def _key(run: Stored, name: str) -> Any:
+    if name not in SORTS:
+        finding = run.findings.get(name)
+        if finding is None or finding.value is None:
+            return None
+        return isinstance(finding.value, str), finding.value
+    return {
+        "time": run.started,
+        "target": run.target or None,
+        "battery": ",".join(run.batteries) or None,
+        "state": run.state,
+        "seed": run.seed,
+        "size": run.bytes,
+        "path": str(run.path),
+    }[name]
+
+
+def matching(runs: Sequence[Stored], condition: str) -> list[Stored]:
     """The runs for which an SQL condition holds, in their order."""
     if find_spec("duckdb") is None:
         raise FlashtwinError(

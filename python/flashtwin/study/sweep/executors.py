@@ -47,6 +47,19 @@ class Executor(Protocol):
     ) -> Iterator[Ended]: ...
 
 
+def executor_of(jobs: int | None = None, cluster: str | None = None) -> Executor:
+    """So many processes here, or the workers of the Dask scheduler at an address."""
+    if cluster is None:
+        return Local(jobs)
+    if jobs is not None:
+        raise FlashtwinError(
+            "--jobs is for this machine; a cluster has the workers that it has",
+            hint="give --jobs or --cluster",
+            exit_code=USAGE,
+        )
+    return Cluster(cluster)
+
+
 class Local:
     """Processes on this machine, by default one a processor."""
 

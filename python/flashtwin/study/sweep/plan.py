@@ -10,17 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from flashtwin.batteries.base import registry
 from flashtwin.catalogue import shorthand
-from flashtwin.catalogue.loader import BadSpecError, load
+from flashtwin.catalogue.loader import BadSpecError, is_spec_text, load
 from flashtwin.drives.twin import info_of
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.outputs import disk
 from flashtwin.runner.batch import plain_name
 from flashtwin.runner.estimate import Estimate, estimate
+from flashtwin.runs.listing import DEFAULT_PARENT
 from flashtwin.runs.storage import is_there
 from flashtwin.runs.whole import POINTS, SWEEP, read_sweep, write_sweep
 from flashtwin.study.sweep.grid import Axis, Point, points
@@ -44,6 +46,15 @@ class Plan:
     def points(self) -> list[Point]:
         """The grid."""
         return points(self.axes)
+
+    @property
+    def name(self) -> str:
+        """The drive's, as a directory may be called."""
+        return plain_name("spec" if is_spec_text(self.drive) else Path(self.drive).stem)
+
+    def default_out(self, now: datetime) -> Path:
+        """Where the sweep goes if nobody says."""
+        return DEFAULT_PARENT / f"{now:%Y%m%d-%H%M%S}-sweep-{self.name}"
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; the drive without where its file is."""

@@ -1,0 +1,168 @@
+"""Questions of many runs: a grid of drives, published outcomes, what is stored.
+
+`sweep`, `validate` and `runs` do what the commands of these names do, and give back values in place
+of tables on a terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, overload
+
+from flashtwin.api.progress import Progress, shown
+from flashtwin.api.run import Run
+from flashtwin.model.findings import Findings
+
+if TYPE_CHECKING:
+    from flashtwin.runs.listing import Stored
+    from flashtwin.study.validation.validate import Validation
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """A point of a sweep: what was set, and the run, or why there is none."""
+
+    settings: Mapping[str, str]
+    run: Run | None
+    error: str | None = None
+
+    @property
+    def findings(self) -> Findings:
+        """What the run found; nothing where there is none."""
+        return self.run.findings if self.run else Findings()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweep(Sequence[Point]):
+    """The points of a sweep in the order of its grid; `path` is its directory.
+
+    There lie `table.csv`, a row a point, and `report.html`. `repeated` points were there before.
+    """
+
+    path: Path
+    points: tuple[Point, ...]
+    repeated: int = 0
+
+    @overload
+    def __getitem__(self, index: int) -> Point: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Point, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Point | tuple[Point, ...]:
+        return self.points[index]
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __iter__(self) -> Iterator[Point]:
+        return iter(self.points)
+
+    @property
+    def failures(self) -> tuple[Point, ...]:
+        """The points without a result."""
+        return tuple(point for point in self.points if point.run is None)
+
+    def values(self, finding: str) -> list[float | str | None]:
+        """A finding's value at each point, in order; none where a point has none."""
+        found = [point.findings.get(finding) for point in self.points]
+        return [None if one is None else one.value for one in found]
+
+    def __repr__(self) -> str:
+        return f"Sweep({str(self.path)!r}, {len(self)} points, {len(self.failures)} failed)"
+
+
+def sweep(
+    drive: str | Path,
+    vary: Mapping[str, str | Iterable[object]],
+    *,
+    battery: str = "fill",
+    seed: int = 1,
+    firmware: Sequence[str] = (),
+    sets: Mapping[str, object] | None = None,
+    scale: str | None = None,
+    out: str | Path | None = None,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    report: bool = True,
+) -> Sweep:
+    """Run a battery over a grid of a drive's variants: what `flashtwin sweep` does.
+
+    `vary` has the values of each key: a list, or text as on the command line ("6GB..48GB/8"). A key
+    is one of the spec, `op`, `firmware` or `seed`. `jobs` are points at once, by default one a
+    processor; `cluster` is the address of a Dask scheduler. Points that are finished in `out` are
+    not run again. A point that fails has an `error`; raises `Interrupted` where it was stopped.
+    """
+    from flashtwin.study.sweep.executors import executor_of
+    from flashtwin.study.sweep.grid import axes
+    from flashtwin.study.sweep.plan import Plan
+    from flashtwin.study.sweep.run import sweep as carried_out
+
+    plan = Plan(
+        drive=str(drive),
+        batteries=battery,
+        axes=tuple(axes([f"{key}={_values(values)}" for key, values in vary.items()])),
+        seed=seed,
+        sets=tuple(f"{key}={value}" for key, value in (sets or {}).items()),
+        firmware=tuple(firmware),
+        scale=scale,
+    )
+    where = plan.default_out(datetime.now()) if out is None else Path(out)
+    done = carried_out(plan, where, executor=executor_of(jobs, cluster))
+    if report:
+        from flashtwin.report import sweep as page
+
+        page.build(done, where)
+    points = tuple(
+        Point(
+            settings=dict(row.settings),
+            run=None if row.run is None else Run(stored=row.run),
+            error=None if row.failure is None else row.failure.message,
+        )
+        for row in done.rows
+    )
+    return Sweep(path=where, points=points, repeated=done.repeated)
+
+
+def _values(values: str | Iterable[object]) -> str:
+    return values if isinstance(values, str) else ",".join(map(str, values))
+
+
+def validate(
+    *drives: str,
+    seed: int = 1,
+    sets: Mapping[str, object] | None = None,
+    progress: Progress = None,
+) -> Validation:
+    """Hold twins against what was published of their drives: what `flashtwin validate` does.
+
+    `rows` of the answer have the published value, the one that was found, its error and a verdict;
+    `missed` counts what nobody has explained. Comparisons of two drives need both.
+    """
+    from flashtwin.study.validation.validate import validate as judged
+
+    changed = [f"{key}={value}" for key, value in (sets or {}).items()]
+    with shown(progress, None) as observer:
+        return judged(
+            drives,
+            seed=seed,
+            sets=changed,
+            observer_for=lambda drive, plan: observer(f"{drive}, {plan}"),
+        )
+
+
+def runs(
+    *places: str | Path, where: str | None = None, sort: str = "-time", limit: int | None = None
+) -> list[Stored]:
+    """What is stored in folders, by default in ./flashtwin-runs: what `flashtwin runs` lists.
+
+    `where` is a condition in SQL ("target = 'bx500-240' and cache_size > 20"; it needs DuckDB),
+    `sort` a key or a finding, with - in front for the other way round. `ft.load_run(one.path)` is
+    the run of what is listed.
+    """
+    from flashtwin.runs.query import search
+
+    return search(places, where=where, sort=sort)[:limit]

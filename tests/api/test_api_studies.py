@@ -1,0 +1,73 @@
+"""import flashtwin as ft: sweeps, validation, and what is stored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import flashtwin as ft
+
+FILL = "fill:patterns=1m-q1,passes=1"
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> ft.Sweep:
+    place = tmp_path_factory.mktemp("sweep") / "s"
+    vary = {"slc_cache.size": ["12GB", "24GB"]}
+    return ft.sweep("bx500-240", vary, battery=FILL, scale="1/16", out=place, jobs=2, report=False)
+
+
+def test_a_sweep_gives_its_points_in_the_order_of_the_grid(swept: ft.Sweep) -> None:
+    assert [dict(point.settings) for point in swept] == [
+        {"slc_cache.size": "12GB"},
+        {"slc_cache.size": "24GB"},
+    ]
+    small, large = swept.values("cache_size")
+    assert isinstance(small, float) and isinstance(large, float)
+    assert large == pytest.approx(2 * small, rel=0.05)
+    assert swept.values("no_such_finding") == [None, None] and swept.failures == ()
+    assert (swept.path / "table.csv").exists() and not (swept.path / "report.html").exists()
+
+
+def test_the_same_sweep_goes_on_and_runs_nothing_again(swept: ft.Sweep) -> None:
+    again = ft.sweep(
+        "bx500-240",
+        {"slc_cache.size": "12GB,24GB"},
+        battery=FILL,
+        scale="1/16",
+        out=swept.path,
+        report=False,
+    )
+    assert again.repeated == 2 and again.points == swept.points
+
+
+def test_a_point_that_is_no_drive_says_why(tmp_path: Path) -> None:
+    vary = {"gc.low": [6, 1]}
+    done = ft.sweep("bx500-240", vary, battery=FILL, scale="1/64", out=tmp_path, report=False)
+    assert done[0].run is not None and done[1].run is None
+    assert "gc.low" in str(done[1].error) and done.failures == (done[1],)
+    assert len(done[1].findings) == 0
+
+
+def test_what_is_stored_is_listed_in_the_order_asked_for(swept: ft.Sweep) -> None:
+    found = ft.runs(swept.path, sort="-cache_size")
+    assert [run.findings["cache_size"].value for run in found] == swept.values("cache_size")[::-1]
+    assert len(ft.runs(swept.path, limit=1)) == 1
+    with pytest.raises(ft.FlashtwinError, match="no run has a finding of that name"):
+        ft.runs(swept.path, sort="nothing")
+
+
+def test_what_was_not_published_cannot_be_validated() -> None:
+    with pytest.raises(ft.FlashtwinError, match="no drive bx501-240"):
+        ft.validate("bx501-240")
+
+
+def test_a_spec_may_be_a_text(tmp_path: Path) -> None:
+    head = 'schema = 1\nid = "mine"\nname = "Mine"\norigin = "prior"\nsource = "a test"\n'
+    text = f'{head}extends = "bx500-240"\n[slc_cache]\nsize = "12 GB"\n'
+    run = ft.test(text, battery=FILL, scale="1/16", out=tmp_path / "run", report=False)
+    assert run.target == "mine" and "mine" in run.manifest["command"]
+    assert ft.Twin(text, scale="1/16").name == "mine"
+    with pytest.raises(ft.FlashtwinError, match="the text has 1 error"):
+        ft.Twin(text.replace("12 GB", "12 GX"))
