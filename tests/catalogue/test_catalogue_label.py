@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,33 @@ def test_a_label_makes_a_drive(tmp_path: Path, interface: str, cell: str) -> Non
         assert values["drive.capacity"] == f"{size} GB".replace("000 GB", " TB")
         if cache == 0 or cell == "slc":
             assert values["slc_cache.mode"] == "none"
+
+
+def test_sizes_are_spelled_as_people_do_and_every_value_says_where_it_comes_from() -> None:
+    label = Label(
+        id="x",
+        name="X",
+        capacity_bytes=1000 * GB,
+        interface="pcie3",
+        cell="tlc",
+        dram="hmb",
+        cache_bytes=100 * GB,
+    )
+    document = tomllib.loads(spec_text(label))
+    assert document["drive"]["capacity"]["value"] == "1 TB"
+    assert document["slc_cache"]["size"]["value"] == "100 GB"
+    assert document["slc_cache"]["rearm"]["value"] == "10 GB"
+    sections = {name: table for name, table in document.items() if isinstance(table, dict)}
+    sections["nand.slc"], sections["nand.native"] = (
+        sections["nand"].pop(name) for name in ("slc", "native")
+    )
+    values = {
+        f"{name}.{key}": value for name, table in sections.items() for key, value in table.items()
+    }
+    assert len(values) > 40
+    assert [key for key, value in values.items() if not value["source"].strip()] == []
+    from_the_label = {key for key, value in values.items() if value["source"] == "the label"}
+    assert from_the_label > {"drive.capacity", "nand.cell", "map.residency", "slc_cache.size"}
 
 
 def test_what_no_label_says_is_refused() -> None:

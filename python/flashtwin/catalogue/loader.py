@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from flashtwin.catalogue.place import DIRECTORY, KNOWN, PUBLISHED
+from flashtwin.catalogue.place import DIRECTORY, KNOWN, PRIORS, PUBLISHED
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError, UsageError
 from flashtwin.inputs import is_text
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from flashtwin._core import Spec
 
 # TOML files of the catalogue that are no drives.
-NOT_DRIVES = (PUBLISHED.name, KNOWN.name)
+NOT_DRIVES = (PUBLISHED.name, KNOWN.name, PRIORS.name)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,3 +7,4 @@ from pathlib import Path
 DIRECTORY = Path(__file__).parent
 PUBLISHED = DIRECTORY / "published.toml"
 KNOWN = DIRECTORY / "known.toml"
+PRIORS = DIRECTORY / "priors.toml"
