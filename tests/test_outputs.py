@@ -217,7 +217,9 @@ def test_a_name_may_have_directories_of_its_own(tmp_path: Path) -> None:
     assert (tmp_path / "logs" / "été_bw.1.log").read_text() == "1"
 
 
-@pytest.mark.parametrize("name", ["manifest.json", "steps.jsonl", "x.parquet", "parts/new"])
+@pytest.mark.parametrize(
+    "name", ["manifest.json", "steps.jsonl", "x.parquet", "parts/new", "steps.tables"]
+)
 def test_a_typed_output_is_no_part_of_a_run(name: str, tmp_path: Path) -> None:
     (tmp_path / "parts").mkdir()
     (tmp_path / "steps.jsonl").write_text("")

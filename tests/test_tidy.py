@@ -51,6 +51,7 @@ FORBIDDEN = {"analysis": ("_core", "catalogue"), "charts": ("_core", "catalogue"
 WRITERS = {
     "outputs",
     "runs.writer",  # the journal
+    "runs.blocks",  # what the steps measured, which grows like the journal
     "drives.real.real_file",  # the file that is measured, and probes of where it may be
     "drives.real.real_fio",  # what fio says, in a directory of its own
     "drives.snapshots",  # an entry's directory is put in its place

@@ -13,6 +13,7 @@ import errno
 import json
 import math
 import os
+import re
 import stat
 from pathlib import Path
 from typing import Any, NoReturn
@@ -44,16 +45,27 @@ class InputError(FlashtwinError):
 def read_regular(path: str | os.PathLike[str], *, most_bytes: int) -> bytes:
     """All bytes of a regular file; raises `InputError`, also for one that is longer."""
     place = Path(path)
+    handle = open_regular(place)
+    try:
+        return _read(place, handle, os.fstat(handle).st_size, most_bytes)
+    except OSError as error:
+        raise _because(place, error) from error
+    finally:
+        os.close(handle)
+
+
+def open_regular(place: Path) -> int:
+    """A regular file, open for reading; raises `InputError`."""
     try:
         # Looked at before it is opened: to open a device may be to use it.
         _refuse_others(place, os.stat(place).st_mode)
         handle = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
         try:
-            about = os.fstat(handle)
-            _refuse_others(place, about.st_mode)
-            return _read(place, handle, about.st_size, most_bytes)
-        finally:
+            _refuse_others(place, os.fstat(handle).st_mode)
+        except BaseException:
             os.close(handle)
+            raise
+        return handle
     except ValueError as error:
         # A name with a zero byte, or with half a character, is no name of a file.
         raise InputError(place, str(error), missing=True) from error
@@ -98,20 +110,27 @@ def parse_json(data: bytes) -> Any:
         text = data.decode()
     except UnicodeDecodeError as error:
         raise ValueError(f"byte {error.start} is not UTF-8") from None
+    # Most text cannot hold what the slow checks look for.
+    plain_numbers = _UNUSUAL_NUMBER.search(data) is None
     try:
         value = json.loads(
             text,
             parse_constant=_no_number,
-            parse_float=_finite,
-            parse_int=_whole,
+            parse_float=None if plain_numbers else _finite,
+            parse_int=None if plain_numbers else _whole,
             object_pairs_hook=_named_once,
         )
     except json.JSONDecodeError as error:
         raise ValueError(f"it is no JSON: {error}") from None
     except RecursionError:
         raise ValueError(f"it is nested deeper than {MOST_DEPTH} levels") from None
-    _check_nesting(value)
+    if data.count(b"[") + data.count(b"{") > MOST_DEPTH or b"\\u" in data:
+        _check_nesting(value)
     return value
+
+
+# With an exponent, or so long that it may be too large.
+_UNUSUAL_NUMBER = re.compile(rb"[0-9][eE]|[0-9]{%d}" % MOST_DIGITS)
 
 
 def _no_number(name: str) -> NoReturn:

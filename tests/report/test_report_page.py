@@ -185,8 +185,12 @@ def test_what_is_lacking_leaves_its_section_out(
 
 
 def test_a_killed_run_is_shown_as_far_as_it_came(tmp_path: Path) -> None:
-    """Its parts are still apart, and there are no findings yet."""
+    """Its tables are not joined yet, and there are no findings."""
     import shutil
+
+    from flashtwin.model.series import Series
+    from flashtwin.model.step import Result
+    from flashtwin.runs.blocks import Blocks
 
     whole = make_run(tmp_path / "whole", Paper(patterns=("1m-q1",), cells=()))
     lines = (whole.path / "steps.jsonl").read_text().splitlines(keepends=True)
@@ -198,15 +202,8 @@ def test_a_killed_run_is_shown_as_far_as_it_came(tmp_path: Path) -> None:
     for name in ("series", "hist", "xray"):
         (killed / f"{name}.parquet").unlink()
     (killed / "findings.json").unlink()
-    (killed / "parts").mkdir()
-    from flashtwin.model.series import Series
-    from flashtwin.model.step import Result
-    from flashtwin.runs import frames
-    from flashtwin.runs.storage import parquet_bytes
-
     quiet = Result(label="purge", start_ns=0, duration_ns=0, series=Series.empty())
-    table = frames.of_result(0, quiet)["series"]
-    (killed / "parts" / "00000.series.parquet").write_bytes(parquet_bytes(table))
+    Blocks.made(killed).append([], quiet, durable=False)
     text = page.render([Run(killed)])
     assert "was cut off after 1 steps" in text
     assert "cut off</span>" in text

@@ -46,7 +46,7 @@ def same_directory(one: Path, other: Path) -> None:
     mine, theirs = contents(one), contents(other)
     assert mine.keys() == theirs.keys()
     assert [name for name in mine if mine[name] != theirs[name]] == []
-    assert not list(one.rglob("*.new")) and not (one / "parts").exists()
+    assert not list(one.rglob("*.new")) and not (one / "steps.tables").exists()
 
 
 @dataclass
@@ -181,6 +181,13 @@ def test_without_room_no_state_is_kept_and_the_run_goes_on(
     same_directory(run.path, whole.path)
 
 
+def block_of(place: Path, step: int) -> dict[str, Any]:
+    """Where the tables of a step lie."""
+    lines = (place / "steps.jsonl").read_text().splitlines()
+    block: dict[str, Any] = json.loads(lines[step])["block"]
+    return block
+
+
 def cut_off(place: Path) -> Path:
     """A run as a killed process leaves it: half a line, tables of a step that never ended."""
     begin(place, Stops(at=6))
@@ -190,8 +197,8 @@ def cut_off(place: Path) -> Path:
     (place / "findings.json").unlink()
     with (place / "steps.jsonl").open("ab") as journal:
         journal.write(b'{"step":6,"battery":"fi')
-    (place / "parts" / "00006.hist.parquet").write_bytes(b"of a step that never ended")
-    (place / "parts" / "00006.series.parquet.new").write_bytes(b"half a file")
+    with (place / "steps.tables").open("ab") as tables:
+        tables.write(b"of a step that never ended")
     (place / "manifest.json.new").write_bytes(b"half a file")
     (place / "state-00005.part.7.part").write_bytes(b"half a state")
     return place
@@ -204,15 +211,15 @@ def test_what_a_killed_process_left_half_done_is_swept_away(tmp_path: Path, whol
 
 def test_tables_that_a_power_cut_took_are_made_again_by_a_twin(tmp_path: Path, whole: Run) -> None:
     place = cut_off(tmp_path / "run")
-    (place / "parts" / "00004.series.parquet").write_bytes(b"")
+    os.truncate(place / "steps.tables", block_of(place, 4)["at"] + 1)
     run = run_batteries(Stops(), None, place)
     same_directory(run.path, whole.path)
 
 
 def test_tables_of_a_real_drive_that_are_gone_are_no_small_matter(tmp_path: Path) -> None:
     begin(tmp_path / "run", Stops(at=6, kind="file"))
-    (tmp_path / "run" / "parts" / "00004.series.parquet").write_bytes(b"")
-    with pytest.raises(FlashtwinError, match=r"00004\.series\.parquet cannot be read"):
+    os.truncate(tmp_path / "run" / "steps.tables", block_of(tmp_path / "run", 4)["at"] + 1)
+    with pytest.raises(FlashtwinError, match=r"tables cannot be .* step 4 are missing"):
         run_batteries(Stops(kind="file"), None, tmp_path / "run")
     assert len(Run(tmp_path / "run").steps) == 6
 
@@ -341,22 +348,29 @@ def test_a_broken_line_of_a_real_drive_is_refused_with_file_line_and_hint(
 
 
 @pytest.mark.parametrize("harm", ["removed", "one bit", "swapped", "empty", "a FIFO"])
-@pytest.mark.parametrize("table", ["series", "hist", "xray", "per_gb"])
+@pytest.mark.parametrize("step", [2, 6])
 def test_a_table_that_is_not_what_was_written_is_made_again_and_that_is_said(
-    tmp_path: Path, whole: Run, harm: str, table: str
+    tmp_path: Path, whole: Run, harm: str, step: int
 ) -> None:
     begin(tmp_path / "run", Stops(at=7))
-    broken = sorted((tmp_path / "run" / "parts").glob(f"*.{table}.parquet"))[-1]
-    step = int(broken.name.partition(".")[0])
+    broken = tmp_path / "run" / "steps.tables"
     data = bytearray(broken.read_bytes())
+    block, first = block_of(tmp_path / "run", step), 0
+    begins, ends = block["at"], block["at"] + block["bytes"]
     match harm:
         case "removed":
             broken.unlink()
         case "one bit":
-            data[len(data) // 2] ^= 4
+            data[(begins + ends) // 2] ^= 4
             broken.write_bytes(data)
+            first = step
         case "swapped":
-            broken.write_bytes((tmp_path / "run/parts/00001.series.parquet").read_bytes())
+            # Steps that measured nothing have the same block.
+            largest = max((block_of(broken.parent, n) for n in range(7)), key=lambda b: b["bytes"])
+            other = bytes(data[largest["at"] :]) if largest["at"] != begins else bytes(data)
+            data[begins:ends] = other[: ends - begins]
+            broken.write_bytes(data)
+            first = step
         case "empty":
             broken.write_bytes(b"")
         case "a FIFO":
@@ -366,8 +380,8 @@ def test_a_table_that_is_not_what_was_written_is_made_again_and_that_is_said(
     run = run_batteries(Stops(), None, tmp_path / "run", observer=notes)
     same_directory(run.path, whole.path)
     (said,) = run.host["redone"]
-    assert said in notes.notes and said.startswith(f"done again from step {step} (")
-    assert f"parts/{broken.name}: " in said
+    assert said in notes.notes and said.startswith(f"done again from step {first} (")
+    assert "steps.tables: the tables of step" in said
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "host.json"])

@@ -174,7 +174,7 @@ def test_a_signal_closes_the_run_with_all_that_was_finished(
     ]
     step = run.step("cdm/SEQ1M-Q1T1/read/1")
     assert step is not None and int(run.series(step.step).bytes.sum()) > 0
-    assert (run.path / "parts").is_dir(), "what a resumed run reads"
+    assert (run.path / "steps.tables").is_file(), "what a resumed run reads"
     assert diary.words[-1] == "closed"
 
 

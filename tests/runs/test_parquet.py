@@ -22,7 +22,7 @@ def test_a_runs_files_have_the_same_columns_for_polars_and_duckdb(tmp_path: Path
     for name in frames.SCHEMAS:
         path, table = (
             run.path / f"{name}.parquet",
-            frames.checked(run.path / f"{name}.parquet", name),
+            frames.read(run.path / f"{name}.parquet", name),
         )
         frame = pl.read_parquet(path)
         assert frame.schema == dict.fromkeys(table, pl.Int64())

@@ -114,7 +114,8 @@ def test_targets_that_never_began_are_listed_and_go(tmp_path: Path) -> None:
     place = tmp_path / "runs"
     store(place / "ab" / "a", state="interrupted")
     planned(place / "ab", "a", "b")
-    (place / "ab" / "b" / "parts").mkdir(parents=True)
+    (place / "ab" / "b").mkdir(parents=True)
+    (place / "ab" / "b" / "steps.tables").touch()
     planned(place / "cd", "c", "d")
     (place / "foreign").mkdir()
     (place / "foreign" / "plan.json").write_text('{"format_version": "1.2"}')
@@ -170,12 +171,13 @@ def test_nothing_goes_of_several_targets_under_way(tmp_path: Path) -> None:
 
 
 def test_a_plan_that_points_elsewhere_is_not_ours(tmp_path: Path) -> None:
-    (tmp_path / "mine" / "parts").mkdir(parents=True)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "steps.tables").touch()
     planned(tmp_path / "runs" / "x", "../../mine")
     (run,) = stored([tmp_path / "runs"])
     assert run.state == "no run" and chosen([run], now=NOW) == []
     whole.forget(tmp_path / "runs" / "x", others=True)
-    assert (tmp_path / "mine" / "parts").exists()
+    assert (tmp_path / "mine" / "steps.tables").exists()
 
 
 def swept(place: Path) -> None:

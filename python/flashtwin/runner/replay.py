@@ -230,8 +230,8 @@ class Replay:
         told(record.battery, step, True)
         answer = given.marked(self._drive.do(step, watch))
         now = record_of(number, record.battery, record.label, record.kind, answer, record.detail)
-        # Tables may be compressed otherwise; what they hold follows the jobs.
-        if _plain(asdict(now)) != _plain(asdict(replace(record, tables=None))):
+        # Tables may be packed otherwise; what they hold follows the jobs.
+        if _plain(asdict(now)) != _plain(asdict(replace(record, block=None))):
             raise CannotGoOnError(
                 f"{self._writer.path} cannot be gone on with: the drive answers {record.label}"
                 " otherwise than it did",

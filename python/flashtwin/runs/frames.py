@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from flashtwin.model.histogram import BUCKETS
 from flashtwin.model.series import COLUMNS as SERIES_COLUMNS
+from flashtwin.model.series import Series
 from flashtwin.runs.resample import GB, by_bytes
 from flashtwin.runs.shapes import MOST
 from flashtwin.runs.storage import damaged, read_parquet
@@ -45,9 +46,13 @@ RANGES = {
 LATER = ("meter",)
 
 
-def checked(path: Path, name: str, digest: object = None) -> Table:
-    """The table in a file, if it holds what such a table can; see `storage.read_parquet`."""
-    table = read_parquet(path, digest)
+def read(path: Path, name: str, digest: object = None) -> Table:
+    """The table in a Parquet file; see `storage.read_parquet`."""
+    return checked(path, name, read_parquet(path, digest))
+
+
+def checked(path: Path, name: str, table: Table) -> Table:
+    """The table that a file holds, if it is what such a table can be."""
     for column in SCHEMAS[name]:
         if column not in table:
             raise damaged(path, f"column {column} is missing")
@@ -95,6 +100,18 @@ def rows_of(table: Table, step: int) -> Table:
     """The columns of one step, without `step`; rows are in the order of the steps."""
     first, end = np.searchsorted(table["step"], (step, step + 1))
     return {name: values[first:end] for name, values in table.items() if name != "step"}
+
+
+def series_of(table: Table, step: int) -> Series:
+    """What the host saw in a step; empty where it asked for nothing."""
+    columns = rows_of(table, step)
+    return Series(**{name: columns[name] for name in SERIES_COLUMNS})
+
+
+def columns_of(table: Table, step: int) -> Table:
+    """The X-ray of a step, or what a meter read in it; empty where there was none."""
+    columns = rows_of(table, step)
+    return columns if len(columns["t_ns"]) else {}
 
 
 def histograms(table: Table, step: int) -> dict[str, NDArray[np.uint64]]:

@@ -1,9 +1,9 @@
 """The journal of a run: a line of JSON for every step that ended, and the way back.
 
-Invariants: a line is on the disk when `append` returns, or it is not there at all; the n-th line is
+Invariants: a line is there whole when `append` returns, or not at all; the n-th line is
 step n. `detail` holds the step's own fields, so that a resumed run can tell whether a step that a
-battery asks for is the one that was answered. `tables` has the SHA-256 of each table that the step
-left. The last member of a line, `check`, is a SHA-256 over the line before it and the line itself;
+battery asks for is the one that was answered. `block` says where the step's tables lie, and their
+SHA-256. The last member of a line, `check`, is a SHA-256 over the line before it and the line;
 the first line follows on what the manifest says was asked for (`origin_of`). So a line that was
 changed, taken out, put in or brought from another run is seen.
 """
@@ -24,8 +24,20 @@ from flashtwin.runs.storage import MOST_LINE, damaged, digest_of, json_line
 
 
 @dataclass(frozen=True, kw_only=True)
+class Block:
+    """Where the tables of a step lie in `steps.tables`, and the digest of that."""
+
+    at: int
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class StepRecord:
-    """A line of the journal: a step and what came of it, but for the tables."""
+    """A line of the journal: a step and what came of it, but for the tables.
+
+    `block`: where those are; lines of schema 3 have the digests of its `tables` instead.
+    """
 
     step: int
     battery: str
@@ -39,6 +51,7 @@ class StepRecord:
     detail: Mapping[str, Any] = field(default_factory=dict)
     smart: Mapping[str, Any] = field(default_factory=dict)
     cut: bool = False
+    block: Block | None = None
     tables: Mapping[str, str] | None = None
 
     def heading(self) -> dict[str, Any]:
@@ -53,9 +66,9 @@ def record_of(
     kind: str,
     answer: Result | NotPossible,
     detail: Mapping[str, Any],
-    tables: Mapping[str, str] | None = None,
+    block: Block | None = None,
 ) -> StepRecord:
-    """The line for an answer; `tables`: the digests of what it left."""
+    """The line for an answer; `block`: where its tables are."""
     if isinstance(answer, NotPossible):
         return StepRecord(
             step=number,
@@ -66,7 +79,6 @@ def record_of(
             duration_ns=0,
             not_possible=answer.reason,
             detail=detail,
-            tables=tables,
         )
     return StepRecord(
         step=number,
@@ -80,7 +92,7 @@ def record_of(
         detail=detail,
         smart=answer.smart,
         cut=answer.cut,
-        tables=tables,
+        block=block,
     )
 
 
@@ -93,8 +105,8 @@ def origin_of(manifest: Mapping[str, Any]) -> str:
     return digest_of(json_line({k: v for k, v in manifest.items() if k not in _CHANGES}))
 
 
-def append(descriptor: int, record: StepRecord, before: str) -> str:
-    """A whole line, on the disk when this returns; a line that did not fit is taken back.
+def append(descriptor: int, record: StepRecord, before: str, *, durable: bool) -> str:
+    """A whole line, on the disk when this returns if `durable`; one that did not fit is taken back.
 
     `before` is the check of the line before, or the origin; the answer is this line's.
     """
@@ -104,19 +116,21 @@ def append(descriptor: int, record: StepRecord, before: str) -> str:
         del row["smart"]
     if not record.cut:
         del row["cut"]
-    body = json_line({**row, "tables": dict(record.tables or {})})[: -len("}\n")]
+    del row["tables"]
+    body = json_line(row)[: -len("}\n")]
     check = _check(before, body)
-    _write(descriptor, body + b',"check":"' + check.encode() + b'"}\n')
+    _write(descriptor, body + b',"check":"' + check.encode() + b'"}\n', durable=durable)
     return check
 
 
-def _write(descriptor: int, line: bytes) -> None:
+def _write(descriptor: int, line: bytes, *, durable: bool) -> None:
     before = os.fstat(descriptor).st_size
     try:
         written = 0
         while written < len(line):
             written += os.write(descriptor, line[written:])
-        os.fsync(descriptor)
+        if durable:
+            os.fsync(descriptor)
     except OSError:
         os.ftruncate(descriptor, before)
         os.lseek(descriptor, before, os.SEEK_SET)
@@ -194,7 +208,8 @@ def _parsed(path: Path, number: int, line: bytes, hint: str | None) -> tuple[Ste
         STEP(row, "")
         check = row.pop("check", "")
         jobs = tuple(JobTotals(**job) for job in row.pop("jobs"))
-        record = StepRecord(**row, jobs=jobs)
+        block = Block(**row.pop("block")) if row.get("block") else row.pop("block", None)
+        record = StepRecord(**row, jobs=jobs, block=block)
         _check_sums(record)
     except (ValueError, TypeError) as error:
         raise _damaged(path, number, f"the line is no step ({error})", hint) from error

@@ -9,15 +9,14 @@ flashtwin put there. A target that is removed leaves the plan too: nobody resume
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 from flashtwin.errors import FlashtwinError
 from flashtwin.outputs import disk
 from flashtwin.runs import lock, whole
 from flashtwin.runs.listing import NOT_BEGUN, UNDER_WAY, Stored
+from flashtwin.runs.storage import remove_tree
 
 _OLDEST = datetime.min.replace(tzinfo=UTC)
 
@@ -48,16 +47,9 @@ def remove(run: Stored) -> None:
     with disk(run.path, "remove"):
         for inside in sorted(run.path.iterdir()):
             if inside.name != "manifest.json":
-                _remove(inside)
+                remove_tree(inside)
         (run.path / "manifest.json").unlink()
         run.path.rmdir()
         whole.forget(run.path.parent, runs=(run.path.name,))
         if run.group is not None:
             whole.remove_empty(run.group)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink()

@@ -2,13 +2,13 @@
 
     manifest.json   what was asked for: schema, target, seed, batteries, steps, how it ended
                     and of a finished run the digests of its tables and of its other files
-    steps.jsonl     the journal: a line, on disk, as each step ends, with the digests of its parts
+    steps.jsonl     the journal: a line as each step ends, with the place of its tables
     series, hist, xray, meter and per_gb.parquet  of all steps, joined when the run is finished
-    parts/          the same by step, and state-… (what the drive was), until then
+    steps.tables    the same by step, a block each, and state-… (what the drive was), until then
     smart/          before.json and after.json, of a drive that tells its SMART data
     findings.json   host.json
 
-Invariants: a step in the journal has its parts on disk (they are written before its line), so
+Invariants: a step in the journal has its block (it is written before its line), so
 whatever ends a run, all finished steps can be read, and a run that is not finished can be gone on
 with. Whoever writes holds the journal locked, so that nobody else does; the lock goes with the
 process. Everything but host.json depends on nothing but the target, the batteries, the seed and the
@@ -19,7 +19,7 @@ it is read through `storage.read_file` and held against `results.shapes`.
 
 Schemas: 1 joined the tables of an interrupted run and removed its parts; 2 keeps the parts, and the
 identity of a twin names the version of the model; 3 has the checks and digests; 4 has typed
-findings.
+findings, and the tables of a run that goes on in one file.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from flashtwin.model.findings import Findings
 from flashtwin.model.series import Series
 from flashtwin.model.step import NotPossible, Result
 from flashtwin.runs import frames, journal, lock, older, parts, shapes
+from flashtwin.runs.blocks import Blocks, answer_of
 from flashtwin.runs.frames import Table
 from flashtwin.runs.journal import Journal, StepRecord
 from flashtwin.runs.sealed import SINCE, unsealed
@@ -54,6 +55,8 @@ from flashtwin.runs.storage import (
 )
 
 SCHEMA = 4
+# The first schema whose steps leave blocks in one file.
+BLOCKS_SINCE = 4
 MANIFEST, FINDINGS, HOST = "manifest.json", "findings.json", "host.json"
 State = Literal["running", "finished", "interrupted", "failed"]
 Moment = Literal["before", "after"]
@@ -131,15 +134,15 @@ class Run:
 
     def series(self, step: int) -> Series:
         """What the host saw in a step; empty where it asked for nothing."""
-        return parts.series_of(self.series_table(), step)
+        return frames.series_of(self.series_table(), step)
 
     def xray(self, step: int) -> dict[str, NDArray[np.int64]]:
         """The inside of a twin during a step, by column; empty for a real drive."""
-        return parts.xray_of(self.xray_table(), step)
+        return frames.columns_of(self.xray_table(), step)
 
     def meter(self, step: int) -> dict[str, NDArray[np.int64]]:
         """What a meter read during a step (see `Result`); empty where there was none."""
-        return parts.meter_of(self.meter_table(), step)
+        return frames.columns_of(self.meter_table(), step)
 
     def hist(self, step: int) -> dict[str, NDArray[np.uint64]]:
         """Latency counts in fio's buckets, by direction."""
@@ -147,7 +150,7 @@ class Run:
 
     def result(self, step: int) -> Result | NotPossible:
         """A finished step as the drive answered it."""
-        return parts.answer_of(self.steps[step], self._table)
+        return answer_of(self.steps[step], {name: self._table(name) for name in frames.SCHEMAS})
 
     def series_table(self) -> Table:
         """All steps' series in one table."""
@@ -237,14 +240,26 @@ class Run:
             whole = self.path / f"{name}.parquet"
             digest = self.manifest.get("tables", {}).get(name)
             if self.finished and (digest or name not in frames.LATER or is_there(whole)):
-                self._tables[name] = frames.checked(whole, name, digest)
+                self._tables[name] = frames.read(whole, name, digest)
             elif self.finished:
                 self._tables[name] = frames.empty(name)
             elif self.schema < SINCE and is_there(whole):
-                self._tables[name] = frames.checked(whole, name)
-            else:
+                self._tables[name] = frames.read(whole, name)
+            elif self.schema < BLOCKS_SINCE:
                 self._tables[name] = parts.joined(self.path, name, self.steps)
+            else:
+                self._tables.update(self._of_blocks())
         return self._tables[name]
+
+    def _of_blocks(self) -> dict[str, Table]:
+        """The tables of a run that is not finished."""
+        if not any(record.block for record in self.steps):
+            return {name: frames.empty(name) for name in frames.SCHEMAS}
+        blocks = Blocks.of(self.path)
+        try:
+            return blocks.joined(self.steps)
+        finally:
+            blocks.close()
 
     @cached_property
     def _tables(self) -> dict[str, Table]:

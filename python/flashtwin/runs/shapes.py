@@ -271,6 +271,7 @@ STEP = record(
         "smart": named(),
         "cut": flag,
         "tables": _DIGESTS,
+        "block": maybe(record({"at": WHOLE, "bytes": WHOLE, "sha256": text})),
     },
 )
 _TWIN = record({"kind": of("twin"), "name": text, "toml": text, "seed": between(0, (1 << 63) - 1)})

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from flashtwin import _core, outputs
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.inputs import InputError, parse_json, read_regular
+from flashtwin.inputs import InputError, open_regular, parse_json, read_regular
 
 # Bytes that are read of a file of JSON, of a journal, and of one of its lines.
 MOST_JSON, MOST_JOURNAL, MOST_LINE = 16 << 20, 128 << 20, 16 << 20
@@ -30,6 +31,14 @@ TABLE_SHARE = 4
 def write_whole(path: Path, data: bytes, *, durable: bool = False) -> None:
     """Replace a file of a stored run in one go; `durable` costs a wait for the disk."""
     outputs.write(path, data, within=path.parent, durable=durable)
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a file, a link, or a directory with what is in it."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
 
 
 def json_bytes(value: object) -> bytes:
@@ -48,6 +57,14 @@ def read_file(path: Path, most_bytes: int) -> bytes:
     """All bytes of a file of a run, or a sentence about what is wrong with it."""
     try:
         return read_regular(path, most_bytes=most_bytes)
+    except InputError as error:
+        raise damaged(path, "the file is missing" if error.missing else error.why) from None
+
+
+def open_file(path: Path) -> int:
+    """A file of a run, open for reading."""
+    try:
+        return open_regular(path)
     except InputError as error:
         raise damaged(path, "the file is missing" if error.missing else error.why) from None
 

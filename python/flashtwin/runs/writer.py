@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -20,7 +18,8 @@ from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Finding
 from flashtwin.model.step import NotPossible, Result
 from flashtwin.outputs import UNFINISHED, disk
-from flashtwin.runs import frames, journal, lock, parts
+from flashtwin.runs import journal, lock
+from flashtwin.runs.blocks import TABLES, Blocks, answer_of
 from flashtwin.runs.journal import StepRecord
 from flashtwin.runs.lock import JOURNAL
 from flashtwin.runs.rundir import (
@@ -43,6 +42,7 @@ from flashtwin.runs.storage import (
     is_there,
     parquet_bytes,
     read_file,
+    remove_tree,
     write_whole,
 )
 
@@ -65,13 +65,13 @@ class Writer:
         *,
         durable: bool = False,
     ) -> None:
-        _claim(path)
+        blocks = _claimed(path)
         # Unbuffered: after an error there must be nothing left that close() tries again.
         with disk(path / JOURNAL, "write"):
             made = os.open(path / JOURNAL, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         values = {"schema": SCHEMA, "state": "running", **manifest, "steps": []}
         self._begin(
-            path, values, made, _Kept(steps=[], checks=[journal.origin_of(values)]), durable
+            path, values, made, blocks, _Kept(steps=[], checks=[journal.origin_of(values)]), durable
         )
         try:
             lock.hold(made, path)
@@ -98,12 +98,14 @@ class Writer:
             # Read anew under the lock: whoever held it before may have gone on.
             run = Run(path)
             _checked_for_resume(run)
-            kept = _whole(run, refuse=durable)
+            blocks = Blocks.taken_up(path, again=not durable)
+            kept = _whole(run, blocks, refuse=durable)
             with disk(path / JOURNAL, "write"):
                 journal.cut(held, len(kept.steps))
-            _sweep(run, kept)
+            blocks.cut(kept.steps)
+            _sweep(path)
             made = cls.__new__(cls)
-            made._begin(path, run.manifest, held, kept, durable)
+            made._begin(path, run.manifest, held, blocks, kept, durable)
             made._forget_smart(run)
         except BaseException:
             os.close(held)
@@ -115,6 +117,7 @@ class Writer:
         path: Path,
         manifest: Mapping[str, Any],
         held: int,
+        blocks: Blocks,
         kept: _Kept,
         durable: bool,
     ) -> None:
@@ -125,6 +128,7 @@ class Writer:
         self.redone = tuple(kept.redone)
         # A file object, so that a writer that is forgotten lets the run go.
         self._journal = os.fdopen(held, "r+b", buffering=0)
+        self._blocks = blocks
 
     @property
     def records(self) -> Sequence[StepRecord]:
@@ -149,7 +153,7 @@ class Writer:
     def answer(self, step: int) -> Result | NotPossible:
         """A step as the drive answered it: what a resumed run plays back."""
         record = self._records[step]
-        return parts.answer_of(record, partial(parts.read, self.path, record))
+        return answer_of(record, self._blocks.read(record))
 
     def step(
         self,
@@ -161,13 +165,14 @@ class Writer:
         detail: Mapping[str, Any] | None = None,
     ) -> StepRecord:
         """Put a finished step on disk."""
+        block = None
+        if isinstance(answer, Result):
+            block = self._blocks.append(self._records, answer, durable=self._durable)
         number = len(self._records)
-        tables = parts.encoded(number, answer) if isinstance(answer, Result) else {}
-        told = {name: digest_of(data) for name, data in tables.items()}
-        record = journal.record_of(number, battery, label, kind, answer, detail or {}, told)
-        parts.write(self.path, number, tables, durable=self._durable)
+        record = journal.record_of(number, battery, label, kind, answer, detail or {}, block)
         with disk(self.path / JOURNAL, "write"):
-            check = journal.append(self._journal.fileno(), record, self._checks[-1])
+            handle = self._journal.fileno()
+            check = journal.append(handle, record, self._checks[-1], durable=self._durable)
         self._checks.append(check)
         self._records.append(record)
         return record
@@ -215,7 +220,7 @@ class Writer:
                 self.redone += (f"the run goes on without {name}: {why_of(error)}",)
         with disk(self.path / name, "remove"):
             if is_there(self.path / name):
-                _remove(self.path / name)
+                remove_tree(self.path / name)
         self._manifest.pop("files")
 
     def close(
@@ -250,8 +255,8 @@ class Writer:
     def _join(self) -> dict[str, str]:
         """Write the tables of all steps; the answer is their digests."""
         tables = {}
-        for name in frames.SCHEMAS:
-            data = parquet_bytes(parts.joined(self.path, name, self._records))
+        for name, table in self._blocks.joined(self._records).items():
+            data = parquet_bytes(table)
             write_whole(self.path / f"{name}.parquet", data, durable=True)
             tables[name] = digest_of(data)
         return tables
@@ -273,6 +278,7 @@ class Writer:
         write_whole(self.path / MANIFEST, data, durable=True)
 
     def _release(self) -> None:
+        self._blocks.close()
         self._journal.close()
 
     def __enter__(self) -> Writer:
@@ -289,7 +295,7 @@ class Writer:
         try:
             self.close([], state="failed")
         except FlashtwinError:
-            # The first error is the one to tell; the parts and the journal stay as they are.
+            # The first error is the one to tell; journal and tables stay as they are.
             self._release()
 
 
@@ -316,10 +322,8 @@ def store_findings(run: Run, findings: Sequence[Finding]) -> None:
 
 def tidy(path: Path) -> None:
     """Remove what only a run that goes on needs; a run that is finished has it no more."""
-    with disk(path / "parts", "remove"):
-        if (path / "parts").is_dir():
-            shutil.rmtree(path / "parts")
-        for left in (*path.glob(f"{STATE}-*"), *path.rglob(f"*{UNFINISHED}")):
+    with disk(path / TABLES, "remove"):
+        for left in (path / TABLES, *path.glob(f"{STATE}-*"), *path.rglob(f"*{UNFINISHED}")):
             left.unlink(missing_ok=True)
 
 
@@ -328,26 +332,26 @@ def abandoned(path: Path) -> bool:
     if not path.is_dir() or Run(path).under_way:
         return False
     for left in path.iterdir():
-        if left.name == "parts":
-            if any(left.iterdir()):
-                return False
-        elif left.name == JOURNAL:
+        if left.name in (TABLES, JOURNAL):
             if left.stat().st_size:
                 return False
         elif left.name != "host.json" and left.suffix != UNFINISHED:
             return False
-    return (path / "parts").is_dir()
+    return (path / TABLES).is_file()
 
 
-def _claim(path: Path) -> None:
-    """Make the directory; one with something in it is somebody's, perhaps another run."""
+def _claimed(path: Path) -> Blocks:
+    """Make the directory, with the file for its tables.
+
+    One with something in it is somebody's, perhaps another run.
+    """
     with disk(path, "create"):
         path.mkdir(parents=True, exist_ok=True)
         try:
             if any(path.iterdir()):
                 raise FileExistsError
             # Of two processes at once, one makes it.
-            (path / "parts").mkdir()
+            return Blocks.made(path)
         except FileExistsError:
             raise FlashtwinError(
                 f"{path} is not empty",
@@ -368,11 +372,11 @@ def _checked_for_resume(run: Run) -> None:
         )
     check_schema(run)
     # What these hold is written and removed: of another directory that would be somebody's.
-    for name in ("parts", "smart"):
+    for name in (TABLES, "smart"):
         if (run.path / name).is_symlink():
             raise FlashtwinError(
                 f"{run.path / name} is a link, and a run goes on in a directory of its own alone",
-                hint="put the directory that it leads to in its place",
+                hint="put what it leads to in its place",
                 exit_code=USAGE,
             )
 
@@ -407,7 +411,7 @@ _NO_OTHER = (
 )
 
 
-def _whole(run: Run, *, refuse: bool) -> _Kept:
+def _whole(run: Run, blocks: Blocks, *, refuse: bool) -> _Kept:
     """The steps up to the first that is not what was written, in the journal or in its tables.
 
     `refuse` where such a step cannot be done again as it was.
@@ -425,17 +429,16 @@ def _whole(run: Run, *, refuse: bool) -> _Kept:
     if not refuse and (why := _smart_is_wrong(run)):
         steps, redone = [], [_again(0, "", why)]
     for record in steps:
-        for name in frames.SCHEMAS:
-            try:
-                parts.read(run.path, record, name)
-            except FlashtwinError as error:
-                why, place = why_of(error), parts.at(run.path, record.step, name)
-                if refuse:
-                    hint = _NO_OTHER.format(line=record.step + 1)
-                    raise damaged(place, why, hint=hint) from error
-                said = _again(record.step, f" ({record.label})", f"parts/{place.name}: {why}")
-                steps, redone = steps[: record.step], [said]
-                return _Kept(steps=steps, checks=told.checks[: len(steps) + 1], redone=redone)
+        try:
+            blocks.read(record)
+        except FlashtwinError as error:
+            why = why_of(error)
+            if refuse:
+                hint = _NO_OTHER.format(line=record.step + 1)
+                raise damaged(blocks.path, why, hint=hint) from error
+            again = _again(record.step, f" ({record.label})", f"{TABLES}: {why}")
+            steps, redone = steps[: record.step], [again]
+            break
     return _Kept(steps=steps, checks=told.checks[: len(steps) + 1], redone=redone)
 
 
@@ -452,29 +455,10 @@ def _again(step: int, label: str, why: str) -> str:
     return f"done again from step {step}{label} on: {why}"
 
 
-def _sweep(run: Run, kept: _Kept) -> None:
-    """Remove what belongs to steps that are not in the journal, and files half written."""
-    path, names = run.path, _names(kept.steps)
+def _sweep(path: Path) -> None:
+    """Remove files half written."""
     with disk(path, "write"):
-        (path / "parts").mkdir(exist_ok=True)
-        for part in (path / "parts").iterdir():
-            if part.name not in names:
-                _remove(part)
         for left in path.iterdir():
             half_kept = left.name.startswith(f"{STATE}-") and left.suffix == ".part"
             if left.suffix == UNFINISHED or half_kept:
-                _remove(left)
-
-
-def _names(steps: Sequence[StepRecord]) -> set[str]:
-    """The files in `parts` that belong to steps."""
-    return {
-        parts.at(Path(), record.step, name).name for record in steps for name in record.tables or ()
-    }
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink()
+                remove_tree(left)

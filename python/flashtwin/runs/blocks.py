@@ -1,0 +1,170 @@
+"""What the steps of a run measured while it goes on: one file, `steps.tables`, a block a step.
+
+The journal's line of a step says where its block lies and what its digest is (`Block`); a block has
+all tables of the step (`_core.pack_tables`), without the number of the step. Invariants: a block is
+written before its line, and blocks lie one after another in the order of the steps; what lies after
+the last step of the journal is of a step that never ended, and the next one takes its place; a
+block that is not what was written is never looked into.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from flashtwin import _core
+from flashtwin.model.step import NotPossible, Result
+from flashtwin.outputs import disk
+from flashtwin.runs import frames
+from flashtwin.runs.frames import Table
+from flashtwin.runs.journal import Block, StepRecord
+from flashtwin.runs.storage import (
+    TABLE_SHARE,
+    damaged,
+    digest_of,
+    is_there,
+    memory_bytes,
+    open_file,
+    remove_tree,
+)
+
+TABLES = "steps.tables"
+
+
+class Blocks:
+    """The file of a run, open; closed with the object."""
+
+    def __init__(self, run: Path, descriptor: int) -> None:
+        self.path = run / TABLES
+        # A file object, so that one that is forgotten is closed.
+        self._file = os.fdopen(descriptor, "rb", buffering=0)
+
+    @classmethod
+    def made(cls, run: Path) -> Blocks:
+        """A new file, to write to; of two processes that make it at once, one is refused."""
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        return cls(run, os.open(run / TABLES, flags, 0o666))
+
+    @classmethod
+    def taken_up(cls, run: Path, *, again: bool) -> Blocks:
+        """The file of a run that goes on, to write to.
+
+        `again`: the steps can be done again, so a file that is none is made anew; else refused.
+        """
+        path = run / TABLES
+        with disk(path, "write"):
+            if not again:
+                os.close(open_file(path))
+            elif is_there(path) and not path.is_file():
+                remove_tree(path)
+            create = os.O_CREAT if again else 0
+            flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            return cls(run, os.open(path, flags | create, 0o666))
+
+    @classmethod
+    def of(cls, run: Path) -> Blocks:
+        """The file of any run, to read from."""
+        return cls(run, open_file(run / TABLES))
+
+    def close(self) -> None:
+        """Let the file go; safe to call twice."""
+        self._file.close()
+
+    def append(self, steps: Sequence[StepRecord], result: Result, *, durable: bool) -> Block:
+        """Put the tables of the next step after those of `steps`."""
+        tables = frames.of_result(len(steps), result)
+        data = _core.pack_tables(
+            [(name, [*_without_step(table).items()]) for name, table in tables.items()]
+        )
+        handle, begins = self._file.fileno(), _end(steps)
+        with disk(self.path, "write"):
+            try:
+                written = 0
+                while written < len(data):
+                    written += os.pwrite(handle, data[written:], begins + written)
+                if durable:
+                    os.fdatasync(handle)
+            except OSError:
+                os.ftruncate(handle, begins)
+                raise
+        return Block(at=begins, bytes=len(data), sha256=digest_of(data))
+
+    def cut(self, steps: Sequence[StepRecord]) -> None:
+        """Keep the blocks of these steps and nothing after them."""
+        with disk(self.path, "write"):
+            os.ftruncate(self._file.fileno(), _end(steps))
+
+    def read(self, record: StepRecord) -> dict[str, Table]:
+        """The tables of a step, by name; none of one that was not possible."""
+        if record.block is None:
+            return {}
+        whose = f"the tables of step {record.step}"
+        data = self._bytes(record.block)
+        if data is None:
+            raise damaged(self.path, f"{whose} are missing")
+        if digest_of(data) != record.block.sha256:
+            raise damaged(self.path, f"{whose} are not what was written")
+        try:
+            tables = _core.unpack_tables(data, memory_bytes() // TABLE_SHARE // 8)
+        except _core.TableError as error:
+            raise damaged(self.path, f"{whose} are damaged: {error}") from error
+        for name, table in tables.items():
+            if name not in frames.SCHEMAS or not table:
+                raise damaged(self.path, f"{whose} have one that is none of a run")
+            height = len(next(iter(table.values())))
+            whole = {"step": np.full(height, record.step, dtype=np.int64), **table}
+            tables[name] = frames.checked(self.path, name, whole)
+        return tables
+
+    def _bytes(self, block: Block) -> bytes | None:
+        """None where the file is too short for them."""
+        handle = self._file.fileno()
+        with disk(self.path, "read"):
+            size = os.fstat(handle).st_size
+            if block.at + block.bytes > size or block.bytes > memory_bytes() // TABLE_SHARE:
+                return None
+            return os.pread(handle, block.bytes, block.at)
+
+    def joined(self, records: Iterable[StepRecord]) -> dict[str, Table]:
+        """The tables of these steps under one another."""
+        kinds: dict[str, list[Table]] = {name: [] for name in frames.SCHEMAS}
+        for record in records:
+            for name, table in self.read(record).items():
+                mine = kinds[name]
+                if frames.rows(table) and mine and table.keys() != mine[0].keys():
+                    why = f"step {record.step} has other columns than the steps before"
+                    raise damaged(self.path, why)
+                mine += [table] if frames.rows(table) else []
+        return {name: frames.join(name, tables) for name, tables in kinds.items()}
+
+
+def answer_of(record: StepRecord, tables: dict[str, Table]) -> Result | NotPossible:
+    """A step out of its line and its tables."""
+    if record.not_possible is not None:
+        return NotPossible(reason=record.not_possible)
+    table = {name: tables.get(name) or frames.empty(name) for name in frames.SCHEMAS}
+    return Result(
+        label=record.label,
+        start_ns=record.start_ns,
+        duration_ns=record.duration_ns,
+        series=frames.series_of(table["series"], record.step),
+        jobs=record.jobs,
+        hist=frames.histograms(table["hist"], record.step),
+        xray=frames.columns_of(table["xray"], record.step),
+        meter=frames.columns_of(table["meter"], record.step),
+        smart=record.smart,
+        note=record.note,
+        cut=record.cut,
+    )
+
+
+def _without_step(table: Table) -> Table:
+    return {name: values for name, values in table.items() if name != "step"}
+
+
+def _end(steps: Sequence[StepRecord]) -> int:
+    """Where the blocks of these steps end."""
+    return max((step.block.at + step.block.bytes for step in steps if step.block), default=0)
