@@ -16,6 +16,7 @@ __all__ = [
     "TableError",
     "TraceError",
     "Twin",
+    "fio_memory",
     "load_spec",
     "pack_tables",
     "parse_spec",
@@ -260,6 +261,7 @@ class Twin:
     def smart(self) -> dict[str, Any]: ...
     def purge(self) -> Outcome: ...
 
+def fio_memory(jobs_json: str, capacity_bytes: int) -> tuple[int, int, int]: ...
 def load_spec(
     target: str,
     search: list[str],

@@ -13,6 +13,11 @@ from flashtwin.catalogue.loader import load
 from flashtwin.drives import memory
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import FlashtwinError
+from flashtwin.fio import run
+from flashtwin.fio.language.lines import read_text
+from flashtwin.fio.language.script import typed
+from flashtwin.fio.plan.files import Target
+from flashtwin.fio.plan.plan import plan
 from flashtwin.fio.run import FioTwin
 
 # What a drive adds to a process that has everything loaded, in a child of its own.
@@ -142,3 +147,82 @@ def test_the_limit_of_a_control_group_counts(
     assert memory.available_bytes() == 1_900_000_000
     (proc / "self" / "cgroup").write_text("")
     assert memory.available_bytes() == 8_000_000 * 1024
+
+
+SAMPLES = """
+import resource
+from pathlib import Path
+from flashtwin.catalogue.loader import load
+from flashtwin.drives.twin import Twin
+from flashtwin.errors import FlashtwinError
+from flashtwin.model.step import Job, Run
+twin = Twin(load("bx500-240", scale="1/16"))
+job = Job(name="a", rw="read", block_bytes=1 << 20, runtime_s=3000.0, rate_bytes_s=10**8)
+lines = Path("/proc/self/status").read_text().splitlines()
+size = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmSize"))
+resource.setrlimit(resource.RLIMIT_AS, (size + (60 << 20),) * 2)
+try:
+    twin.do(Run(label="w", jobs=(job,), sample_s=0.0001), lambda progress: True)
+except FlashtwinError as error:
+    print(error.exit_code, error.message)
+"""
+
+
+def test_samples_that_outgrow_memory_are_a_sentence_and_no_abort() -> None:
+    done = child(SAMPLES)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("3 there is not enough memory: the samples of a step")
+
+
+LOGS = """
+import resource
+from pathlib import Path
+from flashtwin.catalogue.loader import load
+from flashtwin.errors import FlashtwinError
+from flashtwin.fio.language.lines import read_text
+from flashtwin.fio.language.script import typed
+from flashtwin.fio.plan.files import Target
+from flashtwin.fio.plan.plan import plan
+from flashtwin.fio.run import FioTwin, check_memory, run_plan
+spec = load("bx500-240", scale="1/16")
+text = "[a]\\nrw=randread\\nbs=4k\\nsize=4g\\nnorandommap=1\\nwrite_lat_log=x\\n"
+target = Target(name="a", bytes=spec.capacity_bytes)
+made = plan(typed(read_text(text), environment={}).jobs, target)
+twin = FioTwin(spec)
+lines = Path("/proc/self/status").read_text().splitlines()
+size = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmSize"))
+resource.setrlimit(resource.RLIMIT_AS, (size + (16 << 20),) * 2)
+try:
+    run_plan(twin, made, lambda progress: True)
+except FlashtwinError as error:
+    print(error.exit_code, error.message)
+"""
+
+
+def test_logs_that_outgrow_memory_are_a_sentence_and_no_abort() -> None:
+    done = child(LOGS)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("3 there is not enough memory: what the jobs keep")
+
+
+@pytest.mark.parametrize(
+    ("options", "hint"),
+    [
+        ("rw=randread size=12g bs=512 numjobs=8 filename=x", "norandommap"),
+        ("rw=read size=1m bs=4k numjobs=4096", "numjobs"),
+        ("rw=randwrite size=12g bs=4k norandommap=1 write_lat_log=y", "log_avg_msec"),
+    ],
+)
+def test_what_jobs_take_is_refused_beforehand_with_what_to_change(
+    monkeypatch: pytest.MonkeyPatch, options: str, hint: str
+) -> None:
+    spec = load("bx500-240", scale="1/16")
+    text = "[a]\n" + "\n".join(options.split()) + "\n"
+    target = Target(name="a", bytes=spec.capacity_bytes)
+    made = plan(typed(read_text(text), environment={}).jobs, target)
+    run.check_memory(spec, made)
+    monkeypatch.setattr(run, "available_bytes", lambda: spec.memory_bytes + (20 << 20))
+    with pytest.raises(FlashtwinError) as refused:
+        run.check_memory(spec, made)
+    assert refused.value.exit_code == 3 and hint in str(refused.value.hint)
+    assert "the jobs take about" in refused.value.message

@@ -21,6 +21,14 @@ pub fn has_room(bytes: u64) -> bool {
     usize::try_from(bytes).is_ok_and(|bytes| asked.try_reserve_exact(bytes).is_ok())
 }
 
+/// Makes room for one more element, as a push does, in steps that double; false where it cannot be
+/// had, and then nothing has changed. A push behind it does not end the process.
+#[inline]
+#[must_use]
+pub fn grows<T>(column: &mut Vec<T>) -> bool {
+    column.len() < column.capacity() || column.try_reserve(1).is_ok()
+}
+
 /// Asks for huge pages under a vector's allocation, before it is written for the first time.
 #[allow(unsafe_code)]
 fn want_huge_pages<T>(table: &Vec<T>) {

@@ -178,6 +178,12 @@ impl Drive {
         self.path.damage()
     }
 
+    /// The X-ray as it is.
+    #[must_use]
+    pub fn xray(&self) -> &Xray {
+        &self.xray
+    }
+
     /// The X-ray's samples up to now, the last interval's included.
     pub fn close_xray(&mut self) -> &Xray {
         self.look(self.now);

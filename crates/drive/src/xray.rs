@@ -1,6 +1,6 @@
 //! The X-ray: what happened inside, on the host's time axis. It explains and never feeds a finding.
 
-use flashtwin_base::Nanos;
+use flashtwin_base::{Nanos, memory};
 use flashtwin_ftl::Ftl;
 use flashtwin_nand::energy::FJ_PER_UJ;
 
@@ -83,6 +83,8 @@ pub struct Xray {
     /// Those values, column by column within a sample.
     values: Vec<i64>,
     wear: Wear,
+    /// A sample found no memory: there are no more.
+    lacks_memory: bool,
 }
 
 const _: () = assert!(WIDTH <= 64, "a bit for each column");
@@ -126,6 +128,7 @@ impl Xray {
             changed: Vec::new(),
             values: Vec::new(),
             wear: Wear::default(),
+            lacks_memory: false,
         }
     }
 
@@ -139,6 +142,7 @@ impl Xray {
             now + every
         };
         self.last = [0; WIDTH];
+        self.lacks_memory = false;
         self.changed.clear();
         self.values.clear();
     }
@@ -156,7 +160,22 @@ impl Xray {
         while self.next <= to {
             self.take(self.next, inside);
             self.next += self.every;
+            if self.lacks_memory {
+                self.next = Nanos::NEVER;
+            }
         }
+    }
+
+    /// Whether samples are lacking because there was no memory for them.
+    #[must_use]
+    pub fn lacks_memory(&self) -> bool {
+        self.lacks_memory
+    }
+
+    /// Bytes that [`Xray::columns`] takes.
+    #[must_use]
+    pub fn columns_bytes(&self) -> u64 {
+        (self.changed.len() * WIDTH * size_of::<i64>()) as u64
     }
 
     /// Takes a last, shorter interval's sample.
@@ -230,6 +249,11 @@ impl Xray {
         let mut changed = 0u64;
         for (column, (last, value)) in self.last.iter().zip(row).enumerate() {
             changed |= u64::from(last != value) << column;
+        }
+        let more = changed.count_ones() as usize;
+        if self.values.try_reserve(more).is_err() || !memory::grows(&mut self.changed) {
+            self.lacks_memory = true;
+            return;
         }
         let mut left = changed;
         while left != 0 {

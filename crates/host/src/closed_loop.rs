@@ -178,7 +178,7 @@ pub fn run_telling<D: Device>(
             for completion in &done {
                 host.complete(device, now, *completion);
                 let due = host.ticks.is_due(host.completions, host.bytes);
-                if due && tick(host.progress(now)) == Flow::Stop {
+                if due && (host.sampler.lacks_memory() || tick(host.progress(now)) == Flow::Stop) {
                     host.stop(now);
                 }
             }
@@ -438,6 +438,7 @@ impl<'a> Host<'a> {
             start: self.start,
             end,
             stopped: self.stopped,
+            lacks_memory: self.sampler.lacks_memory(),
             series: self.sampler.finish(end),
             jobs: self
                 .jobs

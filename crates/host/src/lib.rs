@@ -6,11 +6,13 @@
 
 mod closed_loop;
 pub mod fio;
+mod needs;
 mod outcome;
 mod phase;
 mod series;
 
 pub use closed_loop::{Flow, Progress, TICK, TICK_BYTES, run, run_telling};
+pub use needs::Needs;
 pub use outcome::{Errors, JobTotals, Outcome};
 pub use phase::{MAX_OUTSTANDING, Phase, PhaseError};
 pub use series::Series;

@@ -72,6 +72,8 @@ pub struct Outcome {
     pub end: Nanos,
     /// Whether the caller's tick cut it short.
     pub stopped: bool,
+    /// What was to be kept of it found no memory: the phase ended there, and is of no use.
+    pub lacks_memory: bool,
     /// What completed in each interval, ramps included.
     pub series: Series,
     /// One entry a job, in order.

@@ -5,7 +5,7 @@
 //! Every interval has a row for each direction that the phase uses, also when nothing completed: a
 //! stall is data. The columns are those of `model/series.py`.
 
-use flashtwin_base::Nanos;
+use flashtwin_base::{Nanos, memory};
 use flashtwin_workload::Direction;
 
 /// The columns, all of one length; times in nanoseconds since the phase began.
@@ -45,7 +45,21 @@ impl Series {
         ]
     }
 
-    fn push(&mut self, from: Nanos, length: Nanos, direction: Direction, sum: &Sum) {
+    /// Writes a row, where there is memory for it.
+    fn push(&mut self, from: Nanos, length: Nanos, direction: Direction, sum: &Sum) -> bool {
+        let columns = [
+            &mut self.t_ns,
+            &mut self.dt_ns,
+            &mut self.direction,
+            &mut self.ios,
+            &mut self.bytes,
+            &mut self.lat_sum_ns,
+            &mut self.lat_min_ns,
+            &mut self.lat_max_ns,
+        ];
+        if !columns.into_iter().all(memory::grows) {
+            return false;
+        }
         self.t_ns.push(from.0 as i64);
         self.dt_ns.push(length.0 as i64);
         self.direction.push(direction as i64);
@@ -55,6 +69,7 @@ impl Series {
             .push(i64::try_from(sum.latency).unwrap_or(i64::MAX));
         self.lat_min_ns.push(sum.shortest() as i64);
         self.lat_max_ns.push(sum.longest as i64);
+        true
     }
 }
 
@@ -105,6 +120,8 @@ pub(crate) struct Sampler {
     used: [bool; 3],
     sums: [Sum; 3],
     series: Series,
+    /// A row found no memory: the series ends there.
+    lacks_memory: bool,
 }
 
 impl Sampler {
@@ -119,6 +136,7 @@ impl Sampler {
             used,
             sums,
             series,
+            lacks_memory: false,
         }
     }
 
@@ -135,6 +153,10 @@ impl Sampler {
     fn close_before(&mut self, at: Nanos) {
         while at > self.to {
             self.write_rows(self.to);
+            if self.lacks_memory {
+                (self.from, self.to) = (self.to, Nanos::NEVER);
+                return;
+            }
             (self.from, self.to) = (self.to, self.to + self.interval);
             self.sums = [Sum::NOTHING; 3];
         }
@@ -146,9 +168,16 @@ impl Sampler {
             .into_iter()
             .filter(|d| self.used[*d as usize])
         {
-            self.series
-                .push(from, length, direction, &self.sums[direction as usize]);
+            let sum = &self.sums[direction as usize];
+            self.lacks_memory =
+                self.lacks_memory || !self.series.push(from, length, direction, sum);
         }
+    }
+
+    /// Whether the series ended before the phase, for want of memory.
+    #[inline]
+    pub fn lacks_memory(&self) -> bool {
+        self.lacks_memory
     }
 
     /// The series of a phase that ends at `end`, at or after its last completion.

@@ -1,14 +1,18 @@
 //! Results as Python sees them: dictionaries of numpy arrays.
 
-use flashtwin_base::Nanos;
+use flashtwin_base::{Nanos, memory};
 use flashtwin_drive::xray::{COLUMNS, Xray};
 use flashtwin_host::Outcome;
 use numpy::{IntoPyArray, PyArray1};
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList};
 use serde_json::Value;
 
 use crate::fio;
+
+/// What to say where what is kept of a step found no memory.
+pub const SAMPLES: &str = "the samples of a step take more than can be had";
 
 /// What a step comes to, before it crosses over.
 pub struct Answer {
@@ -23,6 +27,10 @@ pub fn answer<'py>(
     mut answer: Answer,
     xray: &Xray,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let cut = answer.outcome.as_ref().is_some_and(|o| o.lacks_memory);
+    if cut || xray.lacks_memory() || !memory::has_room(xray.columns_bytes()) {
+        return Err(PyMemoryError::new_err(SAMPLES));
+    }
     let result = PyDict::new(py);
     result.set_item("start_ns", answer.start.0)?;
     result.set_item("duration_ns", (answer.end - answer.start).0)?;

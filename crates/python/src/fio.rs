@@ -2,13 +2,16 @@
 //!
 //! Arrays are made of logs alone, so that who asks for none does not wait for numpy.
 
-use flashtwin_base::Histogram;
-use flashtwin_host::Outcome;
+use flashtwin_base::{Histogram, Nanos};
 use flashtwin_host::fio::{Averages, FioTotals, Moments, Requests, Side, Stats, SteadyTotals};
+use flashtwin_host::{Needs, Outcome, Phase};
 use flashtwin_workload::Direction;
 use numpy::IntoPyArray;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyList};
+
+use crate::twin;
 
 /// All that a phase of fio's comes to.
 pub fn answer(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
@@ -18,6 +21,19 @@ pub fn answer(py: Python<'_>, outcome: Outcome) -> PyResult<Bound<'_, PyDict>> {
     answer.set_item("stopped", outcome.stopped)?;
     answer.set_item("rows", rows(py, outcome.fio)?)?;
     Ok(answer)
+}
+
+/// What to say where what is kept of the jobs found no memory.
+pub const LOGS: &str = "what the jobs keep for their logs takes more than can be had";
+
+/// Bytes of memory that jobs take which run side by side: files, slots and logs.
+#[pyfunction]
+pub fn fio_memory(jobs_json: &str, capacity_bytes: u64) -> PyResult<(u64, u64, u64)> {
+    let jobs = twin::parse(jobs_json, capacity_bytes, 0)?;
+    let sample = Nanos(u64::MAX / 2);
+    let phase = Phase::new(jobs, sample).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let Needs { files, slots, logs } = phase.needs();
+    Ok((files, slots, logs))
 }
 
 /// A dictionary for each job, in order.

@@ -25,6 +25,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("TraceError", py.get_type::<trace::TraceError>())?;
     module.add_class::<spec::Spec>()?;
     module.add_class::<twin::Twin>()?;
+    module.add_function(wrap_pyfunction!(fio::fio_memory, module)?)?;
     module.add_function(wrap_pyfunction!(spec::load_spec, module)?)?;
     module.add_function(wrap_pyfunction!(spec::parse_spec, module)?)?;
     module.add_function(wrap_pyfunction!(trace::survey_trace, module)?)?;

@@ -78,7 +78,7 @@ fn identity(spec: &Spec, seed: u64) -> Identity {
     }
 }
 
-fn parse(text: &str, capacity: u64, seed: u64) -> PyResult<Vec<Job>> {
+pub fn parse(text: &str, capacity: u64, seed: u64) -> PyResult<Vec<Job>> {
     let wrong = |text: String| PyValueError::new_err(text);
     let raw: Vec<RawJob> = serde_json::from_str(text).map_err(|e| wrong(e.to_string()))?;
     let job = |raw: RawJob| {
@@ -129,6 +129,9 @@ impl Twin {
         while self.drive.now() < end {
             let to = end.min(self.drive.now() + REST_PIECE);
             self.drive.advance(to, &mut Vec::new());
+            if self.drive.xray().lacks_memory() {
+                return Verdict::Raised(PyMemoryError::new_err(convert::SAMPLES));
+            }
             match ask(watch, 0, to - start) {
                 Verdict::Go => {}
                 other => return other,
@@ -145,6 +148,16 @@ fn has_room(spec: &Spec) -> PyResult<()> {
         return Ok(());
     }
     let said = format!("the simulated drive takes {bytes} bytes of memory, which cannot be had");
+    Err(PyMemoryError::new_err(said))
+}
+
+fn has_tables(phase: &Phase) -> PyResult<()> {
+    let needs = phase.needs();
+    let bytes = needs.files + needs.slots;
+    if memory::has_room(bytes) {
+        return Ok(());
+    }
+    let said = format!("the jobs take {bytes} bytes of memory, which cannot be had");
     Err(PyMemoryError::new_err(said))
 }
 
@@ -207,6 +220,7 @@ impl Twin {
         let jobs = parse(jobs_json, self.drive.capacity_bytes(), self.identity.seed)?;
         let wrong = |text: String| PyValueError::new_err(text);
         let phase = Phase::new(jobs, Nanos(sample_ns)).map_err(|e| wrong(e.to_string()))?;
+        has_tables(&phase)?;
         let drive = &mut self.drive;
         let (outcome, verdict) = py.detach(|| {
             let start = drive.now();
@@ -250,6 +264,7 @@ impl Twin {
         // Nobody sees a series or an X-ray of it: one sample each.
         let sample = Nanos(u64::MAX / 2);
         let phase = Phase::new(jobs, sample).map_err(|e| PyValueError::new_err(e.to_string()))?;
+        has_tables(&phase)?;
         let drive = &mut self.drive;
         let (outcome, verdict) = py.detach(|| {
             let start = drive.now();
@@ -278,6 +293,9 @@ impl Twin {
             return Err(raised);
         }
         self.drive.close_xray();
+        if outcome.lacks_memory {
+            return Err(PyMemoryError::new_err(fio::LOGS));
+        }
         fio::answer(py, outcome)
     }
 

@@ -34,7 +34,7 @@ def run(read: Script, variant: Variant, asked: Asked, replaying: Replaying, quie
     from flashtwin.cli.fio_readonly import check_traces
     from flashtwin.fio.plan.files import Target
     from flashtwin.fio.plan.plan import plan
-    from flashtwin.fio.run import FioTwin
+    from flashtwin.fio.run import FioTwin, check_memory
     from flashtwin.runner import stop
 
     on, spec = variant.drive, variant.spec()
@@ -45,6 +45,7 @@ def run(read: Script, variant: Variant, asked: Asked, replaying: Replaying, quie
     if asked.parse_only:
         return DONE
     check_logs(read, made, on, asked, quiet)
+    check_memory(spec, made, asked.shape.status_ns)
     twin = FioTwin(spec, seed=variant.seed)
     with stop.listening() as asks, Answer(made, asked) as answer:
         found = _run(twin, made, asked, answer, asks, quiet)

@@ -117,7 +117,7 @@ class Twin:
     def do(self, step: Step, watch: Watch) -> Result | NotPossible:
         """Carry out one step; everything is possible on a twin."""
         try:
-            return self._answer(step, _heard(watch))
+            return memory.made(lambda: self._answer(step, _heard(watch)))
         except _core.Stopped as stopped:
             raise Interrupted(step.label) from stopped
 

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 
 from flashtwin import _core
 from flashtwin.drives.handed import jobs_json
-from flashtwin.drives.memory import check, made
-from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.drives.memory import available_bytes, check, made, roughly
+from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.fio.language.errors import JobFileError
 from flashtwin.fio.plan.plan import Plan, Process
 from flashtwin.model.job import Job
@@ -32,6 +32,13 @@ if TYPE_CHECKING:
 
 
 Rows = Sequence["FioRow"]
+
+# What a process takes while its numbers are made into the answer, as measured with 4,096 of them.
+ROW_BYTES = 75_000
+# What to change, by what takes the most.
+_MAPS = "random maps take the most: norandommap=1, a smaller size or a larger bs"
+_PROCESSES = "the processes take the most: a smaller numjobs or iodepth"
+_LOGS = "logs of single requests take the most: log_avg_msec=1000, or a shorter runtime"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +91,36 @@ def run_plan(
             row["ended_all"] and one.clone.job["exit_what"] == "all" for one, row in ended
         )
     return found
+
+
+def check_memory(spec: _core.Spec, plan: Plan, status_ns: int = 0) -> None:
+    """Refuse jobs that take more memory than there is beside the drive, and say what to change.
+
+    Phases follow one another, but what they have logged stays until it is written.
+    """
+    check(spec)
+    needs = [
+        _core.fio_memory(
+            jobs_json([_with_status(process.job, status_ns) for process in phase]), spec.capacity_bytes
+        )
+        for phase in plan.phases
+    ]
+    if not needs:
+        return
+    parts = {
+        _MAPS: max(files for files, _, _ in needs),
+        _PROCESSES: max(slots for _, slots, _ in needs) + ROW_BYTES * len(plan.processes),
+        _LOGS: sum(logs for _, _, logs in needs),
+    }
+    jobs_bytes = sum(parts.values())
+    there = available_bytes()
+    if there is not None and spec.memory_bytes + jobs_bytes > there:
+        raise FlashtwinError(
+            f"the jobs take about {roughly(jobs_bytes)} of memory, the drive takes"
+            f" {roughly(spec.memory_bytes)} to simulate, and {roughly(there)} are there",
+            hint=max(parts, key=lambda hint: parts[hint]),
+            exit_code=ENVIRONMENT,
+        )
 
 
 def _with_status(job: Job, status_ns: int) -> Job:
@@ -158,11 +195,11 @@ class FioTwin:
 
         `on_status` hears the rows so far, without logs, each time that a status is due.
         """
-        answer = self._drive.fio(
-            jobs_json(jobs),
-            lambda done, ns: watch(Progress(bytes=done, drive_s=ns / 1e9)),
-            on_status,
-        )
+
+        def moved(done: int, ns: int) -> bool:
+            return watch(Progress(bytes=done, drive_s=ns / 1e9))
+
+        answer = made(lambda: self._drive.fio(jobs_json(jobs), moved, on_status))
         return Counts(
             start_ns=answer["start_ns"],
             duration_ns=answer["duration_ns"],

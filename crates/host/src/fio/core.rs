@@ -43,6 +43,8 @@ pub(crate) struct Core {
     /// Processes that have not ended.
     pub running: usize,
     kept: u64,
+    /// What a job keeps of its requests found no memory.
+    pub no_room: bool,
 }
 
 impl Core {
@@ -63,6 +65,7 @@ impl Core {
             ended: false,
             running: 0,
             kept: 0,
+            no_room: false,
         }
     }
 
@@ -128,6 +131,11 @@ impl Core {
     pub fn keeps(&mut self) -> bool {
         self.kept += 1;
         self.kept <= MAX_REQUESTS
+    }
+
+    /// Whether something that was to be kept found no memory.
+    pub fn lacks_memory(&self) -> bool {
+        self.no_room || self.sampler.lacks_memory()
     }
 
     /// Whether more would have been kept than is possible.

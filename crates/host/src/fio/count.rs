@@ -120,6 +120,7 @@ impl Counting {
             core.hist[direction as usize].record(lat.0);
             self.tally.add(bytes, lat);
             self.count(now, direction, slot);
+            core.no_room |= self.lacks_memory();
         }
         kept
     }
@@ -143,6 +144,12 @@ impl Counting {
         if let Some(averages) = &mut self.averages {
             averages.add(now, way, bytes, [lat - clat, clat, lat]);
         }
+    }
+
+    /// Whether the means of its windows found no memory.
+    #[inline]
+    fn lacks_memory(&self) -> bool {
+        self.averages.as_ref().is_some_and(Averager::lacks_memory)
     }
 
     #[inline]
@@ -180,7 +187,7 @@ impl Counting {
             file: slot.ask.file,
             direction,
         };
-        requests.push(self.begin, record);
+        core.no_room |= !requests.push(self.begin, record);
         true
     }
 

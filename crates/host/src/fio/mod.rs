@@ -25,8 +25,10 @@ use crate::outcome::Outcome;
 use crate::phase::Phase;
 use crate::series::Sampler;
 
+pub(crate) use process::SLOT_BYTES;
 pub use process::{ENOMEM, Failure};
 pub use record::{Averages, DATASYNC, MAX_REQUESTS, Requests, SYNC};
+pub(crate) use record::{REQUEST_BYTES, WINDOW_BYTES};
 pub use stats::{Moments, Side, Stats};
 pub use steady::SteadyTotals;
 
@@ -115,7 +117,8 @@ pub(crate) fn run<D: Device>(
         host.run_due(device, now);
         host.turns += 1;
         let work = host.core.completions.max(host.turns);
-        if host.ticks.is_due(work, host.core.bytes) && tick(host.progress(now)) == Flow::Stop {
+        let due = host.ticks.is_due(work, host.core.bytes);
+        if due && (host.core.lacks_memory() || tick(host.progress(now)) == Flow::Stop) {
             host.stop(now);
         }
     }
@@ -250,7 +253,7 @@ impl<'a> Host<'a> {
         if std::mem::take(&mut self.core.ended) {
             self.open_gates(now);
         }
-        if self.core.kept_too_many() {
+        if self.core.kept_too_many() || self.core.lacks_memory() {
             self.end_all(now);
         }
     }
@@ -341,6 +344,7 @@ impl<'a> Host<'a> {
     }
 
     fn outcome(self, phase: &Phase, end: Nanos) -> Outcome {
+        let lacks_memory = self.core.lacks_memory();
         let Core {
             start,
             sampler,
@@ -364,6 +368,7 @@ impl<'a> Host<'a> {
             start,
             end,
             stopped: self.stopped,
+            lacks_memory,
             series: sampler.finish(end),
             jobs,
             hist: hist

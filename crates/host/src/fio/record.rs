@@ -1,9 +1,13 @@
 //! What is kept of single requests: each of them, or means over windows.
 
-use flashtwin_base::Nanos;
+use flashtwin_base::{Nanos, memory};
 
-/// Requests that the jobs of a phase may keep together: each takes 53 bytes.
+/// Requests that the jobs of a phase may keep together.
 pub const MAX_REQUESTS: u64 = 1 << 25;
+/// Bytes of a request that is kept.
+pub(crate) const REQUEST_BYTES: u64 = 6 * 8 + 4 + 1;
+/// Bytes of a row of means.
+pub(crate) const WINDOW_BYTES: u64 = 7 * 8 + 1;
 
 /// The direction that a record has for fsync.
 pub const SYNC: u8 = 3;
@@ -48,7 +52,11 @@ pub(crate) struct Record {
 }
 
 impl Requests {
-    pub(crate) fn push(&mut self, begin: Nanos, record: Record) {
+    /// Keeps a request, where there is memory for it.
+    pub(crate) fn push(&mut self, begin: Nanos, record: Record) -> bool {
+        if !self.grows() {
+            return false;
+        }
         self.start_ns.push((record.start - begin).0);
         self.issue_ns.push((record.issue - begin).0);
         self.complete_ns.push((record.complete - begin).0);
@@ -57,6 +65,22 @@ impl Requests {
         self.bytes.push(record.bytes);
         self.file.push(record.file);
         self.direction.push(record.direction);
+        true
+    }
+
+    #[inline]
+    fn grows(&mut self) -> bool {
+        let times = [
+            &mut self.start_ns,
+            &mut self.issue_ns,
+            &mut self.complete_ns,
+            &mut self.number,
+            &mut self.offset,
+            &mut self.bytes,
+        ];
+        times.into_iter().all(memory::grows)
+            && memory::grows(&mut self.file)
+            && memory::grows(&mut self.direction)
     }
 
     /// How many.
@@ -93,6 +117,21 @@ pub struct Averages {
     pub lat_ns: Vec<u64>,
 }
 
+impl Averages {
+    fn grows(&mut self) -> bool {
+        let columns = [
+            &mut self.end_ns,
+            &mut self.dt_ns,
+            &mut self.ios,
+            &mut self.bytes,
+            &mut self.slat_ns,
+            &mut self.clat_ns,
+            &mut self.lat_ns,
+        ];
+        columns.into_iter().all(memory::grows) && memory::grows(&mut self.direction)
+    }
+}
+
 /// What a window has gathered of one direction.
 #[derive(Clone, Copy, Debug, Default)]
 struct Gathered {
@@ -111,6 +150,8 @@ pub(crate) struct Averager {
     maxima: bool,
     open: [Gathered; 3],
     rows: Averages,
+    /// A row found no memory: there are no more.
+    lacks_memory: bool,
 }
 
 impl Averager {
@@ -122,7 +163,13 @@ impl Averager {
             maxima,
             open: [Gathered::default(); 3],
             rows: Averages::default(),
+            lacks_memory: false,
         }
+    }
+
+    /// Whether a row found no memory.
+    pub fn lacks_memory(&self) -> bool {
+        self.lacks_memory
     }
 
     /// Counts a completion at `now`, with its slat, clat and lat.
@@ -153,6 +200,10 @@ impl Averager {
             let share = if self.maxima { 1 } else { open.ios };
             let [slat, clat, lat] = open.latencies.map(|sum| sum / share);
             let rows = &mut self.rows;
+            if self.lacks_memory || !rows.grows() {
+                self.lacks_memory = true;
+                return;
+            }
             rows.end_ns.push((end - self.epoch).0);
             rows.dt_ns.push((end - self.from).0);
             rows.direction.push(direction as u8);

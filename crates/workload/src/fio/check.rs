@@ -148,7 +148,9 @@ impl Fio {
     }
 
     /// The smallest request of any direction.
-    pub(crate) fn least_block(&self) -> u64 {
+    /// The shortest request of a checked job.
+    #[must_use]
+    pub fn least_block(&self) -> u64 {
         let blocks = self.blocks.iter().flatten();
         blocks.map(|blocks| blocks.least).min().unwrap_or(1)
     }

@@ -40,12 +40,25 @@ pub(crate) struct File {
     zones: [Zones; 3],
 }
 
+/// Blocks of the map of a file, where it has one.
+fn map_blocks(fio: &Fio, span: Span, random: bool) -> Option<u64> {
+    let least = fio.least_block();
+    let reach = fio.strides.map_or(span.used(), |strides| strides.range);
+    let mapped = random && fio.distribution.kind == Kinds::Random && fio.random_map;
+    (mapped && reach >= least).then_some(reach / least)
+}
+
+/// Bytes of memory that a file takes, its map included.
+pub(super) fn bytes_of(fio: &Fio, span: Span, random: bool) -> u64 {
+    let map = map_blocks(fio, span, random).map_or(0, BlockMap::bytes_of);
+    size_of::<File>() as u64 + map
+}
+
 impl File {
     /// A file at its beginning; `random` is of a job with random offsets.
     pub fn new(fio: &Fio, span: Span, random: bool, rng: &mut Rng) -> File {
         let used = span.used();
         let distribution = &fio.distribution;
-        let uniform = distribution.kind == Kinds::Random;
         let least = fio.least_block();
         let ranks = random
             .then(|| Ranks::new(distribution, used.div_ceil(least).max(1), rng))
@@ -59,14 +72,13 @@ impl File {
             Zones::new(distribution, direction, (used / grain).max(1), grain)
         });
         let reach = fio.strides.map_or(used, |strides| strides.range);
-        let map = random && uniform && fio.random_map && reach >= least;
         File {
             span,
             home: span.home(),
             reach,
             last_start: [NOWHERE; 3],
             last_end: [span.offset; 3],
-            map: map.then(|| BlockMap::new(reach / least)),
+            map: map_blocks(fio, span, random).map(BlockMap::new),
             starts_only: fio.random_starts,
             done: false,
             door: Door::default(),

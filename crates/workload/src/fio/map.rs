@@ -16,6 +16,12 @@ pub struct BlockMap {
 }
 
 impl BlockMap {
+    /// Bytes of memory of a map of `blocks`: a bit each, and a 64th of that in the levels above.
+    #[must_use]
+    pub fn bytes_of(blocks: u64) -> u64 {
+        blocks.div_ceil(WORD).saturating_mul(8) * 65 / 64
+    }
+
     /// All of `blocks` free.
     #[must_use]
     pub fn new(blocks: u64) -> BlockMap {

@@ -573,6 +573,15 @@ impl Default for Fio {
 }
 
 impl Fio {
+    /// Bytes of memory that the files of a checked job take, `random` where its offsets are drawn:
+    /// the spans, twice, and what is known of each.
+    #[must_use]
+    pub fn files_bytes(&self, random: bool) -> u64 {
+        let spans = 2 * size_of_val(self.spans.as_slice()) as u64;
+        let bytes = |span: &Span| file::bytes_of(self, *span, random);
+        spans + self.spans.iter().map(bytes).sum::<u64>()
+    }
+
     /// The directions of the trace that is replayed, if one is.
     #[must_use]
     pub fn replays(&self) -> Option<Triple<bool>> {

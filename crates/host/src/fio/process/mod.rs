@@ -18,12 +18,12 @@ mod submit;
 
 use std::collections::VecDeque;
 
-use flashtwin_base::{Device, Nanos, Status};
+use flashtwin_base::{Completion, Device, Nanos, Status};
 use flashtwin_workload::fio::{Fio, FioAsk, Kind};
 use flashtwin_workload::{Direction, Job};
 
 use crate::fio::FioTotals;
-use crate::fio::core::Core;
+use crate::fio::core::{Core, Outgoing};
 use crate::fio::count::Counting;
 use crate::fio::pace::{Minimum, Pacer, Thinking};
 use crate::fio::steady::SteadyTotals;
@@ -62,6 +62,11 @@ pub(crate) struct Slot {
     /// The trace says that it is acknowledged once it is on flash.
     pub fua: bool,
 }
+
+/// Bytes of a slot in all lists that have an entry for it: its own, those of the numbers of free,
+/// queued, arrived and owned ones, the requests that found the device full, and the completions.
+pub(crate) const SLOT_BYTES: u64 =
+    (size_of::<Slot>() + 4 + 4 + 8 + 4 + size_of::<Outgoing>() + size_of::<Completion>()) as u64;
 
 /// Where the loop goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
