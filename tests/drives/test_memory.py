@@ -157,6 +157,7 @@ from flashtwin.drives.twin import Twin
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.step import Job, Run
 twin = Twin(load("bx500-240", scale="1/16"))
+twin.open()
 job = Job(name="a", rw="read", block_bytes=1 << 20, runtime_s=3000.0, rate_bytes_s=10**8)
 lines = Path("/proc/self/status").read_text().splitlines()
 size = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmSize"))

@@ -130,6 +130,7 @@ def peak():
     return now
 
 twin = Twin(load("bx500-240", scale="1/16"))
+twin.open()
 job = dict(name="a", rw=sys.argv[2], block_bytes=1 << 20, rate_bytes_s=10**8)
 samples = int(sys.argv[1])
 def run(count):
