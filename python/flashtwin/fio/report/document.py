@@ -11,6 +11,7 @@ a job that did nothing of the kind, and never left out.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from flashtwin.fio.report.job import (
@@ -32,6 +33,7 @@ from flashtwin.model.buckets import Bins, middle_of, percentiles_of
 
 # What fio says of the time left when there is nothing to estimate.
 NO_ETA = 2147483647
+_IDLE = Direction()
 
 
 def document(
@@ -100,6 +102,16 @@ def _target(job: JobReport) -> dict[str, Any]:
 
 
 def _direction(one: Direction, whole: int, style: Style, plus: bool) -> dict[str, Any]:
+    """What a direction did; of one that did nothing it is the same for all jobs."""
+    return _idle(style, plus) if one == _IDLE else _moved(one, whole, style, plus)
+
+
+@cache
+def _idle(style: Style, plus: bool) -> dict[str, Any]:
+    return _moved(_IDLE, 0, style, plus)
+
+
+def _moved(one: Direction, whole: int, style: Style, plus: bool) -> dict[str, Any]:
     seconds = one.runtime_ms / 1000
     rate = one.bytes * 1000 // one.runtime_ms if one.runtime_ms else 0
     share = share_of(int(one.bw.mean), whole / 1024) if one.bw.count else 0.0

@@ -7,13 +7,13 @@ microseconds.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.fio.report.counted import Counted, reports
 from flashtwin.fio.report.document import document
+from flashtwin.fio.report.indented import indented
 from flashtwin.fio.report.job import (
     DEPTHS,
     LEAST_DEPTH,
@@ -138,7 +138,7 @@ def shown(processes: Sequence[Counted], shape: Shape, begin: str = "") -> str:
     if {"json", "json+"} & set(shape.formats):
         plus = "json+" in shape.formats
         answer = document(jobs, version=PROGRAM, unix_ms=ended_ms, plus=plus)
-        parts.append(json.dumps(answer, indent=2) + "\n")
+        parts.append(indented(answer) + "\n")
     if "normal" in shape.formats:
         parts.append(normal(jobs, unix_ms=ended_ms))
     return "".join(parts)
