@@ -11,6 +11,7 @@ mod spec;
 mod tables;
 mod trace;
 mod twin;
+mod watched;
 
 use pyo3::prelude::*;
 

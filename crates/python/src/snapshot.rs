@@ -2,6 +2,7 @@
 //! wanted name is a whole snapshot or the one that was there before.
 
 use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,7 @@ use pyo3::exceptions::{PyException, PyOSError};
 use pyo3::prelude::*;
 
 use crate::spec::Spec;
+use crate::watched::Watched;
 
 create_exception!(
     _core,
@@ -37,18 +39,22 @@ fn told(refusal: Refusal, path: &Path) -> PyErr {
     }
 }
 
-fn beside(path: &Path) -> PathBuf {
+/// A new file beside the wanted one, under a name that nobody can foresee: what stands there, a
+/// link too, is not opened.
+fn beside(path: &Path) -> io::Result<(PathBuf, File)> {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}.part", std::process::id()));
-    path.with_file_name(name)
+    let drawn = RandomState::new().build_hasher().finish();
+    name.push(format!(".{drawn:016x}.part"));
+    let part = path.with_file_name(name);
+    let file = File::options().write(true).create_new(true).open(&part)?;
+    Ok((part, file))
 }
 
 /// Writes a drive's state into a file.
 pub fn save(drive: &mut Drive, identity: &Identity, path: &Path) -> PyResult<()> {
-    let part = beside(path);
-    let written = File::create(&part)
-        .map_err(Refusal::Io)
-        .and_then(|file| drive.save(BufWriter::new(file), identity))
+    let (part, file) = beside(path).map_err(|error| system(&error, path))?;
+    let written = drive
+        .save(BufWriter::new(file), identity)
         .and_then(|()| fs::rename(&part, path).map_err(Refusal::Io));
     written.map_err(|refusal| {
         // What is left of it is of no use to anybody; that it cannot be removed changes nothing.
@@ -61,5 +67,10 @@ pub fn save(drive: &mut Drive, identity: &Identity, path: &Path) -> PyResult<()>
 pub fn load(spec: &Spec, path: &Path) -> PyResult<(Drive, u64)> {
     let file = File::open(path).map_err(|error| system(&error, path))?;
     let (config, hash) = (&spec.inner.config, &spec.inner.hash);
-    Drive::load(config, hash, BufReader::new(file)).map_err(|refusal| told(refusal, path))
+    let mut watched = Watched::new(file);
+    let loaded = Drive::load(config, hash, BufReader::new(&mut watched));
+    match watched.raised {
+        Some(raised) => Err(raised),
+        None => loaded.map_err(|refusal| told(refusal, path)),
+    }
 }

@@ -1,7 +1,7 @@
 //! Traces for Python: what is in one, before a request of it goes to a drive.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::BufReader;
 use std::path::PathBuf;
 
 use flashtwin_workload::trace::{Survey, TraceError as Found, TraceProblem, Wanted, survey};
@@ -9,6 +9,8 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+
+use crate::watched::Watched;
 
 create_exception!(
     _core,
@@ -18,30 +20,6 @@ create_exception!(
 );
 
 const PIECE_BYTES: usize = 1 << 18;
-/// Bytes of a trace after which a signal is looked for.
-const LOOKS: usize = 1 << 24;
-
-/// A file that is read for long: now and then Python may raise, for Ctrl-C.
-struct Watched {
-    file: File,
-    left: usize,
-    raised: Option<PyErr>,
-}
-
-impl Read for &mut Watched {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read(out)?;
-        self.left = self.left.saturating_sub(count);
-        if self.left == 0 {
-            self.left = LOOKS;
-            if let Err(raised) = Python::attach(|py| py.check_signals()) {
-                self.raised = Some(raised);
-                return Err(io::Error::other("a signal"));
-            }
-        }
-        Ok(count)
-    }
-}
 
 /// Reads a whole trace once and says what is in it.
 #[pyfunction]
@@ -57,11 +35,7 @@ pub fn survey_trace<'py>(
     }
     let file = File::open(&path)
         .map_err(|e| PyOSError::new_err((e.raw_os_error(), e.to_string(), path.clone())))?;
-    let mut watched = Watched {
-        file,
-        left: LOOKS,
-        raised: None,
-    };
+    let mut watched = Watched::new(file);
     let found = py.detach(|| {
         let source = BufReader::with_capacity(PIECE_BYTES, &mut watched);
         survey(source, asked.reading, &asked.shape)

@@ -337,8 +337,9 @@ impl Twin {
         let mut at = offset.div_ceil(SECTOR_BYTES);
         let end = (offset + size) / SECTOR_BYTES;
         while at < end {
+            py.check_signals()?;
             let sectors = (end - at).min(1 << 31) as u32;
-            self.single(Op::Trim, at, sectors);
+            py.detach(|| self.single(Op::Trim, at, sectors));
             at += u64::from(sectors);
         }
         let answer = Answer {

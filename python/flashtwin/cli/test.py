@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -148,12 +149,16 @@ def _tell(runs: Sequence[Run], where: Path, as_json: bool, *, page: bool) -> Non
         return
     from flashtwin import report
     from flashtwin.errors import FlashtwinError
+    from flashtwin.model.target import Interrupted
 
     try:
         written = report.build(runs, where / "report.html", within=where)
     except FlashtwinError:
         _print(runs, None, as_json)
         raise
+    except KeyboardInterrupt:
+        again = f"flashtwin report {shlex.quote(str(where))}"
+        raise Interrupted(f"all was measured and is in {where}; {again} makes its page") from None
     _print(runs, written, as_json)
 
 

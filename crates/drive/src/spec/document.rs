@@ -172,7 +172,10 @@ impl Reader {
             self.item(Scope { profile: None }, "", pair, &mut values);
         }
         self.document.values = values;
-        for (name, count) in std::mem::take(&mut self.lacks) {
+        let mut lacks = std::mem::take(&mut self.lacks);
+        // One that is there was refused, and that is told.
+        lacks.retain(|name, _| !table.contains_key(*name));
+        for (name, count) in lacks {
             let message = format!("missing, and {count} values do not name their own");
             let hint =
                 format!("write `{name} = \"...\"` above the first section, or in each value");

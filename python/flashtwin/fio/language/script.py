@@ -157,7 +157,7 @@ class _Reader:
         if option.role is Role.REFUSED:
             raise JobFileError(
                 line.where,
-                f"{option.name} is not possible on a simulated drive: {option.says}",
+                f"{option.name} is refused: {option.says}",
                 hint=f"leave out {line.text}",
             )
         if option.role is Role.NOTED:

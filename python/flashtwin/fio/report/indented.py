@@ -25,11 +25,11 @@ def _text(value: object, line: str, known: dict[tuple[int, str], str]) -> str:
     """The text of a value whose lines begin with `line`; `known` are values written before."""
     kind = type(value)
     if kind is int:
-        return int.__repr__(value)  # type: ignore[arg-type]
+        return int.__repr__(value)
     if kind is str:
         return encode_basestring_ascii(value)  # type: ignore[arg-type]
     if kind is float and isfinite(value):  # type: ignore[arg-type]
-        return float.__repr__(value)  # type: ignore[arg-type]
+        return float.__repr__(value)
     if kind not in _PLAIN:
         return json.dumps(value)
     key = (id(value), line)

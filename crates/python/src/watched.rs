@@ -1,0 +1,42 @@
+//! Files that take long to read, traces and snapshots: a signal is heard in between.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use pyo3::prelude::*;
+
+/// Bytes after which a signal is looked for.
+const LOOKS: usize = 1 << 24;
+
+/// A file that is read for long: now and then Python may raise, for Ctrl-C.
+pub struct Watched {
+    file: File,
+    left: usize,
+    /// What Python raised: the reading ended there.
+    pub raised: Option<PyErr>,
+}
+
+impl Watched {
+    pub fn new(file: File) -> Watched {
+        Watched {
+            file,
+            left: LOOKS,
+            raised: None,
+        }
+    }
+}
+
+impl Read for &mut Watched {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(out)?;
+        self.left = self.left.saturating_sub(count);
+        if self.left == 0 {
+            self.left = LOOKS;
+            if let Err(raised) = Python::attach(|py| py.check_signals()) {
+                self.raised = Some(raised);
+                return Err(io::Error::other("a signal"));
+            }
+        }
+        Ok(count)
+    }
+}
