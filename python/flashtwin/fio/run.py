@@ -101,7 +101,8 @@ def check_memory(spec: _core.Spec, plan: Plan, status_ns: int = 0) -> None:
     check(spec)
     needs = [
         _core.fio_memory(
-            jobs_json([_with_status(process.job, status_ns) for process in phase]), spec.capacity_bytes
+            jobs_json([_with_status(process.job, status_ns) for process in phase]),
+            spec.capacity_bytes,
         )
         for phase in plan.phases
     ]
