@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -75,6 +76,7 @@ def test_it_is_run_shown_compared_listed_and_exported() -> None:
     for name, size in (("a", "64MiB"), ("b", "128MiB")):
         done = flashtwin("test", *ON, "--battery", f"steady:size={size}", "--out", name)
         assert "Steady speed" in done.stdout and "steady" in done.stdout
+        assert "(at most " in done.stderr, "its own estimate is told"
         assert "Steady speed" in Path(name, "report.html").read_text()
     compared = json.loads(flashtwin("compare", "a", "b", "--json").stdout)
     ids = [one["id"] for one in compared["pairs"][0]["findings"]]
@@ -94,6 +96,13 @@ class Stopped(FakeDrive):
         if step.label == "steady/3" and not self.closed:
             raise Interrupted(step.label)
         return super().do(step, watch)
+
+
+@pytest.mark.usefixtures("steady")
+def test_every_battery_goes_to_another_process() -> None:
+    for name in registry.names():
+        request = registry.request(name)
+        assert pickle.loads(pickle.dumps(request)).battery == request.battery
 
 
 @pytest.mark.usefixtures("steady")

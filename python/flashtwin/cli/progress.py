@@ -29,6 +29,9 @@ EVERY_S = 5.0
 # A run of an hour gets a line every three minutes, and so does a longer one.
 EVERY_SHARE, EVERY_MOST_S = 0.05, 180.0
 
+# So much longer than expected a run has to be able to take for that to be told.
+WORTH_SAYING = 1.5
+
 
 class Display(Protocol):
     """Gives out an observer for each run that is shown."""
@@ -121,6 +124,8 @@ class _Noting(Silent):
         if estimate.read_bytes:
             moved += f", reads {terminal.size(estimate.read_bytes)}"
         takes = f"about {terminal.duration(estimate.wall_s)}"
+        if estimate.most_wall_s > WORTH_SAYING * estimate.wall_s:
+            takes += f" (at most {terminal.duration(estimate.most_wall_s)})"
         if info.can.virtual_time:
             takes += f" for {terminal.duration(estimate.drive_s)} of the drive's time"
         memory = f"{roughly(estimate.memory_bytes)} of memory"

@@ -12,7 +12,7 @@ and on top of the largest step its tables as they are written.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -85,13 +85,15 @@ class Estimate:
     """The whole run, without its marks: they are no work.
 
     `target_bytes` are written in `making_s` before the first step, to make a file that is more
-    than a hole. `drive_memory_bytes` is what the target itself takes.
+    than a hole. `drive_memory_bytes` is what the target itself takes. `most_wall_s`: as long as it
+    takes where batteries that decide on the way go on as long as they may.
     """
 
     steps: tuple[StepEstimate, ...]
     target_bytes: int = 0
     making_s: float = 0.0
     drive_memory_bytes: int = 0
+    most_wall_s: float = 0.0
 
     @property
     def read_bytes(self) -> int:
@@ -130,40 +132,47 @@ def estimate(
 ) -> Estimate:
     """Play the batteries; raises their `FlashtwinError` where one does not suit the target."""
     found: list[StepEstimate] = []
+    most_wall_s = 0.0
     for request in requests:
-        found += [
-            _of_step(request.name, step, info, stream_bytes_s)
-            for step in _steps(request, info)
-            if not isinstance(step, Mark)
-        ]
+        expected, most = (
+            [
+                _of_step(request.name, step, info, stream_bytes_s)
+                for step in steps
+                if not isinstance(step, Mark)
+            ]
+            for steps in _forecast(request, info)
+        )
+        found += expected
+        most_wall_s += sum(step.wall_s for step in most)
     made = info.capacity_bytes if info.can.filled_first and found else 0
     return Estimate(
         steps=tuple(found),
         target_bytes=made,
         making_s=made / stream_bytes_s,
         drive_memory_bytes=info.memory_bytes,
+        most_wall_s=most_wall_s + made / stream_bytes_s,
     )
 
 
-def _steps(request: Request, info: DriveInfo) -> Iterator[Step]:
-    """The steps that a battery will ask for, as far as can be told before."""
+def _forecast(request: Request, info: DriveInfo) -> tuple[list[Step], list[Step]]:
+    """The steps that a battery will ask for, as far as can be told before, and those at most."""
     going = request.battery.measure(request.parameters, info)
-    first = _next(going, None)
+    step = _next(going, None)
     if request.battery.estimate is not None:
         # What does not suit the target was refused with the first step.
-        yield from request.battery.estimate(request.parameters, info).expected
-        return
-    step, count = first, 0
+        told = request.battery.estimate(request.parameters, info)
+        return list(told.expected), list(told.most or told.expected)
+    steps: list[Step] = []
     while step is not None:
-        yield step
-        count += 1
-        if count > MOST_STEPS:
+        steps.append(step)
+        if len(steps) > MOST_STEPS:
             raise FlashtwinError(
                 f"{request.name} asks for more than {MOST_STEPS:,} steps, whatever they tell",
                 hint="a battery whose steps depend on results has to estimate itself",
                 exit_code=USAGE,
             )
         step = _next(going, _nothing(step, info))
+    return steps, steps
 
 
 def _next(going: Steps, answer: Result | NotPossible | None) -> Step | None:

@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 
 # What every battery's findings have, whoever wrote it.
@@ -59,7 +60,7 @@ def none() -> Sequence[Meaning]:
 
 def beside(module: str) -> Meanings:
     """The texts in the findings.toml beside a battery's module, which gives its `__file__`."""
-    return lambda: read(Path(module).with_name("findings.toml"))
+    return partial(read, Path(module).with_name("findings.toml"))
 
 
 def read(path: Path) -> Sequence[Meaning]:
