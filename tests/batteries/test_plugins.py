@@ -102,7 +102,9 @@ class Stopped(FakeDrive):
 def test_every_battery_goes_to_another_process() -> None:
     for name in registry.names():
         request = registry.request(name)
-        assert pickle.loads(pickle.dumps(request)).battery == request.battery
+        there = pickle.loads(pickle.dumps(request))
+        assert there.parameters == request.parameters and there.name == name
+        assert there.battery.meanings() == request.battery.meanings()
 
 
 @pytest.mark.usefixtures("steady")
