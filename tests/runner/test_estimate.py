@@ -21,21 +21,16 @@ from flashtwin.runner.run import run_batteries
 
 
 def of(*steps: Step, kind: str = "file") -> Estimate:
-    def play(parameters: object, info: object) -> Generator[Step, object, list[object]]:
-        def one(step: Step) -> Generator[Step, object, None]:
-            yield step
-
-        for step in steps:
-            yield from one(step)
-        return []
+    def play(parameters: object, info: object) -> Generator[Step, object, None]:
+        yield from steps
 
     battery = Battery(
         name="given",
         title="given",
         trust="M",
         parameters=object,
-        steps=play,  # type: ignore[arg-type]
-        departs=lambda parameters, info: [],
+        measure=play,
+        conclude=lambda record: [],
     )
     info = FakeDrive(law=Law(capacity_bytes=10**9), kind=kind).info
     return estimate([Request(battery=battery, parameters=None)], info)
