@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flashtwin.cli import duration, options, terminal
+from flashtwin.cli import options, terminal
 
 if TYPE_CHECKING:
     from flashtwin.drives.snapshots import Entry, Store
@@ -51,6 +51,8 @@ def command(context: click.Context, as_json: bool) -> None:
         )
         return
     if entries:
+        from flashtwin.model.units import show_age
+
         table = terminal.table(
             ["key", "drive", "seed", "prepared by", "size", "took", "used"],
             right=["seed", "size", "took", "used"],
@@ -63,7 +65,7 @@ def command(context: click.Context, as_json: bool) -> None:
                 ", ".join(entry.steps),
                 terminal.size(entry.bytes),
                 f"{entry.took_s:.0f} s",
-                duration.ago(time.time() - entry.used),
+                show_age(time.time() - entry.used),
             )
             table.add_row(*(terminal.cell(text) for text in texts))
         terminal.emit(table)
@@ -82,7 +84,7 @@ def command(context: click.Context, as_json: bool) -> None:
 def clear(older: str | None, as_json: bool) -> None:
     """Remove the prepared drives that are kept, or those that were not used for long."""
     store = _store()
-    gone = store.clear(unused_s=duration.seconds("--older", older)) if store else []
+    gone = store.clear(unused_s=options.age_seconds("--older", older)) if store else []
     freed = sum(entry.bytes for entry in gone)
     if as_json:
         terminal.print_json({"bytes": freed, "removed": [_row(entry) for entry in gone]})

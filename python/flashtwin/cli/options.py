@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from flashtwin.cli import numbers
+from flashtwin.errors import USAGE, FlashtwinError
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -53,3 +54,20 @@ def out(text: str) -> Decorator:
 def examples(*lines: str) -> str:
     """The end of a help page."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def age_seconds(option: str, text: str | None) -> float:
+    """How old at least, in seconds; 0 where the option was not given."""
+    from flashtwin.model.units import MOST_AGE_S, parse_age
+
+    if text is None:
+        return 0.0
+    try:
+        seconds = parse_age(text)
+    except ValueError as error:
+        message = f"{option} {text} is no time"
+        raise FlashtwinError(message, hint=str(error), exit_code=USAGE) from None
+    if seconds > MOST_AGE_S:
+        message = f"{option} {text} is before there was anything"
+        raise FlashtwinError(message, hint="write less", exit_code=USAGE)
+    return seconds

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flashtwin.cli import duration, numbers, options, terminal
+from flashtwin.cli import numbers, options, terminal
 from flashtwin.errors import USAGE, FlashtwinError
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def prune(
             hint="say --keep N, --older-than 30d or --where SQL; --keep 0 removes all",
             exit_code=USAGE,
         )
-    span = duration.seconds("--older-than", older_than)
+    span = options.age_seconds("--older-than", older_than)
     going = chosen(
         search(places, where=where),
         keep=keep or 0,

@@ -23,6 +23,10 @@ _SIZES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12} | 
     "tib": 1 << 40,
 }
 _TIMES = {"ms": 0.001, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
+_AGE = re.compile(rf"{_NUMBER}\s*([mhdw])")
+_AGES = {"m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
+# A hundred years: dates do not go back for ever.
+MOST_AGE_S = 100 * 365.25 * 86_400
 # A drive's clock counts nanoseconds in 64 bits, and a battery may ask for several such times.
 MOST_S = 87_600 * 3600.0
 _BINARY = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
@@ -80,6 +84,22 @@ def parse_seconds(text: str) -> float:
     if seconds > MOST_S:
         raise ValueError("a time is at most 10 years, 87600h")
     return seconds
+
+
+def parse_age(text: str) -> float:
+    """Seconds of 12h, 30d or 4w, as people say how old something is."""
+    match = _AGE.fullmatch(text.strip().lower())
+    if not match:
+        raise ValueError("write 12h, 30d or 4w")
+    return float(match[1]) * _AGES[match[2]]
+
+
+def show_age(seconds: float) -> str:
+    """How long ago something was, in its largest unit."""
+    for unit, of in sorted(_AGES.items(), key=lambda row: -row[1]):
+        if seconds >= of:
+            return f"{seconds / of:.0f}{unit} ago"
+    return "just now"
 
 
 def show_number(value: float) -> str:
