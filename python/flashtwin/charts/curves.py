@@ -78,8 +78,8 @@ class Curve:
 
 def curves_of(drive: int, phase: Phase, series: Series) -> list[Curve]:
     """A curve for each direction in which something was done."""
-    found = [_curve(drive, phase, series, direction) for direction in DIRECTIONS]
-    return [curve for curve in found if curve is not None]
+    curves = [_curve(drive, phase, series, direction) for direction in DIRECTIONS]
+    return [curve for curve in curves if curve is not None]
 
 
 def _curve(drive: int, phase: Phase, series: Series, direction: int) -> Curve | None:

@@ -76,7 +76,7 @@ def by_variant(
     naming: Callable[[Finding], str] = row_title,
 ) -> list[Table]:
     """A table for each variant, in order of appearance; `pattern` is how a reader calls one."""
-    variants = dict.fromkeys(one.variant for column in findings.values() for one in column)
+    variants = dict.fromkeys(finding.variant for column in findings.values() for finding in column)
     made = []
     for variant in variants:
         mine = {

@@ -141,12 +141,12 @@ def _cell(row: Mapping[str, Any]) -> SpecCell:
 
 def spec_texts(drives: Sequence[Drive]) -> list[tuple[Drive, str]]:
     """The resolved specs as TOML, to be copied."""
-    found = []
+    texts = []
     for drive in drives:
         text = drive.identity.get("toml") or drive.identity.get("spec_toml")
         if isinstance(text, str) and text.strip():
-            found.append((drive, text.strip() + "\n"))
-    return found
+            texts.append((drive, text.strip() + "\n"))
+    return texts
 
 
 def targets(drives: Sequence[Drive]) -> list[Item]:
@@ -196,7 +196,7 @@ def _battery(
                 for key, value in given.items()
             }
         )
-        departs = [str(one) for one in row.get("departs") or []]
+        departs = [str(text) for text in row.get("departs") or []]
         for text in departs + _not_possible(drive, name):
             departures.setdefault(text, []).append(drive.name)
     return BatteryUse(
@@ -218,13 +218,13 @@ def _unset(battery: str) -> dict[str, str]:
 def _not_possible(drive: Drive, battery: str) -> list[str]:
     """Steps that the target could not do, each reason once, and those that a budget cut."""
     mine = [step for step in drive.run.steps if step.battery == battery]
-    found = [
+    reasons = [
         f"{step.label.rpartition('/')[2]} was not possible: {step.not_possible}"
         for step in mine
         if step.not_possible
     ]
-    found += [f"{step.label}: {step.note}" for step in mine if step.cut]
-    return list(dict.fromkeys(found))
+    reasons += [f"{step.label}: {step.note}" for step in mine if step.cut]
+    return list(dict.fromkeys(reasons))
 
 
 def hosts(drives: Sequence[Drive]) -> list[Item]:
@@ -245,12 +245,12 @@ def hosts(drives: Sequence[Drive]) -> list[Item]:
 
 def commands(drives: Sequence[Drive]) -> list[str]:
     """The commands that do the same again, each once."""
-    found = []
+    lines = []
     for drive in drives:
         words = drive.run.manifest.get("command")
         if isinstance(words, list) and words:
-            found.append(shlex.join(str(word) for word in words))
-    return list(dict.fromkeys(found))
+            lines.append(shlex.join(str(word) for word in words))
+    return list(dict.fromkeys(lines))
 
 
 def _items(columns: Sequence[Mapping[str, str]]) -> list[Item]:
@@ -274,9 +274,9 @@ def _text(key: str, value: object) -> str:
     if isinstance(value, int | float):
         return _number(key, value)
     if isinstance(value, list | tuple):
-        return ", ".join(_text("", one) for one in value) or "none"
+        return ", ".join(_text("", part) for part in value) or "none"
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_text('', one)}" for name, one in value.items()) or "none"
+        return ", ".join(f"{name} {_text('', part)}" for name, part in value.items()) or "none"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 

@@ -38,6 +38,7 @@ VERDICTS = {
     "appeared": "found here only",
     "vanished": "not found here",
     "not measured": "not measured here",
+    "unclear": "cannot be told",
 }
 
 
@@ -135,22 +136,22 @@ def setups_of(comparison: Comparison) -> list[Setup]:
 
 def _readable(values: Sequence[str | None]) -> tuple[str, ...]:
     """Long counts of bytes as people say them, where that leaves them apart; nothing too long."""
-    texts = [numbers.MISSING if one is None else one for one in values]
+    texts = [numbers.MISSING if text is None else text for text in values]
     sizes = [
-        numbers.size(int(one.removesuffix(" B"))) if re.fullmatch(r"\d{7,} B", one) else one
-        for one in texts
+        numbers.size(int(text.removesuffix(" B"))) if re.fullmatch(r"\d{7,} B", text) else text
+        for text in texts
     ]
     if len(set(sizes)) == len(set(texts)):
         texts = sizes
-    return tuple(one if len(one) <= LONGEST else f"{one[: LONGEST - 1]}\u2026" for one in texts)
+    return tuple(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}\u2026" for text in texts)
 
 
 def same_findings(comparison: Comparison) -> frozenset[str]:
     """The ids of findings that are equal in all runs."""
     verdicts: dict[str, set[str]] = {}
     for pair in comparison.pairs:
-        for one in pair.measures:
-            verdicts.setdefault(one.id, set()).add(one.verdict)
+        for measure in pair.measures:
+            verdicts.setdefault(measure.id, set()).add(measure.verdict)
     return frozenset(name for name, known in verdicts.items() if known <= {"same", "no value"})
 
 
@@ -162,30 +163,30 @@ def payload(comparison: Comparison, contents: Contents) -> list[dict[str, Any]]:
             "drive": drive.index,
             "group": phase.group,
             "phase": phase.name,
-            "direction": one.direction,
-            "gb": compact(np.append(0.0, one.gb), 8),
-            "percent": compact((one.other / one.base - 1) * 100, 4),
+            "direction": curve.direction,
+            "gb": compact(np.append(0.0, curve.gb), 8),
+            "percent": compact((curve.other / curve.base - 1) * 100, 4),
         }
         for number, pair, drive in _pairs(comparison, contents)
-        for one, phase in _drawn(pair, contents)
+        for curve, phase in _drawn(pair, contents)
     ]
 
 
 def panels(comparison: Comparison, contents: Contents, phases: Sequence[str]) -> dict[str, Any]:
     """The two charts of each pair that has curves, by the ids of their places."""
-    found: dict[str, Any] = {}
+    charts: dict[str, Any] = {}
     base = contents.drives[0]
     for number, pair, drive in _pairs(comparison, contents):
         if not _drawn(pair, contents):
             continue
         both = [base, drive]
         spec = figures.throughput(both, phases, "gb")
-        mine = {"drives": [one.index for one in both], "pair": number}
-        found[f"both-{number}"] = {"kind": "throughput", "axis": "gb", "spec": spec, **mine}
-        said = f"{drive.name} against {base.name} in % over data written"
-        spec = figures.deltas(both, phases, said)
-        found[f"delta-{number}"] = {"kind": "delta", "axis": "gb", "spec": spec, **mine}
-    return found
+        mine = {"drives": [side.index for side in both], "pair": number}
+        charts[f"both-{number}"] = {"kind": "throughput", "axis": "gb", "spec": spec, **mine}
+        description = f"{drive.name} against {base.name} in % over data written"
+        spec = figures.deltas(both, phases, description)
+        charts[f"delta-{number}"] = {"kind": "delta", "axis": "gb", "spec": spec, **mine}
+    return charts
 
 
 def _pairs(comparison: Comparison, contents: Contents) -> Iterator[tuple[int, Pair, Drive]]:
@@ -196,49 +197,58 @@ def _pairs(comparison: Comparison, contents: Contents) -> Iterator[tuple[int, Pa
 def _drawn(pair: Pair, contents: Contents) -> list[tuple[CurvePair, Phase]]:
     """The curves that the page draws as such; cells of a grid have bars."""
     phases = contents.phases[contents.drives[0].index]
-    return [(one, phases[one.label]) for one in pair.curves if one.label in phases]
+    return [(curve, phases[curve.label]) for curve in pair.curves if curve.label in phases]
 
 
 def _section(number: int, pair: Pair, contents: Contents, other: Drive) -> Section:
     base = contents.drives[0]
-    failed = {one.measure.id for one in pair.failures}
-    changes = [one for one in pair.measures if one.verdict not in QUIET or one.id in failed]
+    failed = {failure.measure.id for failure in pair.failures}
+    changes = [
+        measure for measure in pair.measures if measure.verdict not in QUIET or measure.id in failed
+    ]
     return Section(
         number=number,
         base=base,
         other=other,
         phases=tuple(sorted({phase.name for _, phase in _drawn(pair, contents)})),
-        changes=tuple(_change(one, one.id in failed, base, other) for one in changes),
-        same=sum(one.verdict == "same" for one in pair.measures),
+        changes=tuple(_change(measure, measure.id in failed, base, other) for measure in changes),
+        same=sum(measure.verdict == "same" for measure in pair.measures),
         curves=tuple(map(_curve, pair.curves)),
         latencies=tuple(map(_latency, pair.latencies)),
         failures=len(failed),
     )
 
 
-def _change(one: Measure, failed: bool, base: Drive, other: Drive) -> Change:
+def _change(measure: Measure, failed: bool, base: Drive, other: Drive) -> Change:
     return Change(
-        id=one.id,
-        title=one.title,
-        pattern=one.finding.variant,
-        base=_value(one.base),
-        other=_value(one.other),
-        percent=signed(one.percent),
-        beyond=numbers.MISSING if one.beyond is None else f"{numbers.significant(one.beyond, 2)} %",
-        verdict=VERDICTS.get(one.verdict, one.verdict),
+        id=measure.id,
+        title=measure.title,
+        pattern=measure.finding.variant,
+        base=_value(measure.base),
+        other=_value(measure.other),
+        percent=signed(measure.percent),
+        beyond=numbers.MISSING
+        if measure.beyond is None
+        else f"{numbers.significant(measure.beyond, 2)} %",
+        verdict=VERDICTS.get(measure.verdict, measure.verdict),
         failed=failed,
-        bars=tuple(_bars([(one.base, base), (one.other, other)])),
+        bars=tuple(_bars([(measure.base, base), (measure.other, other)])),
     )
 
 
 def _bars(sides: Sequence[tuple[Finding | None, Drive]]) -> list[Bar]:
     """Both values with their intervals, from the least to the largest of their ends."""
     there = [
-        (one, one.number, drive)
-        for one, drive in sides
-        if one is not None and one.number is not None
+        (finding, finding.number, drive)
+        for finding, drive in sides
+        if finding is not None and finding.number is not None
     ]
-    ends = [end for one, value, _ in there for end in (value, one.low, one.high) if end is not None]
+    ends = [
+        end
+        for finding, value, _ in there
+        for end in (value, finding.low, finding.high)
+        if end is not None
+    ]
     if not ends or min(ends) == max(ends):
         return []
     scale = (BARS - 2 * MARGIN) / (max(ends) - min(ends))
@@ -250,11 +260,11 @@ def _bars(sides: Sequence[tuple[Finding | None, Drive]]) -> list[Bar]:
         Bar(
             y=7 + 10 * row,
             at=place(value),
-            low=place(value if one.low is None else one.low),
-            high=place(value if one.high is None else one.high),
+            low=place(value if finding.low is None else finding.low),
+            high=place(value if finding.high is None else finding.high),
             drive=drive,
         )
-        for row, (one, value, drive) in enumerate(there)
+        for row, (finding, value, drive) in enumerate(there)
     ]
 
 
@@ -276,26 +286,26 @@ def signed(percent: float | None) -> str:
     return f"{sign}{numbers.fixed(percent, 1 if abs(percent) >= 1 else 2)} %"
 
 
-def _curve(one: CurvePair) -> CurveRow:
-    top = float(max(one.base.max(), one.other.max()))
+def _curve(curve: CurvePair) -> CurveRow:
+    top = float(max(curve.base.max(), curve.other.max()))
     return CurveRow(
-        name=one.name,
-        percent=signed(one.percent),
-        typical=signed(one.typical),
-        largest=f"{signed(one.largest)} at {numbers.significant(one.at_gb)} GB",
-        base=path(one.gb / one.gb[-1], one.base / top),
-        other=path(one.gb / one.gb[-1], one.other / top),
+        name=curve.name,
+        percent=signed(curve.percent),
+        typical=signed(curve.typical),
+        largest=f"{signed(curve.largest)} at {numbers.significant(curve.at_gb)} GB",
+        base=path(curve.gb / curve.gb[-1], curve.base / top),
+        other=path(curve.gb / curve.gb[-1], curve.other / top),
     )
 
 
-def _latency(one: LatencyPair) -> LatencyRow:
+def _latency(pair: LatencyPair) -> LatencyRow:
     cells = [
         (
             f"p{share:g}",
-            f"{numbers.significant(one.base[share] / 1000)} µs",
-            f"{numbers.significant(one.other[share] / 1000)} µs",
-            signed(one.shift(share)),
+            f"{numbers.significant(pair.base[share] / 1000)} µs",
+            f"{numbers.significant(pair.other[share] / 1000)} µs",
+            signed(pair.shift(share)),
         )
-        for share in one.base
+        for share in pair.base
     ]
-    return LatencyRow(name=f"{one.label}, {one.direction}", cells=tuple(cells))
+    return LatencyRow(name=f"{pair.label}, {pair.direction}", cells=tuple(cells))

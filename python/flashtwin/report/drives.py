@@ -64,7 +64,7 @@ class Drive:
 
     def subject(self, battery: str) -> Subject | None:
         """What a battery left in the run; none where it was not part of it."""
-        findings = Findings(one for one in self.findings if one.battery == battery)
+        findings = Findings(finding for finding in self.findings if finding.battery == battery)
         steps = [step for step in self.run.steps if step.battery == battery]
         if battery not in self.uses and not findings and not steps:
             return None
@@ -116,18 +116,18 @@ class Contents:
         """The runs as drives, in the order given; batteries in the order of appearance."""
         names = unique_names(runs)
         drives = tuple(_drive(index, names[index], run) for index, run in enumerate(runs))
-        found = [_shown(name, drives) for name in _batteries(drives)]
-        return cls(drives=drives, batteries=tuple(found))
+        shown = [_shown(name, drives) for name in _batteries(drives)]
+        return cls(drives=drives, batteries=tuple(shown))
 
     @cached_property
     def phases(self) -> dict[int, dict[str, Phase]]:
         """The phases of each drive by their steps' labels, in the order of the run."""
-        found: dict[int, dict[str, Phase]] = {drive.index: {} for drive in self.drives}
+        by_drive: dict[int, dict[str, Phase]] = {drive.index: {} for drive in self.drives}
         for shown in self.batteries:
             for subject in shown.subjects:
-                phases = {one.label: one for one in shown.present.phases(subject)}
-                found[subject.index].update(phases)
-        return found
+                phases = {phase.label: phase for phase in shown.present.phases(subject)}
+                by_drive[subject.index].update(phases)
+        return by_drive
 
     @cached_property
     def curves(self) -> list[Curve]:
@@ -174,15 +174,15 @@ class Contents:
 
     def columns(self) -> list[dict[int, Column]]:
         """What the drives are ranked by: a column each, by drive, without those that are empty."""
-        found: list[dict[int, Column]] = []
+        ranked: list[dict[int, Column]] = []
         for shown in self.batteries:
             by_title: dict[str, dict[int, Column]] = {}
             for subject in shown.subjects:
                 for column in shown.present.columns(subject):
                     if column.finding is not None and column.finding.value is not None:
                         by_title.setdefault(column.title, {})[subject.index] = column
-            found += by_title.values()
-        return found
+            ranked += by_title.values()
+        return ranked
 
 
 def _shown(battery: str, drives: Sequence[Drive]) -> Shown:

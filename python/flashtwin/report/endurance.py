@@ -29,25 +29,27 @@ class Row:
 
 
 def rows_of(drives: Sequence[Drive]) -> tuple[list[Drive], list[Row]]:
-    """The drives that told, and the rows in which at least one of them has a number."""
-    told = [(drive, drive.run.smart("after").get("flashtwin")) for drive in drives]
-    mine = [drive for drive, one in told if one]
-    known: list[dict[str, Any]] = [one for _, one in told if one]
+    """The drives that have such data, and the rows in which at least one of them has a number."""
+    lives = [(drive, drive.run.smart("after").get("flashtwin")) for drive in drives]
+    mine = [drive for drive, counters in lives if counters]
+    known: list[dict[str, Any]] = [counters for _, counters in lives if counters]
     rows = [
         _sizes("written by the host", known, "waf", "host_bytes"),
         _sizes("programmed", known, "waf", "programmed_bytes"),
-        _row("write amplification (WAF)", "", known, lambda one: _of(one, "waf", "total")),
+        _row(
+            "write amplification (WAF)", "", known, lambda counters: _of(counters, "waf", "total")
+        ),
         *_causes(known),
         *_life(known),
-        _row("mean power", "W", known, lambda one: _over(one, "energy", "mean_mw", 1e3)),
-        _row("MB a joule", "", known, lambda one: _of(one, "energy", "mb_per_joule")),
+        _row("mean power", "W", known, lambda counters: _over(counters, "energy", "mean_mw", 1e3)),
+        _row("MB a joule", "", known, lambda counters: _of(counters, "energy", "mb_per_joule")),
     ]
     return mine, [row for row in rows if any(cell != numbers.MISSING for cell in row.cells)]
 
 
 def _life(known: Sequence[Mapping[str, Any]]) -> list[Row]:
     def of(name: str) -> Callable[[Mapping[str, Any]], float | None]:
-        return lambda one: _of(one, "endurance", name)
+        return lambda counters: _of(counters, "endurance", name)
 
     return [
         _row("life used", "%", known, of("percent_used")),
@@ -61,7 +63,9 @@ def _life(known: Sequence[Mapping[str, Any]]) -> list[Row]:
 
 def _causes(known: Sequence[Mapping[str, Any]]) -> list[Row]:
     """A row for each cause that any of the drives has programmed for."""
-    shares: list[dict[str, float]] = [one.get("waf", {}).get("by_cause") or {} for one in known]
+    shares: list[dict[str, float]] = [
+        counters.get("waf", {}).get("by_cause") or {} for counters in known
+    ]
     names = dict.fromkeys(name for share in shares for name, value in share.items() if value)
     order = [name for name in CAUSES if name in names] + sorted(names.keys() - CAUSES.keys())
     rows = [
@@ -72,13 +76,13 @@ def _causes(known: Sequence[Mapping[str, Any]]) -> list[Row]:
         )
         for name in order
     ]
-    saved = tuple(_saved(one) for one in known)
+    saved = tuple(_saved(counters) for counters in known)
     return [*rows, Row(title=SAVED, cells=saved, part=True)]
 
 
-def _saved(one: Mapping[str, Any]) -> str:
+def _saved(counters: Mapping[str, Any]) -> str:
     """What compression took off the sum of the causes; nothing where it is only rounding."""
-    waf = one.get("waf", {})
+    waf = counters.get("waf", {})
     saved = sum((waf.get("by_cause") or {}).values()) - (waf.get("total") or 0.0)
     return f"\N{MINUS SIGN}{numbers.significant(saved)}" if saved >= LEAST else numbers.MISSING
 
@@ -89,12 +93,12 @@ def _row(
     known: Sequence[Mapping[str, Any]],
     value: Callable[[Mapping[str, Any]], float | None],
 ) -> Row:
-    return Row(title=title, cells=tuple(_text(value(one), unit) for one in known))
+    return Row(title=title, cells=tuple(_text(value(counters), unit) for counters in known))
 
 
 def _sizes(title: str, known: Sequence[Mapping[str, Any]], section: str, name: str) -> Row:
     """Bytes, each in the unit that suits it."""
-    counts = [_of(one, section, name) for one in known]
+    counts = [_of(counters, section, name) for counters in known]
     texts = [numbers.size(count) if count else numbers.MISSING for count in counts]
     return Row(title=title, cells=tuple(texts))
 
@@ -107,11 +111,11 @@ def _text(value: float | None, unit: str) -> str:
     return f"{numbers.significant(value)} {unit}".strip()
 
 
-def _of(one: Mapping[str, Any], section: str, name: str) -> float | None:
-    value = one.get(section, {}).get(name)
+def _of(counters: Mapping[str, Any], section: str, name: str) -> float | None:
+    value = counters.get(section, {}).get(name)
     return float(value) if isinstance(value, int | float) else None
 
 
-def _over(one: Mapping[str, Any], section: str, name: str, scale: float) -> float | None:
-    value = _of(one, section, name)
+def _over(counters: Mapping[str, Any], section: str, name: str, scale: float) -> float | None:
+    value = _of(counters, section, name)
     return None if value is None else value / scale

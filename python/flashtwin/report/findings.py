@@ -126,8 +126,8 @@ def payload(drives: Sequence[Drive]) -> list[dict[str, object]]:
 
 def meanings_of(drives: Sequence[Drive]) -> list[Meaning]:
     """The entries for what is on the page, each once."""
-    found = [meaning_of(finding) for drive in drives for finding in drive.findings]
-    return list(dict.fromkeys(meaning for meaning in found if meaning is not None))
+    meanings = [meaning_of(finding) for drive in drives for finding in drive.findings]
+    return list(dict.fromkeys(meaning for meaning in meanings if meaning is not None))
 
 
 def _cell(drive: int, finding: Finding | None, notes: dict[str, int]) -> Cell | None:

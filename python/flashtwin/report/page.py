@@ -232,16 +232,16 @@ def _ranking(contents: Contents) -> list[Ranked]:
 def _ranked(column: Mapping[int, Column]) -> Ranked:
     first = next(iter(column.values()))
     values = {
-        drive: one.finding.number
-        for drive, one in column.items()
-        if one.finding is not None and one.finding.number is not None
+        drive: cell.finding.number
+        for drive, cell in column.items()
+        if cell.finding is not None and cell.finding.number is not None
     }
     best: frozenset[int] = frozenset()
     if first.better and len(set(values.values())) > 1:
         top = (max if first.better == "higher" else min)(values.values())
         best = frozenset(drive for drive, value in values.items() if value == top)
-    shown = {drive: Shown.of(one.finding) for drive, one in column.items() if one.finding}
-    texts = {drive: f"{one.value} {one.unit}".strip() for drive, one in shown.items()}
+    shown = {drive: Shown.of(cell.finding) for drive, cell in column.items() if cell.finding}
+    texts = {drive: f"{cell.value} {cell.unit}".strip() for drive, cell in shown.items()}
     return Ranked(title=first.title, texts=texts, best=best)
 
 

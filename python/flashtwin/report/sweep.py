@@ -76,7 +76,11 @@ def render(sweep: Sweep) -> str:
         bottom=bottom,
         lines=lines,
         panels=[_panel(findings[name]) for name in shown],
-        still=[(_panel(one), Shown.of(one)) for name, one in findings.items() if name not in shown],
+        still=[
+            (_panel(finding), Shown.of(finding))
+            for name, finding in findings.items()
+            if name not in shown
+        ],
         rows=[_cells(row, keys, shown) for row in sweep.rows],
         finished=len(sweep.runs),
         failures=sweep.failures,
@@ -148,7 +152,7 @@ def _chart(
 ) -> dict[str, Any]:
     """Lines with the interval of each point; data inlined, for there are few."""
     data = [_datum(row, finding.id, keys, bottom, places) for row in rows]
-    known = [one for one in data if one is not None]
+    known = [row for row in data if row is not None]
     first = next(iter(places.values()))
     title = f"{bottom} ({first.unit})" if first.unit else bottom
     if first.number is None:

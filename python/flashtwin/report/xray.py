@@ -121,7 +121,7 @@ def insides_of(contents: Contents) -> list[Inside]:
 
 
 def _of_drive(drive: Drive, phases: Mapping[str, Phase]) -> list[Inside]:
-    found: list[Inside] = []
+    insides: list[Inside] = []
     last: dict[str, int] = {}
     begin: dict[str, dict[str, int]] = {}
     for step in drive.run.steps:
@@ -131,9 +131,9 @@ def _of_drive(drive: Drive, phases: Mapping[str, Phase]) -> list[Inside]:
         phase = phases.get(step.label)
         if phase is not None and len(columns["t_ns"]) > 1:
             before = begin.setdefault(phase.group, last)
-            found.append(_inside(drive, phase, columns, last, before))
+            insides.append(_inside(drive, phase, columns, last, before))
         last = {name: int(values[-1]) for name, values in columns.items()}
-    return found
+    return insides
 
 
 def _summed(columns: Counts) -> Counts:

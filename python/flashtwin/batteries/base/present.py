@@ -45,7 +45,7 @@ class Subject:
 
     def parameters(self, of: type[P]) -> P:
         """The parameters as the battery has them; defaults for what the run does not say."""
-        known = {one.name for one in fields(of)}  # type: ignore[arg-type]
+        known = {row.name for row in fields(of)}  # type: ignore[arg-type]
         values = {name: value for name, value in self.settings.items() if name in known}
         try:
             return parameter.build(of, self.battery, values)
@@ -54,7 +54,11 @@ class Subject:
 
     def finding(self, name: str, variant: str) -> Finding | None:
         """The battery's finding of that name and variant, if there is one."""
-        fits = (one for one in self.findings if (one.name, one.variant) == (name, variant))
+        fits = (
+            finding
+            for finding in self.findings
+            if (finding.name, finding.variant) == (name, variant)
+        )
         return next(fits, None)
 
 
@@ -117,7 +121,7 @@ class Present:
         """A table for each variant; one for all where each variant has a single finding."""
         columns = {subject.index: tuple(subject.findings) for subject in subjects}
         title = self.title or next((subject.battery for subject in subjects), "").capitalize()
-        variants = [[one.variant for one in column] for column in columns.values()]
+        variants = [[finding.variant for finding in column] for column in columns.values()]
         if all(len(set(column)) == len(column) for column in variants):
             naming = _with_variant if _same_titles(columns) else tables.row_title
             return Section(tables=(tables.table(title, "", columns, naming=naming),))
@@ -174,7 +178,9 @@ def tile_of(title: str, finding: Finding) -> Tile:
 
 def _same_titles(columns: Mapping[int, Sequence[Finding]]) -> bool:
     """Whether findings of one drive can be told apart by their variants only."""
-    return any(len({one.title for one in column}) < len(column) for column in columns.values())
+    return any(
+        len({finding.title for finding in column}) < len(column) for column in columns.values()
+    )
 
 
 def _with_variant(finding: Finding) -> str:
