@@ -126,7 +126,7 @@ def peak():
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
     return now
 
-twin = Twin(load("bx500-240", scale="1/16"))
+twin = Twin(load("bx500-240", scale="1/16")).open()
 twin.open()
 job = dict(name="a", rw=sys.argv[2], block_bytes=1 << 20, rate_bytes_s=10**8)
 samples = int(sys.argv[1])
