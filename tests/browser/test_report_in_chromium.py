@@ -170,7 +170,7 @@ def test_no_cell_of_a_csv_is_a_formula(browser: Any, page_file: Path, tmp_path: 
     named = tmp_path / "named.html"
     named.write_text(page_file.read_text().replace("paper-a", "=paper-a"))
     opened = Opened(browser, viewport=DESK, color_scheme="light").open(named)
-    with saved(opened.page, "speed", "csv", tmp_path).open(newline="") as file:
+    with saved(opened.page, "crystaldiskmark-speed", "csv", tmp_path).open(newline="") as file:
         drives = {row["drive"] for row in csv.DictReader(file)}
     assert drives == {csv_cell("=paper-a"), "paper-b"} == {"'=paper-a", "paper-b"}
     opened.context.close()

@@ -6,6 +6,7 @@ import json
 import random
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -75,6 +76,20 @@ def test_other_commands_end_with_a_sentence(seed: int, tmp_path: Path) -> None:
     code, _, said = sent(words, number, chance.uniform(0, 0.8), tmp_path)
     assert "Traceback" not in said
     assert code == 0 or (code == 130 and "interrupted" in said)
+
+
+def test_a_signal_within_exec_has_the_same_exit_code(tmp_path: Path) -> None:
+    """Dataclasses are made by exec; Python would end by the signal for one that comes there."""
+    (tmp_path / "flashtwin_stopped.py").write_text(
+        "from flashtwin import cli\n"
+        "cli.main = lambda: exec('raise KeyboardInterrupt')\n"
+        "cli.program()\n"
+    )
+    code = [sys.executable, "-m", "flashtwin_stopped"]
+    done = subprocess.run(
+        code, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, "error: interrupted\n")
 
 
 def test_many_processes_hear_a_signal(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ BAD = [
     ),
     ("[a]\nsize=1m\nbs=1000\nrw=trim\n", 2, "job.fio:3: job a trims pieces of 1000 bytes", "512"),
     ("[a]\nioengine=net\n", 2, "job.fio:2: ioengine=net works on a network", "libaio"),
-    ("[a]\nzonemode=zbd\n", 2, "job.fio:2: zonemode is not possible", "leave out"),
+    ("[a]\nzonemode=zbd\n", 2, "job.fio:2: zonemode is refused", "leave out"),
     ("", 2, "there is no job in job.fio", "[name]"),
 ]
 

@@ -45,3 +45,6 @@ def _end() -> None:
     from flashtwin.runner import stop
 
     stop.nothing_left()
+    # A Ctrl-C within exec of a text (a dataclass is made so) has Python end itself by the signal,
+    # whatever the exit code, unless another text has been run since.
+    exec("")

@@ -29,8 +29,6 @@ from flashtwin.runs.storage import MOST_JOURNAL, is_there, read_file
 DEFAULT_PARENT = Path("flashtwin-runs")
 UNDER_WAY, CUT_OFF, NOT_BEGUN = "under way", "cut off", "not begun"
 UNREADABLE, NO_RUN = "unreadable", "no run"
-# What a list can be sorted by, besides the names of findings.
-SORTS = ("time", "target", "battery", "state", "seed", "size", "path")
 # How deep folders are looked into: the place, a run of several targets, and one folder more.
 DEPTH = 3
 

@@ -29,25 +29,10 @@ from typing import Any
 
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.finding import Finding
+from flashtwin.runs.columns import COLUMNS, SORTS
 from flashtwin.runs.judge import OUT_OF_MEMORY
-from flashtwin.runs.listing import DEFAULT_PARENT, SORTS, Stored, stored
+from flashtwin.runs.listing import DEFAULT_PARENT, Stored, stored
 
-COLUMNS = {
-    "path": "VARCHAR",
-    "name": "VARCHAR",
-    "target": "VARCHAR",
-    "kind": "VARCHAR",
-    "battery": "VARCHAR",
-    "state": "VARCHAR",
-    "started": "TIMESTAMP",
-    "wall_s": "DOUBLE",
-    "seed": "BIGINT",
-    "spec": "VARCHAR",
-    "capacity_bytes": "BIGINT",
-    "flashtwin": "VARCHAR",
-    "steps": "BIGINT",
-    "bytes": "BIGINT",
-}
 SIDES = {"value": "DOUBLE", "low": "DOUBLE", "high": "DOUBLE", "unit": "VARCHAR"}
 _FINDINGS = {
     "run": "VARCHAR",

@@ -139,7 +139,7 @@ def _verify(job: FioJob) -> Literal["no", "later", "reads_back"]:
     writes = "write" in job["rw"].rw or job["rw"].rw.endswith("rw")
     if not (job["do_verify"] and writes):
         return "later"
-    if 0 < job["verify_backlog"] <= job["number_ios"]:
+    if 0 < (job["verify_backlog"] or 0) <= (job["number_ios"] or 0):
         raise JobFileError(
             job.line("verify_backlog"),
             f"job {job.name} ends after number_ios requests, of which those are that fio reads back"
