@@ -265,8 +265,8 @@ def test_sizes_have_four_characters(value: int, text: str) -> None:
 
 
 def test_counts_have_their_prefix() -> None:
-    assert [short(value) for value in (0, 999, 9_999, 10_000, 2_048_000)] == [
-        "0", "999", "9999", "10.0k", "2048k"
+    assert [short(value) for value in (0, 999, 9_999, 10_000, 2_048_000, 54_050_816)] == [
+        "0", "999", "9999", "10.0k", "2048k", "54.1M"
     ]  # fmt: skip
 
 

@@ -244,7 +244,9 @@ def short(value: float, *, room: int = 4, binary: bool = False, unit: str = "") 
     if not power:
         text = str(whole)
     elif decimals > 0:
-        text = f"{whole + left / step:.{decimals}f}"
+        # fio rounds the fraction apart: 54,050,816 are 54.1 M, though 54.05 is a little less.
+        fraction = f"{left / step:.{decimals}f}"
+        text = f"{whole + int(fraction[0])}{fraction[1:]}"
     else:
         text = str(whole + (left >= step / 2))
     return f"{text}{names[power]}{unit}"
