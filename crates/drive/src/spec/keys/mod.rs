@@ -185,12 +185,13 @@ pub const HEADER: &[(&str, &str)] = &[
     ("schema", "Version of this format: 1."),
     (
         "id",
-        "Name in the catalogue and in run directories: lower-case letters, digits, `-`, `_`, `.`.",
+        "Name in the catalogue and in run directories: at most 64 lower-case letters, digits, `-`, \
+         `_`, `.`, a letter or digit first.",
     ),
-    ("name", "Name for people."),
+    ("name", "Name for people: one line, at most 200 characters."),
     (
         "description",
-        "What the reader should know; also in a profile.",
+        "What the reader should know, in at most 4,000 characters; also in a profile.",
     ),
     (
         "extends",
@@ -208,7 +209,7 @@ pub const HEADER: &[(&str, &str)] = &[
     ),
     (
         "source",
-        "Source of every value of this file that does not name its own.",
+        "Source of every value of this file that does not name its own: at most 2,000 characters.",
     ),
 ];
 
