@@ -18,8 +18,16 @@ from pathlib import Path
 
 TWIN = ("bx500-240", "--scale", "1/64")
 BATTERY = "crystaldiskmark:profile=real,loops=1,size=64MiB,mix=off"
-# A run on a file, through fio: as short as they are.
-FILE = ("test", "./probe.bin", "--size", "32MiB", "--battery", "fill:patterns=1m-q1,passes=2")
+# A run on a file, through fio: as short as they are, and without rests, which a real drive takes in
+# real time.
+FILE = (
+    "test",
+    "./probe.bin",
+    "--size",
+    "32MiB",
+    "--battery",
+    "fill:patterns=1m-q1,passes=2,idle_s=0",
+)
 # What another run of the same may differ in.
 OF_THE_HOST = ("host.json", "report.html")
 
