@@ -8,8 +8,6 @@ mod controller;
 mod flash;
 mod health;
 
-use std::sync::OnceLock;
-
 use flashtwin_base::rng::Rng;
 use flashtwin_drive::spec::keys::{KEYS, Key, Kind};
 use flashtwin_drive::{Config, spec};
@@ -28,20 +26,6 @@ const VICTIMS: [&str; 6] = [
     "random",
 ];
 
-/// Path of the base, written once a process.
-///
-/// # Panics
-/// Where the directory for temporary files cannot be written.
-pub fn base() -> &'static str {
-    static PATH: OnceLock<String> = OnceLock::new();
-    PATH.get_or_init(|| {
-        let name = format!("flashtwin-soak-{}.toml", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        std::fs::write(&path, BASE).expect("the temporary directory can be written");
-        path.display().to_string()
-    })
-}
-
 /// The base with these values.
 ///
 /// # Panics
@@ -49,7 +33,7 @@ pub fn base() -> &'static str {
 #[must_use]
 pub fn load(sets: &[&str]) -> Config {
     let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
-    let spec = spec::load(base(), &[], &[], &sets);
+    let spec = spec::load_text(BASE, &[], &[], &sets, None);
     spec.unwrap_or_else(|errors| panic!("{sets:?}: {errors:?}"))
         .config
 }
@@ -336,19 +320,19 @@ fn value(key: &Key, rng: &mut Rng) -> Option<String> {
 ///
 /// # Panics
 /// Where no drive in two thousand is right.
-pub fn drive(base: &str, rng: &mut Rng) -> (Config, String) {
-    drive_with(base, rng, &[]).expect("one drive in two thousand is right")
+pub fn drive(rng: &mut Rng) -> (Config, String) {
+    drive_with(rng, &[]).expect("one drive in two thousand is right")
 }
 
 /// [`drive`], with these sets in the place of what is drawn for their keys; none where no drive in
 /// two thousand is right, as where the sets contradict each other.
-pub fn drive_with(base: &str, rng: &mut Rng, given: &[String]) -> Option<(Config, String)> {
+pub fn drive_with(rng: &mut Rng, given: &[String]) -> Option<(Config, String)> {
     let name = |set: &str| set.split('=').next().map(str::to_owned);
     let right = |shape: &Shape| {
         let mut sets = shape.sets.clone();
         sets.retain(|set| given.iter().all(|other| name(other) != name(set)));
         sets.extend_from_slice(given);
-        let spec = spec::load(base, &[], &[], &sets).ok()?;
+        let spec = spec::load_text(BASE, &[], &[], &sets, None).ok()?;
         Some((spec.config, sets.join(" ")))
     };
     for _ in 0..2000 {

@@ -74,7 +74,7 @@ pub fn story(
     report: &mut Report,
 ) -> Result<(), Failure> {
     let mut rng = Rng::new(seed, index << 8);
-    let Some((config, drive)) = draw::drive_with(draw::base(), &mut rng, given) else {
+    let Some((config, drive)) = draw::drive_with(&mut rng, given) else {
         let what = "of two thousand drives none is right with what is given".to_owned();
         let drive = given.join(" ");
         return Err(Failure { what, drive, index });

@@ -108,7 +108,7 @@ fn equal_seeds_have_equal_answers() {
 fn what_is_given_is_not_drawn() {
     let given = ["gc.pace=stop-the-world", "wear.static_threshold=3"].map(str::to_owned);
     for seed in 0..5 {
-        let drive = draw::drive_with(draw::base(), &mut Rng::new(seed, 0), &given);
+        let drive = draw::drive_with(&mut Rng::new(seed, 0), &given);
         let (config, text) = drive.expect("such drives are right");
         assert_eq!(config.policy.gc.pace, Pace::StopTheWorld);
         assert_eq!(config.policy.wear.static_threshold, 3);

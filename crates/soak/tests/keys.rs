@@ -14,7 +14,7 @@ const DRIVES: u64 = 400;
 fn every_key_is_drawn_with_several_values() {
     let mut seen: BTreeMap<&str, BTreeMap<String, u32>> = BTreeMap::new();
     for seed in 0..DRIVES {
-        let (_, drive) = draw::drive(draw::base(), &mut Rng::new(seed, 0));
+        let (_, drive) = draw::drive(&mut Rng::new(seed, 0));
         for set in draw::values(&drive) {
             let (name, value) = set.split_once('=').expect("a value");
             let key = KEYS.iter().find(|key| key.name == name).expect("a key");

@@ -146,7 +146,7 @@ fn seeds() -> std::ops::Range<u64> {
 fn drives_of_all_kinds_go_on_as_if_nothing_had_happened() {
     let mut busy = 0;
     for seed in seeds() {
-        let (config, text) = draw::drive(draw::base(), &mut Rng::new(seed, 0));
+        let (config, text) = draw::drive(&mut Rng::new(seed, 0));
         let _culprit = Culprit(seed, text);
         busy += u64::from(goes_on(&config, seed));
     }
@@ -265,7 +265,7 @@ fn not_under_commands() {
 
 /// A small drive with something in it, and its snapshot.
 fn small() -> (Config, Vec<u8>) {
-    let (config, _) = draw::drive(draw::base(), &mut Rng::new(5, 0));
+    let (config, _) = draw::drive(&mut Rng::new(5, 0));
     let mut drive = Drive::new(&config, SEED);
     earlier(&mut drive, 5);
     let bytes = saved(&mut drive);
@@ -316,7 +316,7 @@ fn made_up_contents_with_right_checksums_never_panic() {
     let mut rng = Rng::new(3, 3);
     let (mut refused, mut taken) = (0, 0);
     for seed in [5, 9, 13, 22] {
-        let (config, _) = draw::drive(draw::base(), &mut Rng::new(seed, 0));
+        let (config, _) = draw::drive(&mut Rng::new(seed, 0));
         let mut drive = Drive::new(&config, SEED);
         earlier(&mut drive, seed);
         let bytes = saved(&mut drive);

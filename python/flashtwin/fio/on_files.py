@@ -18,7 +18,6 @@ import re
 import resource
 import signal
 import subprocess
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -26,6 +25,7 @@ from pathlib import Path
 
 from flashtwin import outputs
 from flashtwin.drives.real import real_file, real_fio
+from flashtwin.drives.real.scratch import Scratch
 from flashtwin.errors import DONE, MISS, REFUSED, TERMINATED, FlashtwinError
 from flashtwin.fio.language.errors import JobFileError, Where
 from flashtwin.fio.language.job import FioJob, Setting, text_of
@@ -285,11 +285,7 @@ def run(
     total = sum(prepared.files)
     real_file.check_space(where, total)
     with ExitStack() as cleaning:
-        work = Path(
-            cleaning.enter_context(
-                tempfile.TemporaryDirectory(prefix="flashtwin-fio-", ignore_cleanup_errors=True)
-            )
-        )
+        work = cleaning.enter_context(Scratch("fio")).path
         made: list[real_file.OwnFile] = []
         _open_more_files(len(prepared.files))
         for number, length in enumerate(prepared.files):

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -24,6 +23,7 @@ from flashtwin.drives.real import real_file, real_fio
 from flashtwin.drives.real.jobfile import TARGET, impossible, job_file
 from flashtwin.drives.real.real_fio import PREFERRED, Engine, caveats
 from flashtwin.drives.real.result import collect, one_result
+from flashtwin.drives.real.scratch import Scratch
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.series import Series
 from flashtwin.model.step import (
@@ -89,11 +89,8 @@ class Real:
         where = taken.path if taken else real_file.place(self._path)
         if taken is None:
             real_file.check_space(where, self._size)
-        # Removed at the end of the process too, should nobody close the target.
-        self._scratch = tempfile.TemporaryDirectory(
-            prefix="flashtwin-fio-", ignore_cleanup_errors=True
-        )
-        self._work = Path(self._scratch.name)
+        self._scratch = Scratch("fio")
+        self._work = self._scratch.path
         try:
             self._file = taken or real_file.create(where, self._size)
             self._say(f"the target is {where}, {self._size} bytes; it is removed at the end")
@@ -182,7 +179,7 @@ class Real:
         if hasattr(self, "_file"):
             real_file.remove(self._file)
         if hasattr(self, "_scratch"):
-            self._scratch.cleanup()
+            self._scratch.close()
 
     def _probe(self) -> Engine:
         """The best engine that writes to the file, found by trying."""

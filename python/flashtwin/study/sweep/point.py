@@ -11,13 +11,13 @@ import io
 import os
 import shutil
 import tarfile
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flashtwin.batteries.base import registry
 from flashtwin.catalogue.loader import load
+from flashtwin.drives.real.scratch import Scratch
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import ENVIRONMENT, FlashtwinError
 from flashtwin.model.target import Interrupted
@@ -58,8 +58,8 @@ def run_point(order: Order, place: Path) -> Failure | None:
 
 def run_apart(order: Order) -> tuple[Failure | None, bytes]:
     """Run a point in a directory of the worker's own and hand the directory over."""
-    with tempfile.TemporaryDirectory(prefix="flashtwin-point-") as folder:
-        place = Path(folder) / "run"
+    with Scratch("point") as scratch:
+        place = scratch.path / "run"
         try:
             failure = run_point(order, place)
         except Interrupted:

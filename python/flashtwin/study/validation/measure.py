@@ -6,11 +6,10 @@ amplification. Invariant: a twin here is made as `flashtwin test` makes it, with
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
+from flashtwin.drives.real.scratch import Scratch
 from flashtwin.model.target import Interrupted
 from flashtwin.runner.batch import Task, run_tasks
 from flashtwin.runner.events import Observer, Silent
@@ -39,7 +38,7 @@ def measure(
 ) -> dict[str, Measured]:
     """What the plans gave, by drive. `observer_for(drive, plan)` shows one of them."""
     wanted = list(dict.fromkeys(needs))
-    with tempfile.TemporaryDirectory(prefix="flashtwin-validate-") as scratch:
+    with Scratch("validation") as scratch:
         tasks = []
         for number, need in enumerate(wanted):
             name, parameters = PLANS[need.plan]
@@ -47,7 +46,7 @@ def measure(
                 Task(
                     target=twin_target(Variant(drive=need.drive, sets=tuple(sets), seed=seed)),
                     batteries=[(name, parameters)],
-                    place=Path(scratch) / str(number),
+                    place=scratch.path / str(number),
                     observer=observer_for(need.drive, need.plan) if observer_for else Silent(),
                 )
             )

@@ -1,0 +1,76 @@
+"""Directories for the time of some work, in the directory for temporary files.
+
+A process that is killed leaves its own. So each is locked while it is used, and whoever makes the
+next one removes those of the same user whose lock nobody holds. Invariants: only a directory with
+our name that this user owns is removed, never what a link leads to; one that was made in the last
+minute stays, for its maker may not have locked it yet.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import re
+import shutil
+import stat
+import tempfile
+import time
+from pathlib import Path
+from typing import Literal, Self
+
+_OURS = re.compile(r"flashtwin-(fio|validation|point)-[a-z0-9_]{8}")
+_YOUNG_S = 60.0
+
+
+class Scratch:
+    """An empty directory; it goes with `close`, with the end of a `with`, or with the process."""
+
+    def __init__(self, purpose: Literal["fio", "validation", "point"]) -> None:
+        remove_abandoned(Path(tempfile.gettempdir()))
+        self._directory = tempfile.TemporaryDirectory(
+            prefix=f"flashtwin-{purpose}-", ignore_cleanup_errors=True
+        )
+        self.path = Path(self._directory.name)
+        self._handle: int | None = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+        # A file system without locks: what is left there stays.
+        with contextlib.suppress(OSError):
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def close(self) -> None:
+        """Remove it. Once more does nothing."""
+        self._directory.cleanup()
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+def remove_abandoned(parent: Path) -> None:
+    """Remove those that killed processes of this user have left."""
+    # What cannot be looked at or removed stays.
+    with contextlib.suppress(OSError):
+        for path in parent.iterdir():
+            if _OURS.fullmatch(path.name):
+                with contextlib.suppress(OSError):
+                    _remove_abandoned(path)
+
+
+def _remove_abandoned(path: Path) -> None:
+    found = os.lstat(path)
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+        return
+    if time.time() - found.st_mtime < _YOUNG_S:
+        return
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        # Raises where its maker still uses it.
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(path)
+    finally:
+        os.close(handle)
