@@ -1,8 +1,8 @@
 """A spec from what a label says: capacity, interface, cell type, dies, DRAM.
 
 Everything else is what drives of the kind usually have: `priors.toml` has the values with a source
-each, and they are marked `prior`. The point is a drive that can be simulated at once and made truer
-value by value; which values matter most for a drive that was measured, a fit finds.
+each, or says that they are assumed, and they are marked `prior`. The point is a drive that can be
+simulated at once and made truer value by value.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def spec_text(label: Label) -> str:
         "write_buffer",
         _size(_buffer(flash)),
         "prior",
-        "two programs for each die, and less than a superblock of the cache",
+        "assumed: two programs for each die, and less than a superblock of the cache",
     )
     return values.text(label)
 
@@ -182,7 +182,8 @@ def _head(label: Label) -> tuple[str, ...]:
     return (
         f"{label.name}: made by `flashtwin new` from what its label says. Values from the",
         "label have the origin `datasheet`; all others are what drives of the kind usually have",
-        "(`prior`). Replace them by what is known, and say where it comes from.",
+        "(`prior`); a source that begins with `assumed` has nothing published behind it. Replace",
+        "them by what is known, and say where it comes from.",
     )
 
 
@@ -225,7 +226,11 @@ def _dies(label: Label, usual_die: int) -> tuple[int, int]:
 
 def _set_flash(values: _Values, label: Label, flash: _Flash) -> None:
     said = label.dies is not None
-    dies = ("datasheet", "dies of the label") if said else ("prior", "dies of the usual size")
+    dies = (
+        ("datasheet", "the label")
+        if said
+        else ("prior", "as many dies of a usual size as the capacity needs")
+    )
     values.set("nand", "cell", label.cell, *THE_LABEL)
     values.set("nand", "channels", flash.channels, *dies)
     values.set("nand", "dies_per_channel", flash.dies_per_channel, *dies)
@@ -239,22 +244,25 @@ def _set_firmware(values: _Values, label: Label, flash: _Flash, shares: dict[str
     # What the firmware keeps, as long as the capacity still fits.
     room = (spare - AT_WORK * flash.superblock) // 2
     system = max(0, min(int(flash.raw * shares["system"]), room)) // MIB * MIB
-    kept = f"{shares['system']:.0%} of the flash: map, firmware and spare blocks"
+    kept = f"assumed: {shares['system']:.0%} of the flash for map, firmware and spare blocks"
     values.set("ftl", "system", _size(system), "prior", kept)
     cache, origin = _cache(label, flash, shares["slc_cache"])
-    values.set("slc_cache", "mode", "dynamic" if cache else "none", *origin)
+    borrowed = ("prior", "assumed: the cells of the cache are borrowed from free native blocks")
+    values.set("slc_cache", "mode", *(("dynamic", *borrowed) if cache else ("none", *origin)))
     values.set("slc_cache", "size", _size(cache), *origin)
-    again = "a tenth of the cache takes writes again during a fill"
+    again = "assumed: a tenth of the cache takes writes again during a fill"
     values.set("slc_cache", "rearm", _size(cache // 10), "prior", again)
-    idle = ("prior", "retail drives fold after seconds of rest")
+    idle = ("prior", "assumed; reviewed drives begin within a second of rest or only after an hour")
     values.set("fold", "idle_after", "5 s" if cache else "never", *idle)
     # What folding may use up before it begins; the rest is held for the end of a fill.
     reserve = max(min(int(flash.raw * shares["reserve"]), (spare - system) // 2), 0)
-    begins = f"{shares['reserve']:.0%} of the flash is free when folding begins under pressure"
+    begins = (
+        f"assumed: {shares['reserve']:.0%} of the flash is free when folding begins under pressure"
+    )
     reserve = reserve // MIB * MIB if cache else 0
     values.set("fold", "reserve", _size(reserve), "prior", begins)
     pace = round(1 / (flash.bits - 1), 3) if cache else 0
-    values.set("fold", "pace", pace, "prior", "folding frees what the host writes")
+    values.set("fold", "pace", pace, "prior", "computed: folding frees what the host writes")
 
 
 def _cache(label: Label, flash: _Flash, share: float) -> tuple[int, tuple[str, str]]:
@@ -264,7 +272,10 @@ def _cache(label: Label, flash: _Flash, share: float) -> tuple[int, tuple[str, s
     if label.cache_bytes is not None:
         return label.cache_bytes, THE_LABEL
     cache = min(int(label.capacity_bytes * share), flash.raw // flash.bits // 2)
-    return cache // UNIT * UNIT, ("prior", "a tenth of the capacity, as on retail drives")
+    return cache, (
+        "prior",
+        "a tenth of the capacity: the mean of twenty reviewed drives (0.6 to 34 %)",
+    )
 
 
 def _buffer(flash: _Flash) -> int:
