@@ -78,6 +78,17 @@ def test_other_commands_end_with_a_sentence(seed: int, tmp_path: Path) -> None:
     assert code == 0 or (code == 130 and "interrupted" in said)
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("words", ["bx500-240 bx500-240-nocache", "--theory"])
+def test_a_validation_under_way_ends_with_a_sentence(
+    words: str, number: int, tmp_path: Path
+) -> None:
+    """Drives, and closed forms: both take several seconds, in other processes too."""
+    code, out, said = sent(["validate", *words.split(), "--json"], number, 1.0, tmp_path)
+    assert code == 130 and said.strip().splitlines()[-1].startswith("error: interrupted"), said
+    assert "Traceback" not in said and not out and not list(tmp_path.iterdir())
+
+
 def test_a_signal_within_exec_has_the_same_exit_code(tmp_path: Path) -> None:
     """Dataclasses are made by exec; Python would end by the signal for one that comes there."""
     (tmp_path / "flashtwin_stopped.py").write_text(

@@ -176,7 +176,7 @@ def test_samples_that_outgrow_memory_are_a_sentence_and_no_abort() -> None:
 
 
 LOGS = """
-import resource
+import resource, sys
 from pathlib import Path
 from flashtwin.catalogue.loader import load
 from flashtwin.errors import FlashtwinError
@@ -186,7 +186,7 @@ from flashtwin.fio.plan.files import Target
 from flashtwin.fio.plan.plan import plan
 from flashtwin.fio.run import FioTwin, check_memory, run_plan
 spec = load("bx500-240", scale="1/16")
-text = "[a]\\nrw=randread\\nbs=4k\\nsize=4g\\nnorandommap=1\\nwrite_lat_log=x\\n"
+text = "\\n".join(["[a]", "rw=randread", "bs=4k", "write_lat_log=x", *sys.argv[1:], ""])
 target = Target(name="a", bytes=spec.capacity_bytes)
 made = plan(typed(read_text(text), environment={}).jobs, target)
 twin = FioTwin(spec)
@@ -200,8 +200,17 @@ except FlashtwinError as error:
 """
 
 
-def test_logs_that_outgrow_memory_are_a_sentence_and_no_abort() -> None:
-    done = child(LOGS)
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("size=4g", "norandommap=1"),
+        # A row a millisecond, for hours.
+        ("size=1m", "time_based=1", "runtime=10h", "rate_iops=1000", "log_avg_msec=1"),
+    ],
+    ids=["single requests", "averages"],
+)
+def test_logs_that_outgrow_memory_are_a_sentence_and_no_abort(options: tuple[str, ...]) -> None:
+    done = child(LOGS, *options)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("3 there is not enough memory: what the jobs keep")
 

@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 import real_fio
 
-from flashtwin.fio.language.errors import BadValueError
+from flashtwin.fio.language.errors import BadValueError, JobFileError
 from flashtwin.fio.language.kinds import Percent
+from flashtwin.fio.language.lines import read_text
 from flashtwin.fio.language.numbers import Reading
 from flashtwin.fio.language.patterns import Distribution, Pattern, Service, Threshold
-from flashtwin.fio.language.table import find
+from flashtwin.fio.language.script import typed
+from flashtwin.fio.language.table import ROWS, Role, find
 
 
 def read(option: str, text: str | None, kb_base: int = 1024) -> Any:
@@ -163,6 +165,43 @@ def test_values_that_are_refused_say_why(option: str, text: str | None, word: st
     with pytest.raises(BadValueError) as found:
         read(option, text)
     assert word in f"{found.value.message} {found.value.hint}"
+
+
+# Options that no twin can follow, each with a value that fio takes.
+UNABLE = {
+    "opendir": "/tmp",
+    "file_append": "1",
+    "verify_only": "1",
+    "trim_backlog": "8",
+    "merge_blktrace_file": "merged",
+    "merge_blktrace_scalars": "100",
+    "merge_blktrace_iters": "2",
+    "zonemode": "zbd",
+    "profile": "act",
+    "rwmixcycle": "500",
+    "sg_write_mode": "verify",
+}
+
+
+def test_every_option_that_no_twin_can_follow_is_tried() -> None:
+    assert set(UNABLE) == {row.name for row in ROWS if row.role is Role.REFUSED}
+
+
+@pytest.mark.parametrize("name", UNABLE)
+def test_an_option_that_no_twin_can_follow_is_refused_by_name_and_line(name: str) -> None:
+    row = find(name)
+    assert row is not None
+    before = [f"ioengine={engine}" for engine in row.engines]
+    for spelling in (name, *row.aliases):
+        line = f"{spelling}={UNABLE[name]}"
+        with pytest.raises(JobFileError) as refused:
+            typed(read_text("\n".join(["[a]", "size=1m", *before, line])), environment={})
+        place = f"text:{len(before) + 3}"
+        assert refused.value.message == f"{place}: {name} is refused: {row.says}"
+        assert refused.value.hint == f"leave out {line}"
+    for value in row.inert:
+        line = f"{name}={row.kind.show(value)}"
+        typed(read_text("\n".join(["[a]", "size=1m", *before, line])), environment={})
 
 
 def test_reversed_prefixes_are_told() -> None:

@@ -53,13 +53,14 @@ fn beside(path: &Path) -> io::Result<(PathBuf, File)> {
 /// Writes a drive's state into a file.
 pub fn save(drive: &mut Drive, identity: &Identity, path: &Path) -> PyResult<()> {
     let (part, file) = beside(path).map_err(|error| system(&error, path))?;
+    let mut watched = Watched::new(file);
     let written = drive
-        .save(BufWriter::new(file), identity)
+        .save(BufWriter::new(&mut watched), identity)
         .and_then(|()| fs::rename(&part, path).map_err(Refusal::Io));
     written.map_err(|refusal| {
         // What is left of it is of no use to anybody; that it cannot be removed changes nothing.
         let _ = fs::remove_file(&part);
-        told(refusal, path)
+        watched.raised.unwrap_or_else(|| told(refusal, path))
     })
 }
 

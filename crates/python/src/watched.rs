@@ -1,18 +1,18 @@
-//! Files that take long to read, traces and snapshots: a signal is heard in between.
+//! Files that take long to read or to write, traces and snapshots: a signal is heard in between.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 
 use pyo3::prelude::*;
 
 /// Bytes after which a signal is looked for.
-const LOOKS: usize = 1 << 24;
+const LOOKS: usize = 1 << 20;
 
-/// A file that is read for long: now and then Python may raise, for Ctrl-C.
+/// A file that is read or written for long: now and then Python may raise, for Ctrl-C.
 pub struct Watched {
     file: File,
     left: usize,
-    /// What Python raised: the reading ended there.
+    /// What Python raised: the work ended there.
     pub raised: Option<PyErr>,
 }
 
@@ -24,11 +24,9 @@ impl Watched {
             raised: None,
         }
     }
-}
 
-impl Read for &mut Watched {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read(out)?;
+    /// Counts what was moved, and looks for a signal when it is enough.
+    fn moved(&mut self, count: usize) -> io::Result<usize> {
         self.left = self.left.saturating_sub(count);
         if self.left == 0 {
             self.left = LOOKS;
@@ -38,5 +36,23 @@ impl Read for &mut Watched {
             }
         }
         Ok(count)
+    }
+}
+
+impl Read for &mut Watched {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(out)?;
+        self.moved(count)
+    }
+}
+
+impl Write for &mut Watched {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        let count = self.file.write(data)?;
+        self.moved(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
     }
 }
