@@ -13,8 +13,7 @@ from typing import Any
 
 from flashtwin.runs import journal
 from flashtwin.runs.rundir import FINDINGS, HOST, MANIFEST, seal_of
-from flashtwin.runs.sealed import sealed_bytes
-from flashtwin.runs.storage import digest_of
+from flashtwin.runs.storage import digest_of, sealed_bytes
 
 JOURNAL = "steps.jsonl"
 

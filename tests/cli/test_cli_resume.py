@@ -18,7 +18,7 @@ from program import PROGRAM, environment, flashtwin
 
 from flashtwin import _core
 from flashtwin.errors import FlashtwinError
-from flashtwin.runs import lock, whole
+from flashtwin.runs import folders, lock
 from flashtwin.runs.rundir import SCHEMA
 from flashtwin.runs.writer import Writer
 
@@ -237,8 +237,10 @@ def test_a_run_of_an_older_schema_says_what_to_do(
 
 def test_two_processes_on_the_folder_of_several(run: Callable[..., Result], tmp_path: Path) -> None:
     task = {"target": {"kind": "twin"}, "batteries": [], "budget_s": None}
-    whole.write_plan(tmp_path / "r", {"seed": 1, "command": [], "tasks": [{"place": "a", **task}]})
-    with lock.holding(tmp_path / "r", whole.PLAN):
+    folders.write_plan(
+        tmp_path / "r", {"seed": 1, "command": [], "tasks": [{"place": "a", **task}]}
+    )
+    with lock.holding(tmp_path / "r", folders.PLAN):
         done = run("test", "--resume", "r")
     assert done.exit_code == 2 and "error: another process is writing r" in done.stderr
 
@@ -281,7 +283,7 @@ def test_one_of_several_targets_does_not_stand_for_all(
             ("d", {"kind": "file", "path": "/mnt/d", "size_bytes": 1}),
         )
     ]
-    whole.write_plan(tmp_path / "r", {"seed": 1, "command": [], "tasks": tasks})
+    folders.write_plan(tmp_path / "r", {"seed": 1, "command": [], "tasks": tasks})
     done = run("test", "c", "--resume", "r")
     assert done.exit_code == 2 and "r is a run of c, d, and not of one of them" in done.stderr
     done = run("test", "c", "/srv/d", "--resume", "r")
@@ -349,6 +351,6 @@ def test_a_newer_or_damaged_plan_is_one_sentence(run: Callable[..., Result]) -> 
     Path("r/plan.json").write_text(f'{{"schema": {SCHEMA}}}')
     done = run("test", "--resume", "r")
     assert done.exit_code == 2 and "it is not what was written" in done.stderr
-    whole.write_plan(Path("r"), {"seed": 1, "command": [], "tasks": [{}]})
+    folders.write_plan(Path("r"), {"seed": 1, "command": [], "tasks": [{}]})
     done = run("test", "--resume", "r")
     assert done.exit_code == 2 and "a task is malformed" in done.stderr

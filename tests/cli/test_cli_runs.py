@@ -15,7 +15,7 @@ from program import PROGRAM, environment
 from stored_runs import newer, store, usual
 
 from flashtwin.cli.app import app
-from flashtwin.runs.whole import write_plan
+from flashtwin.runs.folders import write_plan
 
 Run = Callable[..., Result]
 

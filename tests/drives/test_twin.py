@@ -15,7 +15,7 @@ from flashtwin.model.series import COLUMNS, WRITE
 from flashtwin.model.step import Chain, Fill, Flush, Job, Mark, Purge, Rest, Result, Run, Step, Trim
 from flashtwin.model.target import Interrupted, Progress
 from flashtwin.runner.run import run_batteries
-from flashtwin.runs import causes
+from flashtwin.runs import frames
 
 GIB = 1 << 30
 QUICK = ("crystaldiskmark", {"profile": "real", "loops": "1", "mix": "off", "size": "64MiB"})
@@ -202,11 +202,11 @@ def test_the_xray_and_smart_count_the_same_causes_once(sets: tuple[str, ...], pe
     )
     columns = do(drive, Run(label="w", jobs=(job,))).xray
     told = drive.smart()["flashtwin"]["waf"]
-    assert sorted(told["by_cause"]) == sorted(causes.CAUSES)
-    for cause, column in causes.PROGRAMMED.items():
+    assert sorted(told["by_cause"]) == sorted(frames.CAUSES)
+    for cause, column in frames.PROGRAMMED.items():
         assert told["by_cause"][cause] * told["host_bytes"] == pytest.approx(columns[column][-1])
-    assert causes.programmed_bytes(columns)[-1] == told["programmed_bytes"]
-    assert (columns[causes.SAVED][-1] > 0) == (percent > 0)
+    assert frames.programmed_bytes(columns)[-1] == told["programmed_bytes"]
+    assert (columns[frames.SAVED_BYTES][-1] > 0) == (percent > 0)
 
 
 def test_the_xray_follows_energy_and_temperature() -> None:

@@ -24,7 +24,7 @@ TWIN = (
 
 def main() -> None:
     from flashtwin.runs.rundir import HOST, SCHEMA
-    from flashtwin.runs.sealed import sealed_bytes
+    from flashtwin.runs.storage import sealed_bytes
 
     place = HERE / "runs" / str(SCHEMA)
     if place.exists():

@@ -27,7 +27,7 @@ from flashtwin.errors import FlashtwinError
 from flashtwin.model.finding import Finding
 from flashtwin.report import about, endurance, page, template, xray
 from flashtwin.report.drives import Contents
-from flashtwin.runs import causes
+from flashtwin.runs import frames
 from flashtwin.runs.rundir import Run
 from flashtwin.runs.writer import Writer
 
@@ -249,10 +249,10 @@ def test_what_compression_saved_is_taken_off_the_causes() -> None:
 def test_every_cause_of_the_xray_is_in_one_area() -> None:
     parts = [part for _, parts in xray.TOGETHER.values() for part in parts]
     alone = [name for name in xray.CAUSES if name not in xray.TOGETHER]
-    assert sorted(alone + parts) == sorted(causes.CAUSES)
-    columns = {column: np.array([0, 1]) for column in causes.PROGRAMMED.values()}
-    columns |= {"t_ns": np.array([0, 1]), causes.SAVED: np.array([0, 2])}
-    assert list(causes.programmed_bytes(columns)) == [0, len(causes.CAUSES) - 2]
+    assert sorted(alone + parts) == sorted(frames.CAUSES)
+    columns = {column: np.array([0, 1]) for column in frames.PROGRAMMED.values()}
+    columns |= {"t_ns": np.array([0, 1]), frames.SAVED_BYTES: np.array([0, 2])}
+    assert list(frames.programmed_bytes(columns)) == [0, len(frames.CAUSES) - 2]
 
 
 def test_power_and_temperature_are_drawn_and_tabled(pair: list[Run], text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import shutil
 from pathlib import Path
@@ -80,3 +81,23 @@ def test_a_run_that_is_being_written_is_left_alone(tmp_path: Path) -> None:
             again(Run(tmp_path / "run"), write=True)
         finally:
             writer.leave()
+
+
+def test_findings_and_manifest_are_written_together_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = brief(tmp_path / "run")
+    before = run.findings
+    written = Path.write_bytes
+
+    def full(path: Path, data: bytes) -> int:
+        if "manifest" in path.name:
+            raise OSError(errno.ENOSPC, "no room")
+        return written(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(FlashtwinError, match="No space left"):
+        store_findings(run, [])
+    monkeypatch.undo()
+    assert Run(run.path).findings == before
+    assert not [left for left in run.path.iterdir() if left.suffix == ".new"]

@@ -9,9 +9,8 @@ import pytest
 from stored_runs import newer, store
 
 from flashtwin.errors import FlashtwinError
-from flashtwin.runs import lock, whole
-from flashtwin.runs.listing import stored
-from flashtwin.runs.prune import chosen, remove
+from flashtwin.runs import folders, lock
+from flashtwin.runs.listing import chosen, remove, stored
 from flashtwin.runs.writer import Writer
 
 NOW = datetime(2026, 2, 1, tzinfo=UTC)
@@ -107,7 +106,7 @@ def planned(place: Path, *names: str) -> None:
         }
         for name in names
     ]
-    whole.write_plan(place, {"seed": 1, "command": [], "tasks": rows})
+    folders.write_plan(place, {"seed": 1, "command": [], "tasks": rows})
 
 
 def test_targets_that_never_began_are_listed_and_go(tmp_path: Path) -> None:
@@ -146,7 +145,7 @@ def test_what_goes_leaves_the_plan_too(tmp_path: Path, first: str) -> None:
     found = stored([tmp_path])
     order = sorted(found, key=lambda run: (run.state == "not begun") == (first == "run"))
     remove(order[0])
-    rows = whole.read_plan(place)["tasks"]
+    rows = folders.read_plan(place)["tasks"]
     assert [row["place"] for row in rows] == ["b" if first == "run" else "a"]
     remove(order[1])
     assert list(tmp_path.iterdir()) == []
@@ -158,14 +157,14 @@ def test_nothing_goes_of_several_targets_under_way(tmp_path: Path) -> None:
     store(place / "a")
     planned(place, "a", "b", "c")
     before = chosen(stored([tmp_path]), now=NOW + timedelta(days=9999))
-    with lock.holding(place, whole.PLAN):
+    with lock.holding(place, folders.PLAN):
         assert {run.state for run in stored([tmp_path])} == {"finished", "under way"}
         assert chosen(stored([tmp_path]), now=NOW + timedelta(days=9999)) == []
         for run in before:
             with pytest.raises(FlashtwinError, match=r"is being written|another process"):
                 remove(run)
         with pytest.raises(FlashtwinError, match="another process is writing"):
-            whole.forget(place, others=True)
+            folders.forget(place, others=True)
     assert len(chosen(stored([tmp_path]), now=NOW + timedelta(days=9999))) == 2
     assert (place / "a" / "manifest.json").exists() and (place / "plan.json").exists()
 
@@ -176,7 +175,7 @@ def test_a_plan_that_points_elsewhere_is_not_ours(tmp_path: Path) -> None:
     planned(tmp_path / "runs" / "x", "../../mine")
     (run,) = stored([tmp_path / "runs"])
     assert run.state == "no run" and chosen([run], now=NOW) == []
-    whole.forget(tmp_path / "runs" / "x", others=True)
+    folders.forget(tmp_path / "runs" / "x", others=True)
     assert (tmp_path / "mine" / "steps.tables").exists()
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flashtwin.runs.resample import by_bytes
+from flashtwin.runs.frames import by_bytes
 
 
 def samples(*bytes_: int, dt: int = 500_000_000) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -381,3 +381,17 @@ def test_a_target_without_a_name_has_that_of_its_directory(tmp_path: Path) -> No
     del manifest["target"]["name"]
     rewrite(path.parent, "manifest.json", manifest)
     assert Run(path.parent).target == {**TARGET, "name": "run"}
+
+
+def test_a_step_of_an_unfinished_run_is_read_without_the_others(tmp_path: Path) -> None:
+    write(tmp_path / "run").close([], state="interrupted")
+    last = Run(tmp_path / "run").steps[3].block
+    assert last is not None
+    with (tmp_path / "run" / "steps.tables").open("r+b") as tables:
+        tables.truncate(last.at)
+    run = Run(tmp_path / "run")
+    first = run.result(0)
+    assert isinstance(first, Result) and len(first.series.t_ns) == 4
+    assert isinstance(run.result(1), NotPossible)
+    with pytest.raises(FlashtwinError, match="the tables of step 3 are missing"):
+        run.result(3)

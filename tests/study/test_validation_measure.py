@@ -15,7 +15,7 @@ from flashtwin.errors import FlashtwinError
 from flashtwin.model.step import NotPossible, Result, Step
 from flashtwin.model.target import Watch
 from flashtwin.runner.target import Target, Variant
-from flashtwin.runs import causes
+from flashtwin.runs import frames
 from flashtwin.study.validation import measure as measuring
 from flashtwin.study.validation.measure import Need, fill_waf, measure
 from flashtwin.study.validation.metrics import FILL
@@ -137,7 +137,7 @@ class Counted:
         if host is None:
             return {}
         zero = np.zeros(2, dtype=np.int64)
-        columns = {name: zero for name in causes.PROGRAMMED.values()}
+        columns = {name: zero for name in frames.PROGRAMMED.values()}
         columns["slc_bytes"] = np.array([0, programmed - 1])
         columns["pad_bytes"] = np.array([0, 1])
         return {"t_ns": zero, "host_bytes": np.array([0, host]), **columns}

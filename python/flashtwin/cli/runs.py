@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flashtwin.cli import numbers, options, runs_prune, runs_show, terminal
-from flashtwin.runs.columns import SORTS
+from flashtwin.runs.judge import SORTS
 
 if TYPE_CHECKING:
     from flashtwin.runs.listing import Stored

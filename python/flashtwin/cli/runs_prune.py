@@ -45,8 +45,7 @@ def prune(
 
     A run under way stays, and so does every folder that is not a run.
     """
-    from flashtwin.runs.listing import total_bytes
-    from flashtwin.runs.prune import chosen
+    from flashtwin.runs.listing import chosen, total_bytes
     from flashtwin.runs.query import search
 
     if keep is None and older_than is None and where is None:
@@ -96,7 +95,7 @@ def _somebody_there() -> bool:
 
 
 def _remove(going: list[Stored]) -> None:
-    from flashtwin.runs.prune import remove
+    from flashtwin.runs.listing import remove
 
     for run in going:
         remove(run)

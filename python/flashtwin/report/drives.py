@@ -25,7 +25,7 @@ from flashtwin.charts.cells import Grid
 from flashtwin.charts.curves import Curve, Phase, curves_of
 from flashtwin.charts.tables import Table
 from flashtwin.model.findings import Findings
-from flashtwin.runs.naming import unique_names
+from flashtwin.runs.listing import unique_names
 from flashtwin.runs.rundir import Run
 
 KINDS = {"twin": "simulated drive", "file": "file on a real drive"}

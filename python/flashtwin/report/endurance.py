@@ -12,7 +12,7 @@ from typing import Any
 
 from flashtwin.charts import numbers
 from flashtwin.report.drives import Drive
-from flashtwin.runs.causes import CAUSES
+from flashtwin.runs.frames import CAUSES
 
 SAVED = "saved by compression"
 # A ratio below this says nothing but that it is small.

@@ -19,7 +19,7 @@ from flashtwin.charts import curves
 from flashtwin.charts.curves import Floats, Phase, step_of_table
 from flashtwin.charts.numbers import compact
 from flashtwin.report.drives import Contents, Drive
-from flashtwin.runs import causes
+from flashtwin.runs import frames
 
 # Causes that the page shows as one: its column, its name, its parts.
 TOGETHER = {
@@ -31,7 +31,7 @@ TOGETHER = {
 def _areas() -> dict[str, tuple[str, str]]:
     """Column and name of each area in the order in which they are stacked: every cause once."""
     areas = {}
-    for cause, title in causes.CAUSES.items():
+    for cause, title in frames.CAUSES.items():
         ours = [name for name, (_, parts) in TOGETHER.items() if cause in parts]
         name = ours[0] if ours else cause
         areas[name] = (f"{name}_bytes", TOGETHER[name][0] if ours else title)
@@ -41,13 +41,13 @@ def _areas() -> dict[str, tuple[str, str]]:
 CAUSES = _areas()
 # Columns that the page shows as one.
 SUMS = {
-    f"{name}_bytes": tuple(causes.PROGRAMMED[part] for part in parts)
+    f"{name}_bytes": tuple(frames.PROGRAMMED[part] for part in parts)
     for name, (_, parts) in TOGETHER.items()
 }
 COUNTERS = (
-    causes.HOST,
+    frames.HOST_BYTES,
     *(column for column, _ in CAUSES.values()),
-    causes.SAVED,
+    frames.SAVED_BYTES,
     "slc_erases",
     "native_erases",
     "wear_ppm",
@@ -104,7 +104,7 @@ class Inside:
     @property
     def saved(self) -> float:
         """What compression kept off the flash, of what the causes say."""
-        return self.total(causes.SAVED)
+        return self.total(frames.SAVED_BYTES)
 
     @property
     def programmed(self) -> float:
@@ -143,7 +143,7 @@ def _summed(columns: Counts) -> Counts:
     }
     sums = {name: np.sum(parts, axis=0) for name, parts in there.items() if parts}
     if columns:
-        sums[PROGRAMMED] = causes.programmed_bytes(columns)
+        sums[PROGRAMMED] = frames.programmed_bytes(columns)
     return {**columns, **sums}
 
 

@@ -31,11 +31,11 @@ from flashtwin.runner.run import Asked, requests, run_batteries, stopped
 from flashtwin.runner.stop import listening
 from flashtwin.runner.target import Say, Target
 from flashtwin.runs import lock
+from flashtwin.runs.folders import PLAN, read_plan, write_plan
 from flashtwin.runs.listing import DEFAULT_PARENT
 from flashtwin.runs.rundir import Run, find_runs
 from flashtwin.runs.shapes import WHOLE_PLAN, ShapeError
 from flashtwin.runs.storage import damaged
-from flashtwin.runs.whole import PLAN, read_plan, write_plan
 from flashtwin.runs.writer import abandoned, tidy
 
 

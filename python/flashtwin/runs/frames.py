@@ -2,12 +2,23 @@
 
 Invariants: all columns are integers, so nothing is rounded on the way; the X-ray's columns are what
 the twin sends, always int64, with `step` and `t_ns` among them; a histogram keeps the buckets that
-counted something. Buckets are fio's (see `results.hist`).
+counted something. Buckets are fio's (see `model.histogram`).
+
+`per_gb` is a series over data instead of over time: how long each GB took, as AnandTech's plots
+have it. Within a sample the rate is taken as even, which is all that a sample says. Invariant: a
+stall counts for the grain that waited for it, and all the time of the series is in the rows.
+
+Of what a drive programs, the X-ray and the SMART data of a twin tell the causes apart; from that
+one list follow write amplification and the words for its parts. Invariants: each programmed byte
+has exactly one cause; the second pass of a wordline is the same byte again and is none; what
+compression kept off the flash is counted with its cause and as saved, and is taken off the sum. The
+names are those of `Counters::by_cause` in crates/ftl, checked by the tests of `Twin`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +28,6 @@ from numpy.typing import NDArray
 from flashtwin.model.histogram import BUCKETS
 from flashtwin.model.series import COLUMNS as SERIES_COLUMNS
 from flashtwin.model.series import Series
-from flashtwin.runs.resample import GB, by_bytes
 from flashtwin.runs.shapes import MOST
 from flashtwin.runs.storage import damaged, read_parquet
 
@@ -44,6 +54,26 @@ RANGES = {
 }
 # Runs from before these were kept have no such file.
 LATER = ("meter",)
+GB = 10**9
+# Name of a cause, what it is called on a page.
+CAUSES: Mapping[str, str] = {
+    "slc": "host data to SLC",
+    "tier": "host data to the second cache tier",
+    "direct": "host data direct to native cells",
+    "fold": "folding",
+    "gc": "garbage collection",
+    "wear": "wear levelling",
+    "refresh": "refresh",
+    "failure": "failed blocks",
+    "map": "the map",
+    "pad": "padding",
+    "parity": "parity",
+    "journal": "journal",
+    "recovery": "recovery after a power cut",
+}
+# Columns of the X-ray, cumulative bytes.
+HOST_BYTES, SAVED_BYTES = "host_bytes", "saved_bytes"
+PROGRAMMED: Mapping[str, str] = {cause: f"{cause}_bytes" for cause in CAUSES}
 
 
 def read(path: Path, name: str, digest: object = None) -> Table:
@@ -162,3 +192,51 @@ def _counts(hist: Mapping[str, Any]) -> dict[str, NDArray[np.int64]]:
             rows.append(np.stack([np.full_like(bucket, number), bucket, counts[bucket]]))
     table = np.concatenate(rows, axis=1) if rows else np.zeros((3, 0))
     return dict(zip(("direction", "bucket", "count"), table.astype(np.int64), strict=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grains:
+    """One row a grain of data: where it ends, its size (the last may be smaller), its time."""
+
+    end_bytes: NDArray[np.int64]
+    bytes: NDArray[np.int64]
+    seconds: NDArray[np.float64]
+
+    @property
+    def mb_s(self) -> NDArray[np.float64]:
+        """10^6 bytes a second."""
+        return self.bytes / self.seconds / 1e6
+
+
+def by_bytes(
+    t_ns: NDArray[np.int64],
+    dt_ns: NDArray[np.int64],
+    bytes_: NDArray[np.int64],
+    grain_bytes: int = GB,
+) -> Grains:
+    """The samples of one direction cut anew, at every `grain_bytes` of data."""
+    moved = bytes_ > 0
+    amount = bytes_[moved]
+    after = np.cumsum(amount)
+    total = int(after[-1]) if len(after) else 0
+    ends = np.append(np.arange(grain_bytes, total, grain_bytes, dtype=np.int64), total)
+    if not total:
+        return Grains(end_bytes=ends[:0], bytes=ends[:0], seconds=np.zeros(0))
+    row = np.searchsorted(after, ends, side="left")
+    share = 1.0 - (after[row] - ends) / amount[row]
+    reached_ns = t_ns[moved][row] + share * dt_ns[moved][row]
+    # What comes after the last byte (a drive that still answers nothing) is the last grain's.
+    reached_ns[-1] = max(float(reached_ns[-1]), float(t_ns[-1] + dt_ns[-1]))
+    return Grains(
+        end_bytes=ends,
+        bytes=np.diff(ends, prepend=0),
+        seconds=np.diff(reached_ns, prepend=float(t_ns[0])) / 1e9,
+    )
+
+
+def programmed_bytes(columns: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Bytes programmed so far in each row; a column that a run does not have counts nothing."""
+    total = np.zeros(len(columns["t_ns"]), dtype=np.int64)
+    for column in PROGRAMMED.values():
+        total += columns.get(column, 0)
+    return total - columns.get(SAVED_BYTES, 0)

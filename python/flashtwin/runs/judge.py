@@ -19,6 +19,25 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import duckdb
 
+# The columns of a condition over runs, as DuckDB has them.
+COLUMNS = {
+    "path": "VARCHAR",
+    "name": "VARCHAR",
+    "target": "VARCHAR",
+    "kind": "VARCHAR",
+    "battery": "VARCHAR",
+    "state": "VARCHAR",
+    "started": "TIMESTAMP",
+    "wall_s": "DOUBLE",
+    "seed": "BIGINT",
+    "spec": "VARCHAR",
+    "capacity_bytes": "BIGINT",
+    "flashtwin": "VARCHAR",
+    "steps": "BIGINT",
+    "bytes": "BIGINT",
+}
+# What a list can be sorted by, besides the names of findings.
+SORTS = ("time", "target", "battery", "state", "seed", "size", "path")
 # The exit code where no memory was left.
 OUT_OF_MEMORY = 9
 # What stands for the condition's type in what is said of it.

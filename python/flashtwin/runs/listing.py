@@ -1,4 +1,4 @@
-"""Runs as they lie on a disk: found, told in a line each, whatever state they are in.
+"""Runs as they lie on a disk: found, described in a line each whatever state they are in, removed.
 
 A place is a run directory, or a folder of them; a run of several targets is a folder with a run for
 each, so folders are looked into. Nothing that lies there may end in an error: what cannot be read
@@ -9,28 +9,37 @@ say it: "under way" while a process writes it, "cut off" when none does any more
 is a run, but cannot be read; "not begun": targets of a plan, or a sweep, of which nothing began, in
 the folder that is to hold their runs; "no run": a folder with something else in it. Links are not
 followed: what they point to lies elsewhere.
+
+Invariants of a removal: only what was read as a run goes, and what flashtwin itself planned
+(targets and sweeps that never began); never one under way or part of something under way, and never
+another folder; the manifest goes last, so that a removal that was cut off leaves a run that can be
+removed again; the folder of several targets or of a sweep goes with its last run if nothing is left
+in it but what flashtwin put there. A target that is removed leaves the plan too: nobody resumes it.
 """
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.findings import Findings
-from flashtwin.runs import lock, whole
+from flashtwin.outputs import disk
+from flashtwin.runs import folders, lock
 from flashtwin.runs.rundir import Run
-from flashtwin.runs.storage import MOST_JOURNAL, is_there, read_file
+from flashtwin.runs.storage import MOST_JOURNAL, is_there, read_file, remove_tree
 
 DEFAULT_PARENT = Path("flashtwin-runs")
 UNDER_WAY, CUT_OFF, NOT_BEGUN = "under way", "cut off", "not begun"
 UNREADABLE, NO_RUN = "unreadable", "no run"
 # How deep folders are looked into: the place, a run of several targets, and one folder more.
 DEPTH = 3
+_OLDEST = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +115,7 @@ def stored(places: Sequence[Path]) -> list[Stored]:
             for folder in _folders(place, DEPTH):
                 above = folder.parent
                 if above not in busy:
-                    busy[above] = whole.under_way(above)
+                    busy[above] = folders.under_way(above)
                 group = None if place in (folder, above) else above
                 told = replace(one(folder), group=group, busy=busy[above])
                 found.setdefault(folder.resolve(), told)
@@ -138,23 +147,23 @@ def one(folder: Path) -> Stored:
 
 def _not_begun(folder: Path) -> Stored | None:
     """What a plan has that never began, or a sweep of which no point is there."""
-    if whole.is_sweep(folder):
-        state = UNDER_WAY if lock.held(folder, whole.SWEEP) else NOT_BEGUN
+    if folders.is_sweep(folder):
+        state = UNDER_WAY if lock.held(folder, folders.SWEEP) else NOT_BEGUN
         why = "a sweep; none of its points is there"
-        began = _written(folder, whole.SWEEP)
+        began = _written(folder, folders.SWEEP)
         return Stored(path=folder, state=state, why=why, bytes=size_of(folder), started=began)
-    rows = whole.waiting(folder)
+    rows = folders.waiting(folder)
     if not rows:
         return None
-    state = UNDER_WAY if lock.held(folder, whole.PLAN) else NOT_BEGUN
+    state = UNDER_WAY if lock.held(folder, folders.PLAN) else NOT_BEGUN
     return Stored(
         path=folder,
         state=state,
         target="+".join(str(row["place"]) for row in rows),
         kind=str(rows[0]["target"]["kind"]),
         batteries=tuple(str(one["name"]) for one in rows[0]["batteries"]),
-        started=_written(folder, whole.PLAN),
-        bytes=(folder / whole.PLAN).stat().st_size,
+        started=_written(folder, folders.PLAN),
+        bytes=(folder / folders.PLAN).stat().st_size,
     )
 
 
@@ -194,7 +203,7 @@ def _folders(place: Path, depth: int) -> Iterator[Path]:
     if (place / "manifest.json").exists():
         yield place
         return
-    if whole.waiting(place):
+    if folders.waiting(place):
         yield place
     for inside in sorted(place.iterdir()):
         if inside.is_symlink() or not inside.is_dir() or inside.name.startswith("."):
@@ -207,7 +216,7 @@ def _folders(place: Path, depth: int) -> Iterator[Path]:
 
 
 def _counts(folder: Path) -> bool:
-    return (folder / "manifest.json").exists() or bool(whole.waiting(folder))
+    return (folder / "manifest.json").exists() or bool(folders.waiting(folder))
 
 
 def _may_hold_runs(folder: Path) -> bool:
@@ -291,3 +300,53 @@ def _float(value: object) -> float | None:
 def total_bytes(runs: Iterable[Stored]) -> int:
     """What they take together."""
     return sum(run.bytes for run in runs)
+
+
+def unique_names(runs: Sequence[Run]) -> list[str]:
+    """The targets' names; where two are the same, with their directories', else with a number."""
+    names = [str(run.target.get("name") or run.path.name) for run in runs]
+    names = _apart(
+        names, [f"{name} ({run.path.name})" for name, run in zip(names, runs, strict=True)]
+    )
+    return _apart(names, [f"{name} #{at}" for at, name in enumerate(names, 1)])
+
+
+def _apart(names: list[str], otherwise: list[str]) -> list[str]:
+    count = Counter(names)
+    return [
+        other if count[name] > 1 else name for name, other in zip(names, otherwise, strict=True)
+    ]
+
+
+def chosen(
+    runs: Sequence[Stored],
+    *,
+    keep: int = 0,
+    older: timedelta | None = None,
+    now: datetime,
+) -> list[Stored]:
+    """The runs that go, the oldest first: all but the `keep` newest, of those that are older."""
+    mine = [run for run in runs if run.is_run and run.state != UNDER_WAY and not run.busy]
+    mine.sort(key=lambda run: (run.started or _OLDEST, str(run.path)))
+    going = mine[: max(len(mine) - keep, 0)]
+    if older is None:
+        return going
+    return [run for run in going if (run.started or _OLDEST) < now - older]
+
+
+def remove(run: Stored) -> None:
+    """Take a run away; refused where a process has begun to write it meanwhile."""
+    if lock.held(run.path) or folders.under_way(run.path.parent):
+        raise FlashtwinError(f"{run.path} is being written", hint="leave it until it is finished")
+    if run.state == NOT_BEGUN:
+        folders.remove(run.path)
+        return
+    with disk(run.path, "remove"):
+        for inside in sorted(run.path.iterdir()):
+            if inside.name != "manifest.json":
+                remove_tree(inside)
+        (run.path / "manifest.json").unlink()
+        run.path.rmdir()
+        folders.forget(run.path.parent, runs=(run.path.name,))
+        if run.group is not None:
+            folders.remove_empty(run.group)

@@ -1,14 +1,23 @@
 """What older schemas wrote, as today's has it: the one place that knows their forms.
 
 Until schema 3 a finding's id was all that told its name and variant, and its `low` and `high` said
-nothing of what they mean. What follows from an id is read out of it here, and nowhere else.
+nothing of what they mean. What follows from an id is read out of it here, and nowhere else. The
+tables of a run that is not finished were Parquet files in `parts`, one a step and kind: from schema
+3 on the journal's line of a step says which it has and what is in them; before that the series of a
+step that was possible is there, and the others may be.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
+
+from flashtwin.runs import frames
+from flashtwin.runs.frames import Table, rows
+from flashtwin.runs.journal import StepRecord
+from flashtwin.runs.storage import damaged, is_there
 
 # The first schema whose findings say in fields what their ids are made of.
 TYPED = 4
@@ -78,3 +87,22 @@ def _means(row: Mapping[str, Any]) -> str | None:
     if row["battery"] == "waf" or unseen:
         return "bound"
     return "range" if row["battery"] == "crystaldiskmark" else "estimate"
+
+
+def joined(run: Path, name: str, records: Iterable[StepRecord]) -> Table:
+    """The parts of the journal's steps as one table, without those of a step that never ended."""
+    tables: list[Table] = []
+    for record in records:
+        place = run / "parts" / f"{record.step:05}.{name}.parquet"
+        digests = record.tables
+        if digests is None:
+            needed = name == "series" and record.not_possible is None
+            if not (needed or is_there(place)):
+                continue
+        elif name not in digests:
+            continue
+        table = frames.read(place, name, None if digests is None else digests[name])
+        if tables and rows(table) and table.keys() != tables[0].keys():
+            raise damaged(place, "its columns are not those of the steps before")
+        tables += [table] if rows(table) else []
+    return frames.join(name, tables)

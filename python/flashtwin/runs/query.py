@@ -29,8 +29,7 @@ from typing import Any
 
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.finding import Finding
-from flashtwin.runs.columns import COLUMNS, SORTS
-from flashtwin.runs.judge import OUT_OF_MEMORY
+from flashtwin.runs.judge import COLUMNS, OUT_OF_MEMORY, SORTS
 from flashtwin.runs.listing import DEFAULT_PARENT, Stored, stored
 
 SIDES = {"value": "DOUBLE", "low": "DOUBLE", "high": "DOUBLE", "unit": "VARCHAR"}

@@ -13,9 +13,9 @@ whatever ends a run, all finished steps can be read, and a run that is not finis
 with. Whoever writes holds the journal locked, so that nobody else does; the lock goes with the
 process. Everything but host.json depends on nothing but the target, the batteries, the seed and the
 budget. A reader takes its own schema and all before it. Every file tells whether it is what was
-written, by its own check (`results.sealed`, `results.journal`) or a digest in the manifest or the
+written, by its own check (`storage.sealed_bytes`, `journal`) or a digest in the manifest or the
 journal: what is not is never read as a result. What lies in a directory may be anybody's, so all of
-it is read through `storage.read_file` and held against `results.shapes`.
+it is read through `storage.read_file` and held against `shapes`.
 
 Schemas: 1 joined the tables of an interrupted run and removed its parts; 2 keeps the parts, and the
 identity of a twin names the version of the model; 3 has the checks and digests; 4 has typed
@@ -37,14 +37,14 @@ from flashtwin.model.finding import from_json
 from flashtwin.model.findings import Findings
 from flashtwin.model.series import Series
 from flashtwin.model.step import NotPossible, Result
-from flashtwin.runs import frames, journal, lock, older, parts, shapes
+from flashtwin.runs import frames, journal, lock, older, shapes
 from flashtwin.runs.blocks import Blocks, answer_of
 from flashtwin.runs.frames import Table
 from flashtwin.runs.journal import Journal, StepRecord
-from flashtwin.runs.sealed import SINCE, unsealed
 from flashtwin.runs.shapes import ShapeError
 from flashtwin.runs.storage import (
     AS_PART,
+    CHECKED_SINCE,
     MOST_JOURNAL,
     MOST_JSON,
     damaged,
@@ -52,6 +52,7 @@ from flashtwin.runs.storage import (
     is_there,
     object_of,
     read_file,
+    unsealed,
 )
 
 SCHEMA = 4
@@ -112,7 +113,7 @@ class Run:
     @property
     def origin(self) -> str | None:
         """What tells files of this run from another's; none in schemas before that."""
-        return journal.origin_of(self.manifest) if self.schema >= SINCE else None
+        return journal.origin_of(self.manifest) if self.schema >= CHECKED_SINCE else None
 
     @cached_property
     def journal(self) -> Journal:
@@ -150,7 +151,8 @@ class Run:
 
     def result(self, step: int) -> Result | NotPossible:
         """A finished step as the drive answered it."""
-        return answer_of(self.steps[step], {name: self._table(name) for name in frames.SCHEMAS})
+        record = self.steps[step]
+        return answer_of(record, self._tables_of(record))
 
     def series_table(self) -> Table:
         """All steps' series in one table."""
@@ -226,7 +228,7 @@ class Run:
 
     def _has(self, name: str) -> bool:
         """Whether a run has a file that not every run has."""
-        if self.finished and self.schema >= SINCE:
+        if self.finished and self.schema >= CHECKED_SINCE:
             return name in self._digests
         return name in self._digests or is_there(self.path / name)
 
@@ -243,13 +245,25 @@ class Run:
                 self._tables[name] = frames.read(whole, name, digest)
             elif self.finished:
                 self._tables[name] = frames.empty(name)
-            elif self.schema < SINCE and is_there(whole):
+            elif self.schema < CHECKED_SINCE and is_there(whole):
                 self._tables[name] = frames.read(whole, name)
             elif self.schema < BLOCKS_SINCE:
-                self._tables[name] = parts.joined(self.path, name, self.steps)
+                self._tables[name] = older.joined(self.path, name, self.steps)
             else:
                 self._tables.update(self._of_blocks())
         return self._tables[name]
+
+    def _tables_of(self, record: StepRecord) -> dict[str, Table]:
+        """A step's tables: of a run that is not finished those of this step alone are read."""
+        if self.finished or self.schema < BLOCKS_SINCE:
+            return {name: self._table(name) for name in frames.SCHEMAS}
+        if record.block is None:
+            return {}
+        blocks = Blocks.of(self.path)
+        try:
+            return blocks.read(record)
+        finally:
+            blocks.close()
 
     def _of_blocks(self) -> dict[str, Table]:
         """The tables of a run that is not finished."""

@@ -2,6 +2,11 @@
 
 Why here: every file of a run has to come out with the same bytes for the same values (no clock, no
 path, no threads in the encoding). How they reach the disk is told in `outputs`.
+
+A sealed JSON file tells whether it is still what was written: its last member, `check`, is the
+SHA-256 of what the file is to be and of all text before that member. Invariant: one flipped bit
+anywhere in such a file is seen, and so is a file that was put into another's place, for `of` names
+the file and, where several runs have one, the run.
 """
 
 from __future__ import annotations
@@ -9,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -26,6 +32,8 @@ from flashtwin.inputs import InputError, open_regular, parse_json, read_regular
 MOST_JSON, MOST_JOURNAL, MOST_LINE = 16 << 20, 128 << 20, 16 << 20
 # A table may take such a part of the machine's memory, on the disk and as arrays.
 TABLE_SHARE = 4
+# The member of a sealed file, and the first schema whose files have it.
+CHECK, CHECKED_SINCE = "check", 3
 
 
 def write_whole(path: Path, data: bytes, *, durable: bool = False) -> None:
@@ -51,6 +59,33 @@ def json_line(value: object) -> bytes:
     """One line of a journal."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return (text + "\n").encode(errors="replace")
+
+
+_UNKNOWN = "0" * 64
+_TAIL = re.compile(rb'"check": "([0-9a-f]{64})"\n\}\n\Z')
+
+
+def sealed_bytes(value: Mapping[str, Any], of: str) -> bytes:
+    """The value as JSON text with its check."""
+    text = json_bytes({**{k: v for k, v in value.items() if k != CHECK}, CHECK: _UNKNOWN})
+    body = text[: text.rindex(b'"check"')]
+    return body + text[len(body) :].replace(_UNKNOWN.encode(), _digest(body, of).encode())
+
+
+def unsealed(path: Path, data: bytes, value: dict[str, Any], of: str, schema: int) -> None:
+    """Refuse a file that is not what was written, and take the check out of its value.
+
+    Files of schemas before the check need have none.
+    """
+    tail = _TAIL.search(data)
+    right = tail is not None and _digest(data[: tail.start()], of) == tail[1].decode()
+    if not right and (tail or schema >= CHECKED_SINCE):
+        raise damaged(path, "it is not what was written")
+    value.pop(CHECK, None)
+
+
+def _digest(body: bytes, of: str) -> str:
+    return digest_of(of.encode() + b"\n" + body)
 
 
 def read_file(path: Path, most_bytes: int) -> bytes:

@@ -1,6 +1,6 @@
 """Writes a run directory, step by step, from the beginning or from where a run stopped.
 
-Invariants: see `results.rundir`. A writer holds the journal locked from its making to its close.
+Invariants: see `rundir`. A writer holds the journal locked from its making to its close.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from flashtwin import __version__
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Finding
 from flashtwin.model.step import NotPossible, Result
-from flashtwin.outputs import UNFINISHED, disk
+from flashtwin.outputs import UNFINISHED, disk, write_all
 from flashtwin.runs import journal, lock
 from flashtwin.runs.blocks import TABLES, Blocks, answer_of
 from flashtwin.runs.journal import StepRecord
@@ -34,7 +34,6 @@ from flashtwin.runs.rundir import (
     smart_name,
     why_of,
 )
-from flashtwin.runs.sealed import sealed_bytes
 from flashtwin.runs.storage import (
     MOST_JOURNAL,
     damaged,
@@ -43,6 +42,7 @@ from flashtwin.runs.storage import (
     parquet_bytes,
     read_file,
     remove_tree,
+    sealed_bytes,
     write_whole,
 )
 
@@ -302,8 +302,7 @@ class Writer:
 def store_findings(run: Run, findings: Sequence[Finding]) -> None:
     """Put other findings into a stored run, which nobody else may be writing.
 
-    Each file is replaced in one go. Between the two the run's findings are not what its manifest
-    says; the same again mends that.
+    Findings and manifest are replaced together: both are whole on the disk before one is renamed.
     """
     rows = {
         "schema": SCHEMA,
@@ -313,11 +312,12 @@ def store_findings(run: Run, findings: Sequence[Finding]) -> None:
     with lock.holding(run.path, JOURNAL):
         manifest = run.manifest
         data = sealed_bytes(rows, seal_of(FINDINGS, run.origin))
-        write_whole(run.path / FINDINGS, data, durable=True)
-        files = manifest.get("files", {})
-        if FINDINGS in files:
-            told = {**manifest, "files": {**files, FINDINGS: digest_of(data)}}
-            write_whole(run.path / MANIFEST, sealed_bytes(told, MANIFEST), durable=True)
+        replaced: dict[Path, bytes | str] = {run.path / FINDINGS: data}
+        digests = manifest.get("files", {})
+        if FINDINGS in digests:
+            changed = {**manifest, "files": {**digests, FINDINGS: digest_of(data)}}
+            replaced[run.path / MANIFEST] = sealed_bytes(changed, MANIFEST)
+        write_all(replaced, within=run.path, durable=True)
 
 
 def tidy(path: Path) -> None:

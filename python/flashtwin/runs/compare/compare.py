@@ -18,7 +18,7 @@ from flashtwin.runs.compare.latencies import LatencyPair
 from flashtwin.runs.compare.limits import Failure, Limits
 from flashtwin.runs.compare.measures import Measure
 from flashtwin.runs.compare.setups import Setups
-from flashtwin.runs.naming import unique_names
+from flashtwin.runs.listing import unique_names
 from flashtwin.runs.rundir import Run
 from flashtwin.runs.tables import sheet_of
 

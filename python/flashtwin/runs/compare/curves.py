@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtwin.model.series import Series
-from flashtwin.runs.frames import DIRECTIONS
-from flashtwin.runs.resample import Grains, by_bytes
+from flashtwin.runs.frames import DIRECTIONS, Grains, by_bytes
 from flashtwin.runs.rundir import Run
 
 PIECES = 200

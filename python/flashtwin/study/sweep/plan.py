@@ -22,9 +22,9 @@ from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.outputs import disk
 from flashtwin.runner.batch import plain_name
 from flashtwin.runner.estimate import Estimate, estimate
+from flashtwin.runs.folders import POINTS, SWEEP, read_sweep, write_sweep
 from flashtwin.runs.listing import DEFAULT_PARENT
 from flashtwin.runs.storage import is_there
-from flashtwin.runs.whole import POINTS, SWEEP, read_sweep, write_sweep
 from flashtwin.study.sweep.grid import Axis, Point, points
 
 SCHEMA = 1

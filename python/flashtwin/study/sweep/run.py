@@ -21,9 +21,9 @@ from flashtwin.model.target import Interrupted
 from flashtwin.runner.estimate import Estimate
 from flashtwin.runner.stop import listening
 from flashtwin.runs import lock
+from flashtwin.runs.folders import FAILURES, SWEEP, TABLE
 from flashtwin.runs.rundir import Run
 from flashtwin.runs.storage import json_bytes, write_whole
-from flashtwin.runs.whole import FAILURES, SWEEP, TABLE
 from flashtwin.study.sweep.executors import Executor, Local
 from flashtwin.study.sweep.plan import Failure, Order, Plan, claim, place_of, resolve
 from flashtwin.study.sweep.table import Row, csv_bytes, rows_of

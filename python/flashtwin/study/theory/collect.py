@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtwin._core import Twin
-from flashtwin.runs.causes import programmed_bytes
+from flashtwin.runs.frames import programmed_bytes
 from flashtwin.study.theory import drives, formulas
 from flashtwin.study.theory.play import Watch, run
 from flashtwin.study.theory.points import Point

@@ -14,7 +14,7 @@ from flashtwin.model.target import Interrupted
 from flashtwin.runner.batch import Task, run_tasks
 from flashtwin.runner.events import Observer, Silent
 from flashtwin.runner.target import Variant, twin_target
-from flashtwin.runs.causes import HOST, programmed_bytes
+from flashtwin.runs.frames import HOST_BYTES, programmed_bytes
 from flashtwin.runs.rundir import Run
 from flashtwin.study.validation.metrics import PATTERNS, PLANS, Measured
 
@@ -97,7 +97,7 @@ def _counters(run: Run, steps: Iterable[int]) -> Counts:
     for step in steps:
         columns = run.xray(step)
         if columns and len(columns["t_ns"]):
-            host = columns.get(HOST)
+            host = columns.get(HOST_BYTES)
             return Counts(
                 host=0 if host is None else int(host[-1]),
                 programmed=int(programmed_bytes(columns)[-1]),

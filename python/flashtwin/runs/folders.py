@@ -18,10 +18,17 @@ from flashtwin.errors import ENVIRONMENT, FlashtwinError
 from flashtwin.outputs import disk
 from flashtwin.runs import lock
 from flashtwin.runs.rundir import SCHEMA
-from flashtwin.runs.sealed import sealed_bytes, unsealed
 from flashtwin.runs.shapes import PLAN as PLAN_SHAPE
 from flashtwin.runs.shapes import ShapeError
-from flashtwin.runs.storage import MOST_JSON, damaged, object_of, read_file, write_whole
+from flashtwin.runs.storage import (
+    MOST_JSON,
+    damaged,
+    object_of,
+    read_file,
+    sealed_bytes,
+    unsealed,
+    write_whole,
+)
 from flashtwin.runs.writer import abandoned
 
 PLAN = "plan.json"
