@@ -178,6 +178,14 @@ def test_show(run: Run, place: Path) -> None:
     assert told["files"]["manifest.json"] == (place / "old" / "manifest.json").stat().st_size
 
 
+def test_what_a_link_leads_to_does_not_belong_to_a_run(run: Run, place: Path) -> None:
+    (place / "elsewhere").mkdir()
+    (place / "elsewhere" / "big").write_bytes(bytes(5_000_000))
+    (place / "old" / "linked").symlink_to(place / "elsewhere")
+    (shown,) = json.loads(run("runs", "show", str(place / "old"), "--json").stdout)["runs"]
+    assert shown["files"]["linked"] == len(str(place / "elsewhere"))
+
+
 def test_show_of_an_unfinished_run_and_of_none(run: Run, place: Path) -> None:
     store(place / "killed", close=False)
     done = run("runs", "show", "killed")

@@ -182,8 +182,11 @@ def _files(run: Run) -> list[tuple[str, int]]:
 
     found = []
     for at in sorted(run.path.iterdir()):
-        name = f"{at.name}/" if at.is_dir() else at.name
-        found.append((name, size_of(at) if at.is_dir() else at.lstat().st_size))
+        # A link counts itself: what it leads to does not belong to the run.
+        folder = at.is_dir() and not at.is_symlink()
+        found.append(
+            (f"{at.name}/" if folder else at.name, size_of(at) if folder else at.lstat().st_size)
+        )
     return found
 
 
