@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from flashtwin.analysis.fill import analyse_fill
+from flashtwin.batteries.fill.findings import analyse_fill
 from flashtwin.model.finding import Finding
 
 GB, MB = 1e9, 1e6

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from flashtwin.analysis.wording import ORDINALS
+from flashtwin.batteries.fill.wording import ORDINALS
 from flashtwin.model.finding import Evidence, Finding, Interval
 from flashtwin.model.series import WRITE, Series
 from flashtwin.model.step import JobTotals, NotPossible, Result

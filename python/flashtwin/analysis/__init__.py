@@ -1,7 +1,6 @@
-"""Arrays in, findings out: what a series of numbers says about the drive that made it.
+"""Arrays in, facts out: what a series of numbers says, whatever drive or battery made it.
 
-It works on numbers from anywhere and imports neither drives nor batteries. Nothing is imported
-here, so that the command line starts without numpy; ask the modules: `fill` for the findings of a
-fill, `changepoints` and `edges` for any series, `power` and `amplification` for readings of a meter
-and of SMART data.
+`curve` makes samples ready, `changepoints` and `edges` find where a level changes, `opening` and
+`shape` read the plateaus of a fill, `estimate` gives intervals. Nothing is imported here, so that
+the command line starts without numpy.
 """

@@ -40,13 +40,11 @@ FINE = 4001
 
 @dataclass(frozen=True, kw_only=True)
 class Edge:
-    """The place in bytes, the samples wholly on either side of its interval, the levels there."""
+    """The place in bytes, and the samples that lie wholly on either side of its interval."""
 
     place: Estimate
     before: int
     after: int
-    from_rate: float
-    to_rate: float
 
 
 def locate(of: Curve, first: int, cut: int, last: int, relative_noise: float) -> Edge:
@@ -173,8 +171,6 @@ def _finished(of: Curve, low: int, sides: _Sides, middle: int, places: Floats) -
         place=Estimate(value=value, low=start, high=end),
         before=int(np.searchsorted(of.bytes_at, start, side="right")) - 1,
         after=min(int(np.searchsorted(of.bytes_at, end, side="left")), len(of)),
-        from_rate=before,
-        to_rate=after,
     )
 
 
@@ -210,5 +206,4 @@ def _unresolved(of: Curve, cut: int) -> Edge:
     place = Estimate(
         value=float(of.bytes_at[cut]), low=float(of.bytes_at[low]), high=float(of.bytes_at[high])
     )
-    before, after = float(of.rate[low]), float(of.rate[high - 1])
-    return Edge(place=place, before=cut, after=cut, from_rate=before, to_rate=after)
+    return Edge(place=place, before=cut, after=cut)

@@ -6,7 +6,7 @@ writes 128 KB at queue depth 32 in two passes, the second on the full drive afte
 patterns run, each from an erased drive, each with its second pass. It departs in that the blocks
 are 1 MiB and 128 KiB (TechPowerUp's "1 MB" may be 10^6), and in what `departs` says of the target.
 
-Findings come from `analysis.fill`, once a pass, out of the write series alone. The host's time a
+`findings` makes the findings, once a pass, out of the write series alone. The host's time a
 command is a prior: 5 us, what fio with io_uring takes on one desktop core.
 """
 
@@ -28,6 +28,7 @@ from flashtwin.batteries.base.parameter import (
     whole,
 )
 from flashtwin.batteries.base.registry import Battery, Part, host_ns
+from flashtwin.batteries.fill.wording import NAME, name_of
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
 from flashtwin.model.step import Job, Mark, NotPossible, Purge, Rest, Result, Run
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from flashtwin.model.finding import Finding
     from flashtwin.model.target import DriveInfo
 
-NAME = "fill"
 SAMPLE_S = 0.5
 IDLE_S, IDLE_S_FILE = 600.0, 30.0
 # Below so many bytes half a second is too coarse: a small file is written in a few of them.
@@ -55,6 +55,13 @@ class Pattern:
 
     def __str__(self) -> str:
         return f"{units.show_block(self.block_bytes)}-q{self.depth}"
+
+    @property
+    def title(self) -> str:
+        """For a reader: 128 KiB, queue depth 32."""
+        kib = self.block_bytes >> 10
+        size = f"{kib} KiB" if kib % 1024 else f"{kib >> 10} MiB"
+        return f"{size}, queue depth {self.depth}"
 
 
 def parse_pattern(text: str) -> Pattern:
@@ -115,41 +122,43 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
 
 def conclude(record: Record) -> list[Finding]:
     """The findings of every pass in which something was written."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for pattern in record.parameters.patterns:
         for number in range(1, record.parameters.passes + 1):
             step = record.step(_label(pattern, number))
             if step is not None and step.not_possible is None:
-                found += _findings(record, pattern, number, step)
-    return found
+                findings += _findings(record, pattern, number, step)
+    return findings
 
 
 def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     """The first pass of every pattern, then the second ones; a pass needs the one before."""
-    found = []
+    passes = []
     for number in range(1, parameters.passes + 1):
         for pattern in parameters.patterns:
-            mine = f"{NAME}/{pattern}"
-            labels = (f"{mine}/rest-{number - 1}", _label(pattern, number))
-            found.append(
+            labels = (f"{NAME}/{pattern}/rest-{number - 1}", _label(pattern, number))
+            first = number == 1
+            passes.append(
                 Part(
                     title=f"{pattern} pass {number}",
-                    labels=labels if number > 1 else (f"{mine}/purge", *labels),
-                    needs=(f"{pattern} pass {number - 1}",) if number > 1 else (),
+                    labels=(f"{NAME}/{pattern}/purge", *labels) if first else labels,
+                    needs=() if first else (f"{pattern} pass {number - 1}",),
                 )
             )
-    return found
+    return passes
 
 
 def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
     """Where this run leaves what the reviewers do."""
-    said = []
+    departures = []
     if not info.can.whole_drive:
-        said.append("fills a file, not a drive: the drive under it is neither erased nor filled")
+        departures.append(
+            "fills a file, not a drive: the drive under it is neither erased nor filled"
+        )
     sample_s = _sample_s(parameters, info)
     if sample_s != SAMPLE_S:
-        said.append(f"samples every {units.show_seconds(sample_s)} instead of every 500ms")
-    return said
+        departures.append(f"samples every {units.show_seconds(sample_s)} instead of every 500ms")
+    return departures
 
 
 def _idle_s(parameters: Parameters, info: DriveInfo) -> float:
@@ -197,14 +206,14 @@ def _sample_s(parameters: Parameters, info: DriveInfo) -> float:
 
 def _findings(record: Record, pattern: Pattern, number: int, step: Answered) -> list[Finding]:
     """What the pass says; nothing of a pass in which nothing was written."""
-    from flashtwin.analysis.fill import analyse_fill
+    from flashtwin.batteries.fill.findings import analyse_fill
     from flashtwin.model.series import WRITE, Series
 
     result = record.result(step.label)
     written = Series.empty() if result is None else result.series.only(WRITE)
     if int(written.bytes.sum()) == 0:
         return []
-    found = analyse_fill(
+    findings = analyse_fill(
         written.t_ns,
         written.dt_ns,
         written.bytes,
@@ -215,26 +224,26 @@ def _findings(record: Record, pattern: Pattern, number: int, step: Answered) -> 
         pass_number=number,
         first=pattern == record.parameters.patterns[0],
     )
-    return _of_a_part(found, step) if step.cut else found
+    return _of_a_part(findings, number, step) if step.cut else findings
 
 
 # What only a whole pass tells.
 WHOLE = ("mean", "duration", "mean_past_cache")
 
 
-def _of_a_part(found: list[Finding], step: Answered) -> list[Finding]:
-    """Findings of a pass that a budget cut: what was seen stands, what was not is not told.
+def _of_a_part(findings: list[Finding], number: int, step: Answered) -> list[Finding]:
+    """Findings of a pass that a budget cut: what was seen stands, the rest has no value.
 
     Without a first plateau that ends there may be a cache of any size beyond what was written.
     """
-    edge = next((one for one in found if one.name.endswith("cache_size")), None)
-    seen = edge is not None and bool(edge.value)
+    edge = next(one for one in findings if one.name == name_of("cache_size", number))
+    whole = {name_of(name, number) for name in WHOLE}
     lacking = f"not found: {step.ending}"
     return [
-        replace(one, value=None, interval=None, evidence=None, note=lacking)
-        if one.value is None or not seen or one.name.endswith(WHOLE)
-        else one
-        for one in found
+        finding
+        if edge.value and finding.value is not None and finding.name not in whole
+        else replace(finding, value=None, interval=None, evidence=None, note=lacking)
+        for finding in findings
     ]
 
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flashtwin.analysis.wording import LATER_TITLES, ORDINALS
+from flashtwin.analysis.estimate import Estimate
 from flashtwin.batteries.base.present import Column, Fact, Place, Present, Section, Subject
-from flashtwin.batteries.fill import Parameters, Pattern, parse_pattern
+from flashtwin.batteries.fill import Parameters
+from flashtwin.batteries.fill.notes import presence
+from flashtwin.batteries.fill.wording import LATER_TITLES, NAME, ORDINALS
 from flashtwin.charts import numbers, tables
 from flashtwin.charts.curves import Phase
 from flashtwin.model.finding import Better, Finding
 
 # Means that differ by less are the same for a reader.
 WORTH_SAYING = 1.1
-SIGNATURE = "one-third signature present"
-UNITS = ((1 << 20, "MiB"), (1 << 10, "KiB"))
 # What a finding is called where its place is marked in a curve.
 PLACES = {"cache_size": "cache ends", "fold_begin": "folding begins"}
 # Findings of the passes after the first, by name: which pass, and what they are called under it.
@@ -35,37 +35,35 @@ class FillPresent(Present):
 
     def section(self, subjects: Sequence[Subject]) -> Section:
         """A table a pattern; its passes apart from each other, where there is more than one."""
-        findings = {subject.index: subject.findings for subject in subjects}
-        several = any(one.name in LATER for column in findings.values() for one in column)
-        return Section(
-            tables=tuple(
-                tables.by_variant(
-                    self.title,
-                    findings,
-                    pattern=pattern_title,
-                    heading=_pass_title if several else lambda _: "",
-                    naming=_row_title,
-                )
-            )
+        columns = {subject.index: subject.findings for subject in subjects}
+        later = any(finding.name in LATER for column in columns.values() for finding in column)
+        titles = _pattern_titles(subjects)
+        made = tables.by_variant(
+            self.title,
+            columns,
+            pattern=lambda variant: titles.get(variant, variant),
+            heading=_pass_title if later else lambda _: "",
+            naming=_row_title,
         )
+        return Section(tables=tuple(made))
 
     def phases(self, subject: Subject) -> list[Phase]:
         """The passes of each pattern with the rests between them."""
         asked = subject.parameters(Parameters)
-        found = {}
+        phases = {}
         for pattern in asked.patterns:
-            group, title = f"fill/{pattern}", _title(pattern)
+            group = f"{NAME}/{pattern}"
             for number in range(1, asked.passes + 1):
                 for kind, which in (("rest", number - 1), ("pass", number)):
-                    name = f"{kind}-{which}"
-                    found[f"{group}/{name}"] = Phase(
-                        label=f"{group}/{name}",
+                    label = f"{group}/{kind}-{which}"
+                    phases[label] = Phase(
+                        label=label,
                         group=group,
-                        group_title=title,
-                        name=name,
+                        group_title=pattern.title,
+                        name=f"{kind}-{which}",
                         title=f"{kind} {which}",
                     )
-        return [found[label] for label in subject.labels if label in found]
+        return [phases[label] for label in subject.labels if label in phases]
 
     def places(self, subject: Subject) -> list[Place]:
         """The ends of plateaus."""
@@ -84,19 +82,22 @@ class FillPresent(Present):
     def facts(self, subjects: Sequence[Subject]) -> list[Fact]:
         """The stages of the first pattern, in words."""
         variants = dict.fromkeys(
-            one.variant for subject in subjects for one in subject.findings if one.variant
+            finding.variant for subject in subjects for finding in subject.findings
         )
+        variants.pop("", None)
         if not variants:
             return []
-        pattern = next(iter(variants))
-        facts = [fact for subject in subjects for fact in _sentences(subject, pattern)]
+        first = next(iter(variants))
+        facts = [fact for subject in subjects for fact in _sentences(subject, first)]
         if len(variants) > 1:
-            facts.append(Fact(text=f"These are the numbers of {pattern_title(pattern)}."))
+            title = _pattern_titles(subjects).get(first, first)
+            facts.append(Fact(text=f"These are the numbers of {title}."))
         return facts
 
     def columns(self, subject: Subject) -> list[Column]:
         """The stages of the pattern that the drive was filled with first."""
-        pattern = next((one.variant for one in subject.findings if one.variant), "")
+        variants = (finding.variant for finding in subject.findings if finding.variant)
+        pattern = next(variants, "")
 
         def column(title: str, name: str, better: Better) -> Column:
             return Column(title=title, finding=subject.finding(name, pattern), better=better)
@@ -109,17 +110,13 @@ class FillPresent(Present):
         ]
 
 
-def pattern_title(variant: str) -> str:
-    """A pattern for a reader: "128k-q32" is "128 KiB, queue depth 32"."""
-    try:
-        return _title(parse_pattern(variant))
-    except ValueError:
-        return variant
-
-
-def _title(pattern: Pattern) -> str:
-    size, unit = next(one for one in UNITS if pattern.block_bytes % one[0] == 0)
-    return f"{pattern.block_bytes // size} {unit}, queue depth {pattern.depth}"
+def _pattern_titles(subjects: Sequence[Subject]) -> dict[str, str]:
+    """How a reader calls the pattern of each variant: "128 KiB, queue depth 32"."""
+    return {
+        str(pattern): pattern.title
+        for subject in subjects
+        for pattern in subject.parameters(Parameters).patterns
+    }
 
 
 def _pass_title(finding: Finding) -> str:
@@ -138,7 +135,7 @@ def _row_title(finding: Finding) -> str:
 
 
 def _sentences(subject: Subject, pattern: str) -> list[Fact]:
-    values = {one.name: one for one in subject.findings if one.variant == pattern}
+    values = {finding.name: finding for finding in subject.findings if finding.variant == pattern}
     return [
         *_stages(subject, values),
         *_third(subject, values),
@@ -169,7 +166,9 @@ def _stages(subject: Subject, values: dict[str, Finding]) -> list[Fact]:
 
 def _third(subject: Subject, values: dict[str, Finding]) -> list[Fact]:
     share = values.get("one_third")
-    if share is None or share.number is None or SIGNATURE not in (share.note or ""):
+    if share is None or share.number is None:
+        return []
+    if presence(Estimate(value=share.number, low=share.low, high=share.high), 3) != "present":
         return []
     text = (
         f"Its first plateau covers {numbers.significant(share.number * 100)} % of the raw flash: "

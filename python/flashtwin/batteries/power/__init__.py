@@ -9,7 +9,6 @@ A target without a meter answers the first step with the reason, and that is the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,6 @@ from flashtwin.model.step import Ask, Job, Mark, NotPossible, Purge, ReadWrite, 
 
 if TYPE_CHECKING:
     from flashtwin.analysis.estimate import Estimate
-    from flashtwin.analysis.power import Readings
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Steps
     from flashtwin.model.target import DriveInfo
@@ -34,6 +32,17 @@ METER = f"{NAME}/meter"
 IDLE_S = 60.0
 # A drive settles into its low-power states first.
 SETTLED = 0.5
+# What has findings: a word of the finding's name, and its title.
+TITLES = {
+    "idle": "idle",
+    "write": "sequential write",
+    "after-write": "idle after the write",
+    "read": "sequential read",
+    "random-read": "random read",
+    "copy": "copy on the drive",
+    "random-write": "random write",
+}
+BEFORE_RANDOM_WRITE = "rest"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,9 +73,9 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     if isinstance(there, NotPossible):
         return
     yield Purge(label="power/purge")
-    for step in _work(parameters, info, size):
+    for name, step in _work(parameters, info, size).items():
         answer = yield step
-        if isinstance(answer, Result) and answer.meter and _name(step) in TITLES:
+        if isinstance(answer, Result) and answer.meter and name in TITLES:
             yield Mark(label=f"{step.label}/found")
 
 
@@ -77,64 +86,61 @@ def conclude(record: Record) -> list[Finding]:
         return [
             Finding(battery=NAME, name="", title="Power", value=None, unit="W", note=there.reason)
         ]
-    found: list[Finding] = []
-    for step in _work(record.parameters, record.info, _size(record.parameters, record.info)):
-        result = record.result(step.label) if _name(step) in TITLES else None
+    findings: list[Finding] = []
+    work = _work(record.parameters, record.info, _size(record.parameters, record.info))
+    for name in TITLES:
+        result = record.result(work[name].label)
         if result is not None and result.meter:
-            found += _findings(step, result)
-    return found
+            findings += _findings(name, work[name], result)
+    return findings
 
 
 def _size(parameters: Parameters, info: DriveInfo) -> int:
     return min(parameters.size, info.capacity_bytes) // MIB * MIB
 
 
-def _name(step: Run | Rest) -> str:
-    return step.label.removeprefix(f"{NAME}/")
-
-
 def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
     """Where this run leaves what the reviewers do."""
-    said = []
+    departures = []
     if not info.can.power_meter:
-        said.append("the target has no meter: nothing is measured")
+        departures.append("the target has no meter: nothing is measured")
     elif info.can.purge:
-        said.append("the drive is purged first")
+        departures.append("the drive is purged first")
     if parameters.size > info.capacity_bytes:
-        said.append("writes the whole drive, which is smaller than size")
-    return said
+        departures.append("writes the whole drive, which is smaller than size")
+    return departures
 
 
 def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
-    """A part a finding's step, in the order of their worth; a rest is part of what it is for.
+    """One part for each step that has findings, the one worth most first.
 
-    What is read has to be written first, and the drive to have cleared up after it, for it would
-    draw for both.
+    What is read has to be written before. Each workload needs the rest after the write too: a drive
+    that still clears up draws power for both.
     """
-    labels = {
-        "idle": ("idle",),
-        "write": ("write",),
-        "after-write": ("after-write",),
-        "read": ("read",),
-        "random-read": ("random-read",),
-        "random-write": ("rest", "random-write"),
-        "copy": ("copy",),
-    }
+    written, settled = ("write",), ("write", "after-write")
     needs = {
-        "after-write": ("write",),
-        **dict.fromkeys(("read", "random-read", "random-write", "copy"), ("write", "after-write")),
+        "idle": (),
+        "write": (),
+        "after-write": written,
+        "read": settled,
+        "random-read": settled,
+        "random-write": settled,
+        "copy": settled,
     }
+    rests = {"random-write": (f"{NAME}/{BEFORE_RANDOM_WRITE}",)}
     return [
         Part(
-            title=TITLES[name].removeprefix("Power, "),
-            labels=tuple(f"{NAME}/{label}" for label in labels[name]),
-            needs=tuple(TITLES[one].removeprefix("Power, ") for one in needs.get(name, ())),
+            title=TITLES[name],
+            labels=(*rests.get(name, ()), f"{NAME}/{name}"),
+            needs=tuple(TITLES[need] for need in needed),
         )
-        for name in labels
+        for name, needed in needs.items()
     ]
 
 
-def _work(parameters: Parameters, info: DriveInfo, size: int) -> Sequence[Run | Rest]:
+def _work(parameters: Parameters, info: DriveInfo, size: int) -> dict[str, Run | Rest]:
+    """The steps by name, in order."""
+
     def run(name: str, rw: ReadWrite, block_bytes: int, depth: int, **bounds: float | int) -> Run:
         job = Job(
             name=name,
@@ -145,91 +151,63 @@ def _work(parameters: Parameters, info: DriveInfo, size: int) -> Sequence[Run | 
             host_ns=host_ns(parameters, info),
             **bounds,  # type: ignore[arg-type]
         )
-        return Run(label=f"power/{name}", jobs=(job,), sample_s=parameters.sample_s)
+        return Run(label=f"{NAME}/{name}", jobs=(job,), sample_s=parameters.sample_s)
 
-    return (
-        Rest(label="power/idle", seconds=IDLE_S),
-        run("write", "write", 128 << 10, 32),
-        Rest(label="power/after-write", seconds=parameters.rest_s),
-        run("read", "read", 128 << 10, 32),
-        run("random-read", "randread", 4096, 32, runtime_s=parameters.random_s),
+    def rest(name: str, seconds: float) -> Rest:
+        return Rest(label=f"{NAME}/{name}", seconds=seconds)
+
+    return {
+        "idle": rest("idle", IDLE_S),
+        "write": run("write", "write", 128 << 10, 32),
+        "after-write": rest("after-write", parameters.rest_s),
+        "read": run("read", "read", 128 << 10, 32),
+        "random-read": run("random-read", "randread", 4096, 32, runtime_s=parameters.random_s),
         # Half of it is read and half written: a folder that is copied on the drive itself.
-        run("copy", "rw", MIB, 1, io_bytes=size // 2 // MIB * MIB),
-        Rest(label="power/rest", seconds=parameters.rest_s),
-        run("random-write", "randwrite", 4096, 32, runtime_s=parameters.random_s),
-    )
+        "copy": run("copy", "rw", MIB, 1, io_bytes=size // 2 // MIB * MIB),
+        BEFORE_RANDOM_WRITE: rest(BEFORE_RANDOM_WRITE, parameters.rest_s),
+        "random-write": run("random-write", "randwrite", 4096, 32, runtime_s=parameters.random_s),
+    }
 
 
-TITLES = {
-    "idle": "Power, idle",
-    "write": "Power, sequential write",
-    "after-write": "Power, idle after the write",
-    "read": "Power, sequential read",
-    "random-read": "Power, random read",
-    "copy": "Power, copy on the drive",
-    "random-write": "Power, random write",
-}
+def _findings(name: str, step: Run | Rest, result: Result) -> list[Finding]:
+    """Watts of a step; of work also the most that was drawn, and the data for each joule."""
+    from flashtwin.batteries.power.meter import Readings
 
+    readings = Readings.of(result.meter["dt_ns"], result.meter["power_uw"])
+    end = result.duration_ns / 1e9
+    start = end * SETTLED if name == "idle" else 0.0
+    evidence = Evidence(battery=NAME, label=step.label, axis="seconds", start=start, end=end)
 
-def _findings(step: Run | Rest, answer: Result) -> list[Finding]:
-    from flashtwin.analysis import power
+    def finding(
+        aspect: str, title: str, unit: str, value: Estimate | None, note: str | None
+    ) -> Finding:
+        return Finding(
+            battery=NAME,
+            name=name + aspect,
+            title=f"Power, {TITLES[name]}{title}",
+            value=None if value is None else value.value,
+            unit=unit,
+            interval=None if value is None else Interval.of(value.low, value.high),
+            beside=name if aspect else None,
+            evidence=evidence,
+            note=note,
+        )
 
-    name = _name(step)
-    read = power.readings(answer.meter["dt_ns"], answer.meter["power_uw"])
     if name == "idle":
-        return [_finding(step, answer, "", "W", power.mean(read.from_share(SETTLED)), _SETTLED)]
-    mean = _finding(step, answer, "", "W", power.mean(read), None)
+        settled = "the second half of the rest, when the drive has settled"
+        return [finding("", "", "W", readings.from_share(SETTLED).mean(), settled)]
+    mean = finding("", "", "W", readings.mean(), None)
     if isinstance(step, Rest):
         return [mean]
-    return [mean, _most(step, answer, read), *_efficient(step, answer, read)]
-
-
-_SETTLED = "the second half of the rest, when the drive has settled"
-
-
-def _most(step: Run, answer: Result, read: Readings) -> Finding:
-    from flashtwin.analysis import power
-    from flashtwin.analysis.estimate import Estimate
-
-    value = power.most(read)
-    peak = None if value is None else Estimate(value=value, low=None, high=None)
-    note = f"the largest of the samples of {units.show_seconds(step.sample_s)}"
-    return _finding(step, answer, ".most", "W", peak, note)
-
-
-def _efficient(step: Run, answer: Result, read: Readings) -> list[Finding]:
-    from flashtwin.analysis import power
-
-    moved = sum(job.bytes for job in answer.jobs)
-    copied = step.jobs[0].rw == "rw"
-    value = power.efficiency(read, moved // 2 if copied else moved)
-    note = "each byte is read and written, and counts once" if copied else None
-    return [_finding(step, answer, ".efficiency", "MB/J", value, note)]
-
-
-def _finding(
-    step: Run | Rest,
-    answer: Result,
-    suffix: str,
-    unit: str,
-    value: Estimate | None,
-    note: str | None,
-) -> Finding:
-    name = _name(step)
-    what = {"": "", ".most": ", most", ".efficiency": ", data for each joule"}[suffix]
-    end = answer.duration_ns / 1e9
-    start = end * SETTLED if name == "idle" else 0.0
-    return Finding(
-        battery=NAME,
-        name=name + suffix,
-        title=TITLES[name] + what,
-        value=None if value is None else value.value,
-        unit=unit,
-        interval=None if value is None else Interval.of(value.low, value.high),
-        beside=name if suffix else None,
-        evidence=Evidence(battery=NAME, label=step.label, axis="seconds", start=start, end=end),
-        note=note,
-    )
+    sample = f"the largest of the samples of {units.show_seconds(step.sample_s)}"
+    moved, once = sum(job.bytes for job in result.jobs), None
+    if step.jobs[0].rw == "rw":
+        moved, once = moved // 2, "each byte is read and written, and counts once"
+    return [
+        mean,
+        finding(".most", ", most", "W", readings.most(), sample),
+        finding(".efficiency", ", data for each joule", "MB/J", readings.efficiency(moved), once),
+    ]
 
 
 BATTERY = Battery(

@@ -14,9 +14,9 @@ class PowerPresent(Present):
 
     def phases(self, subject: Subject) -> list[Phase]:
         """Each workload by itself."""
-        titles = {f"{NAME}/{name}": (name, title) for name, title in TITLES.items()}
+        titles = {f"{NAME}/{name}": f"Power, {title}" for name, title in TITLES.items()}
         return [
-            Phase(label=label, group=label, group_title=titles[label][1], name="run", title="run")
+            Phase(label=label, group=label, group_title=titles[label], name="run", title="run")
             for label in subject.labels
             if label in titles
         ]

@@ -2,32 +2,36 @@
 
 As a reviewer finds it (trust P): erase, fill in order to some share, let the drive settle, read its
 SMART counters, write at random over what is there, let it settle again, and read them once more.
-What the drive does in the rest after the writes is part of what they cost. `analysis.amplification`
-says which counters of which maker give the number; of a drive that does not count what it programs
-there is none.
+What the drive does in the rest after the writes is part of what they cost. A target without SMART
+data answers the first step with the reason, and that is the whole answer.
 
-A target without SMART data answers the first step with the reason, and that is the whole answer.
+The counters, by maker. Micron: 247 counts pages programmed for the host and 248 those of the
+firmware's own, so WAF = 1 + d248/d247. Intel: 249 counts GiB programmed, 241 the host's 32 MiB.
+Western Digital: 233 and 234 GiB programmed into native and SLC cells, 241 the host's GiB. The NVMe
+log, Samsung's and SandForce's attributes count no programs: from those there is no WAF. A counter
+is a whole number of its unit, so a difference is known to one unit either way: the interval.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import SECONDS, SIZE, decimal, parameter, several
 from flashtwin.batteries.base.registry import Battery, Part
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
+from flashtwin.model.finding import Evidence, Finding, Interval
 from flashtwin.model.step import Ask, Fill, Flush, Job, Mark, NotPossible, Purge, Rest, Run
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Answer, Steps
-    from flashtwin.model.finding import Finding
     from flashtwin.model.target import DriveInfo
 
-MIB = 1 << 20
+MIB, GIB = 1 << 20, 1 << 30
 NAME = "waf"
 SMART = f"{NAME}/smart"
 BLOCK, DEPTH = 4096, 32
@@ -85,14 +89,14 @@ def conclude(record: Record) -> list[Finding]:
     there = record.answer(SMART)
     if isinstance(there, NotPossible):
         return [_finding("", "Write amplification", there, there)]
-    found = []
+    findings = []
     for percent in record.parameters.fills:
         name = f"{NAME}/{percent:g}"
         if record.step(f"{name}/found") is not None:
             title = f"Write amplification at {percent:g} % full"
             before, after = record.answer(f"{name}/before"), record.answer(f"{name}/after")
-            found.append(_finding(f"{percent:g}%", title, before, after, f"{name}/write"))
-    return found
+            findings.append(_finding(f"{percent:g}%", title, before, after, f"{name}/write"))
+    return findings
 
 
 def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
@@ -111,34 +115,78 @@ def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
 def _finding(
     variant: str, title: str, before: Answer, after: Answer, label: str | None = None
 ) -> Finding:
-    from flashtwin.analysis.amplification import from_smart
-    from flashtwin.model.finding import Evidence, Finding, Interval
-
-    value = note = None
-    if isinstance(before, NotPossible) or isinstance(after, NotPossible):
-        gone = before if isinstance(before, NotPossible) else after
-        assert isinstance(gone, NotPossible), "one of the readings is lacking"
-        note = gone.reason
+    ratio, note = (
+        None,
+        "bytes programmed over bytes from the host; the interval is the counters' grain",
+    )
+    if isinstance(before, NotPossible):
+        note = before.reason
+    elif isinstance(after, NotPossible):
+        note = after.reason
     else:
-        value = from_smart(before.smart, after.smart)
-        if value is None:
+        ratio = from_smart(before.smart, after.smart)
+        if ratio is None:
             note = "the drive's SMART data do not count what it programs"
     evidence = None
     if label is not None:
         evidence = Evidence(battery=NAME, label=label, axis="cell", start=0.0, end=0.0)
+    value, interval = ratio or (None, None)
     return Finding(
         battery=NAME,
         name="",
         variant=variant,
         title=title,
-        value=None if value is None else value.value,
+        value=value,
         unit="x",
-        interval=None if value is None else Interval.of(value.low, value.high, "bound"),
+        interval=interval,
         better="lower",
         evidence=evidence,
-        note=note
-        or "bytes programmed over bytes from the host; the interval is the counters' grain",
+        note=note,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counters:
+    """The attributes that count bytes programmed and bytes of the host, each with its unit."""
+
+    programmed: Mapping[int, int]
+    host: Mapping[int, int]
+
+
+COUNTERS = {
+    # Both of Micron's count programs: those for the host are what the host wrote.
+    "Micron": Counters(programmed={247: 1, 248: 1}, host={247: 1}),
+    "Intel": Counters(programmed={249: GIB}, host={241: 32 * MIB}),
+    "Western Digital": Counters(programmed={233: GIB, 234: GIB}, host={241: GIB}),
+}
+
+
+def from_smart(
+    before: Mapping[str, Any], after: Mapping[str, Any]
+) -> tuple[float, Interval] | None:
+    """Programmed over written between two readings, each as `smartctl --json` prints it.
+
+    None where the drive does not count both, or where too little was written for its counters.
+    """
+    first, second = _raw_values(before), _raw_values(after)
+    for counters in COUNTERS.values():
+        if {*counters.programmed, *counters.host} <= first.keys() & second.keys():
+            programmed, host = (
+                sum((second[key] - first[key]) * unit for key, unit in units.items())
+                for units in (counters.programmed, counters.host)
+            )
+            if host <= 0:
+                return None
+            error, host_error = sum(counters.programmed.values()), sum(counters.host.values())
+            low = max((programmed - error) / (host + host_error), 0.0)
+            high = (programmed + error) / (host - host_error) if host > host_error else None
+            return programmed / host, Interval(low=low, high=high, means="bound")
+    return None
+
+
+def _raw_values(smart: Mapping[str, Any]) -> dict[int, int]:
+    table = smart.get("ata_smart_attributes", {}).get("table", [])
+    return {int(row["id"]): int(row["raw"]["value"]) for row in table}
 
 
 BATTERY = Battery(

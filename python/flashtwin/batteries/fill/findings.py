@@ -13,7 +13,7 @@ is inferred from them; the X-ray is never read); the same series gives the same 
 a pass are always all there, in one order.
 
 Source of the numbers: GB is 10^9 bytes, MB/s 10^6 bytes a second; what is assumed of the flash is
-in `readings`.
+in `notes`.
 """
 
 from __future__ import annotations
@@ -22,14 +22,13 @@ from dataclasses import replace
 
 from numpy.typing import ArrayLike
 
-from flashtwin.analysis import notes
 from flashtwin.analysis.changepoints import smallest_visible
 from flashtwin.analysis.curve import Curve, curve
 from flashtwin.analysis.estimate import Estimate, total_time
-from flashtwin.analysis.readings import Target, third_note
-from flashtwin.analysis.shape import Shape, shape_of
-from flashtwin.analysis.stages import Plateau
-from flashtwin.analysis.wording import LATER_TITLES, TITLES, Writer, gb, sentence
+from flashtwin.analysis.shape import Plateau, Shape, shape_of
+from flashtwin.batteries.fill import notes
+from flashtwin.batteries.fill.notes import Target, gb, sentence, third_note
+from flashtwin.batteries.fill.wording import LATER_TITLES, TITLES, Writer
 from flashtwin.model.finding import Finding
 
 FEWEST = 4
@@ -96,7 +95,7 @@ def _nothing(of: Curve, write: Writer, reason: str) -> list[Finding]:
             return write.missing(name, reason)
         value = of.total_s if name == "duration" else of.total_bytes / of.total_s
         exact = Estimate(value=value, low=None, high=None)
-        return write.found(name, exact, 0.0, of.total_bytes, f"no interval: {reason}")
+        return write.value(name, exact, 0.0, of.total_bytes, f"no interval: {reason}")
 
     return [one(name) for name in (TITLES if write.pass_number == 1 else LATER_TITLES)]
 
@@ -108,7 +107,7 @@ def _cache_size(of: Curve, shape: Shape, write: Writer, target: Target) -> Findi
         least = smallest_visible(of)
         none = Estimate(value=0.0, low=0.0, high=least)
         note = sentence((notes.why_none(of, shape, least), notes.unfinished(of, target)))
-        return write.found("cache_size", none, 0.0, of.total_bytes, note, means="bound")
+        return write.value("cache_size", none, 0.0, of.total_bytes, note, means="bound")
     end = shape.rest.plateaus[0].end if shape.rest.plateaus else of.total_bytes
     parts = (
         notes.rising(of, shape),
@@ -116,14 +115,14 @@ def _cache_size(of: Curve, shape: Shape, write: Writer, target: Target) -> Findi
         notes.second_tier(shape, target),
         notes.bursts(shape),
     )
-    return write.found("cache_size", shape.edge.place, 0.0, end, sentence(parts))
+    return write.value("cache_size", shape.edge.place, 0.0, end, sentence(parts))
 
 
 def _speed_cache(of: Curve, shape: Shape, write: Writer) -> Finding:
     if shape.edge is None:
         return write.missing("speed_cache", notes.no_end(shape))
     note = sentence((notes.rising(of, shape), notes.dipping(shape)))
-    return write.found("speed_cache", shape.head.speed, 0.0, shape.head.end, note)
+    return write.value("speed_cache", shape.head.speed, 0.0, shape.head.end, note)
 
 
 def _speed_past_cache(of: Curve, shape: Shape, write: Writer) -> Finding:
@@ -132,16 +131,16 @@ def _speed_past_cache(of: Curve, shape: Shape, write: Writer) -> Finding:
         return write.missing(name, notes.no_end(shape))
     if shape.edge is None:
         note = sentence((WHOLE_NOTE, notes.dipping(shape)))
-        return write.found(name, shape.head.speed, 0.0, of.total_bytes, note)
+        return write.value(name, shape.head.speed, 0.0, of.total_bytes, note)
     if not shape.rest.plateaus:
         return write.missing(name, ENDS_WITH_IT)
     second = shape.rest.plateaus[0]
-    return write.found(name, second.speed, second.start, second.end, notes.about(second))
+    return write.value(name, second.speed, second.start, second.end, notes.about(second))
 
 
 def _folding(of: Curve, shape: Shape, write: Writer, target: Target) -> list[Finding]:
     """Where folding begins and its speed: the first plateau that stays below the second."""
-    later = notes.slower(shape)
+    later = shape.slower
     if later is None or not notes.folds(shape, later, target):
         reason = notes.why_no_fold(shape, later)
         return [write.missing(name, reason) for name in ("fold_begin", "speed_folding")]
@@ -155,8 +154,8 @@ def _folding(of: Curve, shape: Shape, write: Writer, target: Target) -> list[Fin
     pace = later.speed if len(last) == 1 else _mean_of(of, last)
     begin, end = shape.rest.edges[at - 1].place, of.total_bytes
     return [
-        write.found("fold_begin", begin, before.start, end, note),
-        write.found("speed_folding", pace, later.start, end, notes.about(later)),
+        write.value("fold_begin", begin, before.start, end, note),
+        write.value("speed_folding", pace, later.start, end, notes.about(later)),
     ]
 
 
@@ -189,7 +188,7 @@ def _mean_past_cache(of: Curve, shape: Shape, write: Writer) -> Finding:
         return write.missing(name, notes.no_end(shape))
     if shape.edge is None:
         mean = _with_share(of.total_bytes / of.total_s, _share((shape.head,)))
-        return write.found(name, mean, 0.0, of.total_bytes, WHOLE_NOTE)
+        return write.value(name, mean, 0.0, of.total_bytes, WHOLE_NOTE)
     if not shape.rest.plateaus:
         return write.missing(name, ENDS_WITH_IT)
     place, end = shape.edge.place, of.total_bytes
@@ -199,17 +198,17 @@ def _mean_past_cache(of: Curve, shape: Shape, write: Writer) -> Finding:
     means = [of.mean_between(at, end) for at in bounds]
     if mean.low is not None and mean.high is not None:
         mean = replace(mean, low=min(mean.low, *means), high=max(mean.high, *means))
-    return write.found(name, mean, place.value, end)
+    return write.value(name, mean, place.value, end)
 
 
 def _mean(of: Curve, shape: Shape, write: Writer) -> Finding:
     mean = _with_share(of.total_bytes / of.total_s, _share(shape.plateaus))
-    return write.found("mean", mean, 0.0, of.total_bytes, COUNTED_NOTE)
+    return write.value("mean", mean, 0.0, of.total_bytes, COUNTED_NOTE)
 
 
 def _duration(of: Curve, shape: Shape, write: Writer) -> Finding:
     duration = _with_share(of.total_s, _share(shape.plateaus))
-    return write.found("duration", duration, 0.0, of.total_bytes, COUNTED_NOTE)
+    return write.value("duration", duration, 0.0, of.total_bytes, COUNTED_NOTE)
 
 
 def _one_third(shape: Shape, write: Writer, target: Target) -> Finding:
@@ -218,7 +217,7 @@ def _one_third(shape: Shape, write: Writer, target: Target) -> Finding:
     if shape.edge is None:
         return write.missing("one_third", "no first plateau ends")
     share = shape.edge.place.scaled(1.0 / target.raw)
-    return write.found("one_third", share, 0.0, shape.head.end, third_note(share, target))
+    return write.value("one_third", share, 0.0, shape.head.end, third_note(share, target))
 
 
 def _later_pass(of: Curve, shape: Shape, write: Writer, target: Target) -> list[Finding]:
@@ -227,6 +226,6 @@ def _later_pass(of: Curve, shape: Shape, write: Writer, target: Target) -> list[
     note = none if shape.edge is None else None
     return [
         _cache_size(of, shape, write, target),
-        write.found("speed_first", shape.head.speed, 0.0, shape.head.end, note),
+        write.value("speed_first", shape.head.speed, 0.0, shape.head.end, note),
         _mean(of, shape, write),
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from flashtwin.analysis.estimate import Estimate
-from flashtwin.analysis.readings import (
+from flashtwin.batteries.fill.notes import (
     Target,
     folding_possible,
     presence,

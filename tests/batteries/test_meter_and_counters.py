@@ -7,17 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flashtwin.analysis import power
-from flashtwin.analysis.amplification import from_smart
+from flashtwin.batteries.power.meter import Readings
+from flashtwin.batteries.waf import from_smart
+from flashtwin.model.finding import Interval
 
 
 def test_a_mean_is_energy_over_time_and_not_of_samples() -> None:
-    read = power.readings([1_000_000_000, 3_000_000_000], [2_000_000, 400_000])
-    mean = power.mean(read)
+    read = Readings.of([1_000_000_000, 3_000_000_000], [2_000_000, 400_000])
+    mean = read.mean()
     assert mean is not None
     assert mean.value == pytest.approx((2.0 + 1.2) / 4)
-    assert read.joules == pytest.approx(3.2)
-    assert power.most(read) == pytest.approx(2.0)
+    most = read.most()
+    assert most is not None and most.value == pytest.approx(2.0)
 
 
 def test_the_interval_of_a_mean_covers_it() -> None:
@@ -25,31 +26,31 @@ def test_the_interval_of_a_mean_covers_it() -> None:
     covered = 0
     for _ in range(200):
         drawn = rng.normal(900_000, 50_000, 60).clip(0)
-        mean = power.mean(power.readings(np.full(60, 10**9), drawn))
+        mean = Readings.of(np.full(60, 10**9), drawn).mean()
         assert mean is not None and mean.low is not None and mean.high is not None
         covered += mean.low <= 0.9 <= mean.high
     assert 180 <= covered <= 199
 
 
 def test_data_for_a_joule() -> None:
-    read = power.readings([10**9] * 10, [500_000] * 10)
-    found = power.efficiency(read, 1_000_000_000)
+    read = Readings.of([10**9] * 10, [500_000] * 10)
+    found = read.efficiency(1_000_000_000)
     assert found is not None
     assert found.value == pytest.approx(200.0)
-    assert power.efficiency(read, 0) is None
+    assert read.efficiency(0) is None
 
 
 def test_the_settled_part() -> None:
-    read = power.readings([10**9] * 4, [4_000_000, 3_000_000, 2_000_000, 1_000_000])
+    read = Readings.of([10**9] * 4, [4_000_000, 3_000_000, 2_000_000, 1_000_000])
     assert read.from_share(0.5).watts.tolist() == [2.0, 1.0]
     assert read.from_share(1.0).watts.tolist() == [1.0]
 
 
 def test_nothing_read_is_nothing_known() -> None:
-    none = power.readings([], [])
-    assert power.mean(none) is None
-    assert power.most(none) is None
-    assert power.efficiency(none, 10) is None
+    none = Readings.of([], [])
+    assert none.mean() is None
+    assert none.most() is None
+    assert none.efficiency(10) is None
 
 
 def smart(**raw: int) -> dict[str, Any]:
@@ -71,11 +72,12 @@ def smart(**raw: int) -> dict[str, Any]:
 def test_write_amplification_by_maker(
     before: dict[str, Any], after: dict[str, Any], waf: float
 ) -> None:
-    found = from_smart(before, after)
-    assert found is not None
-    assert found.value == pytest.approx(waf)
-    assert found.low is not None and found.high is not None
-    assert found.low < waf < found.high
+    ratio = from_smart(before, after)
+    assert ratio is not None
+    value, interval = ratio
+    assert value == pytest.approx(waf)
+    assert interval.low is not None and interval.high is not None
+    assert interval.low < waf < interval.high
 
 
 def test_a_drive_that_counts_no_programs_has_none() -> None:
@@ -86,6 +88,5 @@ def test_a_drive_that_counts_no_programs_has_none() -> None:
 
 def test_too_little_for_the_counters() -> None:
     assert from_smart(smart(a241=10, a249=1), smart(a241=10, a249=1)) is None
-    grain = from_smart(smart(a241=10, a249=1), smart(a241=11, a249=1))
-    assert grain is not None
-    assert (grain.value, grain.low, grain.high) == (0.0, 0.0, None)
+    ratio = from_smart(smart(a241=10, a249=1), smart(a241=11, a249=1))
+    assert ratio == (0.0, Interval(low=0.0, high=None, means="bound"))

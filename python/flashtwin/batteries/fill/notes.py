@@ -1,0 +1,229 @@
+"""What the plateaus of a fill say about the flash, and the notes that tell it.
+
+Two readings, from what is known outside the drive. *One third*: a drive whose first plateau ends at
+1/k of its raw flash has programmed every cell once, SLC-like, before anything else (k bits a cell:
+1/3 of TLC, 1/2 of MLC, 1/4 of QLC). *Folding or a second tier*: cells borrowed for a cache C have
+to be given back once P - (k - 1) x C bytes are written (P: native bytes free at the start); a
+slower plateau that begins long before the native cells can have run out is no forced folding, and
+reads as a second tier. The notes say which readings are open, what was left out, and why a value is
+lacking.
+
+Invariants: knows capacity, raw flash and places in bytes, nothing of a drive's inside; no number is
+computed here that a finding carries as its value.
+
+Source of the numbers: raw flash comes in powers of two of GiB; up to a tenth of it may be held back
+(bad blocks, system, parity), hence 0.90/k to 1.02/k counts as 1/k. The limit of a quarter of the
+flash still free for "too early to fold" is a choice: known drives hold back up to 13 %.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from flashtwin.analysis.curve import Curve
+from flashtwin.analysis.estimate import Estimate
+from flashtwin.analysis.opening import fifths
+from flashtwin.analysis.shape import Plateau, Shape
+from flashtwin.batteries.fill.wording import GB, MB
+
+HELD_BACK = 0.90
+BEYOND = 1.02
+BITS = {2: "MLC", 3: "TLC", 4: "QLC"}
+STILL_FREE = 0.25
+# Less of the target than this was not written to its end.
+WHOLE = 0.95
+
+Presence = Literal["present", "absent", "undecided"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """What is known from outside: what the drive advertises, and its flash where published."""
+
+    capacity_bytes: int
+    raw_bytes: int | None = None
+
+    @property
+    def has_raw(self) -> bool:
+        """False for a target of which nothing may be assumed, such as a file."""
+        return self.raw_bytes != 0
+
+    @property
+    def raw(self) -> float:
+        """Raw flash as published, else the capacity rounded up to a power of two of GiB."""
+        return float(self.raw_bytes or raw_from_capacity(self.capacity_bytes))
+
+    @property
+    def raw_is(self) -> str:
+        """Where the raw flash comes from, for a note."""
+        size = f"{self.raw / 1e9:.1f} GB"
+        if self.raw_bytes:
+            return f"{size} of raw flash, as published"
+        return f"{size} of raw flash, assumed: the capacity rounded up to a power of two of GiB"
+
+
+def raw_from_capacity(capacity_bytes: int) -> int:
+    """The smallest power of two of bytes (thus of GiB, from 1 GiB on) that holds the capacity."""
+    return 1 << max(capacity_bytes - 1, 1).bit_length()
+
+
+def presence(share: Estimate, bits: int) -> Presence:
+    """Whether an end at this share of the raw flash is that of 1/`bits` of the cells."""
+    low, high = HELD_BACK / bits, BEYOND / bits
+    one = share.value if share.low is None else share.low
+    other = share.value if share.high is None else share.high
+    if low <= one and other <= high:
+        return "present"
+    return "absent" if other < low or one > high else "undecided"
+
+
+def third_note(share: Estimate, target: Target) -> str:
+    """The verdict on the one-third signature, and the readings for other cells."""
+    verdict = presence(share, 3)
+    if verdict == "present":
+        first = "one-third signature present: the drive writes all cells once, SLC-like, first"
+    elif verdict == "absent":
+        first = "one-third signature absent"
+    else:
+        first = "one-third signature undecided: the interval reaches over its bounds"
+    others = [
+        f"would be 1/{bits} of {name}"
+        for bits, name in BITS.items()
+        if bits != 3 and presence(share, bits) == "present"
+    ]
+    return "; ".join([first, *others, target.raw_is])
+
+
+def folding_possible(cache: float, begin: float, target: Target) -> bool:
+    """Whether native cells can have run out at `begin`, for some number of bits up to four."""
+    if not target.has_raw:
+        return True
+    still_free = target.raw - begin - (max(BITS) - 1) * cache
+    return still_free <= STILL_FREE * target.raw
+
+
+def swinging(shape: Shape) -> str:
+    return (
+        f"the speed swings from the start and comes back {shape.opening.swings} times; a small "
+        "cache that is emptied again and again and a drive that slows itself look alike from here"
+    )
+
+
+def why_none(of: Curve, shape: Shape, least: float) -> str:
+    """What "no cache" rests on, and from what size on one would have been seen."""
+    seen = f"a first plateau a quarter faster than the rest would show from {gb(least)} on"
+    if shape.opening.verdict == "gradual":
+        first, last = fifths(of)
+        return (
+            f"none seen: the speed goes little by little from {mbs(first)} (first fifth) to "
+            f"{mbs(last)} (last fifth) without a step; {seen}"
+        )
+    parts = ["none seen: no lasting drop", dipping(shape), bursts(shape), seen]
+    return sentence(parts) or ""
+
+
+def dipping(shape: Shape) -> str | None:
+    count = len(shape.opening.dips)
+    if count == 0:
+        return None
+    return f"{_some(count, 'dip')} left out: the speed recovers (heat, pauses, clearing up)"
+
+
+def rising(of: Curve, shape: Shape) -> str | None:
+    rise = shape.opening.rise
+    if rise is None:
+        return None
+    return f"begins slower and rises at {gb(float(of.bytes_at[rise]))}; both count as one plateau"
+
+
+def second_tier(shape: Shape, target: Target) -> str | None:
+    later = shape.slower
+    if later is None or folds(shape, later, target):
+        return None
+    return (
+        f"a second, slower tier seems to end at {gb(later.start)}: too early for borrowed cells "
+        "to be needed"
+    )
+
+
+def bursts(shape: Shape) -> str | None:
+    """Stretches in mid-plateau that are faster, as when a cache is armed a second time."""
+    bursts = [burst for plateau in shape.plateaus for burst in plateau.excursions]
+    said = [
+        f"faster ({mbs(burst.rate)}) from {gb(burst.start)} to {gb(burst.end)}"
+        for burst in bursts
+        if burst.faster
+    ]
+    return sentence(said[:3])
+
+
+def unfinished(of: Curve, target: Target) -> str:
+    if of.total_bytes < WHOLE * target.capacity_bytes:
+        return (
+            f"only {gb(of.total_bytes)} of {gb(target.capacity_bytes)} were written: a larger "
+            "cache would look the same"
+        )
+    return "a cache as large as the drive would look the same"
+
+
+def no_end(shape: Shape) -> str:
+    return "no first plateau" if shape.opening.verdict == "swings" else "no cache was seen"
+
+
+def about(plateau: Plateau) -> str | None:
+    """Teeth, drift and excursions of a plateau in words."""
+    parts = []
+    if plateau.teeth is not None:
+        parts.append(f"saw-tooth between {mbs(plateau.teeth[0])} and {mbs(plateau.teeth[1])}")
+    if plateau.drift is not None:
+        parts.append(f"drifts from {mbs(plateau.drift[0])} to {mbs(plateau.drift[1])}")
+    if plateau.excursions:
+        parts.append(f"{_some(len(plateau.excursions), 'stretch')} at another speed left out")
+    return sentence(parts)
+
+
+def folds(shape: Shape, later: Plateau, target: Target) -> bool:
+    return folding_possible(shape.head.end, later.start, target)
+
+
+def why_no_fold(shape: Shape, later: Plateau | None) -> str:
+    if shape.edge is None:
+        return "no first plateau ends, so nothing shows when its cells are given back"
+    if later is not None:
+        return (
+            f"the slower plateau of {mbs(later.speed.value)} from {gb(later.start)} on begins too "
+            "early for borrowed cells to be needed: it reads as the end of a second cache tier"
+        )
+    if len(shape.rest.plateaus) > 1:
+        second, third = shape.rest.plateaus[:2]
+        how = "faster" if third.speed.value > second.speed.value else "slower, but not to the end"
+        return f"the third plateau is {how} ({mbs(third.speed.value)} from {gb(third.start)} on)"
+    return (
+        "no third plateau; either no cells have to be given back, or they are from the end of the "
+        "first plateau on"
+    )
+
+
+def _some(count: int, what: str) -> str:
+    """A number with its noun."""
+    ending = "" if count == 1 else "es" if what.endswith("ch") else "s"
+    return f"{count} {what}{ending}"
+
+
+def gb(size: float) -> str:
+    """Bytes as text in GB."""
+    value = size / GB
+    return f"{value:.0f} GB" if value >= 100 else f"{value:.3g} GB"
+
+
+def mbs(rate: float) -> str:
+    """Bytes a second as text in MB/s."""
+    return f"{rate / MB:.0f} MB/s" if rate >= 100 * MB else f"{rate / MB:.3g} MB/s"
+
+
+def sentence(parts: Iterable[str | None]) -> str | None:
+    """Notes joined by semicolons, without the empty ones."""
+    said = [part for part in parts if part]
+    return "; ".join(said) if said else None

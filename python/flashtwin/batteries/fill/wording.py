@@ -1,0 +1,112 @@
+"""How findings of a fill are written down: names, titles, units, evidence.
+
+Invariant: the variant of a finding is the pattern, and the name of a later pass's begins with
+`second_pass.` and so on.
+
+Source of the numbers: GB is 10^9 bytes, MB/s 10^6 bytes a second, as drives are advertised.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from flashtwin.model.finding import Evidence, Finding, Interval, Means
+
+if TYPE_CHECKING:
+    # Titles are read where nothing is estimated, and estimating imports numpy.
+    from flashtwin.analysis.estimate import Estimate
+
+NAME = "fill"
+GB = 1e9
+MB = 1e6
+
+TITLES = {
+    "cache_size": ("Cache: where the first plateau ends", "GB"),
+    "speed_cache": ("Speed in the cache", "MB/s"),
+    "speed_past_cache": ("Speed past the cache", "MB/s"),
+    "fold_begin": ("Where folding begins", "GB"),
+    "speed_folding": ("Speed while folding", "MB/s"),
+    "mean_past_cache": ("Mean speed past the cache", "MB/s"),
+    "mean": ("Mean speed of the fill", "MB/s"),
+    "duration": ("Duration of the fill", "s"),
+    "one_third": ("End of the first plateau as a share of the raw flash", "fraction"),
+}
+LATER_TITLES = {
+    "cache_size": ("where the first plateau ends", "GB"),
+    "speed_first": ("speed of the first plateau", "MB/s"),
+    "mean": ("mean speed", "MB/s"),
+}
+HEADLINES = ("cache_size", "speed_cache", "speed_past_cache", "mean")
+PLACES = ("cache_size", "fold_begin")
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+DIVISORS = {"GB": GB, "MB/s": MB, "s": 1.0, "fraction": 1.0}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Writer:
+    """Makes the findings of one pass; estimates come in bytes, bytes a second and seconds.
+
+    `first`: the pattern is the first of the run.
+    """
+
+    pattern: str
+    label: str
+    pass_number: int = 1
+    first: bool = True
+
+    def value(
+        self,
+        name: str,
+        estimate: Estimate,
+        start: float,
+        end: float,
+        note: str | None = None,
+        *,
+        means: Means = "estimate",
+    ) -> Finding:
+        """A finding with a value, resting on the bytes from `start` to `end`."""
+        title, unit = self.title(name)
+        scaled = estimate.scaled(1.0 / DIVISORS[unit])
+        return replace(
+            self._finding(name, title, unit, note),
+            value=scaled.value,
+            interval=Interval.of(scaled.low, scaled.high, means),
+            evidence=Evidence(
+                battery=NAME,
+                label=self.label,
+                axis="bytes",
+                start=float(round(start)),
+                end=float(round(end)),
+            ),
+        )
+
+    def missing(self, name: str, reason: str) -> Finding:
+        """A finding without a value, and why."""
+        return self._finding(name, *self.title(name), f"not found: {reason}")
+
+    def _finding(self, name: str, title: str, unit: str, note: str | None) -> Finding:
+        return Finding(
+            battery=NAME,
+            name=name_of(name, self.pass_number),
+            variant=self.pattern,
+            title=title,
+            value=None,
+            unit=unit,
+            # The longer a drive is quick the better; other units say by themselves what is better.
+            better="higher" if name in PLACES else None,
+            headline=self.first and self.pass_number == 1 and name in HEADLINES,
+            note=note,
+        )
+
+    def title(self, name: str) -> tuple[str, str]:
+        """The title for a table and the unit."""
+        if self.pass_number == 1:
+            return TITLES[name]
+        title, unit = LATER_TITLES[name]
+        return f"{ORDINALS[self.pass_number - 1].capitalize()} pass: {title}", unit
+
+
+def name_of(name: str, pass_number: int) -> str:
+    """The name of a finding of that pass."""
+    return name if pass_number == 1 else f"{ORDINALS[pass_number - 1]}_pass.{name}"
