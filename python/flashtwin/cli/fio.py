@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from flashtwin.cli import numbers, options, terminal
 from flashtwin.errors import DONE, USAGE, FlashtwinError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flashtwin.fio.plan.traces import Replaying
+    from flashtwin.fio.report.formats import Shape
+
+LEAST_STATUS_S = 0.001
+FORMATS = ("normal", "terse", "json", "json+")
+# Requests of a trace under way at once: what a SATA drive takes; more would wait in the host, where
+# no trace shows it.
+TRACE_DEPTH = 32
 
 
 class Words(click.Command):
@@ -135,24 +148,18 @@ def command(
     docs/reference/fio-options.md with what it does here. With --trace FILE, words are options
     of the job that replays it, for example --iodepth=64 or --replay_skip=trim.
     """
-    from flashtwin.cli import (
-        fio_convert,
-        fio_outputs,
-        fio_path,
-        fio_readonly,
-        fio_shape,
-        fio_trace,
-        fio_twin,
-    )
+    from flashtwin.cli import fio_jobs
+    from flashtwin.fio.answer import output_file
     from flashtwin.fio.language.script import script
+    from flashtwin.fio.plan.plan import refuse_writes
     from flashtwin.runner.target import Variant, is_spec
 
     if convert is not None:
-        return fio_convert.convert(convert, out, words, quiet)
-    replaying = fio_trace.replaying_of(trace_format, trace_event, trace_disk, trace_fit)
-    read = script(fio_trace.job_words(trace, speed, words), only=sections)
+        return fio_jobs.convert(convert, out, words, quiet)
+    replaying = _replaying(trace_format, trace_event, trace_disk, trace_fit)
+    read = script(_trace_words(trace, speed, words), only=sections)
     if readonly:
-        fio_readonly.check_jobs(read)
+        refuse_writes(read.jobs)
     if parse_only and on is None:
         terminal.notes(read.notes, quiet)
         return DONE
@@ -162,14 +169,112 @@ def command(
             hint="add --on TARGET, for example --on bx500-240",
             exit_code=USAGE,
         )
-    variant = Variant(drive=on, firmware=firmware, sets=sets, scale=scale, seed=seed)
-    asked = fio_shape.Asked(
-        shape=fio_shape.shape_of(formats, minimal, terse_version, status),
-        output=fio_outputs.output_of(output, read, on),
+    asked = fio_jobs.Asked(
+        read=read,
+        variant=Variant(drive=on, firmware=firmware, sets=sets, scale=scale, seed=seed),
+        shape=_shape(formats, minimal, terse_version, status),
+        output=output_file(output, read, on),
         parse_only=parse_only,
         readonly=readonly,
+        quiet=quiet,
     )
-    if not is_spec(on):
-        # Jobs that replay are refused there: fio would write to the files that a trace names.
-        return fio_path.run(read, variant, asked, quiet)
-    return fio_twin.run(read, variant, asked, replaying, quiet)
+    # Jobs that replay are refused on a path: fio would write to the files that a trace names.
+    return fio_jobs.on_twin(asked, replaying) if is_spec(on) else fio_jobs.on_path(asked)
+
+
+def _shape(formats: Sequence[str], minimal: bool, terse: str, status: str | None) -> Shape:
+    """The answer's shape out of the command's options."""
+    from flashtwin.fio.report.formats import Shape
+
+    return Shape(
+        formats=("terse",) if minimal else _formats(formats),
+        terse=int(terse),
+        status_ns=_status(status),
+    )
+
+
+def _formats(words: Sequence[str]) -> tuple[str, ...]:
+    asked = [one for word in words for one in word.split(",")]
+    for one in asked:
+        if one not in FORMATS:
+            raise click.BadParameter(
+                f"{one} is none of {', '.join(FORMATS)}", param_hint="--output-format"
+            )
+    return tuple(asked) or ("normal",)
+
+
+def _status(text: str | None) -> int:
+    """Nanoseconds between two statuses; 0 for none."""
+    if text is None:
+        return 0
+    from flashtwin.model.units import parse_seconds
+
+    try:
+        seconds = parse_seconds(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--status-interval") from error
+    if seconds < LEAST_STATUS_S:
+        raise click.BadParameter(
+            f"the least is {LEAST_STATUS_S:g} s", param_hint="--status-interval"
+        )
+    return round(seconds * 1e9)
+
+
+def _replaying(trace_format: Any, event: str, disk: int | None, fit: Any) -> Replaying:
+    """How traces are read, out of the options."""
+    from flashtwin.fio.plan.traces import Replaying
+    from flashtwin.model.job import Reading
+
+    if len(event) != 1 or not event.isascii() or not event.isalpha():
+        raise click.BadParameter(
+            f"{event} is no letter of an action, as D or Q are", param_hint="--trace-event"
+        )
+    return Replaying(reading=Reading(format=trace_format, event=event, disk=disk), fit=fit)
+
+
+def _trace_words(trace: Path | None, speed: str | None, words: Sequence[str]) -> tuple[str, ...]:
+    """The words of fio's that replay a trace; those that were given, where none is replayed."""
+    if trace is None:
+        if speed is not None:
+            raise FlashtwinError(
+                "--speed is that of a trace, and there is none",
+                hint="add --trace FILE; a job file has replay_time_scale",
+                exit_code=USAGE,
+            )
+        return tuple(words)
+    _check_words(words)
+    path = str(trace).replace(":", "\\:")
+    given = (
+        "--name=trace",
+        f"--read_iolog={path}",
+        "--ioengine=libaio",
+        f"--iodepth={TRACE_DEPTH}",
+    )
+    return (*given, *_speed(speed), *words)
+
+
+def _check_words(words: Sequence[str]) -> None:
+    from flashtwin.fio.language.script import parse
+
+    read = parse(("--name=trace", *words))
+    if read.files or len(read.sections) > 1:
+        other = read.files[0] if read.files else "--name"
+        raise FlashtwinError(
+            f"--trace is a job by itself, and {other} is another one",
+            hint="leave out one of the two; a job file replays a trace with read_iolog=FILE",
+            exit_code=USAGE,
+        )
+
+
+def _speed(speed: str | None) -> tuple[str, ...]:
+    if speed is None:
+        return ()
+    if speed == "max":
+        return ("--replay_no_stall=1",)
+    found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)x?", speed)
+    percent = round(100 * float(found[1])) if found else 0
+    if not 1 <= percent <= 100_000_000:
+        raise click.BadParameter(
+            f"{speed} is no speed: write 1, 0.5, 2x or max", param_hint="--speed"
+        )
+    return (f"--replay_time_scale={percent}",)

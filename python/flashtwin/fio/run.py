@@ -207,3 +207,29 @@ class FioTwin:
             rows=tuple(answer["rows"]),
             stopped=answer["stopped"],
         )
+
+
+class Expected:
+    """What a phase will come to: bytes, or seconds of the drive's clock where time ends it."""
+
+    def __init__(self, phase: Sequence[Process]) -> None:
+        jobs = [process.job for process in phase]
+        timed = [job.runtime_s + job.ramp_s for job in jobs if job.runtime_s is not None]
+        self._seconds = max(timed, default=0.0)
+        self._bytes = sum(map(_bytes_of, jobs))
+        self._ends_by_time = any(job.fio is not None and job.fio.time_based for job in jobs)
+
+    def share(self, at: Progress) -> float:
+        """How much of it is done."""
+        by_time = at.drive_s / self._seconds if self._seconds else 0.0
+        by_bytes = at.bytes / self._bytes if self._bytes and not self._ends_by_time else 0.0
+        return min(max(by_time, by_bytes), 1.0)
+
+
+def _bytes_of(job: Job) -> int:
+    fio = job.fio
+    assert fio is not None, "a plan has fio's jobs only"
+    if fio.number_ios:
+        return fio.number_ios * job.block_bytes
+    spans = sum(span.bytes if span.size is None else span.size for span in fio.spans)
+    return job.io_bytes or (fio.size or spans) * fio.loops

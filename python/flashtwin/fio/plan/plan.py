@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from flashtwin.fio.language.errors import JobFileError
 from flashtwin.fio.language.job import FioJob
 from flashtwin.fio.language.script import Note
 from flashtwin.fio.plan.files import Layout, Part, Target, layout, parts
@@ -91,3 +92,27 @@ def _core_job(clone: Clone, found: Sequence[Part], places: Layout, replay: Repla
     if replay is None:
         return core_job(clone, found, places)
     return replayed(core_job(clone, found, places, replays=True), replay.trace)
+
+
+def refuse_writes(jobs: Sequence[FioJob]) -> None:
+    """`--readonly`: refuse a job that says that it writes or trims."""
+    for job in jobs:
+        if job["rw"].rw not in ("read", "randread"):
+            raise _refused(job, "rw", f"job {job.name}", "change rw")
+
+
+def refuse_traced_writes(plan: Plan) -> None:
+    """`--readonly`: refuse a trace that holds writes or trims."""
+    for process in plan.processes:
+        trace = process.job.fio.trace if process.job.fio else None
+        if trace is not None and any(trace.uses[1:]):
+            name, change = f"the trace {trace.path}", "add replay_skip=write,trim"
+            raise _refused(process.clone.job, "read_iolog", name, change)
+
+
+def _refused(job: FioJob, option: str, name: str, change: str) -> JobFileError:
+    return JobFileError(
+        job.line(option),
+        f"{name} writes or trims, which --readonly does not allow",
+        hint=f"leave out --readonly, or {change}",
+    )

@@ -1,4 +1,8 @@
-"""The answer of `flashtwin fio`: told as it arises, on stdout or in a file, and then the logs.
+"""Where the answer of fio's jobs on a twin goes: stdout or a file, as it arises, and then the logs.
+
+What cannot be written is refused before the jobs run, so that no answer is lost for it: the answer
+goes to stdout or to a file that the user named, the logs of a job file stay below the directory
+that the command runs in, and neither is a file that the command reads.
 
 A status is written when it is due and not kept, so that an hour of them takes no more memory than a
 run without. Invariants: the file of `--output` appears whole at the end, or not at all; what it
@@ -9,40 +13,71 @@ and one that cannot be written does not keep the others from it.
 from __future__ import annotations
 
 import os
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from flashtwin import outputs
-from flashtwin.cli import terminal
 from flashtwin.errors import ENVIRONMENT, FlashtwinError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from types import TracebackType
 
-    from flashtwin.cli.fio_shape import Asked
+    from flashtwin.fio.language.script import Note, Script
     from flashtwin.fio.plan.plan import Plan, Process
     from flashtwin.fio.report.counted import Phase
+    from flashtwin.fio.report.formats import Shape
     from flashtwin.fio.report.logs import Log
     from flashtwin.fio.run import PhaseResult, Rows
 
+# What people write for stdout where a program wants the name of a file.
+STDOUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+
+
+def output_file(output: Path | None, read: Script, on: str) -> Path | None:
+    """The file of the answer, checked; none for stdout."""
+    if output is None or str(output) in STDOUT:
+        return None
+    outputs.check(output, inputs=inputs_of(read, on))
+    return output
+
+
+def check_logs(read: Script, plan: Plan, on: str, output: Path | None) -> tuple[Note, ...]:
+    """Refuse logs that cannot be written; notes on those that are not called as fio calls them."""
+    from flashtwin.fio.report import log_files
+
+    traces = [process.job.fio.trace for process in plan.processes if process.job.fio]
+    inputs = {*inputs_of(read, on), *(Path(trace.path) for trace in traces if trace)}
+    log_files.check(plan.processes, inputs=inputs, output=output)
+    return tuple(log_files.renamed([process.clone.job for process in plan.processes]))
+
+
+def inputs_of(read: Script, on: str) -> set[Path]:
+    """The job files with what they include, and the drive's own file."""
+    lines = [setting.where for job in read.jobs for setting in job.settings.values()]
+    lines += [job.where for job in read.jobs]
+    outer = [where for line in lines for where in line.chain]
+    named = {Path(where.file) for where in (*lines, *outer) if where.line}
+    return {*named, Path(on)} if on.endswith(".toml") else named
+
 
 class Answer:
-    """What is told of a plan, as a context: leaving it by an error leaves no file.
+    """The answer to a plan, as a context: leaving it by an error leaves no file.
 
-    `failed` has what could not be written.
+    `say` writes on stdout; `failed` has what could not be written.
     """
 
-    def __init__(self, plan: Plan, asked: Asked) -> None:
+    def __init__(
+        self, plan: Plan, shape: Shape, output: Path | None, say: Callable[[str], object]
+    ) -> None:
         from flashtwin.fio.report.counted import preamble
         from flashtwin.fio.report.formats import PROGRAM
 
-        self._shape = asked.shape
+        self._shape = shape
         self._begin = preamble(plan.processes, PROGRAM)
         self._before: list[Phase] = []
-        self._place = _Place(asked.output)
+        self._place = _Place(output, say)
         self.failed: list[FlashtwinError] = []
 
     def __enter__(self) -> Answer:
@@ -105,10 +140,8 @@ def _refused(log: Log) -> FlashtwinError | None:
 class _Place:
     """Where the answer goes: stdout, or a file that is renamed to its name when it is whole."""
 
-    def __init__(self, output: Path | None) -> None:
-        self._output = output
-        # Progress on a terminal puts something else in its place.
-        self._stdout = sys.stdout
+    def __init__(self, output: Path | None, say: Callable[[str], object]) -> None:
+        self._output, self._say = output, say
         self._stack = ExitStack()
         self._file: IO[str] | None = None
         self._back: int | None = None
@@ -137,7 +170,7 @@ class _Place:
             else:
                 self._whole_bytes = os.fstat(self._file.fileno()).st_size
                 return
-        terminal.say(text, nl=False, stdout=self._stdout)
+        self._say(text)
 
     def close(self) -> list[FlashtwinError]:
         """The file is whole and gets its name; what was refused."""
@@ -158,7 +191,7 @@ class _Place:
         """What the file holds goes to stdout, and so does the rest."""
         if self._back is not None:
             whole = os.pread(self._back, self._whole_bytes, 0)
-            terminal.say(whole.decode(), nl=False, stdout=self._stdout)
+            self._say(whole.decode())
         try:
             self._stack.__exit__(type(error), error, error.__traceback__)
         except (FlashtwinError, OSError) as told:
