@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from click.testing import CliRunner
 from fakes import FakeDrive
 from hypothesis import given
 from hypothesis import strategies as st
 
 from flashtwin.batteries.base import registry
+from flashtwin.cli.app import app
 from flashtwin.errors import FlashtwinError
 from flashtwin.model import units
 
@@ -131,3 +135,9 @@ def test_times_come_back(milliseconds: int) -> None:
     seconds = milliseconds / 1000
     shown = units.show_seconds(seconds)
     assert units.parse_seconds(shown) == pytest.approx(seconds, rel=1e-5)
+
+
+def test_what_runs_where_no_battery_is_named() -> None:
+    assert registry.standard() == ["fill", "crystaldiskmark"]
+    rows = json.loads(CliRunner().invoke(app, ["batteries", "--json"]).stdout)["batteries"]
+    assert {row["name"] for row in rows if row["standard"]} == {"fill", "crystaldiskmark"}

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, overload
 
 from flashtwin.api.progress import Progress, shown
 from flashtwin.api.run import Run, Runs
-from flashtwin.batteries import DEFAULT
 from flashtwin.catalogue.summary import Summaries, summaries
 from flashtwin.runner.events import Observer
 from flashtwin.runs.compare.compare import Comparison
@@ -46,7 +45,7 @@ def load_run(path: str | Path) -> Run:
 def test(
     target: str | Path,
     *,
-    battery: Batteries = ...,
+    battery: Batteries | None = ...,
     size: str | int | None = ...,
     out: str | Path | None = ...,
     seed: int = ...,
@@ -64,7 +63,7 @@ def test(
 def test(
     target: Targets,
     *,
-    battery: Batteries = ...,
+    battery: Batteries | None = ...,
     size: str | int | None = ...,
     out: str | Path | None = ...,
     seed: int = ...,
@@ -81,7 +80,7 @@ def test(
 def test(
     target: str | Path | Targets,
     *,
-    battery: Batteries = DEFAULT,
+    battery: Batteries | None = None,
     size: str | int | None = None,
     out: str | Path | None = None,
     seed: int = 1,
@@ -100,7 +99,8 @@ def test(
 
     `target`: an id of the catalogue, a spec file that ends in .toml, or a path where a file of
     `size` is made and measured with fio. `battery`: text as on the command line
-    ("fill:passes=1,crystaldiskmark"), or {"fill": {"passes": 1}}. `sets` changes values of the
+    ("fill:passes=1,power"), or {"fill": {"passes": 1}}; without one the standard ones run, which
+    `flashtwin batteries` marks. `sets` changes values of the
     spec ({"slc_cache.size": "12 GB"}), `scale` makes a smaller drive ("1/16"), `budget` bounds the
     time of each target ("30m", or seconds). `out` is the run directory, by default a new one in
     ./flashtwin-runs; `report` writes its report.html too. `progress`: by default a live block where
@@ -109,8 +109,11 @@ def test(
     `FlashtwinError` before anything runs where something is wrong with what was asked for, and
     `Interrupted` where it was stopped, once what was finished is kept.
     """
+    from flashtwin.batteries.base import registry
     from flashtwin.runner import request
 
+    if battery is None:
+        battery = ",".join(registry.standard())
     several = not isinstance(target, str | Path)
     words = [target] if isinstance(target, str | Path) else list(target)
     asked = request.Request(

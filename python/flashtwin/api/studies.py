@@ -79,7 +79,7 @@ def sweep(
     drive: str | Path,
     vary: Mapping[str, str | Iterable[object]],
     *,
-    battery: str = "fill",
+    battery: str | None = None,
     seed: int = 1,
     firmware: Sequence[str] = (),
     sets: Mapping[str, object] | None = None,
@@ -92,10 +92,12 @@ def sweep(
     """Run a battery over a grid of a drive's variants: what `flashtwin sweep` does.
 
     `vary` has the values of each key: a list, or text as on the command line ("6GB..48GB/8"). A key
-    is one of the spec, `op`, `firmware` or `seed`. `jobs` are points at once, by default one a
+    is one of the spec, `op`, `firmware` or `seed`. `battery`: by default the first of those that
+    `test` runs. `jobs` are points at once, by default one a
     processor; `cluster` is the address of a Dask scheduler. Points that are finished in `out` are
     not run again. A point that fails has an `error`; raises `Interrupted` where it was stopped.
     """
+    from flashtwin.batteries.base import registry
     from flashtwin.study.sweep.executors import executor_of
     from flashtwin.study.sweep.grid import axes
     from flashtwin.study.sweep.plan import Plan
@@ -103,7 +105,7 @@ def sweep(
 
     plan = Plan(
         drive=str(drive),
-        batteries=battery,
+        batteries=battery or registry.standard()[0],
         axes=tuple(axes([f"{key}={_values(values)}" for key, values in vary.items()])),
         seed=seed,
         sets=tuple(f"{key}={value}" for key, value in (sets or {}).items()),

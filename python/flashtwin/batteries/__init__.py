@@ -1,4 +1,1 @@
-"""Batteries: families of tests as generators of steps; see `registry` for what there is."""
-
-# What is run where nobody says.
-DEFAULT = "fill,crystaldiskmark"
+"""Batteries: families of tests as generators of steps; see `base.registry` for what there is."""

@@ -25,19 +25,28 @@ def command(name: str | None, as_json: bool) -> None:
 def _all(as_json: bool) -> None:
     from flashtwin.batteries.base import registry
 
-    found, wrong = registry.available()
+    batteries, wrong = registry.available()
     for error in wrong:
         terminal.note(error.message, head="note:", colour="yellow")
         terminal.note(str(error.hint), head="hint:", colour="cyan")
     if as_json:
-        rows = [{"name": one.name, "title": one.title, "trust": one.trust} for one in found]
+        rows = [
+            {
+                "name": battery.name,
+                "title": battery.title,
+                "trust": battery.trust,
+                "standard": battery.name in registry.standard(),
+            }
+            for battery in batteries
+        ]
         terminal.print_json({"batteries": rows})
         return
     table = terminal.table(["name", "what it does", "original known from"])
-    for one in found:
-        texts = (one.name, one.title, TRUST[one.trust])
+    for battery in batteries:
+        mark = " *" if battery.name in registry.standard() else ""
+        texts = (f"{battery.name}{mark}", battery.title, TRUST[battery.trust])
         table.add_row(*(terminal.cell(text) for text in texts))
-    terminal.emit(table)
+    terminal.emit(table, terminal.cell("* standard: runs where no battery is named"))
 
 
 def _one(name: str, as_json: bool) -> None:

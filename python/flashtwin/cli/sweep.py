@@ -49,10 +49,9 @@ SHOWN = 4
 )
 @click.option(
     "--battery",
-    default="fill",
-    show_default=True,
     metavar="NAME[:KEY=VALUE,...],...",
-    help="What each point runs. See flashtwin batteries.",
+    help="What each point runs; by default the first of the standard ones, which flashtwin "
+    "batteries marks.",
 )
 @click.option(
     "--show",
@@ -76,7 +75,7 @@ SHOWN = 4
 def command(
     drive: str,
     vary: tuple[str, ...],
-    battery: str,
+    battery: str | None,
     shown: tuple[str, ...],
     jobs: int | None,
     cluster: str | None,
@@ -94,6 +93,7 @@ def command(
     command with the same --out goes on after a stop and tries failed points again. Exit code 1
     where a point has no result.
     """
+    from flashtwin.batteries.base import registry
     from flashtwin.report import sweep as page
     from flashtwin.study.sweep.executors import executor_of
     from flashtwin.study.sweep.grid import axes
@@ -102,7 +102,7 @@ def command(
 
     plan = Plan(
         drive=drive,
-        batteries=battery,
+        batteries=battery or registry.standard()[0],
         axes=tuple(axes(vary)),
         seed=seed,
         sets=sets,

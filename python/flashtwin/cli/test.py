@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flashtwin.batteries import DEFAULT
 from flashtwin.cli import options, terminal
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     "batteries",
     multiple=True,
     metavar="NAME[:KEY=VALUE,...],...",
-    help=f"What to run; by default {DEFAULT}. See flashtwin batteries.",
+    help="What to run; by default the standard ones, which flashtwin batteries marks.",
 )
 @click.option("--size", metavar="SIZE", help="Size of the file to make, for a path; e.g. 4GB.")
 @click.option(
@@ -87,6 +86,7 @@ def command(
     where it was, a file is used again or made and filled anew. The targets need not be named; if
     they are, they must be those of the run.
     """
+    from flashtwin.batteries.base import registry
     from flashtwin.cli import progress
     from flashtwin.runner import request
 
@@ -102,7 +102,7 @@ def command(
             raise click.UsageError("Missing argument 'TARGET...'.", context)
         asked = request.Request(
             targets=targets,
-            batteries=",".join(batteries) if batteries else DEFAULT,
+            batteries=",".join(batteries or registry.standard()),
             size=size,
             budget=budget,
             firmware=firmware,

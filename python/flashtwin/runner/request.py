@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from flashtwin.batteries import DEFAULT
 from flashtwin.batteries.base import registry
 from flashtwin.errors import USAGE, FlashtwinError, UsageError
 from flashtwin.model.units import parse_seconds, parse_size
@@ -46,7 +45,7 @@ class Request:
     """
 
     targets: tuple[str, ...]
-    batteries: str = DEFAULT
+    batteries: str = field(default_factory=lambda: ",".join(registry.standard()))
     size: str | int | None = None
     budget: str | float | None = None
     firmware: tuple[str, ...] = ()

@@ -87,7 +87,8 @@ class Battery:
     `estimate(parameters, info)` is for a battery whose steps depend on results: played without a
     drive it would not end. `meanings` are the texts of its findings, for `flashtwin explain`.
     `present` is the module that says how a page shows it (see `base.present`); none is for tables
-    of its findings.
+    of its findings. `standard` is its place among those that run where nobody names one; none
+    leaves it out of them.
     """
 
     name: str
@@ -99,6 +100,7 @@ class Battery:
     departs: Callable[[Any, DriveInfo], list[str]] = by_the_book
     parts: Callable[[Any, DriveInfo], Sequence[Part]] = undivided
     present: str | None = None
+    standard: int | None = None
     estimate: Callable[[Any, DriveInfo], Forecast] | None = None
     meanings: Meanings = none
 
@@ -139,6 +141,12 @@ class Request:
 def names() -> list[str]:
     """All batteries, flashtwin's own first."""
     return list(dict.fromkeys([*_own(), *(point.name for point in _points())]))
+
+
+def standard() -> list[str]:
+    """What runs where nobody names a battery, in order; never one of another package."""
+    places = {name: get(name).standard for name in _own()}
+    return sorted((name for name in places if places[name]), key=lambda name: places[name] or 0)
 
 
 def get(name: str) -> Battery:

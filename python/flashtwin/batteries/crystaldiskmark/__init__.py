@@ -280,5 +280,6 @@ BATTERY = Battery(
     departs=departs,
     parts=parts,
     present="flashtwin.batteries.crystaldiskmark.present",
+    standard=2,
     meanings=beside(__file__),
 )

@@ -257,5 +257,6 @@ BATTERY = Battery(
     departs=departs,
     parts=parts,
     present="flashtwin.batteries.fill.present",
+    standard=1,
     meanings=beside(__file__),
 )
