@@ -138,12 +138,21 @@ def test_a_chain_of_passes_rests_between_and_after(drive: Real) -> None:
     assert result.note is not None and "seconds of silence between the runs" in result.note
     ends = result.series.t_ns + result.series.dt_ns
     assert result.duration_ns >= int(ends.max()) + 300_000_000
+    assert [part.label for part in result.parts] == ["first", "rest", "last", "rest"]
+    assert [len(part.jobs) for part in result.parts] == [1, 0, 1, 0]
+    assert [int(part.series.bytes.sum()) for part in result.parts] == [SIZE, 0, SIZE, 0]
+    assert [set(part.hist) for part in result.parts] == [{"write"}, set(), {"read"}, set()]
+    began = [part.start_ns for part in result.parts]
+    ended = [part.start_ns + part.duration_ns for part in result.parts]
+    assert began[0] == result.start_ns and ended[-1] == result.start_ns + result.duration_ns
+    assert ended[:-1] == began[1:]
 
 
 def test_a_chain_of_rests_only(drive: Real) -> None:
     result = do(drive, Chain(label="rests", parts=(Rest(seconds=0.1), Rest(seconds=0.1))))
     assert result.duration_ns >= 200_000_000
     assert result.jobs == ()
+    assert [part.duration_ns >= 100_000_000 for part in result.parts] == [True, True]
 
 
 def test_what_a_file_cannot_do(drive: Real) -> None:

@@ -139,6 +139,14 @@ def test_a_chain_is_its_parts_without_a_gap() -> None:
     expected = each[2].series.t_ns + each[2].start_ns - each[0].start_ns
     np.testing.assert_array_equal(last, expected)
     assert (np.diff(np.asarray(whole.xray["t_ns"])) > 0).all()
+    assert [part.label for part in whole.parts] == ["a", "rest", "b"]
+    for part, one in zip(whole.parts, each, strict=True):
+        assert (part.start_ns, part.duration_ns, part.jobs) == (
+            one.start_ns,
+            one.duration_ns,
+            one.jobs,
+        )
+        np.testing.assert_array_equal(part.series.lat_sum_ns, one.series.lat_sum_ns)
 
 
 def test_a_purged_drive_is_as_new() -> None:

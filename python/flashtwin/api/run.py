@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from flashtwin.charts.chart import Chart
     from flashtwin.model.finding import Finding
+    from flashtwin.model.step import NotPossible, Result
     from flashtwin.runs.compare.compare import Comparison
     from flashtwin.runs.export.export import Format
 
@@ -114,6 +115,10 @@ class Run:
     def smart(self, when: Literal["before", "after"] = "after") -> dict[str, Any]:
         """The drive's SMART data, of a drive that tells them."""
         return self.stored.smart(when)
+
+    def result(self, label: str) -> Result | NotPossible:
+        """A step as the drive answered it, in arrays; of a chain, `parts` has each part's own."""
+        return self.stored.result(self._step(label))
 
     def percentiles(
         self, label: str, direction: str = "write", shares: Sequence[float] = (50, 99, 99.9)

@@ -478,6 +478,10 @@ def check_ramp(asked: Asked) -> None:
     assert told > totals.ios, f"contract/ramp: {told} requests, all of them after the ramp"
 
 
+# The jobs of the parts of the chain that is asked for.
+_OWN_JOBS: tuple[list[str], ...] = (["first"], [], ["last"])
+
+
 def check_chain(asked: Asked) -> None:
     """Parts of a chain come in order, on one clock, with the rest between them."""
     rest_s = 0.8
@@ -496,6 +500,13 @@ def check_chain(asked: Asked) -> None:
         return
     names = [totals.name for totals in answer.jobs]
     assert names == ["first", "last"], f"{step.label}: jobs are {names}"
+    parts = [(part.label, [totals.name for totals in part.jobs]) for part in answer.parts]
+    asked_parts = [(part.label, names) for part, names in zip(step.parts, _OWN_JOBS, strict=True)]
+    assert parts == asked_parts, f"{step.label}: its parts are {parts}"
+    moved = [int(part.series.bytes.sum()) for part in answer.parts]
+    assert sum(moved) == int(answer.series.bytes.sum()) and not moved[1], (
+        f"{step.label}: its parts moved {moved} bytes"
+    )
     check_series(step.label, answer.series, answer.duration_ns, None, used_by((first, last)))
     check_sums(step.label, answer)
     check_hist(step.label, answer.hist, answer.jobs, used_by((first, last)))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,7 @@ import numpy as np
 from flashtwin import _core, outputs
 from flashtwin.catalogue.shorthand import raw_bytes
 from flashtwin.drives import memory
+from flashtwin.drives.chain import chained
 from flashtwin.drives.handed import jobs_json
 from flashtwin.drives.snapshots import Preparation, Preparing, Store
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
@@ -209,7 +210,8 @@ class Twin:
             case Mark():
                 return self._marked(step)
             case Chain():
-                return chained(step.label, [self._do(part, watch) for part in step.parts])
+                parts = tuple(self._do(part, watch) for part in step.parts)
+                return replace(chained(step.label, parts), parts=parts)
 
     def _size(self, step: Trim | Fill) -> int:
         return step.size if step.size is not None else self._info.capacity_bytes - step.offset
@@ -351,53 +353,6 @@ def identity_of(spec: _core.Spec) -> dict[str, object]:
         "raw_bytes": raw_bytes({row["key"]: row["value"] for row in spec.values()}),
         "values": spec.values(),
         "toml": spec.to_toml(),
-    }
-
-
-def chained(label: str, parts: Sequence[Result]) -> Result:
-    """Results that follow one another as one: times count from the first, counts add up."""
-    first = parts[0]
-    offsets = [part.start_ns - first.start_ns for part in parts]
-    moved = [
-        {**_columns(part.series), "t_ns": part.series.t_ns + offset}
-        for part, offset in zip(parts, offsets, strict=True)
-    ]
-    series = Series(**{name: np.concatenate([one[name] for one in moved]) for name in COLUMNS})
-    return Result(
-        label=label,
-        start_ns=first.start_ns,
-        duration_ns=offsets[-1] + parts[-1].duration_ns,
-        series=series,
-        jobs=tuple(job for part in parts for job in part.jobs),
-        hist=_summed([part.hist for part in parts]),
-        xray=_followed([part.xray for part in parts], offsets),
-        fio=tuple(row for part in parts for row in part.fio),
-        meter=_followed([part.meter for part in parts], offsets),
-    )
-
-
-def _columns(series: Series) -> dict[str, Any]:
-    return {name: getattr(series, name) for name in COLUMNS}
-
-
-def _summed(hists: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    total: dict[str, Any] = {}
-    for hist in hists:
-        for direction, counts in hist.items():
-            total[direction] = total[direction] + counts if direction in total else counts
-    return total
-
-
-def _followed(xrays: Sequence[Mapping[str, Any]], offsets: Sequence[int]) -> dict[str, Any]:
-    """X-rays under one another; the columns but for time count on by themselves."""
-    there = [(xray, offset) for xray, offset in zip(xrays, offsets, strict=True) if xray]
-    if not there:
-        return {}
-    return {
-        name: np.concatenate(
-            [xray[name] + offset if name == "t_ns" else xray[name] for xray, offset in there]
-        )
-        for name in there[0][0]
     }
 
 

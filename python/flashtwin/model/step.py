@@ -93,7 +93,7 @@ class Mark:
 
 @dataclass(frozen=True, kw_only=True)
 class Chain:
-    """Parts that must follow each other without a gap."""
+    """Parts that must follow each other without a gap; the result has each part's own."""
 
     label: str
     parts: tuple[Run | Rest, ...]
@@ -139,6 +139,8 @@ class Result:
     `temperature_mc` the drive's temperature at its end. `smart` is the answer to an `Ask` for it,
     as `smartctl --json` prints it.
 
+    `parts` has the results of a chain's parts, in order; the other fields are of all together.
+
     `cut`: a budget ended the step before it was over; drives leave it alone, the runner sets it.
     """
 
@@ -154,3 +156,4 @@ class Result:
     meter: Mapping[str, Any] = field(default_factory=dict)
     smart: Mapping[str, Any] = field(default_factory=dict)
     cut: bool = False
+    parts: tuple[Result, ...] = ()

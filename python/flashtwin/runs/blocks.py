@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -141,12 +142,12 @@ class Blocks:
         return {name: frames.join(name, tables) for name, tables in kinds.items()}
 
 
-def answer_of(record: StepRecord, tables: dict[str, Table]) -> Result | NotPossible:
-    """A step out of its line and its tables."""
+def answer_of(run: Path, record: StepRecord, tables: dict[str, Table]) -> Result | NotPossible:
+    """A step out of its line and its tables, of a chain with its parts."""
     if record.not_possible is not None:
         return NotPossible(reason=record.not_possible)
     table = {name: tables.get(name) or frames.empty(name) for name in frames.SCHEMAS}
-    return Result(
+    whole = Result(
         label=record.label,
         start_ns=record.start_ns,
         duration_ns=record.duration_ns,
@@ -159,6 +160,14 @@ def answer_of(record: StepRecord, tables: dict[str, Table]) -> Result | NotPossi
         note=record.note,
         cut=record.cut,
     )
+    own = {name: frames.rows_of(table[name], record.step) for name in frames.OPTIONAL}
+    if not len(own["parts"]["start_ns"]):
+        return whole
+    labels = [part.get("label", "") for part in record.detail.get("parts", ())]
+    try:
+        return replace(whole, parts=tuple(frames.parts_of(whole, labels, own)))
+    except ValueError as error:
+        raise damaged(run, f"step {record.step}: {error}") from error
 
 
 def _without_step(table: Table) -> Table:

@@ -1,4 +1,4 @@
-"""Results as tables and back: the columns of series, hist, xray, meter and per_gb.parquet.
+"""Results as tables and back: the columns of the Parquet files of a run.
 
 Invariants: all columns are integers, so nothing is rounded on the way; the X-ray's columns are what
 the twin sends, always int64, with `step` and `t_ns` among them; a histogram keeps the buckets that
@@ -13,14 +13,18 @@ one list follow write amplification and the words for its parts. Invariants: eac
 has exactly one cause; the second pass of a wordline is the same byte again and is none; what
 compression kept off the flash is counted with its cause and as saved, and is taken off the sum. The
 names are those of `Counters::by_cause` in crates/ftl, checked by the tests of `Twin`.
+
+A chain's tables are those of all its parts together. `parts` says where each part begins, and how
+many jobs and rows of the other tables are its own, in order; `part_hist` has its latency counts.
+Neither is there in a run without a chain.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +32,9 @@ from numpy.typing import NDArray
 from flashtwin.model.histogram import BUCKETS
 from flashtwin.model.series import COLUMNS as SERIES_COLUMNS
 from flashtwin.model.series import Series
+from flashtwin.model.step import Result
 from flashtwin.runs.shapes import MOST
 from flashtwin.runs.storage import damaged, read_parquet
-
-if TYPE_CHECKING:
-    from flashtwin.model.step import Result
 
 # The columns of a table by name, equally long; whole numbers, so that nothing is rounded.
 Table = dict[str, NDArray[np.int64]]
@@ -45,6 +47,8 @@ SCHEMAS = {
     "xray": ("step", "t_ns"),
     "meter": ("step", "t_ns", "dt_ns", "power_uw", "temperature_mc"),
     "per_gb": ("step", "direction", "end_bytes", "bytes", "dt_ns"),
+    "parts": ("step", "start_ns", "duration_ns", "jobs", "series", "xray", "meter"),
+    "part_hist": ("step", "part", "direction", "bucket", "count"),
 }
 # What a column can hold, where that is not any number from zero on.
 RANGES = {
@@ -53,7 +57,9 @@ RANGES = {
     "temperature_mc": (-MOST, MOST),
 }
 # Runs from before these were kept have no such file.
-LATER = ("meter",)
+LATER = ("meter", "parts", "part_hist")
+# Only runs in which there is something of the kind have these.
+OPTIONAL = ("parts", "part_hist")
 GB = 10**9
 # Name of a cause, what it is called on a page.
 CAUSES: Mapping[str, str] = {
@@ -105,6 +111,9 @@ def of_result(step: int, result: Result) -> dict[str, Table]:
     if result.meter and len(result.meter["t_ns"]):
         tables["meter"] = _table(step, result.meter)
     tables["per_gb"] = _table(step, _per_gb(result))
+    if result.parts:
+        tables["parts"] = _table(step, _parts(result.parts))
+        tables["part_hist"] = _table(step, _part_counts(result.parts))
     return tables
 
 
@@ -146,7 +155,10 @@ def columns_of(table: Table, step: int) -> Table:
 
 def histograms(table: Table, step: int) -> dict[str, NDArray[np.uint64]]:
     """Counts by direction, full length again."""
-    rows = rows_of(table, step)
+    return _histograms(rows_of(table, step))
+
+
+def _histograms(rows: Table) -> dict[str, NDArray[np.uint64]]:
     found = {}
     for number, name in enumerate(DIRECTIONS):
         mine = rows["direction"] == number
@@ -155,6 +167,79 @@ def histograms(table: Table, step: int) -> dict[str, NDArray[np.uint64]]:
             counts[rows["bucket"][mine]] = rows["count"][mine].astype(np.uint64)
             found[name] = counts
     return found
+
+
+def parts_of(whole: Result, labels: Sequence[str], tables: Mapping[str, Table]) -> list[Result]:
+    """The parts of a chain out of its result and its tables; raises `ValueError` where they are
+    not those of this chain."""
+    part_rows, counts = tables["parts"], tables["part_hist"]
+    owned = {
+        "jobs": len(whole.jobs),
+        "series": len(whole.series.t_ns),
+        "xray": _height(whole.xray),
+        "meter": _height(whole.meter),
+    }
+    sums = {name: int(part_rows[name].sum()) for name in owned}
+    if len(labels) != len(part_rows["start_ns"]) or sums != owned:
+        raise ValueError("its parts are not those of the step")
+    first = dict.fromkeys(owned, 0)
+    results = []
+    for number, label in enumerate(labels):
+        row = {name: int(column[number]) for name, column in part_rows.items()}
+        own = {name: slice(first[name], first[name] + row[name]) for name in owned}
+        offset_ns = row["start_ns"] - whole.start_ns
+        series = {name: getattr(whole.series, name)[own["series"]] for name in SERIES_COLUMNS}
+        mine = counts["part"] == number
+        results.append(
+            replace(
+                whole,
+                label=label,
+                start_ns=row["start_ns"],
+                duration_ns=row["duration_ns"],
+                series=Series(**_earlier(series, offset_ns)),
+                jobs=whole.jobs[own["jobs"]],
+                hist=_histograms({name: values[mine] for name, values in counts.items()}),
+                xray=_earlier(_cut(whole.xray, own["xray"]), offset_ns),
+                meter=_earlier(_cut(whole.meter, own["meter"]), offset_ns),
+                smart={},
+                note=None,
+                cut=False,
+            )
+        )
+        first = {name: own[name].stop for name in owned}
+    return results
+
+
+def _height(columns: Mapping[str, Any]) -> int:
+    return len(columns["t_ns"]) if columns else 0
+
+
+def _cut(columns: Mapping[str, Any], own: slice) -> dict[str, Any]:
+    there = own.stop > own.start
+    return {name: values[own] for name, values in columns.items()} if there else {}
+
+
+def _earlier(columns: dict[str, Any], offset_ns: int) -> dict[str, Any]:
+    """Times that count from a part's beginning instead of the step's."""
+    return {**columns, "t_ns": columns["t_ns"] - offset_ns} if columns else {}
+
+
+def _parts(parts: Sequence[Result]) -> dict[str, list[int]]:
+    return {
+        "start_ns": [part.start_ns for part in parts],
+        "duration_ns": [part.duration_ns for part in parts],
+        "jobs": [len(part.jobs) for part in parts],
+        "series": [len(part.series.t_ns) for part in parts],
+        "xray": [_height(part.xray) for part in parts],
+        "meter": [_height(part.meter) for part in parts],
+    }
+
+
+def _part_counts(parts: Sequence[Result]) -> dict[str, NDArray[np.int64]]:
+    counts = [_counts(part.hist) for part in parts]
+    lengths = [len(one["bucket"]) for one in counts]
+    joined = {name: np.concatenate([one[name] for one in counts]) for name in counts[0]}
+    return {"part": np.repeat(np.arange(len(parts), dtype=np.int64), lengths), **joined}
 
 
 def _table(step: int, columns: Mapping[str, Any]) -> Table:

@@ -3,7 +3,8 @@
     manifest.json   what was asked for: schema, target, seed, batteries, steps, how it ended
                     and of a finished run the digests of its tables and of its other files
     steps.jsonl     the journal: a line as each step ends, with the place of its tables
-    series, hist, xray, meter and per_gb.parquet  of all steps, joined when the run is finished
+    series, hist, xray, meter and per_gb.parquet  of all steps, joined when the run is finished;
+                    where there is a chain parts and part_hist.parquet too
     steps.tables    the same by step, a block each, and state-… (what the drive was), until then
     smart/          before.json and after.json, of a drive that tells its SMART data
     findings.json   host.json
@@ -152,7 +153,7 @@ class Run:
     def result(self, step: int) -> Result | NotPossible:
         """A finished step as the drive answered it."""
         record = self.steps[step]
-        return answer_of(record, self._tables_of(record))
+        return answer_of(self.path, record, self._tables_of(record))
 
     def series_table(self) -> Table:
         """All steps' series in one table."""

@@ -18,7 +18,7 @@ from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Finding
 from flashtwin.model.step import NotPossible, Result
 from flashtwin.outputs import UNFINISHED, disk, write_all
-from flashtwin.runs import journal, lock
+from flashtwin.runs import frames, journal, lock
 from flashtwin.runs.blocks import TABLES, Blocks, answer_of
 from flashtwin.runs.journal import StepRecord
 from flashtwin.runs.lock import JOURNAL
@@ -153,7 +153,7 @@ class Writer:
     def answer(self, step: int) -> Result | NotPossible:
         """A step as the drive answered it: what a resumed run plays back."""
         record = self._records[step]
-        return answer_of(record, self._blocks.read(record))
+        return answer_of(self.path, record, self._blocks.read(record))
 
     def step(
         self,
@@ -256,6 +256,8 @@ class Writer:
         """Write the tables of all steps; the answer is their digests."""
         tables = {}
         for name, table in self._blocks.joined(self._records).items():
+            if name in frames.OPTIONAL and not frames.rows(table):
+                continue
             data = parquet_bytes(table)
             write_whole(self.path / f"{name}.parquet", data, durable=True)
             tables[name] = digest_of(data)

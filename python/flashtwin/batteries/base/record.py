@@ -42,7 +42,9 @@ class Answered:
         if self.not_possible is not None:
             return NotPossible(reason=self.not_possible)
         answer = self.read()
-        return replace(answer, xray={}) if isinstance(answer, Result) else answer
+        if not isinstance(answer, Result):
+            return answer
+        return replace(answer, xray={}, parts=tuple(replace(one, xray={}) for one in answer.parts))
 
     @property
     def ending(self) -> str:

@@ -16,13 +16,14 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
 from flashtwin.drives.real import real_file, real_fio
 from flashtwin.drives.real.jobfile import TARGET, impossible, job_file
 from flashtwin.drives.real.real_fio import PREFERRED, Engine, caveats
-from flashtwin.drives.real.result import collect, one_result
+from flashtwin.drives.real.result import collect, one_result, part_results, quiet
 from flashtwin.drives.real.scratch import Scratch
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.series import Series
@@ -140,7 +141,7 @@ class Real:
                 return self._flush(step)
             case Mark():
                 now_ns = self._now_ns()
-                return self._quiet(step.label, now_ns, now_ns)
+                return self._after(quiet(step.label, now_ns, 0))
             case Ask(of="power"):
                 return NotPossible(reason="no watt meter between this host and its drives is known")
             case Ask():
@@ -248,7 +249,9 @@ class Real:
             return NotPossible(reason="a regular file takes no TRIM, only a device does")
         rest_s = _trailing_s(parts)
         if not jobs:
-            return self._rest(Rest(label=step.label, seconds=rest_s), watch)
+            whole = self._rest(Rest(label=step.label, seconds=rest_s), watch)
+            over_ns = whole.start_ns + whole.duration_ns
+            return replace(whole, parts=part_results(parts, [], [], over_ns))
         began_ns, unix_ns = self._now_ns(), time.time_ns()
         file = job_file(step, capacity_bytes=self._size, engine=self._engine, fresh_data=fresh_data)
         text = self._fio_in_directory(file.text, self._heard(began_ns, watch))
@@ -281,7 +284,7 @@ class Real:
     def _rest(self, step: Rest, watch: Watch) -> Result:
         began_ns = self._now_ns()
         self._sleep(step.seconds, began_ns, watch)
-        return self._quiet(step.label, began_ns, self._now_ns())
+        return self._after(quiet(step.label, began_ns, self._now_ns() - began_ns))
 
     def _sleep(self, seconds: float, began_ns: int, watch: Watch) -> None:
         """Wait so long; the watch's time counts from the step's beginning."""
@@ -294,7 +297,7 @@ class Real:
     def _flush(self, step: Flush) -> Result:
         began_ns = self._now_ns()
         self._sync()
-        return self._quiet(step.label, began_ns, self._now_ns())
+        return self._after(quiet(step.label, began_ns, self._now_ns() - began_ns))
 
     def _sync(self) -> None:
         os.fsync(self._file.handle)
@@ -321,23 +324,13 @@ class Real:
     def _now_ns(self) -> int:
         return time.monotonic_ns() - self._zero_ns
 
-    def _quiet(self, label: str, began_ns: int, ended_ns: int) -> Result:
-        """The result of a step in which the host asked for nothing."""
-        return self._after(
-            Result(
-                label=label,
-                start_ns=began_ns,
-                duration_ns=ended_ns - began_ns,
-                series=Series.empty(),
-            )
-        )
-
     def _after(self, result: Result) -> Result:
         """Steps follow one another on one clock, whatever the grain of fio's."""
         start_ns = max(result.start_ns, self._last_ns)
         self._last_ns = start_ns + result.duration_ns
-        fields = {name: getattr(result, name) for name in result.__dataclass_fields__}
-        return Result(**{**fields, "start_ns": start_ns})
+        late_ns = start_ns - result.start_ns
+        parts = tuple(replace(part, start_ns=part.start_ns + late_ns) for part in result.parts)
+        return replace(result, start_ns=start_ns, parts=parts)
 
 
 def _trailing_s(parts: Sequence[Run | Rest]) -> float:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
-
+from flashtwin.drives.chain import chained
 from flashtwin.drives.real.jobfile import JobFile
 from flashtwin.drives.real.output import parse_output
 from flashtwin.drives.real.series import Measured, from_averages, from_requests
 from flashtwin.errors import ENVIRONMENT, FlashtwinError
-from flashtwin.model.histogram import Counts
-from flashtwin.model.series import COLUMNS, Series
-from flashtwin.model.step import Chain, Result, Run
+from flashtwin.model.series import Series
+from flashtwin.model.step import Chain, Rest, Result, Run
 
 
 def one_result(
@@ -30,37 +29,68 @@ def one_result(
     drive's clock, if that was not with its last request.
     """
     offsets = _offsets(measured)
-    start_ns = _first(measured) + clock_ns
-    duration_ns = offsets[-1] + measured[-1].duration_ns
-    if ended_ns is not None:
-        duration_ns = max(duration_ns, ended_ns - start_ns)
+    begins = [_first(measured) + clock_ns + offset for offset in offsets]
+    asked = step.parts if isinstance(step, Chain) else (step,)
+    parts = part_results(asked, measured, begins, ended_ns)
     said = [*notes, *(note for run in measured for note in run.notes)]
     said += _silences(measured, offsets)
-    return Result(
-        label=step.label,
-        start_ns=start_ns,
-        duration_ns=duration_ns,
-        series=_joined([run.series for run in measured], offsets),
-        jobs=tuple(job for run in measured for job in run.jobs),
-        hist=_summed(measured),
+    return replace(
+        chained(step.label, parts),
         note="; ".join(said) or None,
+        parts=parts if isinstance(step, Chain) else (),
     )
 
 
-def _joined(parts: Sequence[Series], offsets: Sequence[int]) -> Series:
-    columns = {
-        name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS[1:]
-    }
-    moved = [part.t_ns + offset for part, offset in zip(parts, offsets, strict=True)]
-    return Series(t_ns=np.concatenate(moved), **columns)
+def part_results(
+    parts: Sequence[Run | Rest],
+    measured: Sequence[Measured],
+    begins: Sequence[int],
+    ended_ns: int | None,
+) -> tuple[Result, ...]:
+    """What each part of a step answers, on the drive's clock; `begins` are those of the runs.
+
+    A rest begins with the end of the part before it and ends as the next one begins, the last one
+    with the step.
+    """
+    runs = iter(zip(measured, begins, strict=True))
+    leading_s = sum(part.seconds for part in _first_rests(parts))
+    clock_ns = next(iter(begins), ended_ns or 0) - round(leading_s * 1e9)
+    results: list[Result] = []
+    for part in parts:
+        if isinstance(part, Run):
+            run, clock_ns = next(runs)
+            result = Result(
+                label=part.label,
+                start_ns=clock_ns,
+                duration_ns=run.duration_ns,
+                series=run.series,
+                jobs=run.jobs,
+                hist=run.hist,
+            )
+        else:
+            asked_ns = round(part.seconds * 1e9)
+            result = quiet(part.label, clock_ns, asked_ns)
+        results.append(result)
+        clock_ns = result.start_ns + result.duration_ns
+    ends = [*(after.start_ns for after in results[1:]), ended_ns]
+    return tuple(
+        result
+        if isinstance(part, Run) or end is None
+        else quiet(part.label, result.start_ns, max(end - result.start_ns, 0))
+        for part, result, end in zip(parts, results, ends, strict=True)
+    )
 
 
-def _summed(measured: Sequence[Measured]) -> dict[str, Counts]:
-    hist: dict[str, Counts] = {}
-    for run in measured:
-        for direction, counts in run.hist.items():
-            hist[direction] = hist[direction] + counts if direction in hist else counts
-    return hist
+def _first_rests(parts: Sequence[Run | Rest]) -> Iterator[Rest]:
+    for part in parts:
+        if isinstance(part, Run):
+            return
+        yield part
+
+
+def quiet(label: str, start_ns: int, duration_ns: int) -> Result:
+    """The result of a step in which the host asked for nothing."""
+    return Result(label=label, start_ns=start_ns, duration_ns=duration_ns, series=Series.empty())
 
 
 def _first(measured: Sequence[Measured]) -> int:
