@@ -20,7 +20,7 @@ from flashtwin.fio.report.document import document
 from flashtwin.fio.report.formats import lines
 from flashtwin.fio.report.job import DIRECTIONS, Direction, JobReport, Spread, Style, Sync, Windows
 from flashtwin.fio.report.text import normal, short, size
-from flashtwin.model.buckets import Bins, bucket_of
+from flashtwin.model.histogram import Bins, bucket_of
 
 FIO = shutil.which("fio")
 needs_fio = pytest.mark.skipif(FIO is None, reason="fio is not installed")

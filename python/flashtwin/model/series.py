@@ -17,6 +17,8 @@ READ, WRITE, TRIM = 0, 1, 2
 COLUMNS = ("t_ns", "dt_ns", "direction", "ios", "bytes", "lat_sum_ns", "lat_min_ns", "lat_max_ns")
 
 Ints = NDArray[np.int64]
+# Of a latency histogram: the count of each of fio's buckets.
+Counts = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 
 from flashtwin.drives.real.jobfile import Section
 from flashtwin.drives.real.output import DIRECTIONS, DirectionTotals, FioOutput, JobOutput
-from flashtwin.model.histogram import BITS, BUCKETS, WITHIN, Counts, bucket_of
-from flashtwin.model.series import COLUMNS, READ, TRIM, WRITE, Ints, Series
+from flashtwin.model.histogram import BITS, BUCKETS, WITHIN, bucket_of
+from flashtwin.model.series import COLUMNS, READ, TRIM, WRITE, Counts, Ints, Series
 from flashtwin.model.step import Job, JobTotals
 
 MS = 1_000_000

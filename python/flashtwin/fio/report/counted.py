@@ -33,7 +33,7 @@ from flashtwin.fio.report.job import (
 )
 from flashtwin.fio.report.logs import KINDS, samples_of
 from flashtwin.fio.report.text import size
-from flashtwin.model.buckets import summed
+from flashtwin.model.histogram import summed
 
 if TYPE_CHECKING:
     from flashtwin._core import FioRow, FioSide, FioSteady, Moments

@@ -29,7 +29,7 @@ from flashtwin.fio.report.job import (
     six,
     when,
 )
-from flashtwin.model.buckets import Bins, middle_of, percentiles_of
+from flashtwin.model.histogram import Bins, middle_of, percentiles_of
 
 # What fio says of the time left when there is nothing to estimate.
 NO_ETA = 2147483647

@@ -27,7 +27,7 @@ from flashtwin.fio.report.job import (
     share_of,
 )
 from flashtwin.fio.report.text import normal
-from flashtwin.model.buckets import percentiles_of
+from flashtwin.model.histogram import percentiles_of
 
 VERSIONS = (3, 4, 5)
 # The version that has trims, and samples of the windows.

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from flashtwin.model.buckets import Bins, middle_of, summed
+from flashtwin.model.histogram import Bins, middle_of, summed
 
 DIRECTIONS = ("read", "write", "trim")
 PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)

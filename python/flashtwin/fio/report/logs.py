@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from flashtwin.model.buckets import BITS, BUCKETS, bucket_of
+from flashtwin.model.histogram import BITS, BUCKETS, bucket_of
 
 KINDS = {
     "write_bw_log": ("bw",),

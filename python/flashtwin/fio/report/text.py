@@ -29,7 +29,7 @@ from flashtwin.fio.report.job import (
     share_of,
     when,
 )
-from flashtwin.model.buckets import Bins, percentiles_of
+from flashtwin.model.histogram import Bins, percentiles_of
 
 UNITS = {"nsec": 1, "usec": 1_000, "msec": 1_000_000}
 CLASS_UNITS = {"ns": "nsec", "us": "usec", "ms": "msec"}

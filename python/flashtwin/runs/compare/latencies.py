@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from flashtwin.model.histogram import Counts, percentiles
+from flashtwin.model.histogram import percentiles
+from flashtwin.model.series import Counts
 from flashtwin.runs.rundir import Run
 
 SHARES = (50.0, 99.0, 99.9)

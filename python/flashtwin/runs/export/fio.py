@@ -22,9 +22,9 @@ from flashtwin import __version__
 from flashtwin.drives.real.options import options_of as options_of_job
 from flashtwin.fio.report.document import document
 from flashtwin.fio.report.job import DIRECTIONS, Direction, JobReport, Spread, Windows, level_of
-from flashtwin.model.histogram import Counts, bins_of, middle_of
+from flashtwin.model.histogram import bins_of, middle_of
 from flashtwin.model.job import job_of
-from flashtwin.model.series import Series
+from flashtwin.model.series import Counts, Series
 from flashtwin.model.step import JobTotals
 from flashtwin.runs.journal import StepRecord
 from flashtwin.runs.rundir import Run
