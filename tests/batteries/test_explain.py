@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flashtwin.batteries.base.explain import explain, meanings
+from flashtwin.batteries.base.registry import explain, meanings
 from flashtwin.errors import FlashtwinError
 
 FILL = [

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 from fakes import FakeDrive
 
-from flashtwin.batteries.base import explain, registry
+from flashtwin.batteries.base import registry
 from flashtwin.cli.app import app
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.step import NotPossible, Step
@@ -42,10 +42,10 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         (place / "breaks.py").write_text("import no_such_module_at_all\n")
         (place / "other.py").write_text("BATTERY = 5\n")
         monkeypatch.syspath_prepend(str(place))
-        explain.meanings.cache_clear()
+        registry.meanings.cache_clear()
 
     yield put
-    explain.meanings.cache_clear()
+    registry.meanings.cache_clear()
     sys.modules.pop("steady_writes", None)
 
 
@@ -157,7 +157,7 @@ def test_one_that_is_broken_is_told_and_harms_nothing(
     done = flashtwin("batteries")
     assert why in done.stderr and "hint: update another, or remove it" in done.stderr
     assert all(f"{name} " in done.stdout for name in ("fill", "crystaldiskmark", "power", "waf"))
-    assert registry.get("fill").name == "fill" and explain.explain("fill.mean").name == "mean"
+    assert registry.get("fill").name == "fill" and registry.explain("fill.mean").name == "mean"
     if points.startswith("broken"):
         with pytest.raises(FlashtwinError, match="cannot be used") as refused:
             registry.parse("broken")

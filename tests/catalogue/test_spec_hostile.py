@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from flashtwin.catalogue import DIRECTORY
 from flashtwin.catalogue.loader import BadSpecError, load
-from flashtwin.catalogue.place import DIRECTORY
 from flashtwin.errors import FlashtwinError
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from flashtwin.catalogue.place import KNOWN, PUBLISHED
+from flashtwin.catalogue import KNOWN, PUBLISHED
 from flashtwin.errors import ENVIRONMENT, FlashtwinError
 
 Kind = Literal["measured", "qualitative", "computed"]

@@ -12,7 +12,7 @@ import tomllib
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from flashtwin.catalogue.place import PRIORS
+from flashtwin.catalogue import PRIORS
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.units import parse_size
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from flashtwin.catalogue.place import DIRECTORY, KNOWN, PRIORS, PUBLISHED
+from flashtwin.catalogue import DIRECTORY, KNOWN, PRIORS, PUBLISHED
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError, UsageError
 from flashtwin.inputs import is_text
 

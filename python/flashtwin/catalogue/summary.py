@@ -1,4 +1,4 @@
-"""What lists say of a drive: a line of the catalogue, or all values of a spec by table."""
+"""What lists say of drives: a line of the catalogue, a spec's values by table, two side by side."""
 
 from __future__ import annotations
 
@@ -103,3 +103,34 @@ def _cache(values: Mapping[str, str]) -> str:
     words, keys = _CACHES.get(mode, (mode, ()))
     sizes = " + ".join(values[key] for key in keys if key in values)
     return f"{words}, {sizes}" if sizes else words
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """A key whose value is not the same in both drives; values as they are shown, with unit."""
+
+    key: str
+    first: str
+    second: str
+    first_origin: str
+    second_origin: str
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def differences(first: Spec, second: Spec) -> list[Difference]:
+    """The keys that differ, in the order of a spec; an origin alone makes no difference."""
+    other = {row["key"]: row for row in second.values()}
+    pairs = ((row, other[row["key"]]) for row in first.values())
+    return [_difference(a, b) for a, b in pairs if a["value"] != b["value"]]
+
+
+def _difference(first: SpecValue, second: SpecValue) -> Difference:
+    return Difference(
+        key=first["key"],
+        first=first["value"],
+        second=second["value"],
+        first_origin=first["origin"],
+        second_origin=second["origin"],
+    )

@@ -23,8 +23,8 @@ def command(first: str, second: str, as_json: bool) -> None:
 
     A SPEC is an id of the catalogue or a spec file that ends in .toml. Exit code 0 either way.
     """
-    from flashtwin.catalogue.difference import differences
     from flashtwin.catalogue.loader import load
+    from flashtwin.catalogue.summary import differences
 
     one, other = load(first), load(second)
     found = differences(one, other)

@@ -20,7 +20,7 @@ from flashtwin.cli import options, terminal
 @options.as_json
 def command(finding: str | None, as_json: bool) -> None:
     """Say what FINDING means and how it is found; without one, list them."""
-    from flashtwin.batteries.base.explain import explain, meanings
+    from flashtwin.batteries.base.registry import explain, meanings
 
     if finding is None:
         rows = meanings()

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flashtwin.batteries.base.explain import meaning_of
 from flashtwin.batteries.base.meaning import Meaning
+from flashtwin.batteries.base.registry import meaning_of
 from flashtwin.charts.cells import Grid
 from flashtwin.charts.numbers import Shown
 from flashtwin.charts.tables import Table

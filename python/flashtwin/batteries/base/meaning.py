@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
@@ -20,10 +20,14 @@ ANY = "*"
 
 @dataclass(frozen=True, kw_only=True)
 class Meaning:
-    """An entry. `variants`: there is such a finding for each way of testing."""
+    """An entry. `variants`: there is such a finding for each way of testing.
+
+    `example`: one of the names that fit, for a name with a *.
+    """
 
     battery: str = ANY
     name: str
+    example: str | None = None
     variants: bool = False
     title: str
     means: str
@@ -50,16 +54,8 @@ class Meaning:
         return {"id": self.id, "title": self.title, **texts}
 
 
-Meanings = Callable[[], Sequence[Meaning]]
-
-
-def none() -> Sequence[Meaning]:
-    """The texts of a battery that brings none."""
-    return ()
-
-
-def beside(module: str) -> Meanings:
-    """The texts in the findings.toml beside a battery's module, which gives its `__file__`."""
+def beside(module: str) -> Callable[[], Sequence[Meaning]]:
+    """Reads the findings.toml beside a battery's module, which gives its `__file__`."""
     return partial(read, Path(module).with_name("findings.toml"))
 
 
@@ -67,8 +63,3 @@ def read(path: Path) -> Sequence[Meaning]:
     """The entries of a file."""
     with path.open("rb") as file:
         return tuple(Meaning(**row) for row in tomllib.load(file)["finding"])
-
-
-def of_battery(name: str, meanings: Sequence[Meaning]) -> Sequence[Meaning]:
-    """The same as those of a battery."""
-    return tuple(replace(meaning, battery=name) for meaning in meanings)

@@ -1,4 +1,4 @@
-"""The batteries that there are, how one is asked for, and what one has to offer.
+"""The batteries that there are, what one has to offer, how one is asked for and explained.
 
 Each module or folder beside `base` is a battery and has a constant `BATTERY`. Other packages bring
 theirs through entry points of the group `flashtwin.batteries`, `NAME = "module:BATTERY"`. One is
@@ -10,7 +10,10 @@ away from the others.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -18,7 +21,7 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
 from flashtwin.batteries.base import parameter
-from flashtwin.batteries.base.meaning import Meanings, none
+from flashtwin.batteries.base.meaning import COMMON, Meaning, read
 from flashtwin.batteries.base.record import Record, completed
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 
@@ -102,7 +105,7 @@ class Battery:
     present: str | None = None
     standard: int | None = None
     estimate: Callable[[Any, DriveInfo], Forecast] | None = None
-    meanings: Meanings = none
+    meanings: Callable[[], Sequence[Meaning]] = tuple
 
     def findings(self, record: Record) -> list[Finding]:
         """What a record says: `conclude`'s findings as all batteries tell them."""
@@ -258,3 +261,41 @@ def _set(asked: list[tuple[str, dict[str, str]]], text: str, part: str) -> None:
 
 
 _FORM = "write --battery NAME or --battery NAME:key=value,key=value; lists are joined with +"
+
+
+@cache
+def meanings() -> tuple[Meaning, ...]:
+    """The texts of all batteries' findings, in the order in which they are tried."""
+    return (
+        *read(COMMON),
+        *(
+            replace(meaning, battery=battery.name)
+            for battery in available()[0]
+            for meaning in battery.meanings()
+        ),
+    )
+
+
+def meaning_of(finding: Finding) -> Meaning | None:
+    """The text for a finding; none where its battery is not installed, or brings none."""
+    fitting = (meaning for meaning in meanings() if meaning.fits(finding.battery, finding.name))
+    return next(fitting, None)
+
+
+def explain(word: str) -> Meaning:
+    """The text for a finding's id, with or without its battery and variant; raises with what may
+    have been meant."""
+    stem = word.strip().partition("[")[0]
+    fitting = [meaning for meaning in meanings() if fnmatchcase(stem, meaning.stem)]
+    fitting += [meaning for meaning in meanings() if meaning.name and meaning.name == stem]
+    if fitting:
+        return fitting[0]
+    usual = [replace(entry, name=entry.example or entry.name).stem for entry in meanings()]
+    near = get_close_matches(stem, usual, n=3, cutoff=0.4)
+    near += [name for name in usual if stem and stem in name and name not in near]
+    meant = f"did you mean {' or '.join(near[:3])}? " if near else ""
+    raise FlashtwinError(
+        f"no finding is called {word.strip()}",
+        hint=f"{meant}flashtwin explain lists them all",
+        exit_code=USAGE,
+    )
