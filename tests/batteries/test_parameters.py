@@ -7,13 +7,10 @@ import json
 import pytest
 from click.testing import CliRunner
 from fakes import FakeDrive
-from hypothesis import given
-from hypothesis import strategies as st
 
 from flashtwin.batteries.base import registry
 from flashtwin.cli.app import app
 from flashtwin.errors import FlashtwinError
-from flashtwin.model import units
 
 
 def plain(text: str) -> list[tuple[str, dict[str, object]]]:
@@ -123,18 +120,6 @@ def test_what_departs_is_said() -> None:
     assert "KDiskMark" in departs("crystaldiskmark:variant=kdiskmark", file)
     assert "us a command" not in departs("fill", file)
     assert "fills a file" in departs("fill", file)
-
-
-@given(st.integers(min_value=1, max_value=2**50))
-def test_sizes_come_back(size: int) -> None:
-    assert units.parse_size(units.show_size(size)) == size
-
-
-@given(st.integers(min_value=0, max_value=10**7))
-def test_times_come_back(milliseconds: int) -> None:
-    seconds = milliseconds / 1000
-    shown = units.show_seconds(seconds)
-    assert units.parse_seconds(shown) == pytest.approx(seconds, rel=1e-5)
 
 
 def test_what_runs_where_no_battery_is_named() -> None:

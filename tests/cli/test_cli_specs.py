@@ -11,7 +11,7 @@ from program import PROGRAM, environment, flashtwin
 
 from flashtwin import _core
 from flashtwin.catalogue.loader import load
-from flashtwin.drives.memory import roughly
+from flashtwin.model.units import readable_size
 
 assert _core.load_spec, "these tests need the compiled part"
 
@@ -56,13 +56,13 @@ def test_a_smaller_drive_keeps_its_ratios(tmp_path: Path) -> None:
 
 def test_what_a_drive_takes_of_memory_is_told(tmp_path: Path) -> None:
     shown = flashtwin("show", "bx500-240", "--scale", "1/16", cwd=tmp_path).stdout
-    takes = roughly(load("bx500-240", scale="1/16").memory_bytes)
+    takes = readable_size(load("bx500-240", scale="1/16").memory_bytes, 3)
     assert f"takes {takes} of memory to simulate" in shown
     words = ("--scale", "1/16", "--battery", "fill:patterns=1m-q1,passes=1")
     done = flashtwin("test", "bx500-240", *words, "--json", cwd=tmp_path)
     (run,) = json.loads(done.stdout)["runs"]
     assert run["memory_bytes"] > load("bx500-240", scale="1/16").memory_bytes
-    assert f"{roughly(run['memory_bytes'])} of memory" in done.stderr
+    assert f"{readable_size(run['memory_bytes'], 3)} of memory" in done.stderr
 
 
 def test_a_scale_that_cannot_be_had_names_the_nearest(tmp_path: Path) -> None:

@@ -9,68 +9,6 @@ import pytest
 from flashtwin.cli import findings, terminal
 from flashtwin.model.finding import Evidence, Finding, Interval
 
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (None, "-"),
-        (0, "0"),
-        (0.33333, "0.3333"),
-        (24.0, "24"),
-        (24.04, "24.04"),
-        (461.26, "461.3"),
-        (1875.4, "1875"),
-        (86163.0, "86163"),
-        (-0.45, "-0.45"),
-        (0.00012345, "0.0001234"),
-        (999.96, "1000"),
-        (100, "100"),
-    ],
-)
-def test_four_digits_and_no_exponent(value: float | None, text: str) -> None:
-    assert terminal.number(value) == text
-
-
-@pytest.mark.parametrize(
-    ("size", "text"),
-    [
-        (0, "0 B"),
-        (512, "512 B"),
-        (16_384, "16.38 kB"),
-        (240_000_000_000, "240 GB"),
-        (240_057_409_536, "240.1 GB"),
-        (999_999_999_999, "1000 GB"),
-        (2_000_000_000_000_000, "2000 TB"),
-    ],
-)
-def test_sizes_as_drives_are_sold(size: int, text: str) -> None:
-    assert terminal.size(size) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        ("1499999744 B", "1.5 GB"),
-        ("37499904 B", "37.5 MB"),
-        ("4096 B", "4096 B"),
-        ("123456789 B", "123.5 MB"),
-        ("404.8 us", "404.8 us"),
-        ("24 GB", "24 GB"),
-        ("1 B", "1 B"),
-        ("tlc", "tlc"),
-    ],
-)
-def test_long_counts_of_bytes_are_readable(value: str, text: str) -> None:
-    assert terminal.readable(value) == text
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(0.2, "1 s"), (59, "59 s"), (600, "10 min"), (7200, "2.0 h")]
-)
-def test_time_left(seconds: float, text: str) -> None:
-    assert terminal.duration(seconds) == text
-
-
 CELL = Evidence(battery="crystaldiskmark", label="x", axis="cell", start=0.0, end=0.0)
 
 

@@ -50,14 +50,6 @@ def test_findings_are_shown_with_the_digits_that_they_have(
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(9, "9.00 s"), (99.94, "99.9 s"), (120, "2 min"), (2165.4, "36 min 5 s"), (7260, "2 h 1 min")],
-)
-def test_durations(seconds: float, text: str) -> None:
-    assert numbers.duration(seconds) == text
-
-
-@pytest.mark.parametrize(
     ("value", "digits", "text"),
     [
         (0.0, 3, "0"),

@@ -8,6 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from flashtwin.catalogue.loader import drive_ids, load
+from flashtwin.model.units import readable_size
 
 if TYPE_CHECKING:
     from flashtwin._core import Spec, SpecValue
@@ -55,7 +56,7 @@ def summaries() -> Summaries:
 
 
 def _texts(row: Summary) -> tuple[str, ...]:
-    return (row.id, row.name, f"{row.capacity_bytes / 1e9:g} GB", row.cell, row.cache)
+    return (row.id, row.name, readable_size(row.capacity_bytes), row.cell, row.cache)
 
 
 def summary(name: str, spec: Spec) -> Summary:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 
 from flashtwin.model.finding import Finding
+from flashtwin.model.units import decimals, readable_seconds
 
 MISSING = "\u2013"
 MIB_PER_MB = 1e6 / (1 << 20)
@@ -24,7 +25,7 @@ def significant(value: float, digits: int = 3) -> str:
         return MISSING
     if value == 0:
         return "0"
-    return fixed(value, _places(value, digits))
+    return fixed(value, decimals(value, digits))
 
 
 def fixed(value: float, places: int) -> str:
@@ -38,37 +39,14 @@ def with_interval(value: float, low: float | None, high: float | None) -> tuple[
     if half is None or half == 0:
         return significant(value, SIGNIFICANT), None
     # Two digits of an uncertainty are enough, and four of a value.
-    places = min(_places(half, 2), _places(value, SIGNIFICANT) if value else 3)
+    places = min(decimals(half, 2), decimals(value, SIGNIFICANT) if value else 3)
     places = max(places, 0)
     return fixed(value, places), _up(half, places)
 
 
 def upwards(value: float) -> str:
     """Two significant digits, rounded up: for a bound."""
-    return _up(value, _places(value, 2))
-
-
-def duration(seconds: float) -> str:
-    """Seconds as people say them."""
-    if seconds < 100:
-        return f"{significant(seconds)} s"
-    whole = round(seconds)
-    hours, rest = divmod(whole, 3600)
-    minutes, left = divmod(rest, 60)
-    if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min {left} s" if left else f"{minutes} min"
-
-
-def size(count: float) -> str:
-    """Bytes as drives are sold, in powers of 1000."""
-    value, unit = float(count), "B"
-    for unit in ("B", "kB", "MB", "GB", "TB"):
-        if abs(value) < 1000 or unit == "TB":
-            break
-        value /= 1000
-    text = f"{value:.4g}" if abs(value) < 1000 else fixed(value, 0)
-    return f"{text} {unit}"
+    return _up(value, decimals(value, 2))
 
 
 def compact(values: object, digits: int = 5) -> list[float | int | None]:
@@ -98,12 +76,6 @@ def _up(value: float, places: int) -> str:
     exact = Context(prec=400, rounding=ROUND_CEILING)
     up = Decimal(value).quantize(Decimal(1).scaleb(-places), context=exact)
     return fixed(float(up), places)
-
-
-def _places(value: float, digits: int) -> int:
-    """Places after the point that show so many significant digits of a value, after rounding."""
-    exponent = int(f"{abs(value):.{digits - 1}e}".partition("e")[2])
-    return max(digits - 1 - exponent, 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,5 +116,5 @@ def _scale(finding: Finding, value: float) -> tuple[float, str]:
 
 def _beside(finding: Finding, value: float) -> str | None:
     if finding.unit == "s" and value >= 100:
-        return duration(value)
+        return readable_seconds(value)
     return None

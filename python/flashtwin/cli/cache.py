@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from flashtwin.cli import options, terminal
+from flashtwin.model import units
 
 if TYPE_CHECKING:
     from flashtwin.drives.snapshots import Entry, Store
@@ -51,8 +52,6 @@ def command(context: click.Context, as_json: bool) -> None:
         )
         return
     if entries:
-        from flashtwin.model.units import show_age
-
         table = terminal.table(
             ["key", "drive", "seed", "prepared by", "size", "took", "used"],
             right=["seed", "size", "took", "used"],
@@ -63,14 +62,14 @@ def command(context: click.Context, as_json: bool) -> None:
                 entry.drive,
                 entry.seed,
                 ", ".join(entry.steps),
-                terminal.size(entry.bytes),
+                units.readable_size(entry.bytes),
                 f"{entry.took_s:.0f} s",
-                show_age(time.time() - entry.used),
+                units.readable_age(time.time() - entry.used),
             )
             table.add_row(*(terminal.cell(text) for text in texts))
         terminal.emit(table)
     held, limit = sum(entry.bytes for entry in entries), store.limit_bytes
-    said = f"{_drives(entries)}, {terminal.size(held)} of {terminal.size(limit)}"
+    said = f"{_drives(entries)}, {units.readable_size(held)} of {units.readable_size(limit)}"
     terminal.emit(terminal.cell(f"{said} in {store.place}"))
 
 
@@ -79,17 +78,22 @@ def command(context: click.Context, as_json: bool) -> None:
     short_help="Remove prepared drives.",
     epilog=options.examples("flashtwin cache clear", "flashtwin cache clear --older 30d"),
 )
-@click.option("--older", metavar="TIME", help="Only drives unused for so long: 12h, 30d, 4w.")
+@click.option(
+    "--older",
+    type=options.AGE,
+    metavar="TIME",
+    help="Only drives unused for so long: 12h, 30d, 4w.",
+)
 @options.as_json
-def clear(older: str | None, as_json: bool) -> None:
+def clear(older: float | None, as_json: bool) -> None:
     """Remove the prepared drives that are kept, or those that were not used for long."""
     store = _store()
-    gone = store.clear(unused_s=options.age_seconds("--older", older)) if store else []
+    gone = store.clear(unused_s=older or 0.0) if store else []
     freed = sum(entry.bytes for entry in gone)
     if as_json:
         terminal.print_json({"bytes": freed, "removed": [_row(entry) for entry in gone]})
         return
-    terminal.emit(terminal.cell(f"removed {_drives(gone)}, {terminal.size(freed)}"))
+    terminal.emit(terminal.cell(f"removed {_drives(gone)}, {units.readable_size(freed)}"))
 
 
 def _drives(entries: Sequence[Entry]) -> str:

@@ -6,6 +6,7 @@ import click
 
 from flashtwin.cli import options, terminal
 from flashtwin.errors import DONE, USAGE
+from flashtwin.model import units
 
 
 @click.command(
@@ -37,7 +38,7 @@ def command(
 
     if not as_json:
         good = check(spec, firmware=firmware, sets=sets, scale=scale)
-        size = terminal.size(good.capacity_bytes)
+        size = units.readable_size(good.capacity_bytes)
         terminal.say(f"{spec}: a drive, {good.name}, {size}, spec {good.hash[:12]}")
         return
     try:

@@ -10,6 +10,7 @@ import click
 
 from flashtwin.cli import options, terminal
 from flashtwin.errors import DONE, MISS, USAGE, FlashtwinError
+from flashtwin.model import units
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -114,9 +115,7 @@ def _setup(done: Comparison) -> list[RenderableType]:
     table = terminal.table(["set-up", *done.names])
     for row in setups.rows:
         values = ["-" if v is None else v for v in row.values]
-        spoken = [terminal.readable(value) for value in values]
-        apart = len(set(spoken)) == len(set(values))
-        texts = [f"{row.section} {row.key}", *(spoken if apart else values)]
+        texts = [f"{row.section} {row.key}", *units.readable_sizes(values)]
         table.add_row(*(terminal.cell(_short(text)) for text in texts))
     said = f"{setups.same} values of the set-ups are the same"
     return [table, terminal.cell(said)]
@@ -187,7 +186,7 @@ def _curves(curves: Sequence[CurvePair]) -> RenderableType:
     numbers = ["mean", "typical place", "largest"]
     table = terminal.table(["curve", *numbers, "at"], title="", right=numbers)
     for one in curves:
-        at = "" if abs(one.largest) < LEAST_SHOWN else f"{terminal.number(one.at_gb)} GB"
+        at = "" if abs(one.largest) < LEAST_SHOWN else f"{units.readable_number(one.at_gb)} GB"
         shares = (_percent(one.percent), _percent(one.typical), _percent(one.largest))
         table.add_row(*(terminal.cell(text) for text in (one.name, *shares, at)))
     return table
@@ -203,7 +202,7 @@ def _sparks(base: str, pair: Pair) -> list[RenderableType]:
     top = float(max(most.base.max(), most.other.max()))
     width = max(len(base), len(pair.name))
     lines = ((base, most.base), (pair.name, most.other))
-    head = f"{most.name}, up to {terminal.number(top)} MB/s over {most.gb[-1]:.4g} GB"
+    head = f"{most.name}, up to {units.readable_number(top)} MB/s over {most.gb[-1]:.4g} GB"
     return [
         terminal.cell(head),
         *(terminal.cell(f"{name:<{width}} {spark(rates, top)}") for name, rates in lines),
@@ -211,7 +210,7 @@ def _sparks(base: str, pair: Pair) -> list[RenderableType]:
 
 
 def _shift(one: LatencyPair, share: float) -> str:
-    before, after = (terminal.number(side[share] / 1000) for side in (one.base, one.other))
+    before, after = (units.readable_number(side[share] / 1000) for side in (one.base, one.other))
     return f"{before} to {after} us, {_percent(one.shift(share))}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from flashtwin.cli import options, terminal
+from flashtwin.model import units
 
 
 @click.command(
@@ -23,7 +24,7 @@ def command(as_json: bool) -> None:
         return
     table = terminal.table(["id", "name", "capacity", "cell", "cache"], right=["capacity"])
     for row in rows:
-        size = terminal.size(row.capacity_bytes)
+        size = units.readable_size(row.capacity_bytes)
         texts = (row.id, row.name, size, row.cell, row.cache)
         table.add_row(*(terminal.cell(text) for text in texts))
     terminal.emit(table)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from flashtwin.cli import terminal
+from flashtwin.model import units
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -47,8 +48,8 @@ def value(finding: Finding) -> str:
         return "-"
     half = _half(finding, number)
     if not half:
-        return f"{terminal.number(number)} {finding.unit}".rstrip()
-    decimals = terminal.decimals(number)
+        return f"{units.readable_number(number)} {finding.unit}".rstrip()
+    decimals = units.decimals(number)
     step = 10.0**-decimals
     above = math.ceil(half / step - 1e-9) * step
     return f"{number:.{decimals}f} ± {above:.{decimals}f} {finding.unit}".rstrip()
@@ -56,7 +57,9 @@ def value(finding: Finding) -> str:
 
 def plain(finding: Finding) -> str:
     """The value and its unit without the interval."""
-    shown = finding.value if isinstance(finding.value, str) else terminal.number(finding.value)
+    shown = (
+        finding.value if isinstance(finding.value, str) else units.readable_number(finding.value)
+    )
     return f"{shown} {finding.unit}".rstrip()
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flashtwin.cli import numbers, options, terminal
+from flashtwin.cli import options, terminal
 from flashtwin.errors import DONE, USAGE, FlashtwinError
 
 if TYPE_CHECKING:
@@ -66,7 +66,8 @@ class Words(click.Command):
 )
 @click.option(
     "--status-interval",
-    "status",
+    "status_s",
+    type=options.TIME,
     metavar="TIME",
     help="What is counted so far, each time that so long has passed; e.g. 1s. Simulated drives.",
 )
@@ -91,7 +92,7 @@ class Words(click.Command):
     show_default=True,
     help="Of blkparse: the action that counts as the request; Q is what the programs asked for.",
 )
-@click.option("--trace-disk", type=numbers.Whole(0), metavar="N", help="Of MSR: this disk alone.")
+@click.option("--trace-disk", type=options.Whole(0), metavar="N", help="Of MSR: this disk alone.")
 @click.option(
     "--trace-fit",
     type=click.Choice(["refuse", "wrap"]),
@@ -123,7 +124,7 @@ def command(
     formats: tuple[str, ...],
     minimal: bool,
     terse_version: str,
-    status: str | None,
+    status_s: float | None,
     sections: tuple[str, ...],
     parse_only: bool,
     readonly: bool,
@@ -172,7 +173,7 @@ def command(
     asked = fio_jobs.Asked(
         read=read,
         variant=Variant(drive=on, firmware=firmware, sets=sets, scale=scale, seed=seed),
-        shape=_shape(formats, minimal, terse_version, status),
+        shape=_shape(formats, minimal, terse_version, status_s),
         output=output_file(output, read, on),
         parse_only=parse_only,
         readonly=readonly,
@@ -182,42 +183,29 @@ def command(
     return fio_jobs.on_twin(asked, replaying) if is_spec(on) else fio_jobs.on_path(asked)
 
 
-def _shape(formats: Sequence[str], minimal: bool, terse: str, status: str | None) -> Shape:
+def _shape(formats: Sequence[str], minimal: bool, terse: str, status_s: float | None) -> Shape:
     """The answer's shape out of the command's options."""
     from flashtwin.fio.report.formats import Shape
 
+    if status_s is not None and status_s < LEAST_STATUS_S:
+        raise click.BadParameter(
+            f"the least is {LEAST_STATUS_S:g} s", param_hint="--status-interval"
+        )
     return Shape(
         formats=("terse",) if minimal else _formats(formats),
         terse=int(terse),
-        status_ns=_status(status),
+        status_ns=round((status_s or 0) * 1e9),
     )
 
 
 def _formats(words: Sequence[str]) -> tuple[str, ...]:
-    asked = [one for word in words for one in word.split(",")]
-    for one in asked:
-        if one not in FORMATS:
+    formats = [name for word in words for name in word.split(",")]
+    for name in formats:
+        if name not in FORMATS:
             raise click.BadParameter(
-                f"{one} is none of {', '.join(FORMATS)}", param_hint="--output-format"
+                f"{name} is none of {', '.join(FORMATS)}", param_hint="--output-format"
             )
-    return tuple(asked) or ("normal",)
-
-
-def _status(text: str | None) -> int:
-    """Nanoseconds between two statuses; 0 for none."""
-    if text is None:
-        return 0
-    from flashtwin.model.units import parse_seconds
-
-    try:
-        seconds = parse_seconds(text)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--status-interval") from error
-    if seconds < LEAST_STATUS_S:
-        raise click.BadParameter(
-            f"the least is {LEAST_STATUS_S:g} s", param_hint="--status-interval"
-        )
-    return round(seconds * 1e9)
+    return tuple(formats) or ("normal",)
 
 
 def _replaying(trace_format: Any, event: str, disk: int | None, fit: Any) -> Replaying:

@@ -23,6 +23,7 @@ from rich.table import Table
 from rich.text import Text
 
 from flashtwin.cli import findings, terminal
+from flashtwin.model import units
 from flashtwin.runner.events import Status
 
 if TYPE_CHECKING:
@@ -111,11 +112,11 @@ def _said(line: Line) -> tuple[Text, ProgressBar, Text, Text]:
     status = line.status
     if line.over:
         said = f"done, {terminal.counted_findings(len(line.found))}" if line.found else "done"
-        spent = terminal.duration(status.elapsed_s) if status else ""
+        spent = units.rough_seconds(status.elapsed_s) if status else ""
         return Text(said), _bar(1.0), Text("100 %"), Text(spent)
     if status is None:
         return Text("waits", "dim"), _bar(0.0), Text("0 %"), Text("")
-    left = "" if status.eta_s is None else f"{terminal.duration(status.eta_s)} left"
+    left = "" if status.eta_s is None else f"{units.rough_seconds(status.eta_s)} left"
     done = Text(f"{100 * status.fraction:.0f} %")
     return terminal.cell(status.label), _bar(status.fraction), done, Text(left)
 
@@ -145,7 +146,7 @@ def _under(status: Status) -> str:
     step = f"step {status.step + 1} of {status.steps}"
     if not status.rate_bytes_s:
         return step
-    return f"{step}  {terminal.size(round(status.rate_bytes_s))}/s"
+    return f"{step}  {units.readable_size(round(status.rate_bytes_s))}/s"
 
 
 def sparkline(rates: Sequence[float]) -> str:

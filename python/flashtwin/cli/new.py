@@ -10,9 +10,13 @@ from typing import Any
 import click
 
 from flashtwin import outputs
-from flashtwin.cli import numbers, options, terminal
+from flashtwin.cli import options, terminal
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model import units
 
+INTERFACES = click.Choice(["sata", "pcie3", "pcie4", "pcie5"])
+CELLS = click.Choice(["slc", "mlc", "tlc", "qlc"])
+DRAM = click.Choice(["yes", "none", "hmb"])
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
 
@@ -27,23 +31,25 @@ _ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
 )
 @click.argument("drive_id", metavar="ID")
 @click.option("--name", help="Name for people; by default the id.")
-@click.option("--capacity", metavar="SIZE", help='As sold: "240 GB", "1 TB".')
-@click.option("--interface", type=click.Choice(["sata", "pcie3", "pcie4", "pcie5"]))
-@click.option("--cell", type=click.Choice(["slc", "mlc", "tlc", "qlc"]))
-@click.option("--dram", type=click.Choice(["yes", "none", "hmb"]), help="hmb: host memory buffer.")
-@click.option("--dies", type=numbers.Whole(0), help="Dies of flash, if known.")
-@click.option("--slc-cache", metavar="SIZE", help='Its size, if known; "0" for none.')
+@click.option("--capacity", type=options.SIZE, metavar="SIZE", help='As sold: "240 GB", "1 TB".')
+@click.option("--interface", type=INTERFACES)
+@click.option("--cell", type=CELLS)
+@click.option("--dram", type=DRAM, help="hmb: host memory buffer.")
+@click.option("--dies", type=options.Whole(0), help="Dies of flash, if known.")
+@click.option(
+    "--slc-cache", type=options.SIZE, metavar="SIZE", help='Its size, if known; "0" for none.'
+)
 @options.out("The file to write; by default ./ID.toml.")
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
 def command(
     drive_id: str,
     name: str | None,
-    capacity: str | None,
+    capacity: int | None,
     interface: str | None,
     cell: str | None,
     dram: str | None,
     dies: int | None,
-    slc_cache: str | None,
+    slc_cache: int | None,
     out: Path | None,
     force: bool,
 ) -> None:
@@ -62,12 +68,12 @@ def command(
     label = Label(
         id=drive_id,
         name=name or drive_id,
-        capacity_bytes=_bytes(_asked("capacity", capacity, "240 GB"), "--capacity"),
-        interface=_asked("interface", interface, "sata", ("sata", "pcie3", "pcie4", "pcie5")),
-        cell=_asked("cell", cell, "tlc", ("slc", "mlc", "tlc", "qlc")),
-        dram=_asked("dram", dram, "yes", ("yes", "none", "hmb")),
+        capacity_bytes=_asked("capacity", capacity, "240 GB", options.SIZE),
+        interface=_asked("interface", interface, "sata", INTERFACES),
+        cell=_asked("cell", cell, "tlc", CELLS),
+        dram=_asked("dram", dram, "yes", DRAM),
         dies=dies,
-        cache_bytes=None if slc_cache is None else _bytes(slc_cache, "--slc-cache"),
+        cache_bytes=slc_cache,
     )
     path = out or Path(f"{drive_id}.toml")
     text = spec_text(label)
@@ -86,27 +92,15 @@ def command(
         terminal.note(f"wrote {path}, which is not a drive yet:")
         raise
     terminal.say(
-        f"{path}: {spec.name}, {terminal.size(spec.capacity_bytes)}, spec {spec.hash[:12]}"
+        f"{path}: {spec.name}, {units.readable_size(spec.capacity_bytes)}, spec {spec.hash[:12]}"
     )
     terminal.note(f"next: flashtwin show {path}, flashtwin test {path} --battery fill")
 
 
-def _asked(what: str, given: str | None, usual: str, choices: tuple[str, ...] = ()) -> Any:
+def _asked(what: str, given: Any, usual: str, kind: click.ParamType[Any]) -> Any:
     """An option, asked for on a terminal; elsewhere it has to be there."""
     if given is not None:
         return given
     if not sys.stdin.isatty():
         raise click.UsageError(f"--{what} is missing, and there is no terminal to ask on")
-    kind = click.Choice(list(choices)) if choices else None
     return click.prompt(what, default=usual, type=kind, err=True)
-
-
-def _bytes(text: str, option: str) -> int:
-    from flashtwin.model.units import parse_size
-
-    if text.strip() == "0":
-        return 0
-    try:
-        return parse_size(text)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint=option) from None

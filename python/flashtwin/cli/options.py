@@ -1,4 +1,9 @@
-"""The options that several commands share, spelled and explained once."""
+"""The options that several commands share, spelled and explained once, and what options hold.
+
+Numbers are digits from 0 to 9 alone, and as many as a number can have: Python's own readers also
+take digits of other scripts, underscores between digits and blanks around them, and what is typed
+by mistake would be a number that nobody meant. Sizes and times are those of `model.units`.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +13,63 @@ from typing import Any
 
 import click
 
-from flashtwin.cli import numbers
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model import units
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class Whole(click.IntRange):
+    """A whole number within bounds."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        number = _number(units.parse_whole, value, self, param, ctx)
+        return int(super().convert(number, param, ctx))
+
+
+class Share(click.types.FloatParamType):
+    """A number with or without a point; never infinite."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        return float(_number(units.parse_number, value, self, param, ctx))
+
+
+def _number(
+    parse: Callable[[str], Any],
+    value: Any,
+    kind: click.ParamType[Any],
+    param: click.Parameter | None,
+    ctx: click.Context | None,
+) -> Any:
+    try:
+        return parse(value) if isinstance(value, str) else value
+    except ValueError as error:
+        shown = value if len(value) <= 40 else f"{value[:40]}…"
+        kind.fail(f"{shown!r} is not a number: {error}", param, ctx)
+
+
+class Quantity(click.ParamType[float]):
+    """A size or a time, as one of the readers of `model.units` takes it."""
+
+    def __init__(self, name: str, parse: Callable[[str], float]) -> None:
+        self.name, self._parse = name, parse
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        try:
+            return self._parse(value) if isinstance(value, str) else value
+        except ValueError as error:
+            option = f"{param.opts[0]} " if param else ""
+            message = f"{option}{value} is no {self.name}"
+            raise FlashtwinError(message, hint=str(error), exit_code=USAGE) from None
+
+
+SIZE = Quantity("size", lambda text: 0 if text.strip() == "0" else units.parse_size(text))
+TIME = Quantity("time", units.parse_seconds)
+AGE = Quantity("time", units.parse_age)
 
 firmware: Decorator = click.option(
     "--firmware",
@@ -39,7 +97,7 @@ quiet: Decorator = click.option(
 )
 seed: Decorator = click.option(
     "--seed",
-    type=numbers.Whole(0, (1 << 63) - 1),
+    type=Whole(0, (1 << 63) - 1),
     default=1,
     show_default=True,
     help="The same seed gives the same bytes.",
@@ -54,20 +112,3 @@ def out(text: str) -> Decorator:
 def examples(*lines: str) -> str:
     """The end of a help page."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
-
-
-def age_seconds(option: str, text: str | None) -> float:
-    """How old at least, in seconds; 0 where the option was not given."""
-    from flashtwin.model.units import MOST_AGE_S, parse_age
-
-    if text is None:
-        return 0.0
-    try:
-        seconds = parse_age(text)
-    except ValueError as error:
-        message = f"{option} {text} is no time"
-        raise FlashtwinError(message, hint=str(error), exit_code=USAGE) from None
-    if seconds > MOST_AGE_S:
-        message = f"{option} {text} is before there was anything"
-        raise FlashtwinError(message, hint="write less", exit_code=USAGE)
-    return seconds

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from flashtwin.cli import terminal
-from flashtwin.drives.memory import roughly
+from flashtwin.model import units
 from flashtwin.runner.events import Observer, Silent, Status
 
 if TYPE_CHECKING:
@@ -120,15 +120,15 @@ class _Noting(Silent):
         self._notes, self._name = notes, name
 
     def estimated(self, info: DriveInfo, estimate: Estimate, departs: dict[str, list[str]]) -> None:
-        moved = f"writes {terminal.size(estimate.write_bytes)}"
+        moved = f"writes {units.readable_size(estimate.write_bytes)}"
         if estimate.read_bytes:
-            moved += f", reads {terminal.size(estimate.read_bytes)}"
-        takes = f"about {terminal.duration(estimate.wall_s)}"
+            moved += f", reads {units.readable_size(estimate.read_bytes)}"
+        takes = f"about {units.rough_seconds(estimate.wall_s)}"
         if estimate.most_wall_s > WORTH_SAYING * estimate.wall_s:
-            takes += f" (at most {terminal.duration(estimate.most_wall_s)})"
+            takes += f" (at most {units.rough_seconds(estimate.most_wall_s)})"
         if info.can.virtual_time:
-            takes += f" for {terminal.duration(estimate.drive_s)} of the drive's time"
-        memory = f"{roughly(estimate.memory_bytes)} of memory"
+            takes += f" for {units.rough_seconds(estimate.drive_s)} of the drive's time"
+        memory = f"{units.readable_size(estimate.memory_bytes, 3)} of memory"
         self._notes.say(f"{self._name}: {moved}, {takes}, {memory}")
         for battery, lines in departs.items():
             for line in lines:
@@ -161,7 +161,7 @@ class _LineObserver(_Noting):
         pause_s = min(max(EVERY_S, EVERY_SHARE * status.elapsed_s), EVERY_MOST_S)
         if now - self._last >= pause_s:
             self._last = now
-            left = "" if status.eta_s is None else f", {terminal.duration(status.eta_s)} left"
+            left = "" if status.eta_s is None else f", {units.rough_seconds(status.eta_s)} left"
             found = f", {terminal.counted_findings(self._found)}" if self._found else ""
             self._notes.say(
                 f"{self._name}: {status.label}, {status.fraction:.0%}{_rate(status)}{found}{left}"
@@ -207,4 +207,4 @@ class _LiveObserver(_Noting):
 
 
 def _rate(status: Status) -> str:
-    return f", {terminal.size(round(status.rate_bytes_s))}/s" if status.rate_bytes_s else ""
+    return f", {units.readable_size(round(status.rate_bytes_s))}/s" if status.rate_bytes_s else ""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flashtwin.cli import numbers, options, runs_prune, runs_show, terminal
+from flashtwin.cli import options, runs_prune, runs_show, terminal
+from flashtwin.model import units
 from flashtwin.runs.judge import SORTS
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def command() -> None:
     metavar="[-]KEY",
     help=f"By {', '.join(SORTS)} or a finding (cache_size); - for the other way round.",
 )
-@click.option("--limit", type=numbers.Whole(1), metavar="N", help="At most so many.")
+@click.option("--limit", type=options.Whole(1), metavar="N", help="At most so many.")
 @options.as_json
 def listed(
     places: tuple[Path, ...], where: str | None, sort: str, limit: int | None, as_json: bool
@@ -108,7 +109,7 @@ def _table(runs: Sequence[Stored]) -> Any:
             ", ".join(run.batteries),
             run.state,
             findings_text(run),
-            terminal.size(run.bytes),
+            units.readable_size(run.bytes),
         )
         style = STYLES.get(run.state, "yellow")
         cells = [terminal.cell(text) for text in texts]
@@ -130,7 +131,7 @@ def _sum(found: Sequence[Stored], shown: Sequence[Stored]) -> str:
     from flashtwin.runs.listing import total_bytes
 
     runs = sum(run.is_run for run in found)
-    said = f"{runs_show.counted(runs)}, {terminal.size(total_bytes(found))}"
+    said = f"{runs_show.counted(runs)}, {units.readable_size(total_bytes(found))}"
     if other := len(found) - runs:
         said += f"; {other} {'folder' if other == 1 else 'folders'} that cannot be read as a run"
     return said + (f"; {len(shown)} shown" if len(shown) < len(found) else "")

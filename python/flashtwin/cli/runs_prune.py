@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flashtwin.cli import numbers, options, terminal
+from flashtwin.cli import options, terminal
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model import units
 
 if TYPE_CHECKING:
     from flashtwin.runs.listing import Stored
@@ -25,8 +26,13 @@ if TYPE_CHECKING:
     ),
 )
 @click.argument("places", nargs=-1, metavar="[DIR...]", type=click.Path(path_type=Path))
-@click.option("--keep", type=numbers.Whole(0), metavar="N", help="Keep the N newest of them.")
-@click.option("--older-than", metavar="TIME", help="Only runs begun so long ago: 12h, 30d, 4w.")
+@click.option("--keep", type=options.Whole(0), metavar="N", help="Keep the N newest of them.")
+@click.option(
+    "--older-than",
+    type=options.AGE,
+    metavar="TIME",
+    help="Only runs begun so long ago: 12h, 30d, 4w.",
+)
 @click.option("--where", metavar="SQL", help="Only runs for which this holds; see runs list.")
 @click.option("--dry-run", is_flag=True, help="Say what would go, and remove nothing.")
 @click.option("--yes", "-y", is_flag=True, help="Remove without asking.")
@@ -34,7 +40,7 @@ if TYPE_CHECKING:
 def prune(
     places: tuple[Path, ...],
     keep: int | None,
-    older_than: str | None,
+    older_than: float | None,
     where: str | None,
     dry_run: bool,
     yes: bool,
@@ -54,11 +60,10 @@ def prune(
             hint="say --keep N, --older-than 30d or --where SQL; --keep 0 removes all",
             exit_code=USAGE,
         )
-    span = options.age_seconds("--older-than", older_than)
     going = chosen(
         search(places, where=where),
         keep=keep or 0,
-        older=timedelta(seconds=span) if older_than is not None else None,
+        older=timedelta(seconds=older_than) if older_than is not None else None,
         now=datetime.now(UTC),
     )
     if not dry_run and going:
@@ -108,7 +113,7 @@ def _show(going: list[Stored]) -> None:
         return
     table = terminal.table(["run", "started", "target", "state", "size"], right=["size"])
     for run in going:
-        texts = (str(run.path), started(run), run.target, run.state, terminal.size(run.bytes))
+        texts = (str(run.path), started(run), run.target, run.state, units.readable_size(run.bytes))
         table.add_row(*(terminal.cell(text) for text in texts))
     terminal.emit(table)
 
@@ -117,7 +122,7 @@ def _sum(going: list[Stored]) -> str:
     from flashtwin.cli.runs_show import counted
     from flashtwin.runs.listing import total_bytes
 
-    return f"{counted(len(going))}, {terminal.size(total_bytes(going))}"
+    return f"{counted(len(going))}, {units.readable_size(total_bytes(going))}"
 
 
 def add_to(group: click.Group) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flashtwin.cli import options, terminal
+from flashtwin.model import units
 from flashtwin.model.finding import LEFT_OUT
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def _page(run: Run, about: Stored, every: bool) -> list[RenderableType]:
     if left := left_out(run):
         parts.append(terminal.cell("\nleft out", "bold"))
         parts += [terminal.cell(text) for text in left]
-    files = [(name, terminal.size(size)) for name, size in _files(run)]
+    files = [(name, units.readable_size(size)) for name, size in _files(run)]
     parts.append(_rows("files", files, right=True))
     return parts
 
@@ -119,7 +120,7 @@ def _setup(run: Run) -> list[tuple[str, str]]:
     if identity.get("name"):
         rows.append(("name", str(identity["name"])))
     if target.get("capacity_bytes"):
-        rows.append(("capacity", terminal.size(int(target["capacity_bytes"]))))
+        rows.append(("capacity", units.readable_size(int(target["capacity_bytes"]))))
     rows += [(key, _text(value)) for key, value in identity.items() if key not in _UNTOLD]
     for row in identity.get("values") or ():
         if row.get("origin") == "user":
@@ -169,10 +170,10 @@ def _step(step: StepRecord) -> tuple[str, ...]:
     return (
         step.label,
         step.kind,
-        f"{terminal.number(step.start_ns / 1e9)} s",
-        f"{terminal.number(seconds)} s",
-        terminal.size(moved) if moved else "",
-        terminal.number(moved / seconds / 1e6) if moved and seconds else "",
+        f"{units.readable_number(step.start_ns / 1e9)} s",
+        f"{units.readable_number(seconds)} s",
+        units.readable_size(moved) if moved else "",
+        units.readable_number(moved / seconds / 1e6) if moved and seconds else "",
         note,
     )
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from flashtwin.cli import options, terminal
+from flashtwin.model import units
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -46,14 +47,14 @@ def command(
     """
     from flashtwin.catalogue.loader import load
     from flashtwin.catalogue.summary import describe, grouped, written
-    from flashtwin.drives.memory import roughly
 
     spec = load(drive, firmware=firmware, sets=sets, scale=scale)
     if as_json:
         terminal.print_json(describe(spec))
         return
-    head = f"{spec.name} ({spec.id}), {terminal.size(spec.capacity_bytes)}, spec {spec.hash[:12]}"
-    takes = f"takes {roughly(spec.memory_bytes)} of memory to simulate"
+    capacity = units.readable_size(spec.capacity_bytes)
+    head = f"{spec.name} ({spec.id}), {capacity}, spec {spec.hash[:12]}"
+    takes = f"takes {units.readable_size(spec.memory_bytes, 3)} of memory to simulate"
     parts: list[RenderableType] = [terminal.cell(head, "bold"), terminal.cell(takes)]
     if spec.firmware_profiles:
         parts.append(terminal.cell(f"firmware profiles: {', '.join(spec.firmware_profiles)}"))
@@ -62,8 +63,8 @@ def command(
     for title, rows in grouped(shown).items():
         table = terminal.table(["key", "value", "origin", "source"], title=f"\n[{title}]")
         for key, value in rows:
-            shown_value = terminal.readable(value["value"])
-            texts = (key, shown_value, value["origin"], value["source"])
+            (text,) = units.readable_sizes([value["value"]])
+            texts = (key, text, value["origin"], value["source"])
             table.add_row(*(terminal.cell(text) for text in texts))
         parts.append(table)
     if hidden := len(values) - len(shown):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flashtwin.cli import numbers, options, progress, terminal
-from flashtwin.drives.memory import roughly
+from flashtwin.cli import options, progress, terminal
 from flashtwin.errors import MISS, USAGE, FlashtwinError
+from flashtwin.model import units
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -60,7 +60,7 @@ SHOWN = 4
     metavar="FINDING",
     help="Findings for the table on the terminal; by default those that vary most.",
 )
-@click.option("--jobs", type=numbers.Whole(1), help="Points at once; by default one a processor.")
+@click.option("--jobs", type=options.Whole(1), help="Points at once; by default one a processor.")
 @click.option("--cluster", metavar="ADDRESS", help="Run on the Dask scheduler at this address.")
 @options.out(
     "The sweep's directory; by default ./flashtwin-runs/<time>-sweep-<drive>. One that "
@@ -131,17 +131,16 @@ class _Shown:
     def expected(self, points: int, each: Estimate, at_once: int | None) -> None:
         if self._quiet:
             return
-        moved = f"writes {terminal.size(each.write_bytes)}"
+        moved = f"writes {units.readable_size(each.write_bytes)}"
         if each.read_bytes:
-            moved += f", reads {terminal.size(each.read_bytes)}"
+            moved += f", reads {units.readable_size(each.read_bytes)}"
         wall_s = each.wall_s + POINT_S
-        took = (
-            f"about {terminal.duration(wall_s)} for {terminal.duration(each.drive_s)} of its time"
-        )
+        took = f"about {units.rough_seconds(wall_s)}"
+        took += f" for {units.rough_seconds(each.drive_s)} of its time"
         whole = ""
         if at_once:
-            whole = f"; together about {terminal.duration(points * wall_s / at_once)}"
-        needs = f"{roughly(each.memory_bytes)} of memory"
+            whole = f"; together about {units.rough_seconds(points * wall_s / at_once)}"
+        needs = f"{units.readable_size(each.memory_bytes, 3)} of memory"
         terminal.note(f"{self._name}: {points} points, each {moved}, {took}, {needs}{whole}")
 
     def planned(self, points: int, there: int, refused: Sequence[Failure]) -> None:

@@ -113,47 +113,6 @@ def cell(text: object, style: str = "") -> Text:
     return Text("" if text is None else printable(str(text)), style=style)
 
 
-def size(count: int) -> str:
-    """Bytes as drives are sold: powers of 1000, at most four digits."""
-    value, unit = float(count), "B"
-    for unit in ("B", "kB", "MB", "GB", "TB"):
-        if value < 1000 or unit == "TB":
-            break
-        value /= 1000
-    return f"{number(value)} {unit}"
-
-
-# A size of that many bytes and more is told in a larger unit, if it comes so near to it.
-_LONG, _NEAR = 10**6, 1e-3
-
-
-def readable(text: str) -> str:
-    """A spec's value; a long count of bytes (`37499904 B`) as people say it (`37.5 MB`)."""
-    count = text.removesuffix(" B")
-    if not (text.endswith(" B") and count.isdigit() and int(count) >= _LONG):
-        return text
-    from flashtwin.model.units import parse_size
-
-    near = size(int(count))
-    exact = abs(parse_size(near) / int(count) - 1) <= _NEAR
-    return near if exact else text
-
-
-def number(value: float | None) -> str:
-    """Four significant digits, no exponent, no digits that say nothing."""
-    if value is None:
-        return "-"
-    if value == 0:
-        return "0"
-    text = f"{value:.{decimals(value)}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-def decimals(value: float) -> int:
-    """How many places after the point make four significant digits."""
-    return max(0, 3 - int(f"{abs(value):.3e}".partition("e")[2]))
-
-
 def _console(stream: TextIO) -> Console:
     from rich.console import Console
     from rich.segment import Segment
@@ -178,10 +137,3 @@ def _console(stream: TextIO) -> Console:
 def counted_findings(count: int) -> str:
     """So many findings."""
     return "1 finding" if count == 1 else f"{count} findings"
-
-
-def duration(seconds: float) -> str:
-    """A time to wait, as one says it."""
-    if seconds < 90:
-        return f"{max(seconds, 1):.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

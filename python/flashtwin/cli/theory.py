@@ -8,6 +8,7 @@ import click
 
 from flashtwin.cli import terminal
 from flashtwin.errors import DONE, MISS
+from flashtwin.model import units
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -77,12 +78,12 @@ def _point(point: Point) -> str:
 
 def _numbers(row: LawRow) -> tuple[str, str, str, str]:
     low, high = row.point.low, row.point.high
-    bounds = f"{terminal.number(low)} to {terminal.number(high)}"
-    expected = bounds if row.expected is None else terminal.number(row.expected)
+    bounds = f"{units.readable_number(low)} to {units.readable_number(high)}"
+    expected = bounds if row.expected is None else units.readable_number(row.expected)
     # Adding 0.0 takes the sign from what rounds to nothing.
     error = "-" if row.error is None else f"{round(row.error * 100, 2) + 0.0:+.2f} %"
     tolerance = "-" if row.expected is None else f"{row.point.tolerance * 100:g} %"
-    return expected, terminal.number(row.found), error, tolerance
+    return expected, units.readable_number(row.found), error, tolerance
 
 
 def _sum(done: Theory) -> str:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flashtwin.cli import numbers, options, terminal
+from flashtwin.cli import options, terminal
 from flashtwin.errors import DONE, MISS
+from flashtwin.model import units
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -34,11 +35,11 @@ STYLES = {"pass": "green", "known": "yellow", "miss": "bold red", "computed": "d
 @click.option("--theory", is_flag=True, help="Closed forms instead of drives; see below.")
 @click.option("--policy", metavar="NAME", help="With --theory: a point of yours, by victim policy.")
 @click.option(
-    "--op", type=numbers.Decimal(), metavar="SHARE", help="Its over-provisioning; 0.2 is 20 %."
+    "--op", type=options.Share(), metavar="SHARE", help="Its over-provisioning; 0.2 is 20 %."
 )
-@click.option("--pages", type=numbers.Whole(4, 65536), help="Its pages a block; 64 by default.")
+@click.option("--pages", type=options.Whole(4, 65536), help="Its pages a block; 64 by default.")
 @click.option(
-    "--trims", type=numbers.Decimal(), metavar="SHARE", help="The share of TRIMs in its requests."
+    "--trims", type=options.Share(), metavar="SHARE", help="The share of TRIMs in its requests."
 )
 @options.seed
 @options.sets
@@ -129,7 +130,7 @@ def _table(drive: str, rows: list[Row]) -> Table:
 def _cells(row: Row) -> list[Text]:
     # Adding 0.0 takes the sign from what rounds to nothing.
     error = "-" if row.error is None else f"{round(row.error * 100, 1) + 0.0:+.1f} %"
-    texts = (_published(row), terminal.number(row.found), error)
+    texts = (_published(row), units.readable_number(row.found), error)
     verdict = terminal.cell(row.verdict, STYLES[row.verdict])
     return [*(terminal.cell(text) for text in texts), verdict]
 
@@ -137,7 +138,7 @@ def _cells(row: Row) -> list[Text]:
 def _beside(row: Row) -> str:
     """Which cell it is, what else was found, and whether an assumed condition decides."""
     parts = [f"worst: {row.cell}"] if row.cell else []
-    parts += [f"{name} {terminal.number(value)}" for name, value in row.also.items()]
+    parts += [f"{name} {units.readable_number(value)}" for name, value in row.also.items()]
     parts += ["calibration"] if row.fact.calibration else []
     return "; ".join(parts)
 
@@ -145,9 +146,9 @@ def _beside(row: Row) -> str:
 def _published(row: Row) -> str:
     fact = row.fact
     if fact.target is None:
-        return f"{terminal.number(fact.low)} to {terminal.number(fact.high)}"
+        return f"{units.readable_number(fact.low)} to {units.readable_number(fact.high)}"
     tolerance = f" ± {(fact.tolerance or 0) * 100:g} %"
-    return f"{terminal.number(fact.target)} {fact.unit}".rstrip() + tolerance
+    return f"{units.readable_number(fact.target)} {fact.unit}".rstrip() + tolerance
 
 
 def _sum(done: Validation) -> str:

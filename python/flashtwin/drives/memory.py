@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from flashtwin.errors import ENVIRONMENT, FlashtwinError
+from flashtwin.model.units import readable_size
 
 if TYPE_CHECKING:
     from flashtwin._core import Spec
@@ -56,7 +57,7 @@ def require(count: int, what: str, hint: str) -> None:
     there = available_bytes()
     if there is not None and count > there:
         raise FlashtwinError(
-            f"{what} {roughly(count)} of memory, and {roughly(there)} are there",
+            f"{what} {readable_size(count, 3)} of memory, and {readable_size(there, 3)} are there",
             hint=hint,
             exit_code=ENVIRONMENT,
         )
@@ -75,11 +76,11 @@ def made(make: Callable[[], Made]) -> Made:
 
 def refusal(spec: Spec, *, there: int, beside: int = 0) -> FlashtwinError:
     """What to say of a drive that does not fit, and at which scale it would."""
-    wanted = roughly(spec.memory_bytes + beside)
+    wanted = readable_size(spec.memory_bytes + beside, 3)
     scale = spec.scale_within(max(there - beside, 0))
     hint = f"--scale 1/{scale} fits" if scale else "no scale of this drive fits"
     return FlashtwinError(
-        f"{spec.id} takes {wanted} of memory to simulate, and {roughly(there)} are there",
+        f"{spec.id} takes {wanted} of memory to simulate, and {readable_size(there, 3)} are there",
         hint=f"{hint}; or end other programs, or raise the limit",
         exit_code=ENVIRONMENT,
     )
@@ -92,12 +93,6 @@ def lacking(error: MemoryError) -> FlashtwinError:
         hint="take a smaller --scale, fewer processes at once, or raise the limit",
         exit_code=ENVIRONMENT,
     )
-
-
-def roughly(count: int) -> str:
-    """Bytes with three digits: it is an estimate."""
-    value = float(f"{count / 1e6:.3g}")
-    return f"{value / 1000:.12g} GB" if value >= 1000 else f"{value:.12g} MB"
 
 
 def _least(known: Iterable[int | None]) -> int | None:

@@ -20,12 +20,13 @@ from typing import TYPE_CHECKING
 
 from flashtwin import _core
 from flashtwin.drives.handed import jobs_json
-from flashtwin.drives.memory import available_bytes, check, made, roughly
+from flashtwin.drives.memory import available_bytes, check, made
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.fio.language.errors import JobFileError
 from flashtwin.fio.plan.plan import Plan, Process
 from flashtwin.model.job import Job
 from flashtwin.model.target import Progress, Watch
+from flashtwin.model.units import readable_size
 
 if TYPE_CHECKING:
     from flashtwin._core import FioRow
@@ -116,9 +117,12 @@ def check_memory(spec: _core.Spec, plan: Plan, status_ns: int = 0) -> None:
     jobs_bytes = sum(parts.values())
     there = available_bytes()
     if there is not None and spec.memory_bytes + jobs_bytes > there:
+        jobs, drive, free = (
+            readable_size(count, 3) for count in (jobs_bytes, spec.memory_bytes, there)
+        )
         raise FlashtwinError(
-            f"the jobs take about {roughly(jobs_bytes)} of memory, the drive takes"
-            f" {roughly(spec.memory_bytes)} to simulate, and {roughly(there)} are there",
+            f"the jobs take about {jobs} of memory, the drive takes {drive} to simulate, and"
+            f" {free} are there",
             hint=max(parts, key=lambda hint: parts[hint]),
             exit_code=ENVIRONMENT,
         )

@@ -1,36 +1,41 @@
-"""Sizes, times and counts as people type them, and back.
+"""Sizes, times and numbers as people type and read them: the one place for all of flashtwin.
 
 Decimal prefixes are powers of 1000 and binary ones (KiB, MiB, GiB) of 1024; a bare "4G" could be
-either, so it is refused. Results are exact integers of bytes; times are seconds as floats.
+either, so it is refused. `parse_…` read what was typed: exact integers of bytes, seconds as floats.
+`show_…` spell a value so that the same is read again (4GB, 10m); `readable_…` round it to what
+somebody wants to know (4 GB, 36 min 5 s). The grammar of fio's own numbers is in `fio.language`.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 
-_NUMBER = r"([0-9]{1,40}(?:\.[0-9]{1,40})?)"
-_SIZE = re.compile(rf"{_NUMBER}\s*([A-Za-z]*)")
+_QUANTITY = re.compile(r"([0-9]{1,40}(?:\.[0-9]{1,40})?)\s*([A-Za-z]*)")
 _WHOLE = re.compile(r"-?[0-9]{1,20}")
 _DECIMAL_NUMBER = re.compile(
     r"-?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,2})?"
 )
-_TIME = re.compile(rf"{_NUMBER}\s*([A-Za-z]*)")
-_SIZES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12} | {
-    "kib": 1 << 10,
-    "mib": 1 << 20,
-    "gib": 1 << 30,
-    "tib": 1 << 40,
+_BINARY = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+_DECIMAL = {"kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_SIZES = {"": 1} | {unit.lower(): of for unit, of in ({"B": 1} | _DECIMAL | _BINARY).items()}
+_TIMES = {
+    "us": Decimal("1e-6"),
+    "ms": Decimal("1e-3"),
+    "s": Decimal(1),
+    "m": Decimal(60),
+    "min": Decimal(60),
+    "h": Decimal(3600),
+    "d": Decimal(86_400),
+    "w": Decimal(604_800),
 }
-_TIMES = {"ms": 0.001, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
-_AGE = re.compile(rf"{_NUMBER}\s*([mhdw])")
-_AGES = {"m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
-# A hundred years: dates do not go back for ever.
-MOST_AGE_S = 100 * 365.25 * 86_400
 # A drive's clock counts nanoseconds in 64 bits, and a battery may ask for several such times.
 MOST_S = 87_600 * 3600.0
-_BINARY = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
-_DECIMAL = (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
+# Dates do not go back for ever.
+MOST_AGE_S = 100 * 365.25 * 86_400
+# A count of bytes as long as this is easier to read in a larger unit, if that is as near as this.
+_LONG, _NEAR = 10**6, 1e-3
 
 
 def parse_whole(text: str) -> int:
@@ -49,7 +54,7 @@ def parse_number(text: str) -> Decimal:
 
 def parse_size(text: str) -> int:
     """Bytes; raises `ValueError` with what to write instead."""
-    match = _SIZE.fullmatch(text.strip())
+    match = _QUANTITY.fullmatch(text.strip())
     unit = match[2].lower() if match else ""
     if match and unit in ("k", "m", "g", "t"):
         big = unit.upper() if unit != "k" else "k"
@@ -64,53 +69,46 @@ def parse_size(text: str) -> int:
     return int(size)
 
 
-def show_size(size: int) -> str:
-    """The shortest exact spelling: 1 GiB, 4 GB, 12345 B."""
-    exact = [
-        f"{size // factor}{unit}"
-        for unit, factor in (*_BINARY, *_DECIMAL)
-        if size and size % factor == 0
-    ]
-    return min([*exact, f"{size}B"], key=len)
-
-
 def parse_seconds(text: str) -> float:
-    """Seconds from "600", "10m", "1.5h" or "500ms"."""
-    match = _TIME.fullmatch(text.strip())
-    unit = match[2].lower() if match else ""
-    if not match or (unit and unit not in _TIMES):
-        raise ValueError("write a time such as 30s, 10m, 1h or 500ms; a bare number is seconds")
-    seconds = float(Decimal(match[1]) * Decimal(str(_TIMES[unit or "s"])))
+    """Seconds from "600", "10m", "1.5h", "2d" or "500ms"."""
+    seconds = _seconds(text, "write a time such as 30s, 10m, 1h or 500ms; a bare number is seconds")
     if seconds > MOST_S:
         raise ValueError("a time is at most 10 years, 87600h")
     return seconds
 
 
 def parse_age(text: str) -> float:
-    """Seconds of 12h, 30d or 4w, as people say how old something is."""
-    match = _AGE.fullmatch(text.strip().lower())
-    if not match:
-        raise ValueError("write 12h, 30d or 4w")
-    return float(match[1]) * _AGES[match[2]]
+    """Seconds of 12h, 30d or 4w: how old something is. What is older is removed, so a unit has to
+    be there."""
+    wrong = "write 12h, 30d or 4w"
+    seconds = _seconds("" if text.strip().isdecimal() else text, wrong)
+    if seconds > MOST_AGE_S:
+        raise ValueError(f"{wrong}, at most 100 years")
+    return seconds
 
 
-def show_age(seconds: float) -> str:
-    """How long ago something was, in its largest unit."""
-    for unit, of in sorted(_AGES.items(), key=lambda row: -row[1]):
-        if seconds >= of:
-            return f"{seconds / of:.0f}{unit} ago"
-    return "just now"
+def _seconds(text: str, wrong: str) -> float:
+    match = _QUANTITY.fullmatch(text.strip())
+    unit = match[2].lower() if match else ""
+    if not match or (unit and unit not in _TIMES):
+        raise ValueError(wrong)
+    return float(Decimal(match[1]) * _TIMES[unit or "s"])
+
+
+def show_size(size: int) -> str:
+    """The shortest exact spelling: 1GiB, 4GB, 12345B."""
+    exact = [
+        f"{size // factor}{unit}"
+        for unit, factor in reversed((_DECIMAL | _BINARY).items())
+        if size and size % factor == 0
+    ]
+    return min([*exact, f"{size}B"], key=len)
 
 
 def show_number(value: float) -> str:
     """The shortest text that is read as the same number, without an exponent."""
-    text = format(Decimal(repr(value)), "f")
+    text = format(Decimal(repr(float(value))), "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-def shortest(value: float) -> str:
-    """So that reading it gives the same number."""
-    return f"{value:g}" if float(f"{value:g}") == value else repr(value)
 
 
 def show_seconds(seconds: float) -> str:
@@ -120,9 +118,75 @@ def show_seconds(seconds: float) -> str:
         return f"{show_number(seconds / of)}{unit}"
     if 0 < seconds < 1:
         short = show_number(float(f"{seconds * 1000:.12g}"))
-        if float(Decimal(short) * Decimal("0.001")) == seconds:
+        if float(Decimal(short) * _TIMES["ms"]) == seconds:
             return f"{short}ms"
     return f"{show_number(seconds)}s"
+
+
+def readable_number(value: float | None, digits: int = 4) -> str:
+    """So many significant digits, no exponent, no zeros at the end."""
+    if value is None:
+        return "-"
+    if value == 0:
+        return "0"
+    text = f"{value:.{decimals(value, digits)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def decimals(value: float, digits: int = 4) -> int:
+    """How many places after the point make so many significant digits of a value, rounded."""
+    exponent = int(f"{abs(value):.{digits - 1}e}".partition("e")[2])
+    return max(digits - 1 - exponent, 0)
+
+
+def readable_size(count: float, digits: int = 4, *, binary: bool = False) -> str:
+    """Bytes as drives are sold, in powers of 1000, or in powers of 1024."""
+    units = _BINARY if binary else _DECIMAL
+    unit, of = next(
+        ((unit, of) for unit, of in reversed(units.items()) if abs(count) >= of), ("B", 1)
+    )
+    return f"{readable_number(count / of, digits)} {unit}"
+
+
+def readable_sizes(values: Sequence[str]) -> tuple[str, ...]:
+    """Values of a spec, long counts of bytes (`37499904 B`) as people say them (`37.5 MB`); as they
+    are where two that differ would become the same."""
+    texts = tuple(_readable_count(value) for value in values)
+    return texts if len(set(texts)) == len(set(values)) else tuple(values)
+
+
+def _readable_count(text: str) -> str:
+    count = text.removesuffix(" B")
+    if not (text.endswith(" B") and count.isdigit() and int(count) >= _LONG):
+        return text
+    near = readable_size(int(count))
+    return near if abs(parse_size(near) / int(count) - 1) <= _NEAR else text
+
+
+def readable_seconds(seconds: float) -> str:
+    """A time that something took: 9.00 s, 36 min 5 s, 2 h 1 min."""
+    if seconds < 100:
+        return f"{seconds:.{decimals(seconds, 3)}f} s" if seconds else "0 s"
+    hours, rest = divmod(round(seconds), 3600)
+    minutes, left = divmod(rest, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {left} s" if left else f"{minutes} min"
+
+
+def rough_seconds(seconds: float) -> str:
+    """A time that something will take, in one unit: 59 s, 10 min, 2.0 h."""
+    if seconds < 90:
+        return f"{max(seconds, 1):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def readable_age(seconds: float) -> str:
+    """How long ago something was, in its largest unit."""
+    for unit in ("w", "d", "h", "m"):
+        if seconds >= _TIMES[unit]:
+            return f"{seconds / float(_TIMES[unit]):.0f}{unit} ago"
+    return "just now"
 
 
 def parse_block(text: str) -> int:

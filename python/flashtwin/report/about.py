@@ -16,6 +16,7 @@ from typing import Any
 from flashtwin.batteries.base import parameter, registry
 from flashtwin.charts import numbers
 from flashtwin.errors import FlashtwinError
+from flashtwin.model import units
 from flashtwin.report.drives import Drive
 
 # Letter and words for each origin that a spec's value can have.
@@ -155,7 +156,7 @@ def targets(drives: Sequence[Drive]) -> list[Item]:
     for drive in drives:
         column = {"name": drive.long_name or drive.name, "kind": drive.kind_name}
         if drive.capacity_bytes:
-            column["capacity"] = numbers.size(drive.capacity_bytes)
+            column["capacity"] = units.readable_size(drive.capacity_bytes)
         for key, value in drive.identity.items():
             if key not in _SHOWN_ELSEWHERE:
                 column[_LABELS.get(key, _plain(key))] = _text(key, value)
@@ -282,19 +283,10 @@ def _text(key: str, value: object) -> str:
 
 def _number(key: str, value: float) -> str:
     if key.endswith("_bytes") or key == "size":
-        return f"{numbers.size(value)} ({_binary(value)})"
+        return f"{units.readable_size(value)} ({units.readable_size(value, binary=True)})"
     if key == "wall_s":
-        return numbers.duration(value)
+        return units.readable_seconds(value)
     for end, unit in (("_s", "s"), ("_us", "µs"), ("_percent", "%")):
         if key.endswith(end):
             return f"{value:g} {unit}"
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _binary(count: float) -> str:
-    value, unit = float(count), "B"
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-        if abs(value) < 1024 or unit == "TiB":
-            break
-        value /= 1024
-    return f"{value:.4g} {unit}"

@@ -9,7 +9,6 @@ scale of its own. Invariant: what differs significantly is on the page, whatever
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ import numpy as np
 from flashtwin.charts import figures, numbers
 from flashtwin.charts.curves import Phase, path
 from flashtwin.charts.numbers import Shown, compact
+from flashtwin.model import units
 from flashtwin.report.drives import Contents, Drive
 
 if TYPE_CHECKING:
@@ -136,13 +136,7 @@ def setups_of(comparison: Comparison) -> list[Setup]:
 
 def _readable(values: Sequence[str | None]) -> tuple[str, ...]:
     """Long counts of bytes as people say them, where that leaves them apart; nothing too long."""
-    texts = [numbers.MISSING if text is None else text for text in values]
-    sizes = [
-        numbers.size(int(text.removesuffix(" B"))) if re.fullmatch(r"\d{7,} B", text) else text
-        for text in texts
-    ]
-    if len(set(sizes)) == len(set(texts)):
-        texts = sizes
+    texts = units.readable_sizes([numbers.MISSING if text is None else text for text in values])
     return tuple(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}\u2026" for text in texts)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flashtwin.charts import numbers
+from flashtwin.model import units
 from flashtwin.report.drives import Drive
 from flashtwin.runs.frames import CAUSES
 
@@ -99,7 +100,7 @@ def _row(
 def _sizes(title: str, known: Sequence[Mapping[str, Any]], section: str, name: str) -> Row:
     """Bytes, each in the unit that suits it."""
     counts = [_of(counters, section, name) for counters in known]
-    texts = [numbers.size(count) if count else numbers.MISSING for count in counts]
+    texts = [units.readable_size(count) if count else numbers.MISSING for count in counts]
     return Row(title=title, cells=tuple(texts))
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from flashtwin import __version__
 from flashtwin.charts import assets, curves, figures, numbers
+from flashtwin.model import units
 
 FOLDER = Path(__file__).parent / "templates"
 COMPILED = FOLDER / "__pycache__"
@@ -37,6 +38,7 @@ def page(name: str, scripts: Sequence[str], data: Mapping[str, Any], **values: o
         .render(
             version=__version__,
             numbers=numbers,
+            units=units,
             shapes=SHAPES,
             dashes=[" ".join(map(str, dash)) for dash in figures.DASHES],
             colours=figures.COLOURS,

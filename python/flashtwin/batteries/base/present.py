@@ -20,11 +20,12 @@ from flashtwin.batteries.base import parameter, registry
 from flashtwin.charts import tables
 from flashtwin.charts.cells import Grid
 from flashtwin.charts.curves import Phase
-from flashtwin.charts.numbers import Shown, duration
+from flashtwin.charts.numbers import Shown
 from flashtwin.charts.tables import Table
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.finding import Better, Finding
 from flashtwin.model.findings import Findings
+from flashtwin.model.units import readable_seconds
 
 P = TypeVar("P")
 
@@ -172,7 +173,7 @@ def tile_of(title: str, finding: Finding) -> Tile:
     """A finding as a tile; times as people say them."""
     shown = Shown.of(finding)
     if finding.unit == "s" and finding.number is not None:
-        return Tile(title=title, value=duration(finding.number))
+        return Tile(title=title, value=readable_seconds(finding.number))
     return Tile(title=title, value=shown.value, unit=shown.unit, note=shown.beside or "")
 
 

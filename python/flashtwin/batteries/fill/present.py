@@ -15,6 +15,7 @@ from flashtwin.batteries.fill.notes import presence
 from flashtwin.batteries.fill.wording import LATER_TITLES, NAME, ORDINALS
 from flashtwin.charts import numbers, tables
 from flashtwin.charts.curves import Phase
+from flashtwin.model import units
 from flashtwin.model.finding import Better, Finding
 
 # Means that differ by less are the same for a reader.
@@ -181,7 +182,7 @@ def _whole(subject: Subject, values: dict[str, Finding]) -> list[Fact]:
     mean, took = _value(values, "mean"), _value(values, "duration")
     if mean is None or took is None or _value(values, "cache_size") is None:
         return []
-    text = f"The whole fill takes {numbers.duration(took)}, {_mbs(mean)} on average."
+    text = f"The whole fill takes {units.readable_seconds(took)}, {_mbs(mean)} on average."
     return [Fact(text=text, drive=subject.index, detail=True)]
 
 

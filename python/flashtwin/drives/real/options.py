@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from flashtwin.model.job import Blocks, Distribution, Ends, Fio, Gate, Job, Logs, Pace, Think
-from flashtwin.model.units import shortest
+from flashtwin.model.units import show_number
 
 # By name, in the order of their lines; an option without a value is a name alone.
 Options = dict[str, str]
@@ -194,8 +194,8 @@ def _law(one: Distribution) -> str:
         return ":".join([one.kind, *(f"{share}/{size}" for share, size in zones)])
     if one.kind == "random":
         return one.kind
-    center = [] if one.center is None else [shortest(one.center)]
-    return ":".join([one.kind, shortest(one.value), *center])
+    center = [] if one.center is None else [show_number(one.center)]
+    return ":".join([one.kind, show_number(one.value), *center])
 
 
 def _order(fio: Fio) -> Options:
@@ -288,12 +288,12 @@ def _ends(fio: Fio) -> Options:
     if fio.latency_target is not None:
         target = fio.latency_target
         options |= _times(latency_target=target.ns, latency_window=target.window_ns)
-        options["latency_percentile"] = shortest(target.percentile)
+        options["latency_percentile"] = show_number(target.percentile)
         options |= _flags(latency_run=target.run)
     if fio.steady is not None:
         steady = fio.steady
         slope, percent = "_slope" if steady.slope else "", "%" if steady.percent else ""
-        options["steadystate"] = f"{steady.metric}{slope}:{shortest(steady.limit)}{percent}"
+        options["steadystate"] = f"{steady.metric}{slope}:{show_number(steady.limit)}{percent}"
         options["steadystate_duration"] = f"{steady.duration_s}s"
         options |= _times(steadystate_ramp_time=steady.ramp_ns)
     ends = fio.ends

@@ -18,7 +18,7 @@ from flashtwin.drives.real.options import by_direction
 from flashtwin.fio.language import numbers
 from flashtwin.fio.language.errors import BadValueError
 from flashtwin.fio.language.numbers import Reading
-from flashtwin.model.units import shortest
+from flashtwin.model.units import show_number
 
 ByDirection = tuple[Any, Any, Any]
 
@@ -238,7 +238,7 @@ class Real(_Plain):
         return value
 
     def show(self, value: float) -> str:
-        return shortest(value)
+        return show_number(value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,7 +258,7 @@ class Reals(_Plain):
         return tuple(one.checked(numbers.real(part), part) for part in parts)
 
     def show(self, value: Sequence[float]) -> str:
-        return ":".join(shortest(one) for one in value)
+        return ":".join(show_number(one) for one in value)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,7 @@ from flashtwin.fio.language.kinds import (
     show_directions,
 )
 from flashtwin.fio.language.numbers import Reading
-from flashtwin.model.units import shortest
+from flashtwin.model.units import show_number
 
 PATTERNS = (
     "read",
@@ -277,8 +277,8 @@ class DistributionKind(_Plain):
         if value.zones:
             return ":".join([value.name, *(f"{access}/{size}" for access, size in value.zones)])
         parts = [value.name]
-        parts += [shortest(value.value)] if value.value is not None else []
-        parts += [shortest(value.center)] if value.center is not None else []
+        parts += [show_number(value.value)] if value.value is not None else []
+        parts += [show_number(value.center)] if value.center is not None else []
         return ":".join(parts)
 
 
@@ -349,7 +349,7 @@ class ThresholdKind(_Plain):
     def show(self, value: Threshold) -> str:
         if not value.percent and value.watched.startswith("bw"):
             return f"{value.watched}:{int(value.limit)}"
-        limit = shortest(value.limit)
+        limit = show_number(value.limit)
         return f"{value.watched}:{limit}{'%' if value.percent else ''}"
 
 
