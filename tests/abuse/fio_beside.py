@@ -196,7 +196,7 @@ def twin(case: Case, folder: Path, seeds: Collection[int] = (1,)) -> Twin:
 
 def _run(drive: FioTwin, made: Plan) -> Side:
     phases = run_plan(drive, made, lambda done: done.bytes < MOST_BYTES)
-    rows = [pair for one in phases for pair in zip(one.processes, one.counts.rows, strict=True)]
+    rows = [pair for one in phases for pair in one.ran]
     rows.sort(key=lambda pair: pair[0].clone.thread)
     streams = tuple(stream_of(row["requests"]) for _, row in rows)
     return Side(

@@ -80,8 +80,8 @@ def simulated(name: str, monkeypatch: pytest.MonkeyPatch) -> tuple[dict[str, Any
     spec = load("bx500-240", scale="1/16")
     made = logged(plan(read.jobs, Target(name="bx500-240", bytes=spec.capacity_bytes)))
     phases = run_plan(FioTwin(spec, seed=1), made, lambda progress: True)
-    rows = [pair for one in phases for pair in zip(one.processes, one.counts.rows, strict=True)]
-    told = all_of((one.processes, one.counts.rows, one.begun_ns) for one in phases)
+    rows = [pair for one in phases for pair in one.ran]
+    told = all_of(phases)
     answer: dict[str, Any] = json.loads(shown(told, Shape(formats=("json",))))
     rows.sort(key=lambda pair: pair[0].clone.thread)
     return answer, [stream_of(row["requests"]) for _, row in rows]

@@ -8,7 +8,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flashtwin.fio.report.indented import indented
+from flashtwin.fio.report.document import indented
 
 PLAIN = (
     st.none()

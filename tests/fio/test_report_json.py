@@ -13,7 +13,7 @@ import pytest
 from flashtwin.drives.real.output import parse_output
 from flashtwin.drives.real.series import counts_of, counts_of_bins
 from flashtwin.fio.report.document import document
-from flashtwin.fio.report.job import Direction, JobReport, Spread, Windows, classes_of, level_of
+from flashtwin.fio.report.job import Direction, JobReport, Spread, classes_of, level_of
 from flashtwin.model.histogram import BUCKETS, bins_of
 from flashtwin.runs.export.fio import spread_of, windows_of
 
@@ -48,8 +48,8 @@ def as_read(row: dict[str, Any]) -> Direction:
     """A direction of fio's as values."""
     spreads = {
         name: Spread(
-            minimum=one["min"],
-            maximum=one["max"],
+            min=one["min"],
+            max=one["max"],
             mean=one["mean"],
             stddev=one["stddev"],
             count=one["N"],
@@ -58,9 +58,9 @@ def as_read(row: dict[str, Any]) -> Direction:
     }
     bins = {int(middle): count for middle, count in row["clat_ns"].get("bins", {}).items()}
     windows = {
-        name: Windows(
-            minimum=row[f"{name}_min"],
-            maximum=row[f"{name}_max"],
+        name: Spread(
+            min=row[f"{name}_min"],
+            max=row[f"{name}_max"],
             mean=row[f"{name}_mean"],
             stddev=row[f"{name}_{'dev' if name == 'bw' else 'stddev'}"],
             count=row[f"{name}_samples"],
@@ -144,18 +144,18 @@ def test_a_spread_by_hand() -> None:
     counts = np.zeros(BUCKETS, dtype=np.uint64)
     counts[[10, 14]] = 1, 1
     spread = spread_of(counts)
-    assert (spread.minimum, spread.maximum, spread.mean, spread.count) == (10, 14, 12.0, 2)
+    assert (spread.min, spread.max, spread.mean, spread.count) == (10, 14, 12.0, 2)
     assert spread.stddev == pytest.approx(8**0.5)
     assert spread_of(counts * 0) == Spread()
-    assert spread_of(counts, minimum=9, mean=11.5).minimum == 9
+    assert spread_of(counts, min=9, mean=11.5).min == 9
 
 
 def test_windows_by_hand() -> None:
     found = windows_of(np.array([1.0, 2.0, 3.9]))
-    assert (found.minimum, found.maximum, found.count) == (1, 3, 3)
+    assert (found.min, found.max, found.count) == (1, 3, 3)
     assert found.mean == pytest.approx(2.3)
     assert found.stddev == pytest.approx(((1.3**2 + 0.3**2 + 1.6**2) / 2) ** 0.5)
-    assert windows_of(np.zeros(0)) == Windows()
+    assert windows_of(np.zeros(0)) == Spread()
 
 
 def test_classes_of_latency_by_hand() -> None:
@@ -181,7 +181,7 @@ def test_depth_levels(depth: int, name: str) -> None:
 
 def test_the_share_of_the_group() -> None:
     def job(group: int, size: int) -> JobReport:
-        rate = Windows(mean=size / 1024, count=1)
+        rate = Spread(mean=size / 1024, count=1)
         one = Direction(ios=1, bytes=size, runtime_ms=1000, bw=rate)
         return JobReport(name="j", options={}, directions={"read": one}, group=group)
 

@@ -18,7 +18,7 @@ from flashtwin.fio.language.script import script
 from flashtwin.fio.report.counted import style_of
 from flashtwin.fio.report.document import document
 from flashtwin.fio.report.formats import lines
-from flashtwin.fio.report.job import DIRECTIONS, Direction, JobReport, Spread, Style, Sync, Windows
+from flashtwin.fio.report.job import DIRECTIONS, Direction, JobReport, Spread, Style, Sync
 from flashtwin.fio.report.text import normal, short, size
 from flashtwin.model.histogram import Bins, bucket_of
 
@@ -143,14 +143,14 @@ def direction_of(row: dict[str, Any]) -> Direction:
 
 def spread_of(row: dict[str, Any]) -> Spread:
     return Spread(
-        minimum=row["min"], maximum=row["max"], mean=row["mean"], stddev=row["stddev"],
+        min=row["min"], max=row["max"], mean=row["mean"], stddev=row["stddev"],
         count=row["N"],
     )  # fmt: skip
 
 
-def windows_of(row: dict[str, Any], name: str, deviation: str) -> Windows:
-    return Windows(
-        minimum=row[f"{name}_min"], maximum=row[f"{name}_max"], mean=row[f"{name}_mean"],
+def windows_of(row: dict[str, Any], name: str, deviation: str) -> Spread:
+    return Spread(
+        min=row[f"{name}_min"], max=row[f"{name}_max"], mean=row[f"{name}_mean"],
         stddev=row[f"{name}_{deviation}"], count=row[f"{name}_samples"],
     )  # fmt: skip
 

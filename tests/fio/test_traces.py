@@ -18,9 +18,9 @@ from flashtwin.errors import FlashtwinError
 from flashtwin.fio.language.lines import read_text
 from flashtwin.fio.language.script import typed
 from flashtwin.fio.plan.files import Target
-from flashtwin.fio.plan.plan import Plan, plan
+from flashtwin.fio.plan.plan import PhaseResult, Plan, plan
 from flashtwin.fio.plan.traces import Replaying
-from flashtwin.fio.report.log_files import files_of
+from flashtwin.fio.report.logs import Log, files_of
 from flashtwin.fio.run import FioTwin, run_plan
 from flashtwin.model.job import Reading, Skip
 
@@ -63,9 +63,16 @@ def made(options: str, **replaying: Any) -> Plan:
     return plan(jobs, DRIVE, replaying=Replaying(**replaying))
 
 
+def results(made: Plan) -> list[PhaseResult]:
+    return run_plan(FioTwin(load("bx500-240", scale=SCALE)), made, lambda progress: True)
+
+
 def rows(made: Plan) -> list[tuple[Any, Any]]:
-    found = run_plan(FioTwin(load("bx500-240", scale=SCALE)), made, lambda progress: True)
-    return [pair for one in found for pair in zip(one.processes, one.counts.rows, strict=True)]
+    return [pair for phase in results(made) for pair in phase.ran]
+
+
+def text_of(log: Log) -> str:
+    return "".join(log.pieces())
 
 
 def counts(row: Any) -> tuple[list[int], list[int], int]:
@@ -199,8 +206,8 @@ def test_a_trace_beyond_the_drive_fits_when_it_wraps_or_is_scaled(folder: Path) 
 
 
 def test_an_iolog_of_a_replay_says_what_was_replayed(folder: Path) -> None:
-    (log,) = files_of([(*one, 0) for one in rows(made("read_iolog=m.csv write_iolog=again"))])
-    text = log.text
+    (log,) = files_of(results(made("read_iolog=m.csv write_iolog=again")))
+    text = text_of(log)
     (folder / "again").write_text(text)
     lines = [line for line in text.splitlines() if " write " in line]
     assert lines == [
@@ -214,9 +221,9 @@ def test_an_iolog_of_a_replay_says_what_was_replayed(folder: Path) -> None:
 
 def test_copies_log_into_one_file_with_the_syncs_of_their_ends(folder: Path) -> None:
     job = "[w]\nrw=write\nsize=8k\nnumjobs=2\nend_fsync=1\nwrite_iolog=both\n"
-    found = rows(plan(typed(read_text(job), environment={}).jobs, DRIVE))
-    (log,) = files_of([(*one, 0) for one in found])
-    text = log.text
+    phases = results(plan(typed(read_text(job), environment={}).jobs, DRIVE))
+    (log,) = files_of(phases)
+    text = text_of(log)
     assert text.count("fio version 3 iolog\n") == 2
     assert text.count(" write ") == 4 and text.count(" sync 0 0\n") == 2
     (folder / log.name).write_text(text)
@@ -272,11 +279,11 @@ def test_an_iolog_of_real_fio_is_replayed(folder: Path) -> None:
 @needs_fio
 def test_our_iolog_replays_on_real_fio_and_on_a_twin(folder: Path) -> None:
     job = "[w]\nioengine=libaio\niodepth=4\nrw=randrw\nsize=2m\nfsync=8\nwrite_iolog=ours\n"
-    found = rows(plan(typed(read_text(job), environment={}).jobs, DRIVE))
-    (log,) = files_of([(*one, 0) for one in found])
-    (folder / log.name).write_text(log.text)
+    phases = results(plan(typed(read_text(job), environment={}).jobs, DRIVE))
+    (log,) = files_of(phases)
+    (folder / log.name).write_text(text_of(log))
     ((_, row),) = rows(made("read_iolog=ours"))
-    assert counts(row) == counts(found[0][1])
+    assert counts(row) == counts(phases[0].rows[0])
     (real,) = fio("--name=r", "--ioengine=null", "--iodepth=4", "--read_iolog=ours")
     assert [real[way]["total_ios"] for way in WAYS] == counts(row)[0]
     assert real["sync"]["total_ios"] == counts(row)[2] > 0

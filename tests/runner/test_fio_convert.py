@@ -68,7 +68,7 @@ def test_a_twin_does_the_same_requests(run: Run) -> None:
         if before.kind not in ("run", "fill") or not bounded:
             continue
         (phase,) = run_plan(FioTwin(spec), made, lambda progress: True)
-        sides = [row[way] for row in phase.counts.rows for way in ("read", "write", "trim")]
+        sides = [row[way] for row in phase.rows for way in ("read", "write", "trim")]
         assert sum(side["ios"] for side in sides) == sum(job.ios for job in before.jobs)
         assert sum(side["bytes"] for side in sides) == sum(job.bytes for job in before.jobs)
         compared += 1

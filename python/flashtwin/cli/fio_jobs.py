@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     from flashtwin.fio.answer import Answer
     from flashtwin.fio.language.script import Script
-    from flashtwin.fio.plan.plan import Plan
+    from flashtwin.fio.plan.plan import PhaseResult, Plan
     from flashtwin.fio.plan.traces import Replaying
     from flashtwin.fio.report.formats import Shape
-    from flashtwin.fio.run import FioTwin, PhaseResult
+    from flashtwin.fio.run import FioTwin
     from flashtwin.model.target import Progress
     from flashtwin.runner.events import Observer
     from flashtwin.runner.stop import Stop
@@ -107,7 +107,7 @@ def _run(twin: FioTwin, made: Plan, asked: Asked, answer: Answer, asks: Stop) ->
 
 def _ended(results: Sequence[PhaseResult], number: int | None) -> str | None:
     """What fio says of a signal that ended its jobs; one that came too late ended nothing."""
-    stopped = any(result.counts.stopped for result in results)
+    stopped = any(result.stopped for result in results)
     return f"fio: terminating on signal {number}" if stopped else None
 
 
@@ -116,7 +116,7 @@ def _say_failures(results: Sequence[PhaseResult], quiet: bool) -> bool:
     failed = [
         (process.job.name, row["failure"][1])
         for result in results
-        for process, row in zip(result.processes, result.counts.rows, strict=False)
+        for process, row in result.ran
         if row["failure"]
     ]
     for name, reason in failed if not quiet else ():

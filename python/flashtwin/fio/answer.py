@@ -25,11 +25,9 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from flashtwin.fio.language.script import Note, Script
-    from flashtwin.fio.plan.plan import Plan, Process
-    from flashtwin.fio.report.counted import Phase
+    from flashtwin.fio.plan.plan import PhaseResult, Plan
     from flashtwin.fio.report.formats import Shape
     from flashtwin.fio.report.logs import Log
-    from flashtwin.fio.run import PhaseResult, Rows
 
 # What people write for stdout where a program wants the name of a file.
 STDOUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
@@ -45,12 +43,12 @@ def output_file(output: Path | None, read: Script, on: str) -> Path | None:
 
 def check_logs(read: Script, plan: Plan, on: str, output: Path | None) -> tuple[Note, ...]:
     """Refuse logs that cannot be written; notes on those that are not called as fio calls them."""
-    from flashtwin.fio.report import log_files
+    from flashtwin.fio.report import logs
 
     traces = [process.job.fio.trace for process in plan.processes if process.job.fio]
     inputs = {*inputs_of(read, on), *(Path(trace.path) for trace in traces if trace)}
-    log_files.check(plan.processes, inputs=inputs, output=output)
-    return tuple(log_files.renamed([process.clone.job for process in plan.processes]))
+    logs.check(plan.processes, inputs=inputs, output=output)
+    return tuple(logs.renamed([process.clone.job for process in plan.processes]))
 
 
 def inputs_of(read: Script, on: str) -> set[Path]:
@@ -76,7 +74,7 @@ class Answer:
 
         self._shape = shape
         self._begin = preamble(plan.processes, PROGRAM)
-        self._before: list[Phase] = []
+        self._before: list[PhaseResult] = []
         self._place = _Place(output, say)
         self.failed: list[FlashtwinError] = []
 
@@ -92,21 +90,21 @@ class Answer:
     ) -> None:
         self._place.abandon(error)
 
-    def status(self, processes: Sequence[Process], rows: Rows, begun_ns: int) -> None:
+    def status(self, phase: PhaseResult) -> None:
         """What is counted so far of the phase at hand, below the phases before it."""
-        self._tell([*self._before, (processes, rows, begun_ns)])
+        self._tell([*self._before, phase])
 
     def over(self, phase: PhaseResult) -> None:
         """A phase has ended."""
-        self._before.append((phase.processes, phase.counts.rows, phase.begun_ns))
+        self._before.append(phase)
 
     def end(self, found: Sequence[PhaseResult], ended: str | None) -> None:
         """The last of it; `ended` says what ended the jobs before their time."""
         self._begin += f"{ended}\n\n" if ended else ""
-        self._tell([(one.processes, one.counts.rows, one.begun_ns) for one in found])
+        self._tell(found)
         self.failed += self._place.close()
 
-    def _tell(self, phases: Iterable[Phase]) -> None:
+    def _tell(self, phases: Iterable[PhaseResult]) -> None:
         from flashtwin.fio.report.counted import all_of
         from flashtwin.fio.report.formats import shown
 
@@ -115,14 +113,9 @@ class Answer:
 
     def write_logs(self, found: Sequence[PhaseResult]) -> None:
         """All logs, each whole or not at all."""
-        from flashtwin.fio.report.log_files import files_of
+        from flashtwin.fio.report.logs import files_of
 
-        rows = [
-            (process, row, one.begun_ns)
-            for one in found
-            for process, row in zip(one.processes, one.counts.rows, strict=False)
-        ]
-        refused = [_refused(log) for log in files_of(rows)]
+        refused = [_refused(log) for log in files_of(found)]
         self.failed[:0] = [one for one in refused if one]
 
 

@@ -35,7 +35,7 @@ from flashtwin.fio.language.script import Note
 from flashtwin.fio.language.table import LOCAL, PLAIN, Fate, Option, find
 from flashtwin.fio.plan.files import Target, is_whole, names, parts
 from flashtwin.fio.plan.processes import clones
-from flashtwin.fio.report.log_files import is_typed, name_for_files
+from flashtwin.fio.report.logs import is_typed, name_for_files
 from flashtwin.model.target import Interrupted
 
 _NO_LIMIT = 1 << 60

@@ -14,8 +14,7 @@ ends fio's: what is under way is finished, and what was counted is the answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from flashtwin import _core
@@ -23,7 +22,7 @@ from flashtwin.drives.handed import jobs_json
 from flashtwin.drives.memory import available_bytes, check, made
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.fio.language.errors import JobFileError
-from flashtwin.fio.plan.plan import Plan, Process
+from flashtwin.fio.plan.plan import PhaseResult, Plan, Process, left_alone
 from flashtwin.model.job import Job
 from flashtwin.model.target import Progress, Watch
 from flashtwin.model.units import readable_size
@@ -31,8 +30,6 @@ from flashtwin.model.units import readable_size
 if TYPE_CHECKING:
     from flashtwin._core import FioRow
 
-
-Rows = Sequence["FioRow"]
 
 # What a process takes while its numbers are made into the answer, as measured with 4,096 of them.
 ROW_BYTES = 75_000
@@ -42,16 +39,11 @@ _PROCESSES = "the processes take the most: a smaller numjobs or iodepth"
 _LOGS = "logs of single requests take the most: log_avg_msec=1000, or a shorter runtime"
 
 
-@dataclass(frozen=True, kw_only=True)
-class PhaseResult:
-    """What a phase gave: its processes in order, and a row for each in the same order.
+Listener = Callable[[PhaseResult], object]
 
-    `begun_ns`: when it began, since the first phase did. A phase that did not run has no rows.
-    """
 
-    processes: tuple[Process, ...]
-    counts: Counts
-    begun_ns: int
+def _unheard(phase: PhaseResult) -> None:
+    """Nobody asked to hear of it."""
 
 
 def run_plan(
@@ -60,38 +52,28 @@ def run_plan(
     watch: Watch,
     *,
     status_ns: int = 0,
-    status: Callable[[Sequence[Process], Rows, int], object] | None = None,
-    done: Callable[[PhaseResult], None] | None = None,
+    status: Listener = _unheard,
+    done: Listener = _unheard,
 ) -> list[PhaseResult]:
     """The results of all phases; `done` hears of each as it ends.
 
-    `status` hears of the phase at hand each time that `status_ns` have passed: its processes, what
-    is counted of each so far, and when the phase began. Nothing of it is kept.
+    `status` hears of the phase at hand each time that `status_ns` have passed, with what is counted
+    so far. Nothing of it is kept.
     """
-    found: list[PhaseResult] = []
-    began_ns: int | None = None
-    now_ns, over = 0, False
-    for phase in plan.phases:
-        elapsed_ns = now_ns - began_ns if began_ns is not None else 0
-        if over:
-            nothing = Counts(start_ns=now_ns, duration_ns=0, rows=())
-            found.append(PhaseResult(processes=phase, counts=nothing, begun_ns=elapsed_ns))
-            continue
-        jobs = tuple(_with_status(process.job, status_ns) for process in phase)
-        on_status = partial(_pass_on, status, phase, elapsed_ns)
-        counts = _counts(drive, phase, jobs, watch, on_status)
-        began_ns = counts.start_ns if began_ns is None else began_ns
-        now_ns = counts.start_ns + counts.duration_ns
-        found.append(
-            PhaseResult(processes=phase, counts=counts, begun_ns=counts.start_ns - began_ns)
-        )
-        if done:
-            done(found[-1])
-        ended = zip(phase, counts.rows, strict=True)
-        over = counts.stopped or any(
-            row["ended_all"] and one.clone.job["exit_what"] == "all" for one, row in ended
-        )
-    return found
+    results: list[PhaseResult] = []
+    first_ns, over = drive.now_ns, False
+    with left_alone():
+        for phase in plan.phases:
+            result = PhaseResult(processes=phase, begun_ns=drive.now_ns - first_ns)
+            if not over:
+                result = drive.run(result, watch, status_ns, status)
+                done(result)
+            results.append(result)
+            over |= result.stopped or any(
+                row["ended_all"] and process.clone.job["exit_what"] == "all"
+                for process, row in result.ran
+            )
+    return results
 
 
 def check_memory(spec: _core.Spec, plan: Plan, status_ns: int = 0) -> None:
@@ -101,10 +83,7 @@ def check_memory(spec: _core.Spec, plan: Plan, status_ns: int = 0) -> None:
     """
     check(spec)
     needs = [
-        _core.fio_memory(
-            jobs_json([_with_status(process.job, status_ns) for process in phase]),
-            spec.capacity_bytes,
-        )
+        _core.fio_memory(jobs_json(_with_status(phase, status_ns)), spec.capacity_bytes)
         for phase in plan.phases
     ]
     if not needs:
@@ -128,61 +107,24 @@ def check_memory(spec: _core.Spec, plan: Plan, status_ns: int = 0) -> None:
         )
 
 
-def _with_status(job: Job, status_ns: int) -> Job:
-    assert job.fio is not None, "a plan has fio's jobs only"
-    logs = replace(job.fio.logs, status_ns=status_ns)
-    return replace(job, fio=replace(job.fio, logs=logs))
+def _with_status(phase: Sequence[Process], status_ns: int) -> list[Job]:
+    """The jobs of a phase, which tell of themselves each time that so much time has passed."""
+    jobs = []
+    for process in phase:
+        job, fio = process.job, process.job.fio
+        assert fio is not None, "a plan has fio's jobs only"
+        if status_ns:
+            job = replace(job, fio=replace(fio, logs=replace(fio.logs, status_ns=status_ns)))
+        jobs.append(job)
+    return jobs
 
 
-def _pass_on(
-    status: Callable[[Sequence[Process], Rows, int], object] | None,
-    phase: tuple[Process, ...],
-    begun_ns: int,
-    rows: Rows,
-) -> None:
-    if status:
-        status(phase, rows, begun_ns)
-
-
-def _counts(
-    drive: FioTwin,
-    phase: tuple[Process, ...],
-    jobs: tuple[Job, ...],
-    watch: Watch,
-    on_status: StatusListener,
-) -> Counts:
-    try:
-        return drive.run(jobs, watch, on_status)
-    except ValueError as error:
-        raise _refused(phase, str(error)) from error
-
-
-def _refused(phase: tuple[Process, ...], said: str) -> FlashtwinError:
+def _refused(phase: tuple[Process, ...], reason: str) -> FlashtwinError:
     """The core names the job; its line is known here."""
     for process in phase:
-        if process.job.name and process.job.name in said:
-            return JobFileError(process.clone.job.where, said)
-    return FlashtwinError(said, exit_code=USAGE)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Counts:
-    """What jobs that ran side by side came to: a row a job, in their order.
-
-    `stopped`: the watch ended them.
-    """
-
-    start_ns: int
-    duration_ns: int
-    rows: tuple[FioRow, ...]
-    stopped: bool = False
-
-
-StatusListener = Callable[[Sequence["FioRow"]], object]
-
-
-def _no_status(rows: Sequence[FioRow]) -> None:
-    """Nobody asked for a status."""
+        if process.job.name and process.job.name in reason:
+            return JobFileError(process.clone.job.where, reason)
+    return FlashtwinError(reason, exit_code=USAGE)
 
 
 class FioTwin:
@@ -193,24 +135,29 @@ class FioTwin:
         self.name = spec.id
         self._drive = made(lambda: _core.Twin(spec, seed))
 
-    def run(
-        self, jobs: Sequence[Job], watch: Watch, on_status: StatusListener = _no_status
-    ) -> Counts:
-        """Run jobs of fio's side by side; a `ValueError` says what is wrong with one of them.
+    @property
+    def now_ns(self) -> int:
+        """The drive's clock."""
+        return self._drive.now_ns()
 
-        `on_status` hears the rows so far, without logs, each time that a status is due.
-        """
+    def run(
+        self, phase: PhaseResult, watch: Watch, status_ns: int = 0, status: Listener = _unheard
+    ) -> PhaseResult:
+        """Run the processes of a phase side by side; `status` hears the rows so far, without logs,
+        each time that one is due."""
 
         def moved(done: int, ns: int) -> bool:
             return watch(Progress(bytes=done, drive_s=ns / 1e9))
 
-        answer = made(lambda: self._drive.fio(jobs_json(jobs), moved, on_status))
-        return Counts(
-            start_ns=answer["start_ns"],
-            duration_ns=answer["duration_ns"],
-            rows=tuple(answer["rows"]),
-            stopped=answer["stopped"],
-        )
+        def told(rows: list[FioRow]) -> None:
+            status(replace(phase, rows=rows))
+
+        jobs = jobs_json(_with_status(phase.processes, status_ns))
+        try:
+            answer = made(lambda: self._drive.fio(jobs, moved, told))
+        except ValueError as error:
+            raise _refused(phase.processes, str(error)) from error
+        return replace(phase, rows=answer["rows"], stopped=answer["stopped"])
 
 
 class Expected:

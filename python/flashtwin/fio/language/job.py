@@ -13,7 +13,7 @@ from typing import Any
 
 from flashtwin.drives.real.options import section_text
 from flashtwin.fio.language.errors import Where
-from flashtwin.fio.language.table import find
+from flashtwin.fio.language.table import DEFAULTS, find
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,11 +50,8 @@ class FioJob:
 
     def __getitem__(self, name: str) -> Any:
         """The value of an option, fio's default where it was not written."""
-        if name in self.settings:
-            return self.settings[name].value
-        option = find(name)
-        assert option is not None and option.name == name, f"{name} is no option of the table"
-        return option.default
+        setting = self.settings.get(name)
+        return DEFAULTS[name] if setting is None else setting.value
 
     def by_direction(self, name: str) -> tuple[Any, Any, Any]:
         """An option's values for reads, writes and trims, defaults filled in."""

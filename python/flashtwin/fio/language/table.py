@@ -261,6 +261,8 @@ def _rows() -> tuple[Option, ...]:
 
 
 ROWS = _rows()
+# fio's defaults, by the options' own names.
+DEFAULTS = {option.name: option.default for option in ROWS}
 
 
 @cache

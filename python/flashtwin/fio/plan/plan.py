@@ -7,8 +7,11 @@ depends on the jobs and the target alone; the twin's seed comes in with the core
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from flashtwin.fio.language.errors import JobFileError
 from flashtwin.fio.language.job import FioJob
@@ -19,6 +22,9 @@ from flashtwin.fio.plan.processes import Clone, clones, odd_sizes
 from flashtwin.fio.plan.traces import Replay, Replaying, Traces, notes_on_trace, replayed
 from flashtwin.model.job import Gate, Job
 
+if TYPE_CHECKING:
+    from flashtwin._core import FioRow
+
 
 @dataclass(frozen=True, kw_only=True)
 class Process:
@@ -27,6 +33,25 @@ class Process:
     clone: Clone
     job: Job
     parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhaseResult:
+    """What a phase came to: its processes in order, and a row for each in the same order.
+
+    `begun_ns`: when it began, since the first phase did. A phase that did not run has no rows.
+    `stopped`: the watch ended it.
+    """
+
+    processes: tuple[Process, ...]
+    begun_ns: int
+    rows: Sequence[FioRow] = ()
+    stopped: bool = False
+
+    @property
+    def ran(self) -> list[tuple[Process, FioRow]]:
+        """Each process that ran with its row."""
+        return list(zip(self.processes, self.rows, strict=False))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,3 +141,14 @@ def _refused(job: FioJob, option: str, name: str, change: str) -> JobFileError:
         f"{name} writes or trims, which --readonly does not allow",
         hint=f"leave out --readonly, or {change}",
     )
+
+
+@contextmanager
+def left_alone() -> Iterator[None]:
+    """Python's collector does not look at what is there already: with thousands of processes it
+    would look at all of it each time that some more objects were made."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()

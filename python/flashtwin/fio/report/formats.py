@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.fio.plan.plan import left_alone
 from flashtwin.fio.report.counted import Counted, reports
-from flashtwin.fio.report.document import document
-from flashtwin.fio.report.indented import indented
+from flashtwin.fio.report.document import document, indented
 from flashtwin.fio.report.job import (
     DEPTHS,
     LEAST_DEPTH,
@@ -21,7 +21,6 @@ from flashtwin.fio.report.job import (
     JobReport,
     Spread,
     Style,
-    Windows,
     aggregate,
     latency_classes,
     share_of,
@@ -87,7 +86,7 @@ def _direction(one: Direction, whole: int, style: Style, version: int) -> Iterat
     yield from _rates(one.bw, share)
     if version == TRIMS:
         yield str(one.bw.count)
-        yield from (str(one.iops.minimum), str(one.iops.maximum))
+        yield from (str(one.iops.min), str(one.iops.max))
         yield from (f"{one.iops.mean:.6f}", f"{one.iops.stddev:.6f}", str(one.iops.count))
 
 
@@ -101,12 +100,12 @@ def _percentiles(one: Direction, style: Style) -> Iterator[str]:
 
 
 def _spread(one: Spread) -> Iterator[str]:
-    yield from (str(one.minimum // 1000), str(one.maximum // 1000))
+    yield from (str(one.min // 1000), str(one.max // 1000))
     yield from (f"{one.mean / 1000:.6f}", f"{one.stddev / 1000:.6f}")
 
 
-def _rates(one: Windows, share: float) -> Iterator[str]:
-    yield from (str(one.minimum), str(one.maximum), f"{share:.6f}%")
+def _rates(one: Spread, share: float) -> Iterator[str]:
+    yield from (str(one.min), str(one.max), f"{share:.6f}%")
     yield from (f"{one.mean:.6f}", f"{one.stddev:.6f}")
 
 
@@ -129,16 +128,16 @@ def shown(processes: Sequence[Counted], shape: Shape, begin: str = "") -> str:
     As fio does, whatever the order in which formats were asked for: terse, JSON, normal. json+ is
     JSON with more in it, not a second one.
     """
-    jobs = reports(processes)
-    ends = [one.begun_ns + one.row["ended_ns"] for one in processes]
-    ended_ms = max(ends, default=0) // 1_000_000
-    parts = [begin] if "normal" in shape.formats else []
-    if "terse" in shape.formats:
-        parts.append(lines(jobs, program=PROGRAM, version=shape.terse))
-    if {"json", "json+"} & set(shape.formats):
-        plus = "json+" in shape.formats
-        answer = document(jobs, version=PROGRAM, unix_ms=ended_ms, plus=plus)
-        parts.append(indented(answer) + "\n")
-    if "normal" in shape.formats:
-        parts.append(normal(jobs, unix_ms=ended_ms))
+    with left_alone():
+        jobs = reports(processes)
+        ended_ms = max((process.ended_ns for process in processes), default=0) // 1_000_000
+        parts = [begin] if "normal" in shape.formats else []
+        if "terse" in shape.formats:
+            parts.append(lines(jobs, program=PROGRAM, version=shape.terse))
+        if {"json", "json+"} & set(shape.formats):
+            plus = "json+" in shape.formats
+            answer = document(jobs, version=PROGRAM, unix_ms=ended_ms, plus=plus)
+            parts.append(indented(answer) + "\n")
+        if "normal" in shape.formats:
+            parts.append(normal(jobs, unix_ms=ended_ms))
     return "".join(parts)

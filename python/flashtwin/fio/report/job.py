@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from flashtwin.model.histogram import Bins, middle_of, summed
@@ -47,33 +48,19 @@ class Style:
 
 @dataclass(frozen=True, kw_only=True)
 class Spread:
-    """Nanoseconds of `count` requests."""
+    """What `count` samples come to: nanoseconds of requests, or rates over fio's windows (500 ms)
+    in KiB/s or requests a second."""
 
-    minimum: int = 0
-    maximum: int = 0
+    min: int = 0
+    max: int = 0
     mean: float = 0.0
     stddev: float = 0.0
     count: int = 0
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "min": self.minimum,
-            "max": self.maximum,
-            "mean": six(self.mean),
-            "stddev": six(self.stddev),
-            "N": self.count,
-        }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Windows:
-    """Rates over fio's windows (500 ms): KiB/s or requests a second."""
-
-    minimum: int = 0
-    maximum: int = 0
-    mean: float = 0.0
-    stddev: float = 0.0
-    count: int = 0
+    @property
+    def _squares(self) -> float:
+        """Summed squares of the differences from the mean."""
+        return self.stddev**2 * max(self.count - 1, 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,18 +76,21 @@ class Direction:
     slats: Bins = field(default_factory=dict)
     clats: Bins = field(default_factory=dict)
     lats: Bins = field(default_factory=dict)
-    bw: Windows = field(default_factory=Windows)
-    iops: Windows = field(default_factory=Windows)
+    bw: Spread = field(default_factory=Spread)
+    iops: Spread = field(default_factory=Spread)
 
     def spread(self, latency: str) -> Spread:
         """One of the latencies."""
-        found: Spread = getattr(self, latency)
-        return found
+        spread: Spread = getattr(self, latency)
+        return spread
 
     def bins(self, latency: str) -> Bins:
         """Its counts."""
-        found: Bins = getattr(self, f"{latency}s")
-        return found
+        bins: Bins = getattr(self, f"{latency}s")
+        return bins
+
+
+NOTHING = Direction()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,14 +133,14 @@ class JobReport:
     latency_window: int = 0
     jobs: int = 1
     description: str | None = None
-    issued: tuple[int, int, int, int] = (0, 0, 0, 0)
+    issued: Sequence[int] = (0, 0, 0, 0)
     more: Mapping[str, Any] = field(default_factory=dict)
     style: Style = field(default_factory=Style)
 
-    @property
+    @cached_property
     def directions_shown(self) -> dict[str, Direction]:
         """The directions as they are told, in fio's order: each, or all as one, or both."""
-        each = {name: self.directions.get(name, Direction()) for name in DIRECTIONS}
+        each = {name: self.directions.get(name, NOTHING) for name in DIRECTIONS}
         if self.style.unified == "none":
             return each
         mixed = {"mixed": together(list(each.values()))}
@@ -159,55 +149,53 @@ class JobReport:
 
 def together(directions: Sequence[Direction]) -> Direction:
     """Directions of processes as one, as fio adds them up: the longest runtime is that of all."""
+    some = [direction for direction in directions if direction != NOTHING]
+    if len(some) < 2:
+        return some[0] if some else NOTHING
     return Direction(
-        ios=sum(one.ios for one in directions),
-        bytes=sum(one.bytes for one in directions),
-        runtime_ms=max(one.runtime_ms for one in directions),
-        slat=joined([one.slat for one in directions]),
-        clat=joined([one.clat for one in directions]),
-        lat=joined([one.lat for one in directions]),
-        slats=summed(one.slats for one in directions),
-        clats=summed(one.clats for one in directions),
-        lats=summed(one.lats for one in directions),
-        bw=stacked([one.bw for one in directions]),
-        iops=stacked([one.iops for one in directions]),
+        ios=sum(direction.ios for direction in some),
+        bytes=sum(direction.bytes for direction in some),
+        runtime_ms=max(direction.runtime_ms for direction in some),
+        slat=joined([direction.slat for direction in some]),
+        clat=joined([direction.clat for direction in some]),
+        lat=joined([direction.lat for direction in some]),
+        slats=summed(direction.slats for direction in some),
+        clats=summed(direction.clats for direction in some),
+        lats=summed(direction.lats for direction in some),
+        bw=stacked([direction.bw for direction in some]),
+        iops=stacked([direction.iops for direction in some]),
     )
 
 
 def joined(parts: Sequence[Spread]) -> Spread:
     """Samples put together: the deviation is that of all of them."""
-    some = [one for one in parts if one.count]
-    if not some:
-        return Spread()
-    count = sum(one.count for one in some)
-    mean = sum(one.mean * one.count for one in some) / count
-    squares = sum(_squares(one) + one.count * (one.mean - mean) ** 2 for one in some)
+    some = [part for part in parts if part.count]
+    if len(some) < 2:
+        return some[0] if some else Spread()
+    count = sum(part.count for part in some)
+    mean = sum(part.mean * part.count for part in some) / count
+    squares = sum(part._squares + part.count * (part.mean - mean) ** 2 for part in some)
     return Spread(
-        minimum=min(one.minimum for one in some),
-        maximum=max(one.maximum for one in some),
+        min=min(part.min for part in some),
+        max=max(part.max for part in some),
         mean=mean,
-        stddev=math.sqrt(squares / (count - 1)) if count > 1 else 0.0,
+        stddev=math.sqrt(squares / (count - 1)),
         count=count,
     )
 
 
-def stacked(parts: Sequence[Windows]) -> Windows:
+def stacked(parts: Sequence[Spread]) -> Spread:
     """Rates put on top of each other."""
-    some = [one for one in parts if one.count]
-    count = sum(one.count for one in some)
-    squares = sum(_squares(one) for one in some)
-    return Windows(
-        minimum=sum(one.minimum for one in some),
-        maximum=sum(one.maximum for one in some),
-        mean=sum(one.mean for one in some),
+    some = [part for part in parts if part.count]
+    count = sum(part.count for part in some)
+    squares = sum(part._squares for part in some)
+    return Spread(
+        min=sum(part.min for part in some),
+        max=sum(part.max for part in some),
+        mean=sum(part.mean for part in some),
         stddev=math.sqrt(squares / (count - 1)) if count > 1 else 0.0,
         count=count,
     )
-
-
-def _squares(one: Spread | Windows) -> float:
-    """Summed squares of the differences from the mean."""
-    return one.stddev**2 * max(one.count - 1, 0)
 
 
 def aggregate(jobs: Sequence[JobReport]) -> dict[tuple[int, str], int]:
@@ -218,9 +206,10 @@ def aggregate(jobs: Sequence[JobReport]) -> dict[tuple[int, str], int]:
     """
     moved: dict[tuple[int, str], tuple[int, int]] = {}
     for job in jobs:
-        for name, one in job.directions_shown.items():
+        for name, direction in job.directions_shown.items():
             size, longest = moved.get((job.group, name), (0, 0))
-            moved[job.group, name] = (size + one.bytes, max(longest, one.runtime_ms))
+            longest = max(longest, direction.runtime_ms)
+            moved[job.group, name] = (size + direction.bytes, longest)
     whole = {key: size * 1000 // ms for key, (size, ms) in moved.items() if ms}
     for job in jobs:
         if job.style.unified == "both":
@@ -246,20 +235,15 @@ def six(value: float) -> float:
     return round(float(value), 6)
 
 
-DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-
-
 def when(unix_ms: int) -> str:
     """A date in fio's words, whatever the machine's language."""
-    at = time.gmtime(unix_ms // 1000)
-    clock = f"{at.tm_hour:02}:{at.tm_min:02}:{at.tm_sec:02}"
-    day, month = DAYS[at.tm_wday], MONTHS[at.tm_mon - 1]
-    return f"{day} {month} {at.tm_mday:2} {clock} {at.tm_year}"
+    return time.asctime(time.gmtime(unix_ms // 1000))
 
 
-# Upper ends of the classes of fio's latency tables, the same for ns and us; ms has two more.
-CLASSES = (2, 4, 10, 20, 50, 100, 250, 500, 750, 1000)
+# The classes of fio's latency tables by unit, named after their upper ends.
+_ENDS = ("2", "4", "10", "20", "50", "100", "250", "500", "750", "1000")
+CLASSES = {"ns": _ENDS, "us": _ENDS, "ms": (*_ENDS, "2000", ">=2000")}
+_SIZES = {"ns": 1, "us": 1_000, "ms": 1_000_000}
 # A share that is not nothing is shown as at least so many percent.
 LEAST_LATENCY, LEAST_DEPTH = 0.01, 0.1
 
@@ -267,10 +251,15 @@ LEAST_LATENCY, LEAST_DEPTH = 0.01, 0.1
 def classes_of(bins: Bins) -> dict[str, dict[str, float]]:
     """fio's three tables of latency: percent by class in ns (below 1 us), us and ms."""
     total = sum(bins.values())
-    shares = {unit: dict.fromkeys(class_names(unit), 0.0) for unit in ("ns", "us", "ms")}
+    shares = {unit: dict.fromkeys(names, 0.0) for unit, names in CLASSES.items()}
     for bucket, count in bins.items():
-        unit, name = _class(middle_of(bucket))
-        shares[unit][name] += count / total * 100
+        ns = middle_of(bucket)
+        unit, size = next(
+            (unit, size) for unit, size in _SIZES.items() if ns < 1000 * size or unit == "ms"
+        )
+        row = shares[unit]
+        end = next((end for end in row if end.isdecimal() and ns // size < int(end)), ">=2000")
+        row[end] += count / total * 100
     return {unit: shown(row, LEAST_LATENCY) for unit, row in shares.items()}
 
 
@@ -278,25 +267,7 @@ def latency_classes(job: JobReport) -> dict[str, dict[str, float]]:
     """The tables of a job in percent, all directions together."""
     if job.classes is not None:
         return {unit: shown(row, LEAST_LATENCY) for unit, row in job.classes.items()}
-    return classes_of(summed(one.clats for one in job.directions.values()))
-
-
-def class_names(unit: str) -> list[str]:
-    return [*map(str, CLASSES), *(["2000", ">=2000"] if unit == "ms" else [])]
-
-
-def _class(nanoseconds: int) -> tuple[str, str]:
-    for unit, size in (("ns", 1), ("us", 1000)):
-        if nanoseconds < 1000 * size:
-            return unit, _end(nanoseconds // size)
-    milliseconds = nanoseconds // 1_000_000
-    if milliseconds < CLASSES[-1]:
-        return "ms", _end(milliseconds)
-    return "ms", "2000" if milliseconds < 2000 else ">=2000"
-
-
-def _end(value: int) -> str:
-    return str(next(end for end in CLASSES if value < end))
+    return classes_of(summed(direction.clats for direction in job.directions.values()))
 
 
 def shown(shares: Mapping[str, float], least: float) -> dict[str, float]:

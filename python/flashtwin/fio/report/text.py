@@ -23,7 +23,6 @@ from flashtwin.fio.report.job import (
     JobReport,
     Spread,
     Style,
-    Windows,
     aggregate,
     latency_classes,
     share_of,
@@ -106,7 +105,7 @@ def _direction(name: str, one: Direction, whole: int, style: Style) -> Iterator[
         yield _bandwidth(one.bw, whole, style)
     if one.iops.count:
         yield (
-            f"   iops        : min={one.iops.minimum:5}, max={one.iops.maximum:5}, "
+            f"   iops        : min={one.iops.min:5}, max={one.iops.max:5}, "
             f"avg={one.iops.mean:5.2f}, stdev={one.iops.stddev:5.2f}, samples={one.iops.count}"
         )
 
@@ -115,10 +114,10 @@ def _units(style: Style) -> Units:
     return Units(room=style.significant, binary=style.kb_base == 1024, bits=style.bits)
 
 
-def _bandwidth(bw: Windows, whole: int, style: Style) -> str:
+def _bandwidth(bw: Spread, whole: int, style: Style) -> str:
     """Samples of a window each. What a group did together is the whole."""
     unit = "KiB" if style.kb_base == 1024 else "kB"
-    low, high, mean, deviation = bw.minimum, bw.maximum, bw.mean, bw.stddev
+    low, high, mean, deviation = bw.min, bw.max, bw.mean, bw.stddev
     base = style.kb_base
     if mean > base * base:
         low, high, unit = low // base, high // base, "MiB"
@@ -131,9 +130,9 @@ def _bandwidth(bw: Windows, whole: int, style: Style) -> str:
 
 
 def _spread(label: str, one: Spread) -> str:
-    unit = unit_of(one.minimum, one.maximum, one.stddev)
+    unit = unit_of(one.min, one.max, one.stddev)
     scale = UNITS[unit]
-    low, high = (short(value / scale, room=6) for value in (one.minimum, one.maximum))
+    low, high = (short(value / scale, room=6) for value in (one.min, one.max))
     return (
         f"    {label} ({unit}): min={low}, max={high}, "
         f"avg={one.mean / scale:5.2f}, stdev={one.stddev / scale:5.2f}"

@@ -21,7 +21,7 @@ import numpy as np
 from flashtwin import __version__
 from flashtwin.drives.real.options import options_of as options_of_job
 from flashtwin.fio.report.document import document
-from flashtwin.fio.report.job import DIRECTIONS, Direction, JobReport, Spread, Windows, level_of
+from flashtwin.fio.report.job import DIRECTIONS, Direction, JobReport, Spread, level_of
 from flashtwin.model.histogram import bins_of, middle_of
 from flashtwin.model.job import job_of
 from flashtwin.model.series import Counts, Series
@@ -125,14 +125,14 @@ def _direction(series: Series, counts: Any, runtime_ns: int, alone: JobTotals | 
     moved = series.ios > 0
     if alone is not None:
         exact = {
-            "minimum": alone.latency_min_ns,
-            "maximum": alone.latency_max_ns,
+            "min": alone.latency_min_ns,
+            "max": alone.latency_max_ns,
             "mean": alone.latency_mean_ns,
         }
     elif moved.any() and counted == int(series.ios.sum()):
         exact = {
-            "minimum": int(series.lat_min_ns[moved].min()),
-            "maximum": int(series.lat_max_ns[moved].max()),
+            "min": int(series.lat_min_ns[moved].min()),
+            "max": int(series.lat_max_ns[moved].max()),
             "mean": float(series.lat_sum_ns.sum()) / counted,
         }
     spread = spread_of(counts, **exact) if counted else Spread()
@@ -151,7 +151,7 @@ def _direction(series: Series, counts: Any, runtime_ns: int, alone: JobTotals | 
 
 
 def spread_of(counts: Counts, **exact: float) -> Spread:
-    """The spread of bucketed latencies; what is known exactly (`minimum`, `maximum`, `mean`) wins.
+    """The spread of bucketed latencies; what is known exactly (`min`, `max`, `mean`) wins.
 
     A deviation out of buckets is right within half a bucket, 0.8 %.
     """
@@ -166,21 +166,21 @@ def spread_of(counts: Counts, **exact: float) -> Spread:
     # fio divides by one less than the number of its samples.
     deviation = (square * total / (total - 1)) ** 0.5 if total > 1 else 0.0
     return Spread(
-        minimum=int(exact.get("minimum", middles[0])),
-        maximum=int(exact.get("maximum", middles[-1])),
+        min=int(exact.get("min", middles[0])),
+        max=int(exact.get("max", middles[-1])),
         mean=exact.get("mean", mean),
         stddev=deviation,
         count=total,
     )
 
 
-def windows_of(values: np.ndarray) -> Windows:
+def windows_of(values: np.ndarray) -> Spread:
     """Rates of whole windows as fio sums them up."""
     if not len(values):
-        return Windows()
-    return Windows(
-        minimum=int(values.min()),
-        maximum=int(values.max()),
+        return Spread()
+    return Spread(
+        min=int(values.min()),
+        max=int(values.max()),
         mean=float(values.mean()),
         stddev=float(values.std(ddof=1)) if len(values) > 1 else 0.0,
         count=len(values),
