@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -56,9 +57,33 @@ def test_ctrl_c_removes_the_file_and_keeps_the_run(tmp_path: Path) -> None:
     assert state == "interrupted"
 
 
-def _wait_for(path: Path, text: str, process: subprocess.Popen[str]) -> None:
-    import time
+def test_a_signal_leaves_fio_s_answer_and_a_run_that_goes_on(tmp_path: Path) -> None:
+    jobs = "[global]\nsize=1m\nrw=read\ntime_based\n[a]\nruntime=100ms\n[b]\nstonewall\nruntime=4\n"
+    (tmp_path / "job.fio").write_text(jobs)
+    process = subprocess.Popen(
+        [*PROGRAM, "fio", "job.fio", "--on", "./probe.bin", "--out", "r"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        env=environment(),
+        start_new_session=True,
+    )
+    _wait_for(tmp_path / "r" / "steps.jsonl", "fio/1 a", process)
+    time.sleep(1.0)
+    os.kill(process.pid, signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 128 and "a: (groupid=0" in out, err
+    assert "what was finished is in r" in err and "Traceback" not in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["job.fio", "r"]
+    done = flashtwin("fio", "--resume", "r", cwd=tmp_path)
+    assert done.returncode == 0 and "fio.speed" in done.stdout, done.stderr
+    steps = (tmp_path / "r" / "steps.jsonl").read_text().splitlines()
+    assert [json.loads(line)["label"] for line in steps] == ["fio/1 a", "fio/2 b"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["job.fio", "r"]
 
+
+def _wait_for(path: Path, text: str, process: subprocess.Popen[str]) -> None:
     for _ in range(3000):
         if path.exists() and text in path.read_text():
             return

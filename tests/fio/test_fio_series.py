@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -51,7 +52,7 @@ def output(runtime_ms: int, **directions: tuple[int, int, float]) -> FioOutput:
         for name, (ios, size, mean) in directions.items()
     }
     job = JobOutput(name="job0", error=0, errors=0, by_direction=totals)
-    return FioOutput(version="3.33", jobs={"job0": job})
+    return FioOutput(version="3.33", rows=(job,))
 
 
 def consistent(measured: Measured, run: Run) -> JobTotals:
@@ -171,8 +172,8 @@ def test_two_jobs_in_one_series(tmp_path: Path) -> None:
     log(tmp_path / "job1_lat.2.log", (12, MS, READ, 8192))
     reads = Job(name="reads", rw="read", block_bytes=8192)
     answer = output(10, write=(1, 4096, 1e6))
-    more = output(10, read=(1, 8192, 1e6)).jobs["job0"]
-    both = FioOutput(version="3.33", jobs={**answer.jobs, "job1": more})
+    more = replace(output(10, read=(1, 8192, 1e6)).rows[0], name="job1")
+    both = FioOutput(version="3.33", rows=(*answer.rows, more))
     measured = series.from_requests([section(WRITES), section(reads, 1)], both, tmp_path, 10 * MS)
     check_sums("two", measured)  # type: ignore[arg-type]
     assert [job.name for job in measured.jobs] == ["writes", "reads"]

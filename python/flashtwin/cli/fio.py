@@ -44,6 +44,8 @@ class Words(click.Command):
         " --on bx500-240",
         "flashtwin fio job.fio --on bx500-240 --output-format=json --output=result.json",
         "flashtwin fio job.fio --on ./probe.bin",
+        "flashtwin fio job.fio --on ./probe.bin --out run --budget 10m",
+        "flashtwin fio --resume run",
         "flashtwin fio --trace trace.csv --speed 2x --iodepth=64 --on bx500-240",
         "flashtwin fio --convert flashtwin-runs/RUN --out jobs",
     ),
@@ -111,7 +113,21 @@ class Words(click.Command):
     metavar="RUN",
     help="Write the steps of a run as the job files that fio would run.",
 )
-@options.out("With --convert: the directory for the job files; by default one file on stdout.")
+@click.option(
+    "--budget",
+    metavar="TIME",
+    help="Keep a run, and end its jobs when the drive's clock has gone so far; e.g. 10m.",
+)
+@click.option(
+    "--resume",
+    type=click.Path(path_type=Path),
+    metavar="RUN",
+    help="Go on with the groups of a run that are not done.",
+)
+@options.out(
+    "Keep a run of the jobs in this directory. With --convert: where the job files go; by default"
+    " one file on stdout."
+)
 @options.seed
 @options.sets
 @options.firmware
@@ -135,6 +151,8 @@ def command(
     trace_fit: str,
     speed: str | None,
     convert: Path | None,
+    budget: str | None,
+    resume: Path | None,
     out: Path | None,
     seed: int,
     sets: tuple[str, ...],
@@ -148,8 +166,11 @@ def command(
     runs them, on files that are made there and removed. Every option of fio's is listed in
     docs/reference/fio-options.md with what it does here. With --trace FILE, words are options
     of the job that replays it, for example --iodepth=64 or --replay_skip=trim.
+
+    With --out or --budget the jobs are a run like those of flashtwin test: each group that a
+    stonewall ends is a step, and what was finished is kept.
     """
-    from flashtwin.cli import fio_jobs
+    from flashtwin.cli import fio_jobs, fio_kept, test
     from flashtwin.fio.answer import output_file
     from flashtwin.fio.language.script import script
     from flashtwin.fio.plan.plan import refuse_writes
@@ -157,6 +178,14 @@ def command(
 
     if convert is not None:
         return fio_jobs.convert(convert, out, words, quiet)
+    if resume is not None:
+        if on is not None or budget is not None or out is not None:
+            raise FlashtwinError(
+                "--resume goes on with what the run was asked for",
+                hint="leave out --on, --budget and --out",
+                exit_code=USAGE,
+            )
+        return test.go_on(resume, words, quiet=quiet, as_json=False, page=False)
     replaying = _replaying(trace_format, trace_event, trace_disk, trace_fit)
     read = script(_trace_words(trace, speed, words), only=sections)
     if readonly:
@@ -179,6 +208,15 @@ def command(
         readonly=readonly,
         quiet=quiet,
     )
+    kept = fio_kept.Kept(out=out, budget=budget, words=words)
+    if kept.wanted:
+        if trace is not None:
+            raise FlashtwinError(
+                "--trace is not possible with --out or --budget: a run does not keep the trace",
+                hint="leave them out, and the answer alone is printed",
+                exit_code=USAGE,
+            )
+        return fio_kept.run(asked, kept)
     # Jobs that replay are refused on a path: fio would write to the files that a trace names.
     return fio_jobs.on_twin(asked, replaying) if is_spec(on) else fio_jobs.on_path(asked)
 

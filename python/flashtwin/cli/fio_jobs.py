@@ -211,11 +211,12 @@ def on_path(asked: Asked) -> int:
     if asked.parse_only:
         return DONE
     shape = asked.shape
-    words = [f"--output-format={','.join(shape.formats)}", f"--terse-version={shape.terse}"]
+    words = [f"--terse-version={shape.terse}"]
     if shape.status_ns:
         words += [f"--status-interval={max(shape.status_ns // 1_000_000, 1)}ms"]
     answering = on_files.Asked(
         words=tuple(words),
+        formats=shape.formats,
         readonly=asked.readonly,
         output=asked.output,
         inputs=frozenset(inputs_of(asked.read, on)),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # Rows of the steps that are shown without --all.
 STEPS_SHOWN = 40
+MOST_SHOWN = 200
 _UNTOLD = {"values", "toml", "name"}
 
 
@@ -127,7 +128,8 @@ def _setup(run: Run) -> list[tuple[str, str]]:
             rows.append((f"set: {row['key']}", str(row["value"])))
     rows.append(("seed", _text(run.manifest.get("seed"))))
     for one in run.manifest.get("batteries") or ():
-        given = ", ".join(f"{k}={_text(v)}" for k, v in (one.get("parameters") or {}).items())
+        parameters = (one.get("parameters") or {}).items()
+        given = ", ".join(f"{name}={_shortened(_text(value))}" for name, value in parameters)
         rows.append((f"battery {one['name']}", given))
         rows += [("  departs", str(text)) for text in one.get("departs") or ()]
     if run.manifest.get("command"):
@@ -143,6 +145,11 @@ def _text(value: object) -> str:
     if isinstance(value, list):
         return "+".join(map(_text, value))
     return "auto" if value is None else str(value)
+
+
+def _shortened(text: str) -> str:
+    """A parameter that is a whole job file is told by its beginning; --json has all of it."""
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
 
 
 def _rows(title: str, rows: Sequence[tuple[str, str]], *, right: bool = False) -> RenderableType:

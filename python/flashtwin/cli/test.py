@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flashtwin.cli import options, terminal
+from flashtwin.errors import DONE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,34 +91,43 @@ def command(
     from flashtwin.cli import progress
     from flashtwin.runner import request
 
-    show = partial(progress.observers, quiet)
-    say = _silent if quiet else None
     if resume is not None:
         _only_resume(context)
-        done = request.resume(resume, show, words=targets, say=say)
-        if not done.anything and not quiet:
-            terminal.note(f"{done.where} is finished: nothing was left to do")
-    else:
-        if not targets:
-            raise click.UsageError("Missing argument 'TARGET...'.", context)
-        asked = request.Request(
-            targets=targets,
-            batteries=",".join(batteries or registry.standard()),
-            size=size,
-            budget=budget,
-            firmware=firmware,
-            sets=sets,
-            scale=scale,
-            seed=seed,
-            out=out,
-            say=say,
-        )
-        try:
-            done = request.test(asked, show)
-        except request.WrongValueError as error:
-            hint = f"--{error.option}"
-            raise click.BadParameter(error.reason, context, param_hint=hint) from None
+        go_on(resume, targets, quiet=quiet, as_json=as_json, page=not no_report)
+        return
+    if not targets:
+        raise click.UsageError("Missing argument 'TARGET...'.", context)
+    asked = request.Request(
+        targets=targets,
+        batteries=",".join(batteries or registry.standard()),
+        size=size,
+        budget=budget,
+        firmware=firmware,
+        sets=sets,
+        scale=scale,
+        seed=seed,
+        out=out,
+        say=_silent if quiet else None,
+    )
+    try:
+        done = request.test(asked, partial(progress.observers, quiet))
+    except request.WrongValueError as error:
+        hint = f"--{error.option}"
+        raise click.BadParameter(error.reason, context, param_hint=hint) from None
     _tell(done.runs, done.where, as_json, page=not no_report)
+
+
+def go_on(run: Path, words: Sequence[str], *, quiet: bool, as_json: bool, page: bool) -> int:
+    """Go on with a run and print what was found; `words` are its targets, if they are named."""
+    from flashtwin.cli import progress
+    from flashtwin.runner import request
+
+    show = partial(progress.observers, quiet)
+    done = request.resume(run, show, words=words, say=_silent if quiet else None)
+    if not done.anything and not quiet:
+        terminal.note(f"{done.where} is finished: nothing was left to do")
+    _tell(done.runs, done.where, as_json, page=page)
+    return DONE
 
 
 def _only_resume(context: click.Context) -> None:

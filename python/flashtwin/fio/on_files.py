@@ -19,7 +19,7 @@ import resource
 import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -60,15 +60,30 @@ class Log:
 class Prepared:
     """The jobs as fio gets them, and what fio's own names stand for.
 
-    `files`: the length of each of our files. `links`: for each name that fio sees, the file's place
-    in `files`. `logs`: the name of a log by the one that fio gives it, up to what fio adds.
+    `phases` has the places of the jobs that run beside each other, phase by phase. `files`: the
+    length of each of our files. `links`: for each name that fio sees, the file's place in `files`.
+    `logs`: the name of a log by the one that fio gives it, up to what fio adds.
     """
 
-    text: str
+    jobs: tuple[FioJob, ...]
+    phases: tuple[tuple[int, ...], ...]
     files: tuple[int, ...]
     links: Mapping[str, int]
     logs: Mapping[str, Log]
     notes: tuple[Note, ...]
+
+    @property
+    def text(self) -> str:
+        """The job file with all of them."""
+        return checked_text(self.jobs)
+
+
+def checked_text(jobs: Sequence[FioJob]) -> str:
+    """The job file of jobs of ours."""
+    text = text_of(jobs)
+    for line in text.splitlines():
+        assert re.fullmatch(r"\[[^][]+\]|[a-z0-9_-]+(=.*)?|", line), f"fio would get {line!r}"
+    return text
 
 
 def prepare(jobs: Sequence[FioJob], target: str) -> Prepared:
@@ -77,18 +92,21 @@ def prepare(jobs: Sequence[FioJob], target: str) -> Prepared:
     for job in jobs:
         _check(job)
     lengths: dict[str, int] = {}
-    for clone in clones(jobs):
+    started = clones(jobs)
+    for clone in started:
         _check_size(clone.job, [is_whole(name, whole) for name in names(clone)])
         for part in parts(clone, whole):
             reach = -(-(part.offset + part.size) // _GRAIN) * _GRAIN
             name = _file(part.name, whole)
             lengths[name] = max(lengths.get(name, 0), reach)
     made = _Made(whole, {name: place for place, name in enumerate(lengths)})
-    text = text_of([made.job(number, job) for number, job in enumerate(jobs)])
-    for line in text.splitlines():
-        assert re.fullmatch(r"\[[^][]+\]|[a-z0-9_-]+(=.*)?|", line), f"fio would get {line!r}"
+    phase_of = {id(clone.job): clone.phase for clone in started}
+    phases: dict[int, list[int]] = {}
+    for place, job in enumerate(jobs):
+        phases.setdefault(phase_of[id(job)], []).append(place)
     return Prepared(
-        text=text,
+        jobs=tuple(made.job(number, job) for number, job in enumerate(jobs)),
+        phases=tuple(map(tuple, phases.values())),
         files=tuple(lengths.values()),
         links=made.links,
         logs=made.logs,
@@ -238,20 +256,22 @@ def _alone(job: FioJob) -> FioJob:
 
 
 _POLL_S = 0.1
-_ANSWER = "answer.txt"
+ANSWER = "answer.txt"
 # What else is open in a process of ours.
 _OTHER_FILES = 200
 _LOG = re.compile(r"(log\d+|iolog\d+)([_.].*)?")
+_THREAD = re.compile(r"\.(\d+)\.log$")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
     """How fio is to answer: its own words for that, and the file in place of stdout, if any.
 
-    `inputs`: files that the command reads, which no output replaces.
+    `formats`: those of its answer. `inputs`: files that the command reads; no output replaces them.
     """
 
     words: tuple[str, ...] = ()
+    formats: tuple[str, ...] = ("normal",)
     readonly: bool = False
     output: Path | None = None
     inputs: frozenset[Path] = frozenset()
@@ -279,38 +299,92 @@ def run(
     it has counted (exit code 128); until its jobs begin there is nothing to be told, and
     `Interrupted` is raised.
     """
-    _check_outputs(prepared.logs, asked)
-    where = real_file.place(path)
-    fio = real_fio.find()
-    total = sum(prepared.files)
-    real_file.check_space(where, total)
-    with ExitStack() as cleaning:
-        work = cleaning.enter_context(Scratch("fio")).path
-        made: list[real_file.OwnFile] = []
-        _open_more_files(len(prepared.files))
-        for number, length in enumerate(prepared.files):
-            own = where if number == 0 else real_file.place(Path(f"{where}.{number}"))
-            made.append(real_file.create(own, length))
-            cleaning.callback(real_file.remove, made[-1])
-        for name, place in prepared.links.items():
-            (work / name).symlink_to(made[place].link)
-        running = _Running(fio, work, tuple(file.handle for file in made), stopped)
-        say(f"{len(made)} file(s) at {where}, {total} bytes; removed at the end")
-        say("filling with random data first: a sparse file answers from nothing")
-        running.run(_filling(prepared), ["--output=fill.txt"])
-        if stopped():
-            raise Interrupted("the files were being filled, and nothing was measured")
-        words = [*asked.words, *(["--readonly"] if asked.readonly else [])]
-        words += [f"--output={_ANSWER}"] if asked.output else []
-        code = running.run(prepared.text, words)
+    check_outputs(prepared.logs, asked)
+    with closing(Files(prepared, path, say)) as files:
+        files.open()
+        files.fill(stopped)
+        words = [*asked.words, f"--output-format={','.join(asked.formats)}"]
+        words += ["--readonly"] if asked.readonly else []
+        words += [f"--output={ANSWER}"] if asked.output else []
+        code = files.fio(prepared.text, words, stopped)
         if code < 0 and stopped():
             # The signal ended it before it listened to signals.
             raise Interrupted("fio had not begun, and nothing was measured")
-        _move(work, prepared.logs, asked, tell)
+        _move_answer(files.work, prepared.logs, asked, tell)
     return code if code in (DONE, TERMINATED) else MISS
 
 
-def _check_outputs(logs: Mapping[str, Log], asked: Asked) -> None:
+class Files:
+    """Our files, and the directory in which fio sees links to them; building it does nothing."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        path: Path,
+        say: Callable[[str], None],
+        left: Sequence[real_file.Left] = (),
+    ) -> None:
+        """`left`: the files of a run that was killed, which are used again where they are there."""
+        self._prepared, self._path, self._say, self._left = prepared, path, say, left
+        self._cleaning = ExitStack()
+        self.made: list[real_file.OwnFile] = []
+        self.taken = False
+
+    def open(self) -> None:
+        """Make the files, or take over all of those that are left."""
+        taken = [real_file.take_over(left) for left in self._left]
+        for file in filter(None, taken):
+            self._cleaning.callback(real_file.remove, file)
+        self.made = [file for file in taken if file]
+        self.taken = bool(taken) and len(self.made) == len(self._prepared.files)
+        if not self.taken:
+            self._cleaning.close()
+            self.made = []
+        try:
+            self._open(self.made)
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self, taken: Sequence[real_file.OwnFile]) -> None:
+        where = taken[0].path if taken else real_file.place(self._path)
+        self.program = real_fio.find()
+        lengths = self._prepared.files
+        _open_more_files(len(lengths))
+        if not taken:
+            real_file.check_space(where, sum(lengths))
+        for number, length in enumerate(lengths if not taken else ()):
+            own = where if number == 0 else real_file.place(Path(f"{where}.{number}"))
+            self.made.append(real_file.create(own, length))
+            self._cleaning.callback(real_file.remove, self.made[-1])
+        self.work = self._cleaning.enter_context(Scratch("fio")).path
+        for name, place in self._prepared.links.items():
+            (self.work / name).symlink_to(self.made[place].link)
+        self._say(f"{len(lengths)} file(s) at {where}, {sum(lengths)} bytes; removed at the end")
+
+    def fill(self, stopped: Callable[[], int | None]) -> None:
+        """Write all of them once; `Interrupted` where somebody stopped that."""
+        self._say("filling with random data first: a sparse file answers from nothing")
+        self.fio(_filling(self._prepared), ["--output=fill.txt"], stopped)
+        if stopped():
+            raise Interrupted("the files were being filled, and nothing was measured")
+
+    def fio(self, text: str, words: Sequence[str], stopped: Callable[[], int | None]) -> int:
+        """Run a job file; fio's exit code."""
+        outputs.write(self.work / "job.fio", text, within=self.work)
+        held = [file.handle for file in self.made]
+        process = real_fio.start(self.program, [*words, "job.fio"], self.work, held=held)
+        try:
+            return _ended(process, stopped)
+        finally:
+            real_fio.end(process)
+
+    def close(self) -> None:
+        """Remove the files, and what fio left. Once more does nothing."""
+        self._cleaning.close()
+
+
+def check_outputs(logs: Mapping[str, Log], asked: Asked) -> None:
     """Refuse before the run what could not be written after it."""
     if asked.output is not None:
         outputs.check(asked.output, inputs=asked.inputs)
@@ -322,10 +396,12 @@ def _check_outputs(logs: Mapping[str, Log], asked: Asked) -> None:
             raise FlashtwinError(said, hint=error.hint, exit_code=error.exit_code) from error
 
 
-def _move(work: Path, logs: Mapping[str, Log], asked: Asked, tell: Callable[[str], None]) -> None:
+def _move_answer(
+    work: Path, logs: Mapping[str, Log], asked: Asked, tell: Callable[[str], None]
+) -> None:
     """The answer and the logs to where they were asked for; one error for all that could not."""
     failed: list[FlashtwinError] = []
-    answer = work / _ANSWER
+    answer = work / ANSWER
     if asked.output is not None and answer.exists():
         try:
             outputs.copy(answer, asked.output)
@@ -333,14 +409,31 @@ def _move(work: Path, logs: Mapping[str, Log], asked: Asked, tell: Callable[[str
             failed.append(error)
             # An answer that its file does not take is not lost.
             tell(answer.read_text(errors="replace"))
+    check_written([*failed, *move_logs(work, logs, asked)])
+
+
+def move_logs(
+    work: Path, logs: Mapping[str, Log], asked: Asked, before: int = 0
+) -> list[FlashtwinError]:
+    """The logs to where they were asked for; an error for each that could not be moved.
+
+    fio numbers the logs of its threads from 1; so many threads ran `before`.
+    """
+    failed = []
     for made in sorted(work.iterdir()):
         match = _LOG.fullmatch(made.name)
         if match and not made.is_symlink():
+            rest = _THREAD.sub(lambda found: f".{int(found[1]) + before}.log", match[2] or "")
             try:
-                path, within = asked.check(logs[match[1]], match[2] or "")
+                path, within = asked.check(logs[match[1]], rest)
                 outputs.copy(made, path, within=within)
             except FlashtwinError as error:
                 failed.append(error)
+    return failed
+
+
+def check_written(failed: Sequence[FlashtwinError]) -> None:
+    """One error for all that could not be written."""
     if failed:
         raise FlashtwinError(
             "; ".join(error.message for error in failed),
@@ -363,25 +456,6 @@ def _open_more_files(count: int) -> None:
     least, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     if least < count + _OTHER_FILES <= most:
         resource.setrlimit(resource.RLIMIT_NOFILE, (count + _OTHER_FILES, most))
-
-
-@dataclass(frozen=True)
-class _Running:
-    """fio in its directory, with the files that it inherits."""
-
-    fio: real_fio.Fio
-    work: Path
-    held: tuple[int, ...]
-    stopped: Callable[[], int | None]
-
-    def run(self, text: str, words: Sequence[str]) -> int:
-        """Run a job file; fio's exit code."""
-        outputs.write(self.work / "job.fio", text, within=self.work)
-        process = real_fio.start(self.fio, [*words, "job.fio"], self.work, held=self.held)
-        try:
-            return _ended(process, self.stopped)
-        finally:
-            real_fio.end(process)
 
 
 def _ended(process: subprocess.Popen[bytes], stopped: Callable[[], int | None]) -> int:

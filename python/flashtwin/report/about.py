@@ -53,6 +53,8 @@ _HOST_LABELS = {
     "began": "began",
     "ended": "ended",
 }
+# Characters of a parameter's value on a page.
+MOST_SHOWN = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,7 +195,9 @@ def _battery(
         given = row.get("parameters") or {}
         columns.append(
             {
-                key: unset.get(key, numbers.MISSING) if value is None else _text(key, value)
+                key: unset.get(key, numbers.MISSING)
+                if value is None
+                else _shortened(_text(key, value))
                 for key, value in given.items()
             }
         )
@@ -205,6 +209,11 @@ def _battery(
         parameters=_items(columns),
         departs=tuple((text, tuple(names)) for text, names in departures.items()),
     )
+
+
+def _shortened(text: str) -> str:
+    """A parameter may be a whole job file: its beginning is enough here."""
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
 
 
 def _unset(battery: str) -> dict[str, str]:

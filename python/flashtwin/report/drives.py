@@ -28,7 +28,11 @@ from flashtwin.model.findings import Findings
 from flashtwin.runs.listing import unique_names
 from flashtwin.runs.rundir import Run
 
-KINDS = {"twin": "simulated drive", "file": "file on a real drive"}
+KINDS = {
+    "twin": "simulated drive",
+    "file": "file on a real drive",
+    "files": "files on a real drive",
+}
 
 
 @dataclass(frozen=True, kw_only=True)

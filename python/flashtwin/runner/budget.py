@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 # A step is not begun for less, nor for so small a share of a budget that is short itself.
 LEAST_S, LEAST_SHARE = 0.5, 0.02
+# What fio's runtimes are rounded to.
+GRAIN_NS = 1e6
 CACHED_BYTES = 16e9
 PAST_CACHE_BYTES_S = 100e6
 
@@ -126,6 +128,8 @@ class Budget:
         within = f"about {about(takes)} of a budget of {about(self.seconds)}"
         out = [f"{one.battery} {one.part.title}" for one in self.left_out]
         fits = f"left out: {', '.join(out)}" if out else "all fits"
+        if takes > self.seconds:
+            fits = "what goes on when it is used up is cut" + (f"; {fits}" if out else "")
         long = [step.label for step in kept.steps if not step.cuts and step.bytes]
         if kept.making_s:
             long = ["the making of the file", *long]
@@ -206,7 +210,8 @@ class Budget:
             if piece.battery not in begun:
                 takes += self._common[piece.battery].seconds(slower)
             there = {one.part.title for one in (*before, *chosen) if one.battery == piece.battery}
-            if takes <= seconds and there.issuperset(piece.part.needs):
+            fits = takes <= seconds or (piece.part.begins and seconds > 0)
+            if fits and there.issuperset(piece.part.needs):
                 chosen.append(piece)
                 begun.add(piece.battery)
                 seconds -= takes
@@ -308,6 +313,9 @@ class Given:
     def _ended_early(self, answer: Result) -> bool:
         if self.step == self.asked:
             return False
+        if isinstance(self.step, Run) and any(job.fio for job in self.step.jobs):
+            # How many bytes end a job of fio's, only fio knows.
+            return answer.duration_ns >= 1e9 * (_longest_s(self.step) or 0.0) - GRAIN_NS
         if self.bytes is not None:
             return sum(job.bytes for job in answer.jobs) < self.bytes
         return True
@@ -331,9 +339,14 @@ def within(step: Step, seconds: float, capacity_bytes: int) -> Given:
     return Given(asked=step, step=replace(step, jobs=jobs), bytes=total)
 
 
+def _longest_s(step: Run) -> float | None:
+    """When time ends the last of the jobs."""
+    return max((job.runtime_s + job.ramp_s for job in step.jobs if job.runtime_s), default=None)
+
+
 def _bytes(job: Job, capacity_bytes: int) -> int | None:
     """What ends the job besides its time; none of a job that only time ends."""
-    if job.io_bytes is not None or job.runtime_s is not None:
+    if job.io_bytes is not None or job.runtime_s is not None or job.fio is not None:
         return job.io_bytes
     return (job.size if job.size is not None else capacity_bytes - job.offset) or None
 

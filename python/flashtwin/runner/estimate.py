@@ -12,6 +12,7 @@ and on top of the largest step its tables as they are written.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -231,7 +232,12 @@ def _directions(step: Step) -> int:
 def _timed(step: Step) -> bool:
     match step:
         case Run():
-            return all(job.runtime_s is not None and job.io_bytes is None for job in step.jobs)
+            return all(
+                job.runtime_s is not None
+                and job.io_bytes is None
+                and (job.fio is None or job.fio.time_based)
+                for job in step.jobs
+            )
         case Chain():
             return all(_timed(part) for part in step.parts)
         case _:
@@ -263,12 +269,13 @@ def _job(job: Job, capacity: int, stream_bytes_s: float) -> tuple[float, float, 
     if job.rw.startswith("rand"):
         iops = min(RANDOM_IOPS * job.depth * job.threads, RANDOM_IOPS_MOST)
         rate = min(rate, iops * job.block_bytes)
-    if job.rate_bytes_s:
-        rate = min(rate, job.rate_bytes_s)
-    size = float(job.io_bytes or job.size or capacity - job.offset)
+    paced = sum(pace or 0 for pace in job.fio.pace.bytes_s) if job.fio else job.rate_bytes_s
+    if paced:
+        rate = min(rate, paced)
+    size = float(_asked_bytes(job, capacity))
     if job.runtime_s is not None:
         timed = rate * (job.runtime_s + job.ramp_s)
-        size = timed if job.io_bytes is None else min(size, timed)
+        size = timed if job.io_bytes is None and job.fio is None else min(size, timed)
     seconds = size / rate
     if "trim" in job.rw:
         return 0.0, 0.0, size / job.block_bytes, seconds
@@ -276,6 +283,18 @@ def _job(job: Job, capacity: int, stream_bytes_s: float) -> tuple[float, float, 
         job.rw, job.read_percent / 100
     )
     return size * share, size * (1 - share), size / job.block_bytes, seconds
+
+
+def _asked_bytes(job: Job, capacity: int) -> int:
+    """What ends a job that no time ends."""
+    if job.fio is None:
+        return job.io_bytes or job.size or capacity - job.offset
+    if job.fio.number_ios:
+        return job.fio.number_ios * job.block_bytes
+    if job.fio.time_based and job.runtime_s is not None:
+        return sys.maxsize
+    spans = sum(span.bytes if span.size is None else span.size for span in job.fio.spans)
+    return job.io_bytes or (job.fio.size or spans) * job.fio.loops
 
 
 def can_be_cut(step: Step) -> bool:
@@ -288,7 +307,8 @@ def can_be_cut(step: Step) -> bool:
 def _can(job: Job) -> bool:
     """One pass of several threads, or at random, ends otherwise than so many bytes do."""
     if job.fio is not None:
-        return False
+        # One that waits for others ends so long after they do.
+        return not (job.fio.gate.waits_for or job.fio.gate.stonewall or job.fio.start_ns)
     if job.io_bytes is not None or job.runtime_s is not None:
         return True
     return (job.threads == 1 or job.shared_stream) and not job.rw.startswith("rand")

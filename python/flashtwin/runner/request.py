@@ -90,7 +90,7 @@ def test(request: Request, show: Show) -> Done:
     if not request.targets:
         raise FlashtwinError("there is no target", hint="give one or several", exit_code=USAGE)
     batteries = registry.parse(request.batteries)
-    size, budget_s = _size(request.size), _budget_s(request.budget)
+    size, budget_s = _size(request.size), budget_seconds(request.budget)
     chosen = _chosen(request, size)
     names = [target.name for target in chosen]
     where = request.out if request.out is not None else default_out(names, datetime.now())
@@ -173,7 +173,8 @@ def _size(size: str | int | None) -> int | None:
         raise WrongValueError("size", size, str(error)) from None
 
 
-def _budget_s(budget: str | float | None) -> float | None:
+def budget_seconds(budget: str | float | None) -> float | None:
+    """The seconds of a budget, if there is one; raises `WrongValueError`."""
     if budget is None:
         return None
     try:

@@ -24,6 +24,7 @@ from flashtwin.runs.writer import check_schema
 if TYPE_CHECKING:
     from flashtwin._core import Spec
     from flashtwin.drives.protocol import Drive
+    from flashtwin.drives.real.real_file import Left
     from flashtwin.drives.twin import Twin
 
 Say = Callable[[str], None]
@@ -90,14 +91,23 @@ class Variant:
         return [*words, "--seed", str(self.seed)]
 
 
-def twin_target(variant: Variant, *, name: str | None = None) -> Target:
-    """A twin to be; `name` where it is not the spec's own id. Refused where it does not fit."""
+def twin_target(variant: Variant, *, name: str | None = None, drive: Twin | None = None) -> Target:
+    """A twin to be; `name` where it is not the spec's own id, `drive` where it is built already.
+
+    Refused where it does not fit into memory.
+    """
     spec = variant.spec()
     memory.check(spec)
     called = name or spec.id
     form = {"kind": "twin", "name": called, "toml": spec.to_toml(), "seed": variant.seed}
     make = partial(variant.twin, name)
-    return Target(name=called, make=make, form=form, apart=True, memory_bytes=spec.memory_bytes)
+    return Target(
+        name=called,
+        make=make if drive is None else lambda: drive,
+        form=form,
+        apart=drive is None,
+        memory_bytes=spec.memory_bytes,
+    )
 
 
 def file_target(
@@ -119,12 +129,33 @@ def file_target(
 
 def _file(path: Path, size: int, left: Mapping[str, Any] | None, say: Say | None) -> Drive:
     from flashtwin.drives.real.real import Real
+
+    return Real(path, size, say=say, left=None if left is None else _left(left))
+
+
+def files_target(
+    file: Sequence[str],
+    path: Path,
+    *,
+    left: Sequence[Mapping[str, Any]] = (),
+    say: Say | None = None,
+    drive: Drive | None = None,
+) -> Target:
+    """Files to be made for the jobs of a job file, by its lines; `drive` where it is there."""
+
+    def make() -> Drive:
+        from flashtwin.fio.kept import FilesDrive
+
+        rows = [_left(row) for row in left]
+        return drive or FilesDrive(file, path, say=say, left=rows)
+
+    return Target(name=path.name or "file", make=make, host={"path": str(path.absolute())})
+
+
+def _left(row: Mapping[str, Any]) -> Left:
     from flashtwin.drives.real.real_file import Left
 
-    before = None
-    if left is not None:
-        before = Left(path=Path(left["path"]), size_bytes=left["size_bytes"], mark=left["mark"])
-    return Real(path, size, say=say, left=before)
+    return Left(path=Path(row["path"]), size_bytes=row["size_bytes"], mark=row["mark"])
 
 
 def from_form(
@@ -162,7 +193,23 @@ def of_run(run: Run, *, say: Say | None = None) -> Target:
             hint=ANEW,
             exit_code=USAGE,
         ) from None
+    if target["kind"] == "files":
+        return _files_of(run, path, host, say)
     return file_target(path, target["capacity_bytes"], left=host.get("file"), say=say)
+
+
+def _files_of(run: Run, path: Path, host: Mapping[str, Any], say: Say | None) -> Target:
+    """The files of a run of fio's jobs, whose job file is in the manifest."""
+    try:
+        (battery,) = run.manifest["batteries"]
+        file = [str(line) for line in battery["parameters"]["file"]]
+        left = [
+            {"path": str(row["path"]), "size_bytes": int(row["size_bytes"]), "mark": row["mark"]}
+            for row in host.get("files", ())
+        ]
+    except (KeyError, TypeError, ValueError) as error:
+        raise damaged(run.path / "manifest.json", "it holds no job file") from error
+    return files_target(file, path, left=left, say=say)
 
 
 def _twin_of(run: Run, target: Mapping[str, Any]) -> Target:

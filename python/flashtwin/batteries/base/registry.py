@@ -43,12 +43,14 @@ class Part:
     """What a battery can do without: the steps whose labels are in `labels` or under them.
 
     Steps of a part that is left out are answered with `NotPossible`, and the battery has to cope;
-    `needs` names the titles of parts without which this one says nothing.
+    `needs` names the titles of parts without which this one says nothing. `begins`: as long as
+    there is time the part is begun, even where it does not fit: it says something when it is cut.
     """
 
     title: str
     labels: tuple[str, ...]
     needs: tuple[str, ...] = ()
+    begins: bool = False
 
     def holds(self, label: str) -> bool:
         """Whether a step belongs to it."""

@@ -32,7 +32,10 @@ class DirectionTotals:
 
 @dataclass(frozen=True, kw_only=True)
 class JobOutput:
-    """A reporting group of fio's; `error` is an errno, `by_direction` has those with requests."""
+    """A reporting group of fio's; `error` is an errno, `by_direction` has those with requests.
+
+    With `unified_rw_reporting` all directions are one, "mixed".
+    """
 
     name: str
     error: int
@@ -47,41 +50,48 @@ class JobOutput:
 
 @dataclass(frozen=True, kw_only=True)
 class FioOutput:
-    """All of what fio said, jobs by name."""
+    """All of what fio said: a row for each job or group of jobs, and the rows by name."""
 
     version: str
-    jobs: Mapping[str, JobOutput]
+    rows: tuple[JobOutput, ...]
+
+    @property
+    def jobs(self) -> Mapping[str, JobOutput]:
+        """The rows by name, where no two have the same."""
+        return {row.name: row for row in self.rows}
 
 
 def parse_output(text: str) -> FioOutput:
     """Read fio's JSON, whatever stands around it."""
-    data = _first_object(text)
+    _, data, _ = divided(text)
     if data is None or not isinstance(data.get("jobs"), list):
         raise FlashtwinError(
             f"fio's answer holds no result: {_shortened(text)}", exit_code=ENVIRONMENT
         )
-    jobs = [_job(entry) for entry in data["jobs"]]
     return FioOutput(
         version=str(data.get("fio version", "")).removeprefix("fio-"),
-        jobs={job.name: job for job in jobs},
+        rows=tuple(_job(entry) for entry in data["jobs"]),
     )
 
 
-def _first_object(text: str) -> dict[str, Any] | None:
+def divided(text: str) -> tuple[str, dict[str, Any] | None, str]:
+    """What stands before the first object of an answer, the object, and what stands behind it."""
     decoder = json.JSONDecoder()
     at = text.find("{")
     while at >= 0:
         try:
-            found, _ = decoder.raw_decode(text, at)
+            found, end = decoder.raw_decode(text, at)
         except ValueError:
             at = text.find("{", at + 1)
             continue
-        return found if isinstance(found, dict) else None
-    return None
+        return text[:at], found, text[end:]
+    return text, None, ""
 
 
 def _job(entry: Mapping[str, Any]) -> JobOutput:
-    known = {name: entry[name] for name in DIRECTIONS if entry.get(name, {}).get("total_ios")}
+    known = {
+        name: entry[name] for name in (*DIRECTIONS, "mixed") if entry.get(name, {}).get("total_ios")
+    }
     return JobOutput(
         name=str(entry["jobname"]),
         error=int(entry.get("error", 0)),
@@ -92,6 +102,11 @@ def _job(entry: Mapping[str, Any]) -> JobOutput:
 
 def _direction(totals: Mapping[str, Any]) -> DirectionTotals:
     latency = totals["lat_ns"]
+    if not latency["mean"]:
+        # With `disable_lat` only the time from the submission on is known.
+        latency = totals["clat_ns"]
+    # Of whole requests only where a job has `lat_percentiles`.
+    bins = latency.get("bins") or totals.get("clat_ns", {}).get("bins", {})
     return DirectionTotals(
         ios=int(totals["total_ios"]),
         bytes=int(totals["io_bytes"]),
@@ -99,7 +114,7 @@ def _direction(totals: Mapping[str, Any]) -> DirectionTotals:
         latency_mean_ns=float(latency["mean"]),
         latency_min_ns=int(latency["min"]),
         latency_max_ns=int(latency["max"]),
-        bins={int(middle): int(count) for middle, count in latency.get("bins", {}).items()},
+        bins={int(middle): int(count) for middle, count in bins.items()},
     )
 
 

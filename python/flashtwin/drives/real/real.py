@@ -63,7 +63,7 @@ class Real:
         left: real_file.Left | None = None,
     ) -> None:
         """`left`: the file of a killed run, which is used again if it is still there."""
-        self._say, self._path, self._left = say or _to_stderr, Path(path), left
+        self._say, self._path, self._left = say or to_stderr, Path(path), left
         size = size_bytes // GRAIN_BYTES * GRAIN_BYTES
         if size <= 0:
             raise FlashtwinError(
@@ -343,5 +343,6 @@ def _trailing_s(parts: Sequence[Run | Rest]) -> float:
     return seconds
 
 
-def _to_stderr(text: str) -> None:
+def to_stderr(text: str) -> None:
+    """A line for whoever watches."""
     print(text, file=sys.stderr, flush=True)

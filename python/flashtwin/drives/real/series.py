@@ -295,7 +295,7 @@ def from_averages(
         start_unix_ns=start,
         duration_ns=grid.duration_ns,
         series=assembled(grid, rows),
-        jobs=tuple(_totals(s, job) for s, job in zip(sections, jobs, strict=True)),
+        jobs=tuple(totals_of(s.job.name, job) for s, job in zip(sections, jobs, strict=True)),
         hist=_hist(jobs, list(rows)),
     )
 
@@ -392,13 +392,14 @@ def _mean_latency(latency: Log, grid: Grid, overall: float) -> _Floats:
     return chosen
 
 
-def _totals(section: Section, job: JobOutput) -> JobTotals:
+def totals_of(name: str, job: JobOutput) -> JobTotals:
+    """A job's row as fio counted it."""
     parts = list(job.by_direction.values())
     ios = sum(part.ios for part in parts)
     latency = sum(part.ios * part.latency_mean_ns for part in parts)
     duration = max(job.runtime_ms * MS, 1)
     return JobTotals(
-        name=section.job.name,
+        name=name,
         ios=ios,
         bytes=sum(part.bytes for part in parts),
         duration_ns=duration,

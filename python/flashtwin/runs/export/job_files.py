@@ -44,7 +44,11 @@ class Converted:
 
 
 def convert(run: rundir.Run) -> list[Converted]:
-    """The job files of a run, in the order of its steps."""
+    """The job files of a run, in the order of its steps; the one that it was begun with, if any."""
+    typed = [row["parameters"]["file"] for row in run.manifest["batteries"] if _has_file(row)]
+    if typed:
+        text = "\n".join(map(str, typed[0])) + "\n"
+        return [Converted(step=0, label="jobs", text=text, behind=text)]
     capacity = int(run.target["capacity_bytes"])
     found = []
     for record in run.steps:
@@ -59,6 +63,11 @@ def convert(run: rundir.Run) -> list[Converted]:
             Converted(step=record.step, label=record.label, text=head + text, behind=head + behind)
         )
     return found
+
+
+def _has_file(battery: Mapping[str, Any]) -> bool:
+    """Whether a battery's steps come from a job file (`batteries.fio`)."""
+    return isinstance((battery.get("parameters") or {}).get("file"), list)
 
 
 def one_file(converted: list[Converted]) -> str:

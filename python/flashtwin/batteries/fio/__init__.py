@@ -1,0 +1,191 @@
+"""fio: the jobs of fio job files, one step for each group that a stonewall ends.
+
+Nobody types its parameters: `flashtwin fio --out` makes them out of a job file, so that a run of
+fio's jobs has a journal, can be gone on with and is listed, compared and exported like any other.
+The groups follow one another. Invariant: the jobs are those of the job file as it was read; nothing
+here adds to them or leaves any out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from flashtwin.batteries.base.meaning import beside
+from flashtwin.batteries.base.parameter import Kind, parameter
+from flashtwin.batteries.base.registry import Battery, Part
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model import histogram
+from flashtwin.model.finding import Evidence, Finding
+from flashtwin.model.job import job_of
+from flashtwin.model.step import Job, Run
+
+if TYPE_CHECKING:
+    from flashtwin.batteries.base.record import Record
+    from flashtwin.batteries.base.registry import Steps
+    from flashtwin.model.step import JobTotals
+    from flashtwin.model.target import DriveInfo
+
+NAME = "fio"
+# Characters of the names of a group's jobs in its label.
+LONGEST = 60
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """Jobs that run beside each other; `label` is that of their step."""
+
+    label: str
+    jobs: tuple[Job, ...]
+
+
+def labels(names: Sequence[Sequence[str]]) -> list[str]:
+    """The labels of groups whose jobs have these names."""
+    return [
+        f"{NAME}/{number} {'+'.join(dict.fromkeys(group))[:LONGEST]}".strip()
+        for number, group in enumerate(names, start=1)
+    ]
+
+
+def _parsed(text: str) -> tuple[Group, ...]:
+    try:
+        return tuple(
+            Group(label=str(row["label"]), jobs=tuple(map(job_of, row["jobs"])))
+            for row in json.loads(text)
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError("flashtwin fio JOBFILE --on TARGET --out DIR writes it") from error
+
+
+def _plain(groups: Sequence[Group]) -> list[dict[str, Any]]:
+    return [asdict(group) for group in groups]
+
+
+def _shown(groups: Sequence[Group | Mapping[str, Any]]) -> str:
+    return json.dumps([asdict(row) if isinstance(row, Group) else row for row in groups])
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list | tuple)
+
+
+_GROUPS = Kind(
+    name="groups of jobs as JSON", parse=_parsed, show=_shown, plain=_plain, accepts=_is_list
+)
+_LINES = Kind(
+    name="lines of text as JSON",
+    parse=lambda text: tuple(map(str, json.loads(text))),
+    show=json.dumps,
+    plain=list,
+    accepts=_is_list,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """The jobs, and the job file that they come from."""
+
+    groups: tuple[Group, ...] = parameter((), _GROUPS, "the jobs; flashtwin fio --out makes them")
+    file: tuple[str, ...] = parameter((), _LINES, "the lines of the job file that they come from")
+
+
+def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+    """Group after group."""
+    if not parameters.groups:
+        raise FlashtwinError(
+            "fio: there are no jobs",
+            hint="flashtwin fio JOBFILE --on TARGET --out DIR runs a job file",
+            exit_code=USAGE,
+        )
+    for group in parameters.groups:
+        yield Run(label=group.label, jobs=group.jobs)
+
+
+def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+    """The groups in their order; one that is too long for a budget begins all the same."""
+    return [
+        Part(title=group.label, labels=(group.label,), begins=True) for group in parameters.groups
+    ]
+
+
+def conclude(record: Record) -> list[Finding]:
+    """Of each job its speed, its requests a second and its mean latency; tails of its group."""
+    found: list[Finding] = []
+    groups = [group for group in record.parameters.groups if record.result(group.label)]
+    names = [name for group in groups for name in {job.name for job in group.jobs}]
+    for group in groups:
+        result = record.result(group.label)
+        assert result is not None, "chosen as one that has a result"
+        number = group.label.partition("/")[2]
+        for name in dict.fromkeys(job.name for job in result.jobs):
+            rows = [job for job in result.jobs if job.name == name]
+            variant = _variant(name if names.count(name) == 1 else f"{number}: {name}")
+            found += _of_job(group.label, variant, name, rows)
+        for direction, counts in result.hist.items():
+            found += _tails(group.label, _variant(number), direction, counts)
+    return found
+
+
+def _variant(text: str) -> str:
+    return text.replace("[", "(").replace("]", ")")
+
+
+def _of_job(label: str, variant: str, name: str, rows: Sequence[JobTotals]) -> list[Finding]:
+    """The copies of a job together: they run beside each other."""
+    seconds = max(row.duration_ns for row in rows) / 1e9
+    ios, moved = sum(row.ios for row in rows), sum(row.bytes for row in rows)
+    waited_ns = sum(row.ios * row.latency_mean_ns for row in rows)
+    values = (
+        ("speed", "speed", moved / seconds / 1e6 if seconds else None, "MB/s"),
+        ("iops", "requests a second", ios / seconds if seconds else None, "IOPS"),
+        ("latency", "mean latency", waited_ns / ios / 1e3 if ios else None, "us"),
+    )
+    return [
+        _finding(label, kind, variant, f"{name}, {title}", value, unit)
+        for kind, title, value, unit in values
+    ]
+
+
+def _tails(label: str, variant: str, direction: str, counts: Any) -> list[Finding]:
+    found = histogram.percentiles(counts, (99.0, 99.9)) if counts.sum() else {}
+    return [
+        _finding(
+            label,
+            f"{direction}.p{percent:g}",
+            variant,
+            f"{variant}, {direction}s, {percent:g} % are answered within",
+            value / 1e3,
+            "us",
+        )
+        for percent, value in found.items()
+    ]
+
+
+def _finding(
+    label: str, name: str, variant: str, title: str, value: float | None, unit: str
+) -> Finding:
+    return Finding(
+        battery=NAME,
+        name=name,
+        variant=variant,
+        title=title,
+        value=value,
+        unit=unit,
+        better="lower" if unit == "us" else "higher",
+        evidence=Evidence(battery=NAME, label=label, axis="cell", start=0.0, end=0.0),
+    )
+
+
+BATTERY = Battery(
+    name=NAME,
+    title="the jobs of fio job files, as flashtwin fio runs them",
+    trust="S",
+    parameters=Parameters,
+    measure=measure,
+    conclude=conclude,
+    parts=parts,
+    present="flashtwin.batteries.fio.present",
+    meanings=beside(__file__),
+)

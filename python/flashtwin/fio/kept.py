@@ -1,0 +1,318 @@
+"""fio's jobs as the steps of a run that is kept: on a simulated drive, or on files of our own.
+
+A job file becomes a request for the battery `fio`: a step for each group that a stonewall ends.
+`FilesDrive` is the drive of such steps on a path: fio itself runs a group with the options as they
+were typed (`on_files`), and its JSON and the logs that the job asks for become the step's result.
+Beside that it keeps fio's words, so that whoever began the run can print them. Invariant: what a
+step asks of `FilesDrive` is what the job file says of that group; a budget only ends it sooner.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from flashtwin import _core
+from flashtwin.batteries.fio import Group, Parameters, labels
+from flashtwin.drives.real import output, real_file, series
+from flashtwin.drives.real.jobfile import Section
+from flashtwin.drives.real.real import to_stderr
+from flashtwin.drives.twin import Twin
+from flashtwin.errors import DONE, MISS, USAGE, FlashtwinError
+from flashtwin.fio.language import lines
+from flashtwin.fio.language.errors import JobFileError
+from flashtwin.fio.language.job import FioJob, Setting, text_of
+from flashtwin.fio.language.script import typed
+from flashtwin.fio.on_files import ANSWER, Asked, Files, checked_text, move_logs, prepare
+from flashtwin.fio.plan.plan import Plan
+from flashtwin.model.histogram import BUCKETS
+from flashtwin.model.series import Counts, Series
+from flashtwin.model.step import Mark, NotPossible, Result, Run, Step
+from flashtwin.model.target import Capabilities, DriveInfo, Interrupted, Progress, Watch
+
+_NO_SERIES = "no series: fio wrote no log of its bandwidth or of single requests"
+
+
+def parameters(jobs: Sequence[FioJob], plan: Plan) -> Parameters:
+    """What the battery is asked for; refused is what a run that is kept cannot go on with."""
+    for job in jobs:
+        for name, why in (
+            ("read_iolog", "the trace is not kept with the run"),
+            ("exit_what", "a job that ends all groups leaves nothing to go on with"),
+        ):
+            if job.has(name) and (name != "exit_what" or job[name] == "all"):
+                raise JobFileError(
+                    job.line(name),
+                    f"{name} is not possible with --out: {why}",
+                    hint="leave out --out, and the answer alone is printed",
+                )
+    named = labels([[process.job.name for process in phase] for phase in plan.phases])
+    return Parameters(
+        groups=tuple(
+            Group(label=label, jobs=tuple(process.job for process in phase))
+            for label, phase in zip(named, plan.phases, strict=True)
+        ),
+        file=tuple(text_of(jobs).splitlines()),
+    )
+
+
+def jobs_of(file: Sequence[str]) -> tuple[FioJob, ...]:
+    """The jobs of a job file whose lines a run has."""
+    return typed(lines.read_text("\n".join(file), file="the run's job file"), environment={}).jobs
+
+
+class JobsTwin(Twin):
+    """A simulated drive that keeps what fio counts of the groups, for the answer."""
+
+    def __init__(self, spec: _core.Spec, *, seed: int) -> None:
+        super().__init__(spec, seed=seed)
+        self.answers: dict[str, Result] = {}
+
+    def do(self, step: Step, watch: Watch) -> Result | NotPossible:
+        """As a twin does."""
+        answer = super().do(step, watch)
+        if isinstance(answer, Result) and answer.fio:
+            self.answers[step.label] = replace(
+                answer, series=Series.empty(), xray={}, hist={}, meter={}
+            )
+        return answer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """What fio said of a group: before its JSON, the JSON, and behind it."""
+
+    before: str
+    data: dict[str, Any] | None
+    behind: str
+
+
+class FilesDrive:
+    """Files of our own under fio's jobs, which fio itself runs, group after group."""
+
+    def __init__(
+        self,
+        file: Sequence[str],
+        path: Path,
+        *,
+        asked: Asked | None = None,
+        say: Callable[[str], None] | None = None,
+        left: Sequence[real_file.Left] = (),
+    ) -> None:
+        """`file`: the lines of the job file. `left`: the files of a run that was killed."""
+        self._path, self._asked = path, asked or Asked()
+        jobs = jobs_of(file)
+        self._prepared = prepare(jobs, str(path))
+        self._files = Files(self._prepared, path, say or to_stderr, left)
+        names = [[jobs[place].name for place in phase] for phase in self._prepared.phases]
+        self._phase_of = dict(zip(labels(names), self._prepared.phases, strict=True))
+        self._info: DriveInfo | None = None
+        self._filled = False
+        self._zero_ns = 0
+        self.told: list[Told] = []
+        self.code = DONE
+        self.failed: list[FlashtwinError] = []
+
+    def open(self) -> Self:
+        """Make the files."""
+        if self._info is None:
+            self._files.open()
+            sizes = self._prepared.files
+            self._info = DriveInfo(
+                name=self._path.absolute().name or "file",
+                kind="files",
+                capacity_bytes=sum(sizes),
+                can=Capabilities(whole_drive=False, filled_first=True),
+                identity={
+                    "size_bytes": sum(sizes),
+                    "files": len(sizes),
+                    "fio": self._files.program.version,
+                    "file_system": real_file.file_system(self._files.made[0].path),
+                },
+            )
+        return self
+
+    @property
+    def info(self) -> DriveInfo:
+        """All files together."""
+        if self._info is None:
+            raise FlashtwinError("the target is not open", exit_code=USAGE)
+        return self._info
+
+    def do(self, step: Step, watch: Watch) -> Result | NotPossible:
+        """Run a group; the files are filled before the first."""
+        phase = self._phase_of.get(step.label)
+        if isinstance(step, Mark):
+            return Result(
+                label=step.label, start_ns=self._now_ns(), duration_ns=0, series=Series.empty()
+            )
+        if phase is None or not isinstance(step, Run):
+            return NotPossible(reason="these files are for the groups of one job file")
+        self._fill_once(watch)
+        for old in self._files.work.iterdir():
+            if not old.is_symlink():
+                old.unlink()
+        began_ns = self._now_ns()
+        asks = _Watched(watch, began_ns, self._now_ns)
+        jobs = [_bounded(self._prepared.jobs[place], step) for place in phase]
+        formats = ",".join(dict.fromkeys([*self._asked.formats, "json+"]))
+        words = [*self._asked.words, f"--output-format={formats}", f"--output={ANSWER}"]
+        words += ["--readonly"] if self._asked.readonly else []
+        code = self._files.fio(checked_text(jobs), words, asks.stopped)
+        said = self._files.work / ANSWER
+        text = said.read_text(errors="replace") if said.exists() else ""
+        self._answered(step, text, code)
+        if asks.number:
+            raise Interrupted(step.label)
+        return _result(step, text, self._files.work, began_ns)
+
+    def _answered(self, step: Run, text: str, code: int) -> None:
+        before, data, behind = output.divided(text)
+        self.told.append(Told(before=before, data=data, behind=behind))
+        if code not in (DONE, 128):
+            self.code = MISS
+        others = list(self._phase_of).index(step.label)
+        threads = sum(
+            int(self._prepared.jobs[place]["numjobs"])
+            for phase in self._prepared.phases[:others]
+            for place in phase
+        )
+        work = self._files.work
+        for place in range(1, len(step.jobs) + 1):
+            for kind in ("bw", "lat"):
+                for path in work.glob(f"log*_{kind}.{place}.log"):
+                    (work / f"kept_{kind}.{place}.log").hardlink_to(path)
+        self.failed += move_logs(work, self._prepared.logs, self._asked, threads)
+
+    def _fill_once(self, watch: Watch) -> None:
+        if not self._filled:
+            # Not part of the step that waits for it.
+            self._files.fill(_Watched(watch, 0, lambda: 0).stopped)
+            self._filled = True
+            self._zero_ns = time.monotonic_ns() - self._zero_ns
+
+    def resume(self, at_ns: int, again: Sequence[Step], watch: Watch) -> str:
+        """Go on with the next group; see `protocol.Resumes`."""
+        self._filled = self._files.taken and at_ns > 0
+        self._zero_ns = time.monotonic_ns() - at_ns if self._filled else at_ns
+        if self._filled:
+            return "taken up on the files that the interrupted run left"
+        return "taken up on files that were made again, filled with random data"
+
+    def host(self) -> dict[str, Any]:
+        """Where the files are and which ones; see `protocol.TellsHost`."""
+        rows = zip(self._files.made, self._prepared.files, strict=True)
+        return {"files": [real_file.left_behind(file, size) for file, size in rows]}
+
+    def close(self) -> None:
+        """Remove the files."""
+        self._files.close()
+
+    def _now_ns(self) -> int:
+        return time.monotonic_ns() - self._zero_ns
+
+
+class _Watched:
+    """A watch as fio's process is asked by: it tells SIGINT once the watch says stop."""
+
+    def __init__(self, watch: Watch, began_ns: int, now_ns: Callable[[], int]) -> None:
+        self._watch, self._began_ns, self._now_ns = watch, began_ns, now_ns
+        self.number: int | None = None
+
+    def stopped(self) -> int | None:
+        seconds = (self._now_ns() - self._began_ns) / 1e9
+        if self.number is None and not self._watch(Progress(bytes=0, drive_s=seconds)):
+            self.number = 2
+        return self.number
+
+
+def _bounded(job: FioJob, step: Run) -> FioJob:
+    """The job with the runtime that a budget leaves it."""
+    limits = [row.runtime_s for row in step.jobs if row.name == job.name]
+    runtime_us = round(min((limit for limit in limits if limit), default=0.0) * 1e6)
+    if not runtime_us or runtime_us == job["runtime"]:
+        return job
+    setting = Setting(value=runtime_us, where=job.where, text="")
+    return replace(job, settings={**job.settings, "runtime": setting})
+
+
+def _result(step: Run, text: str, directory: Path, began_ns: int) -> Result:
+    """What fio says of a group, times counted from its start."""
+    found = output.parse_output(text)
+    ramp_ns = round(max(job.ramp_s for job in step.jobs) * 1e9)
+    duration_ns = max((row.runtime_ms for row in found.rows), default=0) * series.MS + ramp_ns
+    curve, note = _series(step, found, directory)
+    broken = [f"job {row.name}: error {row.error}" for row in found.rows if row.error]
+    return Result(
+        label=step.label,
+        start_ns=began_ns,
+        duration_ns=max(duration_ns, 1),
+        series=curve,
+        jobs=tuple(series.totals_of(row.name, row) for row in found.rows),
+        hist=_hist(found.rows),
+        note="; ".join([*filter(None, [note]), *broken]) or None,
+    )
+
+
+def _hist(rows: Sequence[output.JobOutput]) -> dict[str, Counts]:
+    hist: dict[str, Counts] = {}
+    for row in rows:
+        for name, totals in row.by_direction.items():
+            if name in output.DIRECTIONS:
+                before = hist.get(name, np.zeros(BUCKETS, dtype=np.uint64))
+                hist[name] = before + series.counts_of_bins(totals.bins)
+    return hist
+
+
+def _series(step: Run, found: output.FioOutput, directory: Path) -> tuple[Series, str | None]:
+    """The series out of the logs that all jobs ask for; none where one asks for none."""
+    count = len(step.jobs)
+    # fio gives a row a thread, or one for all where they report as a group.
+    places = [[place] for place in range(count)] if len(found.rows) == count else [[*range(count)]]
+    if len(found.rows) != len(places) or any("trim" in job.rw for job in step.jobs):
+        return Series.empty(), _NO_SERIES
+    averaged = [bool(job.fio and job.fio.logs.average_ns) for job in step.jobs]
+    needed = "bw" if all(averaged) else "lat"
+    kept = {int(path.name.split(".")[1]) for path in directory.glob(f"kept_{needed}.*.log")}
+    if kept != {*range(1, count + 1)} or any(averaged) != all(averaged):
+        return Series.empty(), _NO_SERIES
+    sections, rows = [], []
+    for number, (threads, row) in enumerate(zip(places, found.rows, strict=True)):
+        name, job = f"series{number}", step.jobs[threads[0]]
+        sections.append(Section(name=name, part=0, job=job, threads=len(threads), depth=job.depth))
+        rows.append(replace(row, name=name))
+        for place in threads:
+            for path in directory.glob(f"kept_*.{place + 1}.log"):
+                (directory / path.name.replace("kept", name)).hardlink_to(path)
+    read = series.from_averages if all(averaged) else series.from_requests
+    by_name = replace(found, rows=tuple(rows))
+    measured = read(sections, by_name, directory, round(step.sample_s * 1e9))
+    return measured.series, "; ".join(measured.notes) or None
+
+
+def answer_of(told: Sequence[Told], formats: Sequence[str]) -> str:
+    """fio's words on all groups, in the formats that were asked for: one JSON object for all."""
+    text = "".join(part.before for part in told)
+    known = [part.data for part in told if part.data is not None]
+    if known and {"json", "json+"}.intersection(formats):
+        rows: list[dict[str, Any]] = []
+        for data in known:
+            first = max((int(row.get("groupid", 0)) + 1 for row in rows), default=0)
+            rows += [{**row, "groupid": int(row.get("groupid", 0)) + first} for row in data["jobs"]]
+        whole = {**known[0], **known[-1], "jobs": rows}
+        if "json+" not in formats:
+            whole = _without_bins(whole)
+        text += json.dumps(whole, indent=2) + "\n"
+    return text + "".join(part.behind.removeprefix("\n") for part in told)
+
+
+def _without_bins(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_bins(part) for name, part in value.items() if name != "bins"}
+    return [_without_bins(part) for part in value] if isinstance(value, list) else value

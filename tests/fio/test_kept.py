@@ -1,0 +1,189 @@
+"""`flashtwin fio --out`: fio's jobs as a run that is kept, on simulated drives and on files."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from flashtwin.batteries.base import registry
+from flashtwin.cli.app import app
+from flashtwin.errors import DONE, ENVIRONMENT, REFUSED, USAGE, FlashtwinError
+from flashtwin.fio.kept import FilesDrive, answer_of, jobs_of
+from flashtwin.fio.language.script import script
+from flashtwin.fio.on_files import Asked
+from flashtwin.model.step import NotPossible, Rest, Result
+from flashtwin.model.target import Interrupted, Progress
+from flashtwin.runner.conclude import again
+from flashtwin.runs.rundir import Run
+
+HAS_FIO = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
+JOBS = """
+[global]
+size=2m
+ioengine=psync
+
+[fill]
+rw=write
+bs=64k
+
+[look]
+stonewall
+rw=randread
+bs=4k
+numjobs=2
+"""
+TWIN = ("--on", "bx500-240", "--scale", "1/16", "--quiet")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "job.fio").write_text(JOBS)
+    return tmp_path
+
+
+def fio(*words: str, code: int = DONE) -> str:
+    done = CliRunner().invoke(app, ["fio", *words], prog_name="flashtwin")
+    assert done.exit_code == code, done.output
+    return done.stderr if code else done.stdout
+    return done.stdout if done.exception is None else str(done.exception)
+
+
+def words(path: Path, *more: str) -> list[str]:
+    """A command that reads a run."""
+    done = CliRunner().invoke(app, [*more, str(path)])
+    assert done.exit_code == 0, done.output
+    return done.output.split()
+
+
+def test_a_run_on_a_simulated_drive_has_a_step_a_group_and_the_same_answer(folder: Path) -> None:
+    plain = fio("job.fio", *TWIN, "--output-format=json")
+    kept = fio("job.fio", *TWIN, "--output-format=json", "--out", "run")
+    assert json.loads(kept)["jobs"] == json.loads(plain)["jobs"]
+    run = Run(folder / "run")
+    assert [step.label for step in run.steps] == ["fio/1 fill", "fio/2 look"]
+    assert run.finished and not again(run).changes
+    # Two copies read 2 MiB each.
+    assert [sum(job.bytes for job in step.jobs) >> 20 for step in run.steps] == [2, 4]
+    values = {finding.id: finding.number for finding in run.findings}
+    assert (
+        values["fio.iops[look]"] and values["fio.speed[fill]"] and values["fio.write.p99[1 fill]"]
+    )
+    command = json.loads((folder / "run" / "manifest.json").read_text())["command"]
+    assert command[:5] == ["flashtwin", "fio", "job.fio", "--on", "bx500-240"]
+    assert jobs_of(JOBS.splitlines()) == script(["job.fio"]).jobs
+    assert "[look]" in words(folder / "run", "fio", "--convert")
+    assert "finished," in words(folder / "run", "runs", "show")
+    assert fio("--resume", "run", "--quiet")
+
+
+def test_a_budget_cuts_the_group_under_way_and_leaves_out_the_rest(folder: Path) -> None:
+    endless = JOBS.replace("[fill]", "[fill]\ntime_based\nruntime=1h")
+    (folder / "job.fio").write_text(endless)
+    answer = json.loads(
+        fio("job.fio", *TWIN, "--budget", "2s", "--out", "run", "--output-format=json")
+    )
+    assert [job["jobname"] for job in answer["jobs"]] == ["fill", "look", "look"]
+    assert answer["jobs"][0]["write"]["runtime"] == 2000
+    run = Run(folder / "run")
+    (step,) = run.steps
+    assert step.cut and step.duration_ns == pytest.approx(2e9, rel=0.01)
+    (left_out,) = [one for one in run.findings if one.name == "left_out"]
+    assert left_out.note is not None and "fio/2 look" in left_out.note
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--status-interval=1s", "--out", "run"], "status-interval"),
+        (["--trace", "x.iolog", "--out", "run"], "trace"),
+        (["--exit_what=all", "--out", "run"], "exit_what"),
+    ],
+)
+def test_what_a_kept_run_cannot_have_is_refused(
+    folder: Path, more: list[str], message: str
+) -> None:
+    job = [] if "--trace" in more else ["--name=a", "--size=1m"]
+    assert message in fio(*job, *more, *TWIN, code=USAGE)
+    assert not (folder / "run").exists()
+
+
+def test_a_battery_without_jobs_says_who_makes_them() -> None:
+    battery = registry.request("fio")
+    with pytest.raises(FlashtwinError, match="there are no jobs"):
+        next(battery.battery.measure(battery.parameters, None))  # type: ignore[arg-type]
+
+
+def always(progress: Progress) -> bool:
+    return True
+
+
+@HAS_FIO
+def test_a_run_on_files_keeps_what_fio_counts_and_removes_them(folder: Path) -> None:
+    logged = JOBS.replace("[fill]", "[fill]\nwrite_bw_log=w\nlog_avg_msec=50\nrate=4m")
+    (folder / "job.fio").write_text(logged)
+    arguments = ("job.fio", "--on", "./probe.bin", "--out", "run", "--quiet")
+    answer = json.loads(fio(*arguments, "--output-format=json"))
+    assert [(job["jobname"], job["groupid"]) for job in answer["jobs"]] == [
+        ("fill", 0),
+        ("look", 1),
+        ("look", 1),
+    ]
+    assert "bins" not in json.dumps(answer)
+    assert sorted(path.name for path in folder.iterdir()) == ["job.fio", "run", "w_bw.1.log"]
+    run = Run(folder / "run")
+    assert [sum(job.bytes for job in step.jobs) >> 20 for step in run.steps] == [2, 4]
+    assert run.target["kind"] == "files" and run.target["capacity_bytes"] == 6 << 20
+    first, second = (run.result(step.step) for step in run.steps)
+    assert isinstance(first, Result) and isinstance(second, Result)
+    assert first.series.bytes.sum() == 2 << 20 and first.hist["write"].sum() == 32
+    assert not len(second.series.bytes) and second.note is not None and "no log" in second.note
+    assert str(folder) not in (folder / "run" / "manifest.json").read_text()
+    for command in (["report"], ["export", "--format", "csv", "--out", "e"], ["runs", "show"]):
+        assert words(folder / "run", *command)
+
+
+@HAS_FIO
+def test_files_are_refused_and_a_failing_job_is_told(folder: Path) -> None:
+    (folder / "there").write_text("kept")
+    assert "there already" in fio("job.fio", "--on", "./there", "--out", "r", code=REFUSED)
+    (folder / "run").write_text("no directory")
+    fio("job.fio", "--on", "./probe.bin", "--out", "run", "--quiet", code=ENVIRONMENT)
+    assert sorted(path.name for path in folder.iterdir()) == ["job.fio", "run", "there"]
+
+
+@HAS_FIO
+def test_a_run_that_was_stopped_tells_what_fio_counted_and_goes_on(folder: Path) -> None:
+    timed = JOBS.replace("[look]", "[look]\ntime_based\nruntime=1h")
+    drive = FilesDrive(timed.splitlines(), folder / "probe.bin", asked=Asked(), say=len)
+    request = registry.request("fio", {"file": timed.splitlines()})
+    assert request.parameters.file == tuple(timed.splitlines())
+    steps = {label: _step(label, timed) for label in ("fio/1 fill", "fio/2 look")}
+    try:
+        drive.open()
+        assert drive.open().info.capacity_bytes == 6 << 20
+        assert isinstance(drive.do(Rest(seconds=1.0), always), NotPossible)
+        assert isinstance(drive.do(steps["fio/1 fill"], always), Result)
+        with pytest.raises(Interrupted):
+            drive.do(steps["fio/2 look"], lambda progress: progress.drive_s < 1.0)
+    finally:
+        drive.close()
+    text = answer_of(drive.told, ["normal"])
+    assert text.count("look: (groupid=0") == 2 and "fill: (groupid=0" in text
+    assert [path.name for path in folder.iterdir()] == ["job.fio"]
+
+
+def _step(label: str, text: str) -> object:
+    from flashtwin.fio.kept import parameters
+    from flashtwin.fio.plan.files import Target
+    from flashtwin.fio.plan.plan import plan
+    from flashtwin.model.step import Run as Step
+
+    jobs = jobs_of(text.splitlines())
+    made = parameters(jobs, plan(jobs, Target(name="probe.bin", bytes=1 << 60)))
+    (group,) = [group for group in made.groups if group.label == label]
+    return Step(label=label, jobs=group.jobs)
