@@ -142,7 +142,7 @@ def test_charts(measured: ft.Run, tmp_path: Path) -> None:
     with pytest.raises(ft.FlashtwinError, match="no step nothing"):
         measured.chart("nothing")
     bare = ft.Run(stored=store(tmp_path / "a", rates=(100.0,) * 4))
-    with pytest.raises(ft.FlashtwinError, match="no step of this run is a curve"):
+    with pytest.raises(ft.FlashtwinError, match="no step of this run has a curve"):
         bare.chart()
     assert max(row["percent"] for row in bare.latency_chart().rows) == pytest.approx(100)
 

@@ -75,7 +75,7 @@ def test_time_does_not_run_backwards(twin: ft.Twin) -> None:
         twin.submit("write", 0, 4096, at_ns=999)
     with pytest.raises(ft.FlashtwinError, match="it is 1000 ns already"):
         twin.advance(to_ns=999)
-    with pytest.raises(ft.FlashtwinError, match="one of the two"):
+    with pytest.raises(ft.FlashtwinError, match="either to_ns or by_ns"):
         twin.advance()
 
 
@@ -185,7 +185,7 @@ def test_other_drives_and_values() -> None:
 @pytest.mark.parametrize(
     ("op", "offset", "said"),
     [
-        (["write", "read"], [0, 4096, 8192], "with 2 and 3 rows"),
+        (["write", "read"], [0, 4096, 8192], "differ in length: 2 and 3 rows"),
         ("write", [[0, 4096]], "one dimension"),
         ("write", [0.5], "whole numbers"),
         ("write", [-4096], "whole numbers"),

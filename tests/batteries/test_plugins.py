@@ -137,7 +137,7 @@ def test_a_loop_without_an_estimate_is_refused_before_anything_runs(tmp_path: Pa
     drive = FakeDrive()
     with pytest.raises(FlashtwinError, match="asks for more than") as refused:
         run_batteries(drive, [endless], tmp_path / "run")
-    assert "estimate itself" in str(refused.value.hint) and not drive.done
+    assert "a function `estimate`" in str(refused.value.hint) and not drive.done
 
 
 BROKEN = [

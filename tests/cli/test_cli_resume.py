@@ -228,7 +228,7 @@ def test_a_run_of_an_older_schema_says_what_to_do(
     done = run("test", "--resume", "r")
     assert done.exit_code == 2 and done.stdout == ""
     first, hint = done.stderr.splitlines()
-    older = f"begun by an older flashtwin (schema 1, now {SCHEMA}), and cannot be gone on with"
+    older = f"begun by an older flashtwin (schema 1, now {SCHEMA}), and cannot be resumed"
     assert older in first
     assert "begin it anew in another directory: flashtwin test paper; what it measured" in hint
     assert "flashtwin report, compare and export read it" in hint

@@ -76,7 +76,7 @@ def test_a_drive_that_does_not_fit_is_refused_with_the_scale_that_does(
         with pytest.raises(FlashtwinError) as found:
             make(spec)
         assert found.value.exit_code == 3
-        assert "bx500-240 takes 511 MB of memory to simulate, and 170 MB are there" in str(found)
+        assert "takes 511 MB of memory to simulate, and 170 MB are available" in str(found)
         assert found.value.hint is not None
         scale = found.value.hint.split()[1]
         assert load("bx500-240", scale=scale).memory_bytes <= there

@@ -202,7 +202,7 @@ BAD = [
     (
         "filesize=1g size=50% ioengine=null zonemode=strided zonesize=1m rw=trim",
         5,
-        "zones go on for ever",
+        "the zones never end",
         "size in bytes",
     ),
     (

@@ -167,5 +167,5 @@ def test_samples_that_do_not_fit_are_refused_before_anything_is_done(
         run_batteries(drive, [("fill", {"sample_s": "1ms"})], tmp_path / "run")
     assert found.value.exit_code == 3
     assert "the samples of the steps take about" in str(found.value)
-    assert "100 MB are there" in str(found.value) and "sample_s" in str(found.value.hint)
+    assert "100 MB are available" in str(found.value) and "sample_s" in str(found.value.hint)
     assert drive.done == [] and not (tmp_path / "run").exists()

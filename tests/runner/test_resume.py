@@ -249,9 +249,9 @@ def test_a_drive_that_answers_otherwise_is_refused(tmp_path: Path) -> None:
     begin(tmp_path / "run", Stops(at=6))
     other = Law(**{**vars(SMALL), "direct_rate": 112e6})
     error = untouched(
-        tmp_path / "run", "answers fill/1m-q1/pass-1 otherwise", 2, partial(Stops, law=other)
+        tmp_path / "run", "answers fill/1m-q1/pass-1 differently", 2, partial(Stops, law=other)
     )
-    assert "simulates it otherwise" in str(error.hint)
+    assert "simulates the drive differently" in str(error.hint)
 
 
 def test_another_drive_is_refused(tmp_path: Path) -> None:
@@ -266,7 +266,7 @@ def test_another_drive_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_finished_run_has_nothing_to_go_on_with(whole: Run) -> None:
-    untouched(whole.path, "is finished, there is nothing to go on with", 2)
+    untouched(whole.path, "is finished, there is nothing to resume", 2)
 
 
 @pytest.mark.parametrize("harm", ["newer", "older", "no journal", "cut manifest"])

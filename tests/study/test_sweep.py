@@ -133,10 +133,12 @@ def test_a_corner_that_is_no_drive_fails_alone(make_plan: Making, tmp_path: Path
     assert [one["number"] for one in kept] == [0]
     assert "failed" in page.render(done)
     with pytest.raises(
-        FlashtwinError, match=r"not one of the 2 points is a drive: drive\.capacity"
+        FlashtwinError, match=r"none of the 2 points is a valid drive: drive\.capacity"
     ):
         sweep(make_plan("op=0,0.001"), tmp_path / "none")
-    with pytest.raises(FlashtwinError, match=r"points is a drive: slc_cach\.size: unkn") as raised:
+    with pytest.raises(
+        FlashtwinError, match=r"points is a valid drive: slc_cach\.size: unkn"
+    ) as raised:
         sweep(make_plan("slc_cach.size=1GB,2GB"), tmp_path / "none")
     assert raised.value.exit_code == 2 and "slc_cache.size" in str(raised.value.hint)
     assert not (tmp_path / "none").exists()

@@ -124,7 +124,7 @@ def _lines(series: Sheet, label: str | None) -> list[tuple[str, Rows]]:
     if not lines:
         moved = any(size > 0 for size in series.values("bytes"))
         raise FlashtwinError(
-            "no step of this run is a curve" if moved else "nothing was moved in this run",
+            "no step of this run has a curve" if moved else "nothing was moved in this run",
             hint="name a step: run.chart(label)",
             exit_code=USAGE,
         )

@@ -137,7 +137,7 @@ class Twin:
     def advance(self, to_ns: int | None = None, *, by_ns: int | None = None) -> list[Completion]:
         """Go to a moment, or on by a time, and return what was done on the way, in order."""
         if (to_ns is None) == (by_ns is None):
-            raise FlashtwinError("advance goes to_ns or by_ns, one of the two", exit_code=USAGE)
+            raise FlashtwinError("advance takes either to_ns or by_ns", exit_code=USAGE)
         core = self._twin.simulation
         with _ours():
             to = to_ns if to_ns is not None else core.now_ns() + (by_ns or 0)
@@ -273,8 +273,10 @@ def _rows(*columns: ArrayLike) -> int:
         raise FlashtwinError("a column of requests has one dimension", exit_code=USAGE)
     lengths = {shape[0] for shape in shapes if shape and shape[0] != 1}
     if len(lengths) > 1:
-        told = " and ".join(map(str, sorted(lengths)))
-        raise FlashtwinError(f"columns of requests with {told} rows", exit_code=USAGE)
+        rows = " and ".join(map(str, sorted(lengths)))
+        raise FlashtwinError(
+            f"the columns of requests differ in length: {rows} rows", exit_code=USAGE
+        )
     return lengths.pop() if lengths else 1
 
 

@@ -172,8 +172,8 @@ def _check(label: Label) -> None:
         )
     if label.dies is not None and not 1 <= label.dies <= 1024:
         raise FlashtwinError(
-            f"{label.dies} dies cannot be wired up",
-            hint="dies are counted in the flash itself, not in packages; 1 to 1024",
+            f"{label.dies} dies are more or fewer than a drive can have",
+            hint="give 1 to 1024; a package of flash holds several dies",
             exit_code=USAGE,
         )
 

@@ -111,7 +111,7 @@ def load(
     """
     for text in (target, *firmware, *sets, scale or ""):
         if not is_text(text) or "\0" in text:
-            raise FlashtwinError(f"{text!a} is not text in UTF-8", hint="write it again")
+            raise FlashtwinError(f"{text!a} is not text in UTF-8", hint="give it in UTF-8")
     if sets:
         from flashtwin.catalogue import shorthand
 

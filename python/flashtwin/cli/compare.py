@@ -95,7 +95,7 @@ def _runs(words: Sequence[str]) -> list[Run]:
         if path in seen[:at]:
             raise FlashtwinError(
                 f"{found[at].path} is given twice",
-                hint="a run is the same as itself; give two runs",
+                hint="give two different runs",
                 exit_code=USAGE,
             )
     return found

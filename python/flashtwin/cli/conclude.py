@@ -43,7 +43,7 @@ def command(run: Path, write: bool, as_json: bool) -> None:
     if done.changes:
         terminal.emit(table)
     if done.unreadable:
-        terminal.say(f"what it said before cannot be read: {done.unreadable}")
+        terminal.say(f"its stored findings cannot be read: {done.unreadable}")
     total = len(done.findings)
     changed = len(done.changes)
     terminal.emit(

@@ -86,7 +86,7 @@ def _agreed(going: list[Stored], yes: bool, as_json: bool) -> None:
         return
     if as_json or not _somebody_there():
         raise FlashtwinError(
-            f"{_sum(going)} would be removed, and nobody is here to be asked",
+            f"{_sum(going)} would be removed, and there is no terminal to ask on",
             hint="--dry-run lists them, --yes removes them",
             exit_code=USAGE,
         )

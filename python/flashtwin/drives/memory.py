@@ -57,7 +57,8 @@ def require(count: int, what: str, hint: str) -> None:
     there = available_bytes()
     if there is not None and count > there:
         raise FlashtwinError(
-            f"{what} {readable_size(count, 3)} of memory, and {readable_size(there, 3)} are there",
+            f"{what} {readable_size(count, 3)} of memory,"
+            f" and {readable_size(there, 3)} are available",
             hint=hint,
             exit_code=ENVIRONMENT,
         )
@@ -80,7 +81,8 @@ def refusal(spec: Spec, *, there: int, beside: int = 0) -> FlashtwinError:
     scale = spec.scale_within(max(there - beside, 0))
     hint = f"--scale 1/{scale} fits" if scale else "no scale of this drive fits"
     return FlashtwinError(
-        f"{spec.id} takes {wanted} of memory to simulate, and {readable_size(there, 3)} are there",
+        f"{spec.id} takes {wanted} of memory to simulate,"
+        f" and {readable_size(there, 3)} are available",
         hint=f"{hint}; or end other programs, or raise the limit",
         exit_code=ENVIRONMENT,
     )

@@ -107,7 +107,9 @@ class Twin:
         """Become the drive that `save` wrote, of this spec and seed; see `protocol.Keeps`."""
         drive = _loaded(self._spec, path)
         if drive.seed != self._seed:
-            raise FlashtwinError(f"{path} is of a drive with another seed", exit_code=USAGE)
+            raise FlashtwinError(
+                f"{path} is the state of a drive with another seed", exit_code=USAGE
+            )
         self._drive, self._preparation, self._ahead = drive, None, None
 
     @property

@@ -364,7 +364,9 @@ class Files:
 
     def fill(self, stopped: Callable[[], int | None]) -> None:
         """Write all of them once; `Interrupted` where somebody stopped that."""
-        self._say("filling with random data first: a sparse file answers from nothing")
+        self._say(
+            "filling with random data first: what was never written would be read without the drive"
+        )
         self.fio(_filling(self._prepared), ["--output=fill.txt"], stopped)
         if stopped():
             raise Interrupted("the files were being filled, and nothing was measured")

@@ -101,7 +101,7 @@ def check_memory(spec: _core.Spec, plan: Plan, status_ns: int = 0) -> None:
         )
         raise FlashtwinError(
             f"the jobs take about {jobs} of memory, the drive takes {drive} to simulate, and"
-            f" {free} are there",
+            f" {free} are available",
             hint=max(parts, key=lambda hint: parts[hint]),
             exit_code=ENVIRONMENT,
         )

@@ -240,7 +240,8 @@ class Budget:
         return FlashtwinError(
             f"nothing fits into a budget of {about(self.seconds)}: the least,"
             f" {least.battery} {least.part.title}, takes about {about(takes)}{made}",
-            hint="give more, or less to do: a smaller --size or --scale, a battery's parameters",
+            hint="give a longer budget, or less to do: a smaller --size or --scale, or smaller"
+            " values of the battery's parameters",
             exit_code=USAGE,
         )
 

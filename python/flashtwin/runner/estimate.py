@@ -168,8 +168,8 @@ def _forecast(request: Request, info: DriveInfo) -> tuple[list[Step], list[Step]
         steps.append(step)
         if len(steps) > MOST_STEPS:
             raise FlashtwinError(
-                f"{request.name} asks for more than {MOST_STEPS:,} steps, whatever they tell",
-                hint="a battery whose steps depend on results has to estimate itself",
+                f"{request.name} asks for more than {MOST_STEPS:,} steps without an end",
+                hint="a battery whose steps depend on results needs a function `estimate`",
                 exit_code=USAGE,
             )
         step = _next(going, _nothing(step, info))

@@ -121,7 +121,7 @@ def _digest(path: Path, check: str) -> str:
     """
     about = os.stat(path)
     if not stat.S_ISREG(about.st_mode) or about.st_size > memory_bytes() // TABLE_SHARE:
-        raise FlashtwinError("it is no file that a drive's state would be")
+        raise FlashtwinError("it is not a file with a drive's state")
     made = hashlib.sha256(check.encode())
     with path.open("rb") as file:
         while piece := file.read(1 << 20):
@@ -159,7 +159,7 @@ def check_target(run: Path, before: Mapping[str, Any], info: DriveInfo) -> list[
     for name, was, is_ in other:
         if name not in MAY_DIFFER:
             raise FlashtwinError(
-                f"{run} cannot be gone on with: {name} of the target was {was}, now it is {is_}",
+                f"{run} cannot be resumed: {name} of the target was {was}, now it is {is_}",
                 hint=_ANEW,
                 exit_code=USAGE,
             )
@@ -199,7 +199,7 @@ class Replay:
         asked = (battery, step.label, _kind(step), _plain(detail_of(step)))
         if asked != (record.battery, record.label, record.kind, record.detail):
             raise CannotGoOnError(
-                f"{self._writer.path} cannot be gone on with: its step {number} was {record.label},"
+                f"{self._writer.path} cannot be resumed: its step {number} was {record.label},"
                 f" and this flashtwin asks for {_other(step, record)}",
                 hint=f"the battery {record.battery} has changed since; {_ANEW}",
                 exit_code=USAGE,
@@ -233,9 +233,9 @@ class Replay:
         # Tables may be packed otherwise; what they hold follows the jobs.
         if _plain(asdict(now)) != _plain(asdict(replace(record, block=None))):
             raise CannotGoOnError(
-                f"{self._writer.path} cannot be gone on with: the drive answers {record.label}"
-                " otherwise than it did",
-                hint=f"this flashtwin simulates it otherwise; {_ANEW}",
+                f"{self._writer.path} cannot be resumed: the drive answers {record.label}"
+                " differently now",
+                hint=f"this version of flashtwin simulates the drive differently; {_ANEW}",
                 exit_code=USAGE,
             )
         told(record.battery, step, False)

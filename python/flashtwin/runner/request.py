@@ -182,5 +182,5 @@ def budget_seconds(budget: str | float | None) -> float | None:
     except ValueError as error:
         raise WrongValueError("budget", budget, str(error)) from None
     if not seconds:
-        raise WrongValueError("budget", budget, "a budget is more than no time")
+        raise WrongValueError("budget", budget, "a budget has to be longer than 0 seconds")
     return seconds

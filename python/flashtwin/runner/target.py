@@ -219,7 +219,7 @@ def _twin_of(run: Run, target: Mapping[str, Any]) -> Target:
     if model != _core.MODEL:
         raise FlashtwinError(
             f"{run.path} was simulated by model {model} and this flashtwin has model"
-            f" {_core.MODEL}: a run of both would be no drive's",
+            f" {_core.MODEL}: steps of both do not belong into one run",
             hint=f"go on with the flashtwin that began it (it is {run.manifest['flashtwin']}), or"
             f" {ANEW}",
             exit_code=USAGE,

@@ -51,7 +51,7 @@ def read_plan(folder: Path) -> dict[str, Any]:
     plan = object_of(path, data)
     if plan.get("schema") != SCHEMA:
         raise FlashtwinError(
-            f"{path} has schema {plan.get('schema')!r}; this flashtwin takes up {SCHEMA}",
+            f"{path} has schema {plan.get('schema')!r}; this flashtwin resumes {SCHEMA}",
             hint=f"go on with the flashtwin that began it, or {_ANEW}",
             exit_code=ENVIRONMENT,
         )

@@ -141,7 +141,7 @@ def _judged(question: str) -> dict[str, Any]:
         return {"wrong": f"judging the runs takes more than {MOST_BYTES >> 20} MiB of memory"}
     if done.returncode != 0:
         said = done.stderr.decode(errors="replace").strip().splitlines() or ["no word of it"]
-        raise FlashtwinError(f"--where cannot be judged: {said[-1]}", exit_code=ENVIRONMENT)
+        raise FlashtwinError(f"--where cannot be evaluated: {said[-1]}", exit_code=ENVIRONMENT)
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer
 

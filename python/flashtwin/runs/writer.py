@@ -368,7 +368,7 @@ _NOT_EMPTY = "choose another directory with --out, remove this one, or go on wit
 def _checked_for_resume(run: Run) -> None:
     if run.finished:
         raise FlashtwinError(
-            f"{run.path} is finished, there is nothing to go on with",
+            f"{run.path} is finished, there is nothing to resume",
             hint=f"flashtwin report {run.path} makes its page anew",
             exit_code=USAGE,
         )
@@ -391,7 +391,7 @@ def check_schema(run: Run) -> None:
     anew = shlex.join(words) if words[:2] == ["flashtwin", "test"] else "flashtwin test"
     raise FlashtwinError(
         f"{run.path} was begun by an older flashtwin (schema {run.manifest['schema']}, now"
-        f" {SCHEMA}), and cannot be gone on with",
+        f" {SCHEMA}), and cannot be resumed",
         hint=f"begin it anew in another directory: {anew}; what it measured is kept, and"
         " flashtwin report, compare and export read it",
         exit_code=USAGE,

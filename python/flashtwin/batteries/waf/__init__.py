@@ -54,7 +54,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     """For each fill: purge, fill, rest, read, write at random, rest, read."""
     if int(info.capacity_bytes * min(parameters.fills) / 100) < MIB or parameters.size < MIB:
         raise FlashtwinError(
-            "waf: less than 1MiB to be filled or written",
+            "waf: less than 1MiB would be filled or written",
             hint=f"{info.name} has {units.show_size(info.capacity_bytes)}; set waf:size or"
             " waf:fills to more",
             exit_code=USAGE,

@@ -216,7 +216,10 @@ class Real:
     def _fill_once(self, watch: Watch) -> None:
         if self._filled:
             return
-        self._say("filling it with random data first: a sparse file answers from nothing")
+        self._say(
+            "filling it with random data first: what was never written would be read without the"
+            " drive"
+        )
         job = Job(name="fill", rw="write", block_bytes=GRAIN_BYTES, depth=8, size=self._size)
         file = job_file(
             Run(label="fill", jobs=(job,)),

@@ -173,7 +173,7 @@ class Size(_Plain):
         if match:
             percent = numbers.whole(match[1])
             if percent > 100:
-                raise BadValueError(f"{value} is more than all", hint="write 0% to 100%")
+                raise BadValueError(f"{value} is more than 100 %", hint="write 0% to 100%")
             return Percent(percent=percent)
         single(value)
         return Whole().checked(numbers.size(value, reading), value)
@@ -283,7 +283,7 @@ class Choice(_Plain):
                 hint="write the value right after the =",
             )
         raise BadValueError(
-            f"{text or 'an empty value'} is none of its values",
+            f"{text or 'an empty value'} is none of this option's values",
             hint=closest(text, (*self.words, *dict(self.others))),
         )
 

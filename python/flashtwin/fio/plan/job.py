@@ -457,7 +457,7 @@ def strides(job: FioJob, parts: Sequence[Part]) -> Strides | None:
     if any(part.endless for part in parts):
         raise JobFileError(
             job.line("zonemode"),
-            "zones go on for ever in a file of which fio's null engine knows no end",
+            "the zones never end: fio's null engine does not know how long the file is",
             hint="write size in bytes, or take another ioengine",
         )
     return Strides(

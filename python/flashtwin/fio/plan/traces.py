@@ -126,7 +126,7 @@ class Traces:
         if survey["format"] == "iolog" and not any(survey["ios"]):
             raise JobFileError(
                 _at(path, 0),
-                f"an iolog of syncs alone, which fio takes for none{_whose(job)}",
+                f"only syncs: fio does not read this as an iolog{_whose(job)}",
                 hint="add the requests that the syncs follow",
             )
         longest = max(survey["longest"])

@@ -91,7 +91,7 @@ def check_tested(limits: Limits, measures: Sequence[Measure], base: str, other: 
         one.verdict != "not measured" for one in measures if limits.of(one.finding) is not None
     ):
         raise FlashtwinError(
-            f"--fail-on tests nothing: {base} and {other} have no finding of both",
+            f"--fail-on tests nothing: {base} and {other} have no finding in common",
             hint="compare runs of the same batteries; flashtwin runs show RUN says what one has",
             exit_code=USAGE,
         )

@@ -53,7 +53,7 @@ def executor_of(jobs: int | None = None, cluster: str | None = None) -> Executor
         return Local(jobs)
     if jobs is not None:
         raise FlashtwinError(
-            "--jobs is for this machine; a cluster has the workers that it has",
+            "--jobs is for this machine; a cluster decides by itself how many workers it has",
             hint="give --jobs or --cluster",
             exit_code=USAGE,
         )

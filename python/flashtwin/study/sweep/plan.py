@@ -140,7 +140,7 @@ def resolve(
         if not refused or len(refused) == 1 or first.exit_code != USAGE:
             raise first
         raise FlashtwinError(
-            f"not one of the {len(refused)} points is a drive: {refused[0].message}",
+            f"none of the {len(refused)} points is a valid drive: {refused[0].message}",
             hint=refused[0].hint,
             exit_code=USAGE,
         ) from first
@@ -215,7 +215,7 @@ def _same(file: Path, there: dict[str, Any], told: dict[str, Any]) -> None:
     if others == ["hashes"]:
         raise FlashtwinError(
             f"the drives of the sweep in {file.parent} have changed since it began",
-            hint="their spec or this flashtwin is another; make a new sweep with another --out",
+            hint="their specs changed, or flashtwin did; make a new sweep with another --out",
             exit_code=USAGE,
         )
     raise FlashtwinError(
