@@ -73,14 +73,15 @@ CRATE_DIRECTIONS = {
     "workload": {"base"},
     "host": {"base", "workload"},
     "tables": set(),
+    "drawn": set(),
     "python": {"base", "workload", "drive", "host", "tables"},
     "soak": {"base", "nand", "ftl", "workload", "drive", "host"},
     "bench": {"base", "nand", "ftl", "workload", "drive", "host"},
-    "fuzz": {"base", "workload", "drive", "host"},
+    "fuzz": {"base", "workload", "drive", "host", "drawn"},
 }
 
-# The tests of a drive close the loop around it; its code does not.
-TESTED_WITH = {"drive": {"host", "workload"}}
+# The tests of a drive close the loop around it, those of the host draw jobs; their code does not.
+TESTED_WITH = {"drive": {"host", "workload"}, "host": {"drawn"}}
 
 MOST_LINES, MOST_COLUMNS = 800, 100
 SIZED = {".py", ".rs", ".js", ".css", ".html", ".j2"}
@@ -331,6 +332,16 @@ def test_crates_depend_downwards_only() -> None:
             allowed = {f"flashtwin-{name}" for name in directions}
             wrong += [f"{crate} [{table}]: {other}" for other in sorted(ours - allowed)]
     assert wrong == []
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda path: path.parent.name)
+def test_no_test_of_a_crate_is_left_out(manifest: Path) -> None:
+    """Where cargo is told which tests there are, each file has to stand in the one that is run."""
+    if tomllib.loads(manifest.read_text())["package"].get("autotests", True):
+        return
+    tests = manifest.parent / "tests"
+    named = set(re.findall(r"^mod (\w+);", (tests / "all.rs").read_text(), re.MULTILINE))
+    assert {path.stem for path in tests.glob("*.rs")} - {"all"} <= named
 
 
 def test_every_crate_has_a_direction_and_the_shared_lints() -> None:

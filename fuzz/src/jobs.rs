@@ -4,10 +4,11 @@
 
 use flashtwin_base::rng::Rng;
 use flashtwin_base::{Completion, Device, Nanos, Request, Status};
+use flashtwin_drawn as drawn;
 use flashtwin_host::{Flow, Phase, run};
 use flashtwin_workload::fio::{Kind, NextFile, Span, Stream};
 use flashtwin_workload::job::Problem;
-use flashtwin_workload::{Generator, Job, JobError, Mix, Order, RawJob, SECTOR_BYTES, drawn};
+use flashtwin_workload::{Generator, Job, JobError, Mix, Order, RawJob, SECTOR_BYTES};
 use serde_json::{Map, Value, json};
 
 use crate::draw::pick;

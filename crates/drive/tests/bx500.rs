@@ -1,15 +1,12 @@
 //! The reference drive's fills, from the catalogue's spec: whatever is added to the firmware, its
 //! published outcomes stay.
 
-#[path = "common/loops.rs"]
-mod loops;
-
+use crate::common::loops::{breaks_at, falls_under, go, job, rate_between};
 use std::path::PathBuf;
 
 use flashtwin_drive::{Drive, spec};
 use flashtwin_host::Outcome;
 use flashtwin_workload::ReadWrite;
-use loops::{breaks_at, falls_under, go, job, rate_between};
 
 const GB: f64 = 1e9;
 const MB: f64 = 1e6;

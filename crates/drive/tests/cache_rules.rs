@@ -1,17 +1,13 @@
 //! What a host sees of each rule of the SLC cache: which writes enter, how large it is, what
 //! happens past it, and how it comes back.
 
-mod common;
-#[path = "common/loops.rs"]
-mod loops;
-
-use common::load_with;
+use crate::common::loops::{self, falls_under, go, job, rate_between};
+use crate::common::{self, load_with};
 use flashtwin_base::Nanos;
 use flashtwin_drive::Drive;
 use flashtwin_ftl::Counters;
 use flashtwin_host::Outcome;
 use flashtwin_workload::ReadWrite;
-use loops::{falls_under, go, job, rate_between};
 
 const GB: f64 = 1e9;
 const UNIT: f64 = 4096.0;

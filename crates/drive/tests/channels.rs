@@ -1,10 +1,6 @@
 //! Dies that share a channel, against times that can be reckoned by hand.
 
-#[path = "common/asks.rs"]
-mod asks;
-mod common;
-
-use asks::{Host, UNCACHED, bus, link};
+use crate::common::asks::{Host, UNCACHED, bus, link};
 use flashtwin_base::Op;
 
 /// Two dies; every write is programmed before it is answered.

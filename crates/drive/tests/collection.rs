@@ -1,16 +1,12 @@
 //! Garbage collection as the host sees it: how it waits, what a rest brings back, and what only a
 //! secure erase does.
 
-mod common;
-#[path = "common/loops.rs"]
-mod loops;
-
-use common::load_with;
+use crate::common::loops::{go, job, rate, rest};
+use crate::common::{self, load_with};
 use flashtwin_base::{Device, Nanos, Op, Request};
 use flashtwin_drive::Drive;
 use flashtwin_host::Outcome;
 use flashtwin_workload::ReadWrite;
-use loops::{go, job, rate, rest};
 
 const MB: u64 = 1_000_000;
 

@@ -1,16 +1,11 @@
 //! A drive that compresses, against times and rates that can be reckoned by hand.
 
-#[path = "common/asks.rs"]
-mod asks;
-mod common;
-#[path = "common/loops.rs"]
-mod loops;
-
-use asks::{UNCACHED, bus, link};
+use crate::common;
+use crate::common::asks::{self, UNCACHED, bus, link};
+use crate::common::loops::{go, job, rate};
 use flashtwin_base::{Device, Nanos, Op, Request};
 use flashtwin_drive::Drive;
 use flashtwin_workload::{RawJob, ReadWrite};
-use loops::{go, job, rate};
 
 /// 44 superblocks and 9 GB.
 const SMALL: [&str; 5] = [

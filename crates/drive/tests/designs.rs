@@ -1,16 +1,13 @@
 //! The cache designs of the market, each a spec of its own in `designs/`: the shape of its fill,
 //! against the closed forms and against the rule of the design.
 
-#[path = "common/loops.rs"]
-mod loops;
-
+use crate::common::loops::{breaks_at, falls_under, go, job, rate_between, rest, rises_above};
 use std::path::PathBuf;
 
 use flashtwin_base::Nanos;
 use flashtwin_drive::{Drive, spec};
 use flashtwin_host::Outcome;
 use flashtwin_workload::ReadWrite;
-use loops::{breaks_at, falls_under, go, job, rate_between, rest, rises_above};
 
 const GB: f64 = 1e9;
 const BLOCK: u64 = 128 << 10;

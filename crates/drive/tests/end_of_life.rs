@@ -1,11 +1,7 @@
 //! Drives with a tiny endurance, written until they can only be read.
 
-#[path = "common/asks.rs"]
-mod asks;
-mod common;
-
-use asks::UNCACHED;
-use common::load_with;
+use crate::common::asks::{self, UNCACHED};
+use crate::common::{self, load_with};
 use flashtwin_base::{Device, Nanos, Op, Status};
 use flashtwin_drive::Drive;
 use flashtwin_drive::xray::COLUMNS;

@@ -1,16 +1,10 @@
 //! The engine against times that can be reckoned by hand.
 
-#[path = "common/asks.rs"]
-mod asks;
-mod common;
-#[path = "common/loops.rs"]
-mod loops;
-
-use asks::{UNCACHED, bus, link};
+use crate::common::asks::{self, UNCACHED, bus, link};
+use crate::common::loops::{go, job, rate, rest};
 use flashtwin_base::{Device, Nanos, Op, Status};
 use flashtwin_drive::Drive;
 use flashtwin_workload::ReadWrite;
-use loops::{go, job, rate, rest};
 
 /// The base without idle folding, and with no reads that overtake, unless a test says otherwise.
 fn drive(sets: &[&str]) -> Drive {

@@ -1,10 +1,6 @@
 //! Bit errors against times that can be reckoned by hand, over years of virtual rest.
 
-#[path = "common/asks.rs"]
-mod asks;
-mod common;
-
-use asks::{UNCACHED, single};
+use crate::common::asks::{self, UNCACHED, single};
 use flashtwin_base::{Device, Nanos, Op, Status};
 use flashtwin_drive::Drive;
 use flashtwin_nand::error::YEAR;

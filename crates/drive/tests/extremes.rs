@@ -1,11 +1,7 @@
 //! Values at the ends of what a spec may say: each drive lives a small life, keeps its invariants
 //! and never sticks.
 
-#[path = "common/asks.rs"]
-mod asks;
-mod common;
-
-use asks::{UNCACHED, single};
+use crate::common::asks::{self, UNCACHED, single};
 use flashtwin_base::rng::Rng;
 use flashtwin_base::{Device, Nanos, Op, Request};
 use flashtwin_drive::Drive;

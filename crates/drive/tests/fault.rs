@@ -1,8 +1,6 @@
 //! Power cuts on whole drives: what each kind of acknowledgement is worth, and what a start costs.
 
-mod common;
-
-use common::{BASE, load_with};
+use crate::common::{BASE, load_with};
 use flashtwin_base::{Completion, Device, Nanos, Op, Request, Status};
 use flashtwin_drive::Drive;
 

@@ -1,11 +1,9 @@
 //! Power cuts while superblocks of every stream are half full, and around a second tier of the
 //! cache: what a flush has answered for stays, and the drive goes on in all its streams.
 
-mod common;
-
+use crate::common::{BASE, load_with};
 use std::collections::BTreeMap;
 
-use common::{BASE, load_with};
 use flashtwin_base::rng::Rng;
 use flashtwin_base::{Completion, Device, Nanos, Op, Request, Status};
 use flashtwin_drive::Drive;

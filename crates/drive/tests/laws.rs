@@ -4,15 +4,11 @@
 //! k bits a cell, C the cache, P the native bytes free at the start less the reserve. Every rate
 //! that the laws take in is measured on the same drive, alone.
 
-mod common;
-#[path = "common/loops.rs"]
-mod loops;
-
-use common::load_with;
+use crate::common::loops::{breaks_at, falls_under, go, job, rate, rate_between, rest};
+use crate::common::{self, load_with};
 use flashtwin_base::Nanos;
 use flashtwin_drive::Drive;
 use flashtwin_workload::ReadWrite;
-use loops::{breaks_at, falls_under, go, job, rate, rate_between, rest};
 
 const GB: f64 = 1e9;
 const K: f64 = 3.0;

@@ -1,16 +1,12 @@
 //! Host link, firmware cores, TRIM's cost, FUA, secure erase and end-to-end protection against
 //! times that can be reckoned by hand.
 
-mod common;
-#[path = "common/loops.rs"]
-mod loops;
-
-use common::{BASE, load_with};
+use crate::common::loops::{go, job, rate, rest};
+use crate::common::{self, BASE, load_with};
 use flashtwin_base::{Completion, Device, Nanos, Op, Request, Status};
 use flashtwin_drive::Drive;
 use flashtwin_host::{Flow, Outcome, Phase, run};
 use flashtwin_workload::{RawJob, ReadWrite};
-use loops::{go, job, rate, rest};
 
 const COMMAND: u64 = 6_000;
 

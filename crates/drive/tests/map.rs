@@ -1,17 +1,11 @@
 //! Drives that hold only a part of their map in RAM: what a command waits for, reckoned by hand,
 //! and what a host sees of the cache's reach.
 
-#[path = "common/asks.rs"]
-mod asks;
-mod common;
-#[path = "common/loops.rs"]
-mod loops;
-
-use asks::{UNCACHED, drive};
+use crate::common::asks::{self, UNCACHED, drive};
+use crate::common::loops::{go, job, rate, rest};
 use flashtwin_base::{Device, Nanos, Op};
 use flashtwin_drive::Drive;
 use flashtwin_workload::ReadWrite;
-use loops::{go, job, rate, rest};
 
 /// Sixteen pages of 4 KiB, each the map of 4 MiB: a reach of 64 MiB.
 const SMALL: [&str; 2] = ["map.residency=demand", "map.cache=64 KiB"];

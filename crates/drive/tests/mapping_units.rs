@@ -1,14 +1,10 @@
 //! Mapping units of 4 to 64 KiB: what a write of less costs, and what crosses the link.
 
-mod common;
-#[path = "common/loops.rs"]
-mod loops;
-
-use common::load_with;
+use crate::common::loops::{go, job, rate};
+use crate::common::{self, load_with};
 use flashtwin_base::{Completion, Device, Nanos, Op, Request};
 use flashtwin_drive::Drive;
 use flashtwin_workload::ReadWrite;
-use loops::{go, job, rate};
 
 const COMMAND: u64 = 6_000;
 

@@ -5,9 +5,7 @@
 //! the hash of their results, which stand in `golden/model.txt` beside the version they were made
 //! with. Where they differ the version has to be raised, and then they may be blessed.
 
-#[path = "common/loops.rs"]
-mod loops;
-
+use crate::common::loops::{go, job, rest};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +14,6 @@ use flashtwin_drive::snapshot::MODEL;
 use flashtwin_drive::{Drive, spec};
 use flashtwin_host::Outcome;
 use flashtwin_workload::ReadWrite;
-use loops::{go, job, rest};
 use sha2::{Digest, Sha256};
 
 /// Drives that between them have every way of the cache, with and without a map in DRAM,

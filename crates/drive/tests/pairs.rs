@@ -1,11 +1,7 @@
 //! Pages that a power cut in the program of another page of their wordline tears, by cuts at known
 //! instants and times reckoned by hand.
 
-#[path = "common/asks.rs"]
-mod asks;
-mod common;
-
-use asks::{UNCACHED, link, single};
+use crate::common::asks::{self, UNCACHED, link, single};
 use flashtwin_base::{Device, Nanos, Op};
 use flashtwin_drive::Drive;
 

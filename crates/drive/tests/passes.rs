@@ -1,16 +1,11 @@
 //! Programming in two passes against times and counts that can be reckoned by hand.
 
-#[path = "common/asks.rs"]
-mod asks;
-mod common;
-#[path = "common/loops.rs"]
-mod loops;
-
-use asks::{UNCACHED, link};
+use crate::common;
+use crate::common::asks::{self, UNCACHED, link};
+use crate::common::loops::{go, job, rate, rest};
 use flashtwin_base::{Completion, Device, Nanos, Op, Request};
 use flashtwin_drive::Drive;
 use flashtwin_workload::ReadWrite;
-use loops::{go, job, rate, rest};
 
 /// Two dies, each on its own channel; superblocks of 64 wordlines.
 const DRIVE: [&str; 7] = [

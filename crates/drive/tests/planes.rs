@@ -1,16 +1,10 @@
 //! Planes that read for themselves, against rates and times that can be reckoned by hand.
 
-#[path = "common/asks.rs"]
-mod asks;
-mod common;
-#[path = "common/loops.rs"]
-mod loops;
-
-use asks::UNCACHED;
+use crate::common::asks::{self, UNCACHED};
+use crate::common::loops::{go, job, rate, rest};
 use flashtwin_base::{Completion, Device, Nanos, Op, Request};
 use flashtwin_drive::Drive;
 use flashtwin_workload::ReadWrite;
-use loops::{go, job, rate, rest};
 
 /// One die of four planes, SLC-like reads of one time, a fast link, a firmware that costs nothing.
 const DRIVE: [&str; 12] = [

@@ -1,15 +1,11 @@
 //! Energy and heat against closed forms: sums by hand, the step response of a resistance and a
 //! capacity, the rate that throttling leaves.
 
-mod common;
-#[path = "common/loops.rs"]
-mod loops;
-
-use common::{check, edit, load_with};
+use crate::common::loops::{go, job, rate, rest};
+use crate::common::{self, check, edit, load_with};
 use flashtwin_base::{Device, Nanos, Op, Request};
 use flashtwin_drive::Drive;
 use flashtwin_workload::ReadWrite;
-use loops::{go, job, rate, rest};
 
 /// Round figures, so that sums can be done by hand.
 const POWER: [&str; 7] = [

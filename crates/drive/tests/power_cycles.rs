@@ -1,16 +1,10 @@
 //! What goes on in a drive whose power was off: idle work, folding at a rate, refresh, ages.
 
-#[path = "common/asks.rs"]
-mod asks;
-mod common;
-#[path = "common/loops.rs"]
-mod loops;
-
-use asks::{UNCACHED, single};
+use crate::common::asks::{self, UNCACHED, single};
+use crate::common::loops::rest;
 use flashtwin_base::{Device, Nanos, Op, Status};
 use flashtwin_drive::Drive;
 use flashtwin_nand::error::YEAR;
-use loops::rest;
 
 fn drive(sets: &[&[&str]]) -> Drive {
     let mut drive = asks::drive(sets);

@@ -1,10 +1,6 @@
 //! Rows rebuilt from their stripes, against shares and times that can be reckoned by hand.
 
-#[path = "common/asks.rs"]
-mod asks;
-mod common;
-
-use asks::{UNCACHED, single};
+use crate::common::asks::{self, UNCACHED, single};
 use flashtwin_base::{Device, Nanos, Op, Request, Status};
 use flashtwin_drive::Drive;
 

@@ -1,15 +1,11 @@
 //! SMART data against what the simulation counts: identities between attributes, units, rounding,
 //! the formulas of endurance.
 
-mod common;
-#[path = "common/loops.rs"]
-mod loops;
-
-use common::load_with;
+use crate::common::loops::{go, job, rest};
+use crate::common::{self, load_with};
 use flashtwin_base::{Device, Nanos, Op, Request};
 use flashtwin_drive::Drive;
 use flashtwin_workload::ReadWrite;
-use loops::{go, job, rest};
 use serde_json::Value;
 
 const GIB: u64 = 1 << 30;

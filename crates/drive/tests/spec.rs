@@ -1,8 +1,6 @@
 //! Bad specs and what is said of them, as tables.
 
-mod common;
-
-use common::{BASE, check, edit};
+use crate::common::{BASE, check, edit};
 
 /// The base with one line replaced, against the errors that have to come out.
 fn one(old: &str, new: &str, expected: &[(Option<&str>, &str, &str, &str)]) {

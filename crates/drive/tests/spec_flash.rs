@@ -1,8 +1,6 @@
 //! Mistakes in how the flash is cut into superblocks, stripes and passes.
 
-mod common;
-
-use common::{check, edit};
+use crate::common::{check, edit};
 
 #[test]
 fn parity_needs_a_second_die_its_capacity_and_data_in_the_controller() {

@@ -1,11 +1,9 @@
 //! The printed form loads again, `extends` inherits, every key does something, and the published
 //! documents say what the parser does.
 
-mod common;
-
+use crate::common::{BASE, edit, load, load_with, write, write_beside};
 use std::path::PathBuf;
 
-use common::{BASE, edit, load, load_with, write, write_beside};
 use flashtwin_drive::Config;
 use flashtwin_drive::spec::{self, SpecError, docs, keys};
 

@@ -1,8 +1,6 @@
 //! Mistakes about a map that is not in DRAM, and what it takes from the flash.
 
-mod common;
-
-use common::{BASE, check, load_with};
+use crate::common::{BASE, check, load_with};
 
 fn with(section: &str) -> String {
     BASE.replacen(

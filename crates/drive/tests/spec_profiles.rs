@@ -1,8 +1,6 @@
 //! Firmware profiles and sets: what they may hold, what they change, and what is said of bad ones.
 
-mod common;
-
-use common::{BASE, check, load, load_with, write};
+use crate::common::{BASE, check, load, load_with, write};
 use flashtwin_drive::spec::{self, SpecError};
 
 #[test]

@@ -1,8 +1,6 @@
 //! What is said where values of collection, folding and wear do not go together: each rule once.
 
-mod common;
-
-use common::{BASE, check};
+use crate::common::{BASE, check};
 
 /// The base with values written over those that it has, or beside them: `("gc.low", "3")`.
 fn with(sets: &[(&str, &str)]) -> String {

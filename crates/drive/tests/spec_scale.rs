@@ -1,9 +1,6 @@
 //! `--scale`: a smaller drive with the same ratios, or a refusal that says what can be had.
 
-mod common;
-#[path = "common/loops.rs"]
-mod loops;
-
+use crate::common::loops;
 use std::path::{Path, PathBuf};
 
 use flashtwin_drive::spec::{self, Spec, SpecError};

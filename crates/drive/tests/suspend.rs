@@ -1,10 +1,6 @@
 //! Program and erase suspend against times that can be reckoned by hand.
 
-#[path = "common/asks.rs"]
-mod asks;
-mod common;
-
-use asks::{Host, UNCACHED, bus, link};
+use crate::common::asks::{Host, UNCACHED, bus, link};
 use flashtwin_base::{Device, Nanos, Op};
 
 /// Two dies, each on its own channel; superblocks of 64 granules a die; every write is programmed

@@ -1,8 +1,6 @@
 //! Compression against the plain map, against a drive without it, and against its closed forms.
 
-mod common;
-
-use common::{Bench, part, policy};
+use crate::common::{Bench, part, policy};
 use flashtwin_ftl::Policy;
 use flashtwin_ftl::layout::Mode;
 use flashtwin_ftl::policy::{CacheMode, FoldPath, Parity, Victim, WhenFull};

@@ -1,8 +1,6 @@
 //! Failing programs and erases, bad and weak blocks: no data is lost, and the books are right.
 
-mod common;
-
-use common::{Bench, part, policy};
+use crate::common::{self, Bench, part, policy};
 use flashtwin_ftl::Policy;
 use flashtwin_ftl::blocks::State;
 use flashtwin_ftl::layout::Mode;

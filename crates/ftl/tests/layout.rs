@@ -1,10 +1,8 @@
 //! Where units lie: every page row of a superblock's blocks holds one row of data or of parity.
 
-mod common;
-
+use crate::common::{UNIT, part, policy};
 use std::collections::BTreeSet;
 
-use common::{UNIT, part, policy};
 use flashtwin_ftl::layout::{Divider, Layout, Mode};
 use flashtwin_ftl::policy::Parity;
 use flashtwin_nand::{Cell, Part};

@@ -1,9 +1,7 @@
 //! A map that is read page by page: the drive against a plain map, the pages on flash against the
 //! map, and what the cache of pages costs.
 
-mod common;
-
-use common::{Bench, UNIT, part, policy, torture};
+use crate::common::{Bench, UNIT, part, policy, torture};
 use flashtwin_ftl::Policy;
 use flashtwin_ftl::blocks::State;
 use flashtwin_ftl::layout::Mode;

@@ -1,10 +1,8 @@
 //! The rows that rebuild another of their stripe, against the layout as it is written down.
 
-mod common;
-
+use crate::common::{Bench, part, policy};
 use std::collections::BTreeSet;
 
-use common::{Bench, part, policy};
 use flashtwin_ftl::layout::Mode;
 use flashtwin_ftl::policy::Parity;
 use flashtwin_nand::Cell;

@@ -1,8 +1,6 @@
 //! The firmware against a plain map, under every policy, with random writes, trims and idle times.
 
-mod common;
-
-use common::{Bench, part, policy, torture, torture_with};
+use crate::common::{Bench, part, policy, torture, torture_with};
 use flashtwin_base::Nanos;
 use flashtwin_ftl::Policy;
 use flashtwin_ftl::policy::{

@@ -6,9 +6,7 @@
 //! counts only the blocks that can hold data in the steady state: open and free ones are taken out
 //! of it.
 
-mod common;
-
-use common::{UNIT, part, policy};
+use crate::common::{UNIT, part, policy};
 use flashtwin_base::rng::Rng;
 use flashtwin_ftl::policy::{Separation, Victim};
 use flashtwin_ftl::{Ftl, NandOp, Route};

@@ -1,8 +1,6 @@
 //! Wear levelling against what it has to reach and what it may cost.
 
-mod common;
-
-use common::{Bench, part, policy};
+use crate::common::{Bench, part, policy};
 use flashtwin_ftl::Policy;
 use flashtwin_ftl::blocks::Superblock;
 use flashtwin_ftl::policy::{Levelling, Wear};

@@ -1,12 +1,10 @@
 //! The loop against closed forms, on a device with a fixed service time.
 
-mod toy;
-
+use crate::toy::{CAPACITY, START, Toy, job, run_jobs};
 use flashtwin_base::Nanos;
 use flashtwin_host::{Flow, JobTotals, Outcome, Phase, PhaseError, TICK, run};
 use flashtwin_workload::{Direction, Job, Mix, Order};
 use proptest::prelude::*;
-use toy::{CAPACITY, START, Toy, job, run_jobs};
 
 /// Little's law: rate × mean latency against the depth that was integrated.
 fn check_little(totals: &JobTotals) {

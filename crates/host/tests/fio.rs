@@ -1,13 +1,11 @@
 //! Fio's processes against closed forms and hand-reckoned times, on a device with a fixed service
 //! time.
 
-mod toy;
-
+use crate::toy::{self, CAPACITY, START, Toy};
 use flashtwin_base::Nanos;
 use flashtwin_host::fio::FioTotals;
 use flashtwin_host::{Flow, Phase, run, run_telling};
 use flashtwin_workload::{Direction, Job, RawJob};
-use toy::{CAPACITY, START, Toy};
 
 const KIB: u64 = 1024;
 

@@ -1,11 +1,9 @@
 //! When fio's processes begin that wait for others, against times reckoned by hand.
 
-mod toy;
-
+use crate::toy::{CAPACITY, START, Toy};
 use flashtwin_base::Nanos;
 use flashtwin_host::{Flow, Phase, PhaseError, run};
 use flashtwin_workload::{Job, RawJob};
-use toy::{CAPACITY, START, Toy};
 
 /// A job of so many reads, one after another, of a microsecond each.
 fn job(reads: u64, fio: &str) -> Job {

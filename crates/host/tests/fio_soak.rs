@@ -1,14 +1,13 @@
 //! Fio's processes with options drawn at random: every job ends, and what is counted agrees with
 //! what reached the device.
 
-mod toy;
-
+use crate::toy::{CAPACITY, START, Toy};
 use flashtwin_base::{Nanos, Op};
+use flashtwin_drawn as drawn;
 use flashtwin_host::{Flow, Outcome, Phase, run};
-use flashtwin_workload::{RawJob, drawn};
+use flashtwin_workload::RawJob;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use toy::{CAPACITY, START, Toy};
 
 /// Some of the values, each with its name; absent with an even chance.
 fn option(

@@ -1,14 +1,12 @@
 //! Replays of traces against closed forms, on a device with a fixed service time.
 
-mod toy;
-
+use crate::toy::{CAPACITY, START, Toy};
 use std::path::PathBuf;
 
 use flashtwin_base::{Nanos, Op};
 use flashtwin_host::fio::FioTotals;
 use flashtwin_host::{Flow, Phase, run};
 use flashtwin_workload::RawJob;
-use toy::{CAPACITY, START, Toy};
 
 const US: u64 = 1_000;
 

@@ -1,7 +1,5 @@
 //! Who asks for what: typed jobs and the addresses that they generate. Knows nothing of drives.
 
-#[cfg(feature = "drawn")]
-pub mod drawn;
 pub mod fio;
 pub mod generate;
 mod in_use;

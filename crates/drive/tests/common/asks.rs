@@ -1,11 +1,9 @@
 //! Single commands to a drive, for tests: how long each took and how it ended.
 
-#![allow(dead_code)] // Each test binary takes what it needs.
-
 use flashtwin_base::{Completion, Device, Nanos, Op, Request, Status};
 use flashtwin_drive::Drive;
 
-use super::common::{BASE, load_with};
+use super::{BASE, load_with};
 
 /// No cache: what a host writes goes to native blocks.
 pub const UNCACHED: [&str; 6] = [

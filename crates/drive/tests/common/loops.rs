@@ -1,8 +1,6 @@
 //! The loop around a drive, for tests: a job in one line, and the rate between two points of a
 //! fill.
 
-#![allow(dead_code)] // Each test binary takes what it needs.
-
 use flashtwin_base::{Device, Nanos};
 use flashtwin_drive::Drive;
 use flashtwin_host::{Flow, Outcome, Phase, run};

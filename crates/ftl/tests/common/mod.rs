@@ -6,8 +6,6 @@
 //! be where the shadow last saw it. What an operation may move is looked at when it ends,
 //! everything else whenever all of it is verified.
 
-#![allow(dead_code)] // Each test binary takes what it needs.
-
 use std::collections::{BTreeMap, VecDeque};
 
 use flashtwin_base::Nanos;

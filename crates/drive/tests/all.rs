@@ -1,0 +1,36 @@
+//! The tests of this crate in one binary: linked once, and all of them share its threads.
+
+mod bx500;
+mod cache_rules;
+mod channels;
+mod collection;
+mod common;
+mod compression;
+mod designs;
+mod end_of_life;
+mod engine;
+mod errors;
+mod extremes;
+mod fault;
+mod fault_open;
+mod laws;
+mod link;
+mod map;
+mod mapping_units;
+mod model;
+mod pairs;
+mod passes;
+mod planes;
+mod power;
+mod power_cycles;
+mod rebuild;
+mod smart;
+mod spec;
+mod spec_catalogue;
+mod spec_flash;
+mod spec_forms;
+mod spec_map;
+mod spec_profiles;
+mod spec_rules;
+mod spec_scale;
+mod suspend;

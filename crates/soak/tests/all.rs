@@ -1,0 +1,8 @@
+//! The tests of this crate in one binary: linked once, and all of them share its threads.
+
+mod campaign;
+mod campaigns;
+mod keys;
+mod properties;
+mod shadow;
+mod snapshot;
