@@ -143,12 +143,12 @@ def _misfit(value: float, spread: float, levels: Floats) -> Floats:
 
 def _traced(stays: np.ndarray[tuple[int, int], np.dtype[np.bool_]], origin: Ints, at: int) -> Ints:
     """Walk back from the cheapest end and collect the places where the level was left."""
-    found: list[int] = []
+    cuts: list[int] = []
     for index in range(origin.size - 1, 0, -1):
         if not stays[index, at]:
-            found.append(index)
+            cuts.append(index)
             at = int(origin[index])
-    return np.array(found[::-1], dtype=np.int64)
+    return np.array(cuts[::-1], dtype=np.int64)
 
 
 def _without_short(values: Floats, cuts: Ints, least: int) -> Ints:

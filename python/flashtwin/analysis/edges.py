@@ -101,10 +101,14 @@ class _Sides:
         """Log likelihood of a change at each moment, in samples since the window began."""
         index = moments.astype(np.int64)
         share = moments - index
-        (before, after), (one, other), (left, right) = self.level, self.noise, self.count
+        (before, after), (noise_before, noise_after), (left, right) = (
+            self.level,
+            self.noise,
+            self.count,
+        )
         expected = share * before + (1 - share) * after
-        variance = share * one**2 * (1 + share / left)
-        variance += (1 - share) * other**2 * (1 + (1 - share) / right)
+        variance = share * noise_before**2 * (1 + share / left)
+        variance += (1 - share) * noise_after**2 * (1 + (1 - share) / right)
         # Without the bound: a floor under all moments of a sample would outweigh a sharp peak.
         away = (self.rate[index] - expected) ** 2 / (2 * variance)
         result: Floats = -self.against[index] - 0.5 * np.log(variance) - away

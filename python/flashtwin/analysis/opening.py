@@ -130,8 +130,8 @@ def segments(of: Curve) -> Ints:
         return merged(of, boundaries(of.rate))
     bins = in_equal_bytes(of, 0.0, of.total_bytes, LONGEST)
     places = bins.bytes_at[merged(bins, boundaries(bins.rate))]
-    found = np.searchsorted(of.bytes_at, places)
-    return np.unique(found[(found > 0) & (found < len(of))]).astype(np.int64)
+    cuts = np.searchsorted(of.bytes_at, places)
+    return np.unique(cuts[(cuts > 0) & (cuts < len(of))]).astype(np.int64)
 
 
 def explained_by_line(of: Curve, cuts: Ints) -> bool:
@@ -309,8 +309,8 @@ def _lasts(of: Curve, parts: _Parts, at: int) -> bool:
         return False
     # Without the samples at the cut, which may hold some of both.
     sides = (of.rate[: max(cut - 1, 2)], of.rate[min(cut + 1, len(of) - 2) :])
-    one, other = (mean_error(side)[0] for side in sides)
-    return before - after > CERTAIN * hypot(one, other)
+    error_before, error_after = (mean_error(side)[0] for side in sides)
+    return before - after > CERTAIN * hypot(error_before, error_after)
 
 
 def _steps_down(of: Curve, parts: _Parts, at: int) -> bool:

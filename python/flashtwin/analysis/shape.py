@@ -152,11 +152,11 @@ def _stages(of: Curve, first: int, relative_noise: float) -> Stages:
     count = int(np.clip(samples // 3, min(samples, 30), BINS))
     bins = in_equal_bytes(of, start, of.total_bytes, count)
     cuts = merged(bins, boundaries(bins.rate, least=3 if count >= 60 else 2))
-    found = _without_excursions(bins, _initial(cuts, count))
-    found = _without_slopes(bins, _without_teeth(bins, found))
-    edges = _placed(of, bins, found, first, relative_noise)
+    stages = _without_excursions(bins, _initial(cuts, count))
+    stages = _without_slopes(bins, _without_teeth(bins, stages))
+    edges = _placed(of, bins, stages, first, relative_noise)
     plateaus = tuple(
-        _plateau(of, bins, stage, index, edges, first) for index, stage in enumerate(found)
+        _plateau(of, bins, stage, index, edges, first) for index, stage in enumerate(stages)
     )
     return Stages(plateaus=plateaus, edges=edges)
 
@@ -172,9 +172,9 @@ def _level(bins: Curve, stage: _Stage) -> float:
     return size / time if time > 0 else 0.0
 
 
-def _apart(one: float, other: float) -> float:
+def _apart(first: float, second: float) -> float:
     """How many times one level is the other, the larger over the smaller."""
-    return max(one, other) / max(min(one, other), 1e-9)
+    return max(first, second) / max(min(first, second), 1e-9)
 
 
 def _joined(left: _Stage, right: _Stage, *, out: _Stage | None = None) -> _Stage:
@@ -189,19 +189,19 @@ def _joined(left: _Stage, right: _Stage, *, out: _Stage | None = None) -> _Stage
     )
 
 
-def _without_excursions(bins: Curve, found: list[_Stage]) -> list[_Stage]:
+def _without_excursions(bins: Curve, stages: list[_Stage]) -> list[_Stage]:
     """Short stretches between two of one level are taken out, the shortest first."""
     while True:
         candidates = [
-            (found[i].last - found[i].first, i)
-            for i in range(1, len(found) - 1)
-            if _is_excursion(bins, found[i - 1], found[i], found[i + 1])
+            (stages[i].last - stages[i].first, i)
+            for i in range(1, len(stages) - 1)
+            if _is_excursion(bins, stages[i - 1], stages[i], stages[i + 1])
         ]
         if not candidates:
-            return found
+            return stages
         _, at = min(candidates)
-        whole = _joined(found[at - 1], found[at + 1], out=found[at])
-        found = [*found[: at - 1], whole, *found[at + 2 :]]
+        whole = _joined(stages[at - 1], stages[at + 1], out=stages[at])
+        stages = [*stages[: at - 1], whole, *stages[at + 2 :]]
 
 
 def _is_excursion(bins: Curve, left: _Stage, middle: _Stage, right: _Stage) -> bool:
@@ -210,37 +210,37 @@ def _is_excursion(bins: Curve, left: _Stage, middle: _Stage, right: _Stage) -> b
     return alike and middle.last - middle.first <= EXCURSION * shorter
 
 
-def _without_teeth(bins: Curve, found: list[_Stage]) -> list[_Stage]:
+def _without_teeth(bins: Curve, stages: list[_Stage]) -> list[_Stage]:
     """Five or more segments up and down in turn, of like length, become one plateau with teeth."""
-    levels = [_level(bins, stage) for stage in found]
+    levels = [_level(bins, stage) for stage in stages]
     turns = np.sign(np.diff(levels))
     start = 0
-    while start + TEETH <= len(found):
+    while start + TEETH <= len(stages):
         end = start + 1
-        while end < len(found) and (end == start + 1 or turns[end - 1] == -turns[end - 2]):
+        while end < len(stages) and (end == start + 1 or turns[end - 1] == -turns[end - 2]):
             end += 1
         if end - start >= TEETH:
-            run = found[start:end]
+            run = stages[start:end]
             span = (run[0].first, run[-1].last)
             teeth = (min(levels[start:end]), max(levels[start:end]))
             whole = _Stage(first=span[0], last=span[1], pieces=(span,), teeth=teeth)
-            return [*found[:start], whole, *_without_teeth(bins, found[end:])]
+            return [*stages[:start], whole, *_without_teeth(bins, stages[end:])]
         start += 1
-    return found
+    return stages
 
 
-def _without_slopes(bins: Curve, found: list[_Stage]) -> list[_Stage]:
+def _without_slopes(bins: Curve, stages: list[_Stage]) -> list[_Stage]:
     """Neighbours that pass into each other little by little are one stretch that drifts."""
     at = 0
-    while at + 1 < len(found):
-        left, right = found[at], found[at + 1]
+    while at + 1 < len(stages):
+        left, right = stages[at], stages[at + 1]
         if _parts_at_once(bins, left, right):
             at += 1
         else:
             whole = replace(_joined(left, right), sloped=True)
-            found = [*found[:at], whole, *found[at + 2 :]]
+            stages = [*stages[:at], whole, *stages[at + 2 :]]
             at = max(at - 1, 0)
-    return found
+    return stages
 
 
 def _parts_at_once(bins: Curve, left: _Stage, right: _Stage) -> bool:
@@ -253,12 +253,12 @@ def _parts_at_once(bins: Curve, left: _Stage, right: _Stage) -> bool:
 
 
 def _placed(
-    of: Curve, bins: Curve, found: list[_Stage], first: int, relative_noise: float
+    of: Curve, bins: Curve, stages: list[_Stage], first: int, relative_noise: float
 ) -> tuple[Edge, ...]:
     """Each boundary on the original samples: once roughly, once more with that as the cut."""
     start = float(of.bytes_at[first])
     edges = []
-    for left, right in pairwise(found):
+    for left, right in pairwise(stages):
         places = start + bins.bytes_at[[left.first, left.last, right.last]]
         low, cut, high = (int(np.searchsorted(of.bytes_at, place)) for place in places)
         cut, high = min(cut, len(of) - 1), min(high, len(of))

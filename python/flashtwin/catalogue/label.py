@@ -225,10 +225,10 @@ def _dies(label: Label, usual_die: int) -> tuple[int, int]:
 
 
 def _set_flash(values: _Values, label: Label, flash: _Flash) -> None:
-    said = label.dies is not None
+    known = label.dies is not None
     dies = (
         ("datasheet", "the label")
-        if said
+        if known
         else ("prior", "as many dies of a usual size as the capacity needs")
     )
     values.set("nand", "cell", label.cell, *THE_LABEL)

@@ -34,12 +34,12 @@ def raw_bytes(values: Mapping[str, str]) -> int | None:
 
 def named(sets: Iterable[str]) -> bool:
     """Whether any of these settings is a shorthand."""
-    return any(_key(one) == OP for one in sets)
+    return any(_key(setting) == OP for setting in sets)
 
 
 def plain(sets: Sequence[str]) -> list[str]:
     """The settings without the shorthands."""
-    return [one for one in sets if _key(one) != OP]
+    return [setting for setting in sets if _key(setting) != OP]
 
 
 def expanded(sets: Sequence[str], values: Mapping[str, str]) -> list[str]:
@@ -48,15 +48,19 @@ def expanded(sets: Sequence[str], values: Mapping[str, str]) -> list[str]:
     `values` are those of the spec with the plain settings. Raises `FlashtwinError` where a share is
     none, or where the capacity is set beside it.
     """
-    made = plain(sets)
-    shares = [one for one in sets if _key(one) == OP]
-    if shares and (len(shares) > 1 or any(_key(one) == "drive.capacity" for one in made)):
+    settings = plain(sets)
+    shares = [setting for setting in sets if _key(setting) == OP]
+    if shares and (
+        len(shares) > 1 or any(_key(setting) == "drive.capacity" for setting in settings)
+    ):
         raise FlashtwinError(
             "the capacity is set twice: op stands for drive.capacity",
             hint="give op or drive.capacity, once",
             exit_code=USAGE,
         )
-    return made + [f"drive.capacity={_capacity(_share(one), values)} B" for one in shares]
+    return settings + [
+        f"drive.capacity={_capacity(_share(setting), values)} B" for setting in shares
+    ]
 
 
 def _key(setting: str) -> str:

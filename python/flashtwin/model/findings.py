@@ -33,10 +33,10 @@ class Findings(Sequence[Finding]):
             return Findings(self._all[index])
         if isinstance(index, int):
             return self._all[index]
-        found = self.get(index)
-        if found is None:
+        finding = self.get(index)
+        if finding is None:
             raise KeyError(self._unknown(index))
-        return found
+        return finding
 
     def __len__(self) -> int:
         return len(self._all)
@@ -61,12 +61,12 @@ class Findings(Sequence[Finding]):
 
     def all(self, name: str) -> Findings:
         """All findings of that name: of every variant, where the name says none."""
-        exact = [one for one in self._all if one.id == name]
-        return Findings(exact or [one for one in self._all if name in one.names])
+        exact = [finding for finding in self._all if finding.id == name]
+        return Findings(exact or [finding for finding in self._all if name in finding.names])
 
     def keys(self) -> list[str]:
         """The ids, in order."""
-        return [one.id for one in self._all]
+        return [finding.id for finding in self._all]
 
     def values(self) -> list[Finding]:
         """The findings, in order."""
@@ -74,14 +74,14 @@ class Findings(Sequence[Finding]):
 
     def items(self) -> list[tuple[str, Finding]]:
         """Ids with findings, in order."""
-        return [(one.id, one) for one in self._all]
+        return [(finding.id, finding) for finding in self._all]
 
     def to_json(self) -> list[dict[str, Any]]:
         """A row each."""
-        return [one.to_json() for one in self._all]
+        return [finding.to_json() for finding in self._all]
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{one.id}={_text(one)}" for one in self._all[:4])
+        shown = ", ".join(f"{finding.id}={_text(finding)}" for finding in self._all[:4])
         more = f", … {len(self) - 4} more" if len(self) > 4 else ""
         return f"Findings({shown}{more})"
 
@@ -89,18 +89,21 @@ class Findings(Sequence[Finding]):
         """A table, for a notebook."""
         head = "".join(f"<th>{name}</th>" for name in ("finding", "value", "low", "high", "unit"))
         rows = "".join(
-            f"<tr title='{escape(one.note or '')}'><td>{escape(one.id)}</td>"
-            + "".join(f"<td>{escape(_shown(side))}</td>" for side in (one.value, one.low, one.high))
-            + f"<td>{escape(one.unit)}</td></tr>"
-            for one in self._all
+            f"<tr title='{escape(finding.note or '')}'><td>{escape(finding.id)}</td>"
+            + "".join(
+                f"<td>{escape(_shown(side))}</td>"
+                for side in (finding.value, finding.low, finding.high)
+            )
+            + f"<td>{escape(finding.unit)}</td></tr>"
+            for finding in self._all
         )
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
     def _unknown(self, name: str) -> str:
-        known = list(dict.fromkeys(one.short for one in self._all))
+        known = list(dict.fromkeys(finding.short for finding in self._all))
         near = get_close_matches(name, [*known, *self.keys()], n=3, cutoff=0.5)
-        said = f"did you mean {' or '.join(near)}" if near else f"there are {', '.join(known)}"
-        return f"no finding is called {name}; {said}"
+        meant = f"did you mean {' or '.join(near)}" if near else f"there are {', '.join(known)}"
+        return f"no finding is called {name}; {meant}"
 
 
 def _text(finding: Finding) -> str:

@@ -386,8 +386,8 @@ class Job:
 
 def job_of(fields: Mapping[str, Any]) -> Job:
     """A job as a journal has it, also an older one's, which has fewer fields."""
-    found: Job = _read(Job, fields)
-    return found
+    job: Job = _read(Job, fields)
+    return job
 
 
 def _read(kind: Any, value: Any) -> Any:

@@ -44,7 +44,9 @@ class Answered:
         answer = self.read()
         if not isinstance(answer, Result):
             return answer
-        return replace(answer, xray={}, parts=tuple(replace(one, xray={}) for one in answer.parts))
+        return replace(
+            answer, xray={}, parts=tuple(replace(part, xray={}) for part in answer.parts)
+        )
 
     @property
     def ending(self) -> str:
@@ -104,12 +106,12 @@ def completed(record: Record, findings: Sequence[Finding]) -> list[Finding]:
 
 def _first_after_failed_purge(record: Record) -> set[str]:
     """The labels of the steps that did the first work after a purge that was not possible."""
-    found: set[str] = set()
+    unerased: set[str] = set()
     waiting = False
     for step in record.steps:
         if step.kind == "purge":
             waiting = step.not_possible is not None
         elif step.kind in ("run", "fill", "chain") and waiting:
-            found.add(step.label)
+            unerased.add(step.label)
             waiting = False
-    return found
+    return unerased

@@ -54,7 +54,7 @@ class Part:
 
     def holds(self, label: str) -> bool:
         """Whether a step belongs to it."""
-        return any(label == one or label.startswith(f"{one}/") for one in self.labels)
+        return any(label == stem or label.startswith(f"{stem}/") for stem in self.labels)
 
 
 def undivided(parameters: object, info: DriveInfo) -> Sequence[Part]:
@@ -115,11 +115,14 @@ class Battery:
 
     def departures(self, parameters: Any, info: DriveInfo) -> list[str]:
         """Where it leaves the original, and what is assumed of a host that is simulated."""
-        told = self.departs(parameters, info)
+        departures = self.departs(parameters, info)
         host_us = getattr(parameters, "host_us", None)
         if info.can.host_time and host_us is not None:
-            told = [*told, f"the host takes {host_us:g} us a command (a prior, set host_us)"]
-        return told
+            departures = [
+                *departures,
+                f"the host takes {host_us:g} us a command (a prior, set host_us)",
+            ]
+        return departures
 
     def rows(self) -> list[parameter.Row]:
         """What can be set."""
@@ -172,17 +175,17 @@ def get(name: str) -> Battery:
 
 def available() -> tuple[list[Battery], list[FlashtwinError]]:
     """All batteries that can be used, and what is wrong with those of packages that cannot."""
-    found, wrong = [get(name) for name in _own()], []
+    batteries, wrong = [get(name) for name in _own()], []
     taken = set(_own())
     for point in _points():
         try:
             if point.name in taken:
                 raise _broken(point, "there is one of that name already")
-            found.append(_loaded(point))
+            batteries.append(_loaded(point))
             taken.add(point.name)
         except FlashtwinError as error:
             wrong.append(error)
-    return found, wrong
+    return batteries, wrong
 
 
 def _own() -> list[str]:

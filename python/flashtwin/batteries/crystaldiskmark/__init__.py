@@ -141,7 +141,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
 
 def conclude(record: Record) -> list[Finding]:
     """Every cell whose runs are done; a run that a budget cut counts where no other does."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for direction, cell in _grid(record.parameters):
         if record.step(_mark(cell, direction)) is None:
             continue
@@ -151,11 +151,13 @@ def conclude(record: Record) -> list[Finding]:
         whole = [(step.label, step.jobs[0]) for step in done if not step.cut]
         scoring = record.parameters.scoring
         if whole:
-            found += score(cell, direction, whole, scoring)
+            findings += score(cell, direction, whole, scoring)
         elif done:
             short = [(done[-1].label, done[-1].jobs[0])]
-            found += [one.noted("of one run") for one in score(cell, direction, short, scoring)]
-    return found
+            findings += [
+                finding.noted("of one run") for finding in score(cell, direction, short, scoring)
+            ]
+    return findings
 
 
 def _mark(cell: Cell, direction: Direction) -> str:
@@ -185,21 +187,23 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
 
 def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
     """Where this run leaves CrystalDiskMark 9."""
-    said = []
+    departures = []
     if info.can.whole_drive:
-        said.append("the test file is a range of addresses: no file system between")
+        departures.append("the test file is a range of addresses: no file system between")
     else:
-        said.append("runs through fio on Linux, not through DiskSpd on Windows")
+        departures.append("runs through fio on Linux, not through DiskSpd on Windows")
     if info.can.purge:
-        said.append("the drive is purged first" + _and_filled(parameters))
+        departures.append("the drive is purged first" + _and_filled(parameters))
     else:
         under = "the drive" if info.can.whole_drive else "the drive under the file"
-        said.append(f"{under} is as full as it is: it cannot be purged")
+        departures.append(f"{under} is as full as it is: it cannot be purged")
     if parameters.variant == "kdiskmark":
-        said.append("scores as KDiskMark: the mean, no unscored run, KiB/s / 1000, one pass a run")
+        departures.append(
+            "scores as KDiskMark: the mean, no unscored run, KiB/s / 1000, one pass a run"
+        )
     if parameters.profile == "article":
-        said.append("the BX500 article's cells, not one of the tool's own profiles")
-    return said
+        departures.append("the BX500 article's cells, not one of the tool's own profiles")
+    return departures
 
 
 def _and_filled(parameters: Parameters) -> str:

@@ -41,24 +41,24 @@ class CrystalDiskMarkPresent(Present):
         """The grid, and a table of what is no cell of it."""
         rest = [_without_cells(subject) for subject in subjects]
         others = [subject for subject in rest if subject.findings]
-        made = grid(subjects)
+        cells = grid(subjects)
         return Section(
             tables=super().section(others).tables if others else (),
-            grids=() if made is None else (made,),
+            grids=() if cells is None else (cells,),
         )
 
     def facts(self, subjects: Sequence[Subject]) -> list[Fact]:
         """The cell in which drives differ most."""
-        made = grid(subjects)
-        if made is None or len(subjects) < 2:
+        cells = grid(subjects)
+        if cells is None or len(subjects) < 2:
             return []
         names = {subject.index: subject.name for subject in subjects}
         widest: tuple[float, str, list[tuple[float, str]]] | None = None
-        for cell, way in made.places():
+        for cell, way in cells.places():
             speeds = [
                 (finding.number, names[drive])
                 for drive in names
-                if (finding := made.values.get((drive, cell.id, way, SPEED))) and finding.number
+                if (finding := cells.values.get((drive, cell.id, way, SPEED))) and finding.number
             ]
             if len(speeds) > 1:
                 ratio = max(speeds)[0] / min(speeds)[0]
@@ -105,7 +105,11 @@ def _cell(name: str) -> Cell:
 
 
 def _without_cells(subject: Subject) -> Subject:
-    rest = [one for one in subject.findings if one.name not in NAMES or one.number is None]
+    rest = [
+        finding
+        for finding in subject.findings
+        if finding.name not in NAMES or finding.number is None
+    ]
     return replace(subject, findings=Findings(rest))
 
 

@@ -236,7 +236,7 @@ def _of_a_part(findings: list[Finding], number: int, step: Answered) -> list[Fin
 
     Without a first plateau that ends there may be a cache of any size beyond what was written.
     """
-    edge = next(one for one in findings if one.name == name_of("cache_size", number))
+    edge = next(finding for finding in findings if finding.name == name_of("cache_size", number))
     whole = {name_of(name, number) for name in WHOLE}
     lacking = f"not found: {step.ending}"
     return [

@@ -90,14 +90,14 @@ def _why_nothing(of: Curve) -> str | None:
 def _nothing(of: Curve, write: Writer, reason: str) -> list[Finding]:
     """Every finding without a value but what can be counted from a few samples."""
 
-    def one(name: str) -> Finding:
+    def without_value(name: str) -> Finding:
         if name not in COUNTED or of.total_bytes <= 0:
             return write.missing(name, reason)
         value = of.total_s if name == "duration" else of.total_bytes / of.total_s
         exact = Estimate(value=value, low=None, high=None)
         return write.value(name, exact, 0.0, of.total_bytes, f"no interval: {reason}")
 
-    return [one(name) for name in (TITLES if write.pass_number == 1 else LATER_TITLES)]
+    return [without_value(name) for name in (TITLES if write.pass_number == 1 else LATER_TITLES)]
 
 
 def _cache_size(of: Curve, shape: Shape, write: Writer, target: Target) -> Finding:

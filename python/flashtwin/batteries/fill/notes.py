@@ -72,11 +72,11 @@ def raw_from_capacity(capacity_bytes: int) -> int:
 def presence(share: Estimate, bits: int) -> Presence:
     """Whether an end at this share of the raw flash is that of 1/`bits` of the cells."""
     low, high = HELD_BACK / bits, BEYOND / bits
-    one = share.value if share.low is None else share.low
-    other = share.value if share.high is None else share.high
-    if low <= one and other <= high:
+    least = share.value if share.low is None else share.low
+    most = share.value if share.high is None else share.high
+    if low <= least and most <= high:
         return "present"
-    return "absent" if other < low or one > high else "undecided"
+    return "absent" if most < low or least > high else "undecided"
 
 
 def third_note(share: Estimate, target: Target) -> str:
@@ -151,12 +151,12 @@ def second_tier(shape: Shape, target: Target) -> str | None:
 def bursts(shape: Shape) -> str | None:
     """Stretches in mid-plateau that are faster, as when a cache is armed a second time."""
     bursts = [burst for plateau in shape.plateaus for burst in plateau.excursions]
-    said = [
+    faster = [
         f"faster ({mbs(burst.rate)}) from {gb(burst.start)} to {gb(burst.end)}"
         for burst in bursts
         if burst.faster
     ]
-    return sentence(said[:3])
+    return sentence(faster[:3])
 
 
 def unfinished(of: Curve, target: Target) -> str:
@@ -225,5 +225,5 @@ def mbs(rate: float) -> str:
 
 def sentence(parts: Iterable[str | None]) -> str | None:
     """Notes joined by semicolons, without the empty ones."""
-    said = [part for part in parts if part]
-    return "; ".join(said) if said else None
+    notes = [part for part in parts if part]
+    return "; ".join(notes) if notes else None

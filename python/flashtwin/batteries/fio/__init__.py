@@ -112,7 +112,7 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
 
 def conclude(record: Record) -> list[Finding]:
     """Of each job its speed, its requests a second and its mean latency; tails of its group."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     groups = [group for group in record.parameters.groups if record.result(group.label)]
     names = [name for group in groups for name in {job.name for job in group.jobs}]
     for group in groups:
@@ -122,10 +122,10 @@ def conclude(record: Record) -> list[Finding]:
         for name in dict.fromkeys(job.name for job in result.jobs):
             rows = [job for job in result.jobs if job.name == name]
             variant = _variant(name if names.count(name) == 1 else f"{number}: {name}")
-            found += _of_job(group.label, variant, name, rows)
+            findings += _of_job(group.label, variant, name, rows)
         for direction, counts in result.hist.items():
-            found += _tails(group.label, _variant(number), direction, counts)
-    return found
+            findings += _tails(group.label, _variant(number), direction, counts)
+    return findings
 
 
 def _variant(text: str) -> str:
@@ -149,7 +149,7 @@ def _of_job(label: str, variant: str, name: str, rows: Sequence[JobTotals]) -> l
 
 
 def _tails(label: str, variant: str, direction: str, counts: Any) -> list[Finding]:
-    found = histogram.percentiles(counts, (99.0, 99.9)) if counts.sum() else {}
+    latencies = histogram.percentiles(counts, (99.0, 99.9)) if counts.sum() else {}
     return [
         _finding(
             label,
@@ -159,7 +159,7 @@ def _tails(label: str, variant: str, direction: str, counts: Any) -> list[Findin
             value / 1e3,
             "us",
         )
-        for percent, value in found.items()
+        for percent, value in latencies.items()
     ]
 
 

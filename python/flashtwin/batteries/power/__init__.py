@@ -69,8 +69,8 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
             hint="set power:size to 1GB or more",
             exit_code=USAGE,
         )
-    there = yield Ask(label=METER, of="power")
-    if isinstance(there, NotPossible):
+    meter = yield Ask(label=METER, of="power")
+    if isinstance(meter, NotPossible):
         return
     yield Purge(label="power/purge")
     for name, step in _work(parameters, info, size).items():
@@ -81,10 +81,10 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
 
 def conclude(record: Record) -> list[Finding]:
     """The findings of every step that a meter watched; or why there was no meter."""
-    there = record.answer(METER)
-    if isinstance(there, NotPossible):
+    meter = record.answer(METER)
+    if isinstance(meter, NotPossible):
         return [
-            Finding(battery=NAME, name="", title="Power", value=None, unit="W", note=there.reason)
+            Finding(battery=NAME, name="", title="Power", value=None, unit="W", note=meter.reason)
         ]
     findings: list[Finding] = []
     work = _work(record.parameters, record.info, _size(record.parameters, record.info))

@@ -59,8 +59,8 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
             " waf:fills to more",
             exit_code=USAGE,
         )
-    there = yield Ask(label=SMART, of="smart")
-    if isinstance(there, NotPossible):
+    smart = yield Ask(label=SMART, of="smart")
+    if isinstance(smart, NotPossible):
         return
     for percent in parameters.fills:
         name = f"{NAME}/{percent:g}"
@@ -86,9 +86,9 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
 
 def conclude(record: Record) -> list[Finding]:
     """A finding for each fill that is over; or why there are no SMART data."""
-    there = record.answer(SMART)
-    if isinstance(there, NotPossible):
-        return [_finding("", "Write amplification", there, there)]
+    smart = record.answer(SMART)
+    if isinstance(smart, NotPossible):
+        return [_finding("", "Write amplification", smart, smart)]
     findings = []
     for percent in record.parameters.fills:
         name = f"{NAME}/{percent:g}"

@@ -14,22 +14,26 @@ class WafPresent(Present):
 
     def phases(self, subject: Subject) -> list[Phase]:
         """Of each fill: the rest before, the random writes, and the rest after them."""
-        found = {}
+        phases = {}
         for percent in subject.parameters(Parameters).fills:
             group = f"{NAME}/{percent:g}"
             for name, title in (("settle", "rest before"), ("write", "write"), ("rest", "rest")):
-                found[f"{group}/{name}"] = Phase(
+                phases[f"{group}/{name}"] = Phase(
                     label=f"{group}/{name}",
                     group=group,
                     group_title=f"Random writes, {percent:g} % full",
                     name=name,
                     title=title,
                 )
-        return [found[label] for label in subject.labels if label in found]
+        return [phases[label] for label in subject.labels if label in phases]
 
     def columns(self, subject: Subject) -> list[Column]:
         """The fullest drive that was measured, where it is highest."""
-        measured = [one for one in subject.findings if not one.name and one.number is not None]
+        measured = [
+            finding
+            for finding in subject.findings
+            if not finding.name and finding.number is not None
+        ]
         last = measured[-1] if measured else None
         return [Column(title="WAF", finding=last, better="lower")]
 
