@@ -13,7 +13,7 @@ from shapes import fill, pulses
 
 from flashtwin.analysis import changepoints
 from flashtwin.analysis.changepoints import CAP, boundaries, logs, merged, noise, slowness
-from flashtwin.analysis.curve import Curve, Floats, curve
+from flashtwin.analysis.curve import Curve, Floats, curve_of
 from flashtwin.analysis.opening import segments
 
 
@@ -87,16 +87,16 @@ def test_noise_is_that_of_neighbours(scatter: float) -> None:
 
 
 def test_slow_waves_are_told_from_noise() -> None:
-    quick = logs(np.asarray(curve_of(0.0).rate))
-    slow = logs(np.asarray(curve_of(0.8).rate))
+    quick = logs(np.asarray(waves_of(0.0).rate))
+    slow = logs(np.asarray(waves_of(0.8).rate))
     assert slowness(quick) < 1.6
     assert slowness(slow) > 4
     assert slowness(np.zeros(10)) == slowness(np.ones(1000)) == 1.0
 
 
-def curve_of(memory: float) -> Curve:
+def waves_of(memory: float) -> Curve:
     series = fill((461, 24), (111, 240), noise=0.05, memory=memory)
-    return curve(series.t_ns, series.dt_ns, series.bytes_)
+    return curve_of(series.t_ns, series.dt_ns, series.bytes_)
 
 
 def test_short_excursions_make_no_segment() -> None:
@@ -115,7 +115,7 @@ def test_segments_have_the_least_length() -> None:
 
 def test_like_plateaus_are_merged_and_unlike_ones_are_not() -> None:
     series = fill((461, 24), (111, 100), (105, 170), (81, 240), noise=0.01)
-    of = curve(series.t_ns, series.dt_ns, series.bytes_)
+    of = curve_of(series.t_ns, series.dt_ns, series.bytes_)
     assert len(boundaries(of.rate)) == 3
     kept = merged(of, boundaries(of.rate))
     assert [round(of.bytes_at[cut] / 1e9) for cut in kept] == [24, 170]
@@ -132,7 +132,7 @@ def test_any_series_has_boundaries_inside(values: list[float]) -> None:
 
 def test_long_series_are_cut_at_the_same_bytes() -> None:
     series = fill((461, 24), (111, 192), (81, 240), sample_s=0.1, factor=pulses(0.0, 0.3, 9))
-    of = curve(series.t_ns, series.dt_ns, series.bytes_)
+    of = curve_of(series.t_ns, series.dt_ns, series.bytes_)
     assert len(of) > changepoints.LONGEST
     places = of.bytes_at[segments(of)] / 1e9
     assert places == pytest.approx([24, 192], abs=0.1)
@@ -140,7 +140,7 @@ def test_long_series_are_cut_at_the_same_bytes() -> None:
 
 def test_a_first_plateau_of_the_smallest_visible_size_is_seen() -> None:
     flat = fill((480, 240), noise=0.05)
-    of = curve(flat.t_ns, flat.dt_ns, flat.bytes_)
+    of = curve_of(flat.t_ns, flat.dt_ns, flat.bytes_)
     least = changepoints.smallest_visible(of) / 1e9
     seen = fill((600, 1.3 * least), (480, 240), noise=0.05)
-    assert segments(curve(seen.t_ns, seen.dt_ns, seen.bytes_)).size > 0
+    assert segments(curve_of(seen.t_ns, seen.dt_ns, seen.bytes_)).size > 0

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from shapes import GB, fill
 
-from flashtwin.analysis.curve import Curve, curve
+from flashtwin.analysis.curve import Curve, curve_of
 from flashtwin.analysis.edges import Edge, locate
 
 
 def edge_of(end: float, noise: float, seed: int = 1) -> tuple[Edge, Curve]:
     series = fill((461, end), (111, 60), noise=noise, seed=seed)
-    of = curve(series.t_ns, series.dt_ns, series.bytes_)
+    of = curve_of(series.t_ns, series.dt_ns, series.bytes_)
     cut = int(np.searchsorted(of.bytes_at, end * GB))
     return locate(of, 0, cut, len(of), noise), of
 
@@ -26,7 +26,7 @@ def test_without_noise_the_place_is_exact(end: float) -> None:
 @pytest.mark.parametrize("off", [-2, -1, 0, 1, 2])
 def test_a_cut_that_is_a_little_off_is_mended(off: int) -> None:
     series = fill((461, 24), (111, 60), noise=0.03)
-    of = curve(series.t_ns, series.dt_ns, series.bytes_)
+    of = curve_of(series.t_ns, series.dt_ns, series.bytes_)
     cut = int(np.searchsorted(of.bytes_at, 24 * GB)) + off
     assert locate(of, 0, cut, len(of), 0.03).place.value == pytest.approx(24 * GB, abs=0.02 * GB)
 
@@ -60,7 +60,7 @@ def test_an_odd_sample_at_the_edge_is_taken_in_whole() -> None:
 
 def test_stalls_elsewhere_do_not_move_the_place() -> None:
     series = fill((461, 24), (111, 60), noise=0.02)
-    of = curve(series.t_ns, series.dt_ns, series.bytes_)
+    of = curve_of(series.t_ns, series.dt_ns, series.bytes_)
     rate = of.size.copy()
     rate[[20, 50, 80, 140, 150, 180]] = 0.0
     stalled = Curve(dt=of.dt, size=rate)
@@ -78,6 +78,6 @@ def test_two_samples_say_only_that_it_is_in_them() -> None:
 
 def test_rising_edges_are_placed_as_well() -> None:
     series = fill((111, 24), (461, 60), noise=0.01)
-    of = curve(series.t_ns, series.dt_ns, series.bytes_)
+    of = curve_of(series.t_ns, series.dt_ns, series.bytes_)
     cut = int(np.searchsorted(of.bytes_at, 24 * GB))
     assert locate(of, 0, cut, len(of), 0.01).place.value == pytest.approx(24 * GB, abs=0.01 * GB)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from flashtwin.analysis.curve import curve
+from flashtwin.analysis.curve import curve_of
 from flashtwin.analysis.shape import Shape, shape_of
 from flashtwin.catalogue.loader import check, load
 from flashtwin.drives.twin import Twin
@@ -58,7 +58,7 @@ def fill(name: str, scale: int) -> Shape:
     answer = drive.do(Run(label="fill", jobs=(job,), sample_s=0.5 / scale), lambda _: True)
     assert isinstance(answer, Result)
     written = answer.series
-    return shape_of(curve(written.t_ns, written.dt_ns, written.bytes))
+    return shape_of(curve_of(written.t_ns, written.dt_ns, written.bytes))
 
 
 def test_every_design_has_a_promise() -> None:

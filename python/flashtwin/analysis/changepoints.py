@@ -166,14 +166,14 @@ def _without_short(values: Floats, cuts: Ints, least: int) -> Ints:
     return np.array(edges[1:-1], dtype=np.int64)
 
 
-def merged(of: Curve, cuts: Ints, *, effect: float = EFFECT) -> Ints:
+def merged(curve: Curve, cuts: Ints, *, effect: float = EFFECT) -> Ints:
     """Cuts without those whose sides differ by less than `effect`; the least different go first.
 
     A side's level is bytes over time, so a joined segment is judged anew by all that it holds.
     """
-    edges = np.concatenate(([0], cuts, [len(of)]))
+    edges = np.concatenate(([0], cuts, [len(curve)]))
     while edges.size > 2:
-        level = np.diff(of.bytes_at[edges]) / np.diff(of.time_at[edges])
+        level = np.diff(curve.bytes_at[edges]) / np.diff(curve.time_at[edges])
         contrast = np.abs(np.diff(np.log(np.maximum(level, 1e-9))))
         least = int(contrast.argmin())
         if contrast[least] >= np.log(effect):
@@ -182,18 +182,18 @@ def merged(of: Curve, cuts: Ints, *, effect: float = EFFECT) -> Ints:
     return edges[1:-1].astype(np.int64)
 
 
-def smallest_visible(of: Curve, *, contrast: float = 1.25, penalty: float = PENALTY) -> float:
+def smallest_visible(curve: Curve, *, contrast: float = 1.25, penalty: float = PENALTY) -> float:
     """Bytes that a first plateau `contrast` times faster than the rest must hold to be seen.
 
     For a series without an end of a first plateau: all scatter upwards then stands against one.
     """
-    if len(of) < 2 or of.total_bytes <= 0:
-        return of.total_bytes
-    values = logs(of.rate)
+    if len(curve) < 2 or curve.total_bytes <= 0:
+        return curve.total_bytes
+    values = logs(curve.rate)
     middle, high = np.quantile(values, (0.5, 0.95))
     whole = float(high - middle) / NORMAL_95
     spread = max(noise(values) * float(np.sqrt(slowness(values))), whole, NOISE_LEAST)
     gain = min((np.log(contrast) / spread) ** 2, CAP)
-    samples = int(np.floor(penalty * np.log(len(of)) / gain)) + 1
-    usual = float(np.median(of.rate[of.rate > 0])) * float(np.median(of.dt))
-    return min(max(samples, 2) * usual * contrast, of.total_bytes)
+    samples = int(np.floor(penalty * np.log(len(curve)) / gain)) + 1
+    usual = float(np.median(curve.rate[curve.rate > 0])) * float(np.median(curve.dt))
+    return min(max(samples, 2) * usual * contrast, curve.total_bytes)

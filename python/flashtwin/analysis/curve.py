@@ -80,7 +80,7 @@ class Curve:
         return (end - start) / seconds if seconds > 0 else 0.0
 
 
-def curve(t_ns: ArrayLike, dt_ns: ArrayLike, bytes_: ArrayLike) -> Curve:
+def curve_of(t_ns: ArrayLike, dt_ns: ArrayLike, bytes_: ArrayLike) -> Curve:
     """Samples in the order of time, gaps filled with stalls, remainders joined to a neighbour."""
     start, length, size = (np.asarray(column, dtype=np.float64) for column in (t_ns, dt_ns, bytes_))
     if not start.shape == length.shape == size.shape or start.ndim != 1:
@@ -126,15 +126,15 @@ def _joined(length: Floats, size: Floats, usual: float) -> tuple[Floats, Floats]
     return joined_length, joined_size
 
 
-def in_equal_bytes(of: Curve, first: float, last: float, count: int) -> Curve:
+def in_equal_bytes(curve: Curve, first: float, last: float, count: int) -> Curve:
     """The stretch from `first` to `last` bytes in `count` bins of equal bytes.
 
     A saw-tooth or a stall shorter than a bin averages out here, and a bin weighs what it wrote.
     """
     edges = np.linspace(first, last, count + 1)
-    moments = of.seconds_to(edges)
+    moments = curve.seconds_to(edges)
     # The last edge takes a stall at the very end along, which no byte follows.
-    if last >= of.total_bytes:
-        moments[-1] = of.total_s
+    if last >= curve.total_bytes:
+        moments[-1] = curve.total_s
     seconds = np.maximum(np.diff(moments), 1e-9)
     return Curve(dt=seconds, size=np.diff(edges))

@@ -47,12 +47,12 @@ class Edge:
     after: int
 
 
-def locate(of: Curve, first: int, cut: int, last: int, relative_noise: float) -> Edge:
+def locate(curve: Curve, first: int, cut: int, last: int, relative_noise: float) -> Edge:
     """The change near `cut` between the segments [first, cut) and [cut, last)."""
     low, high = max(first, cut - WINDOW), min(last, cut + WINDOW)
     if high - low < 3:
-        return _unresolved(of, cut)
-    sides = _Sides.of(of.rate[low:high], cut - low, relative_noise)
+        return _unresolved(curve, cut)
+    sides = _Sides.of(curve.rate[low:high], cut - low, relative_noise)
     grid = 1.0 + (np.arange((high - low - 2) * COARSE) + 0.5) / COARSE
     rough = _quantiles(grid, sides.weight(grid), (1e-7, 1 - 1e-7))
     begin = max(1.0, rough[0] - 1.5 / COARSE)
@@ -60,8 +60,8 @@ def locate(of: Curve, first: int, cut: int, last: int, relative_noise: float) ->
     grid = np.linspace(begin, end, FINE)
     tail = (1 - CONFIDENCE) / 2
     moments = _quantiles(grid, sides.weight(grid), (tail, 0.5, 1 - tail))
-    places = _in_bytes(of, low, sides, moments)
-    return _finished(of, low, sides, int(moments[1]), places)
+    places = _in_bytes(curve, low, sides, moments)
+    return _finished(curve, low, sides, int(moments[1]), places)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,31 +150,34 @@ def _quantiles(grid: Floats, weight: Floats, shares: tuple[float, ...]) -> Float
     return result
 
 
-def _in_bytes(of: Curve, low: int, sides: _Sides, moments: Floats) -> Floats:
+def _in_bytes(curve: Curve, low: int, sides: _Sides, moments: Floats) -> Floats:
     """Places in bytes: the part of the mixed sample that was written before the change."""
     index = moments.astype(np.int64)
     share = moments - index
     before, after = sides.level
     whole = share * before + (1 - share) * after
     part = np.divide(share * before, whole, out=share.copy(), where=whole > 0)
-    result: Floats = of.bytes_at[low + index] + of.size[low + index] * part.clip(0.0, 1.0)
+    result: Floats = curve.bytes_at[low + index] + curve.size[low + index] * part.clip(0.0, 1.0)
     return result
 
 
-def _finished(of: Curve, low: int, sides: _Sides, middle: int, places: Floats) -> Edge:
+def _finished(curve: Curve, low: int, sides: _Sides, middle: int, places: Floats) -> Edge:
     """The edge, widened where the samples about it show a slope instead of a step."""
     before, after = sides.level
     first, last = _between(sides, middle, before, after)
     start, value, end = (float(place) for place in places)
     if last - first >= 2:
-        start = min(start, float(of.bytes_at[low + first]))
-        end = max(end, float(of.bytes_at[low + last]))
+        start = min(start, float(curve.bytes_at[low + first]))
+        end = max(end, float(curve.bytes_at[low + last]))
     for odd in _unreadable(low, sides, middle):
-        start, end = min(start, float(of.bytes_at[odd])), max(end, float(of.bytes_at[odd + 1]))
+        start, end = (
+            min(start, float(curve.bytes_at[odd])),
+            max(end, float(curve.bytes_at[odd + 1])),
+        )
     return Edge(
         place=Estimate(value=value, low=start, high=end),
-        before=int(np.searchsorted(of.bytes_at, start, side="right")) - 1,
-        after=min(int(np.searchsorted(of.bytes_at, end, side="left")), len(of)),
+        before=int(np.searchsorted(curve.bytes_at, start, side="right")) - 1,
+        after=min(int(np.searchsorted(curve.bytes_at, end, side="left")), len(curve)),
     )
 
 
@@ -204,10 +207,12 @@ def _unreadable(low: int, sides: _Sides, middle: int) -> list[int]:
     return [low + i for i in near if not lower - under <= sides.rate[i] <= upper + over]
 
 
-def _unresolved(of: Curve, cut: int) -> Edge:
+def _unresolved(curve: Curve, cut: int) -> Edge:
     """Two samples and a change somewhere in them: all that can be said is that it is in them."""
-    low, high = max(cut - 1, 0), min(cut + 1, len(of))
+    low, high = max(cut - 1, 0), min(cut + 1, len(curve))
     place = Estimate(
-        value=float(of.bytes_at[cut]), low=float(of.bytes_at[low]), high=float(of.bytes_at[high])
+        value=float(curve.bytes_at[cut]),
+        low=float(curve.bytes_at[low]),
+        high=float(curve.bytes_at[high]),
     )
     return Edge(place=place, before=cut, after=cut)

@@ -144,18 +144,18 @@ def _wallis(freedom: float) -> float:
     return below * float(np.sqrt(np.pi / (2.0 * freedom))) / series
 
 
-def speed(of: Curve, pieces: list[tuple[int, int]]) -> Estimate | None:
+def speed(curve: Curve, pieces: list[tuple[int, int]]) -> Estimate | None:
     """Bytes over time of the samples in `pieces` (first, one past the last), with its interval."""
     ranges = [np.arange(a, b, dtype=np.int64) for a, b in pieces if b > a]
     if not ranges:
         return None
     index = np.concatenate(ranges)
-    seconds = float(of.dt[index].sum())
-    value = float(of.size[index].sum()) / seconds
+    seconds = float(curve.dt[index].sum())
+    value = float(curve.size[index].sum()) / seconds
     if index.size < 2:
         return Estimate(value=value, low=None, high=None)
     # What a sample holds beyond its share: the error of a ratio of sums, samples unequal or not.
-    beyond = of.size[index] - value * of.dt[index]
+    beyond = curve.size[index] - value * curve.dt[index]
     error, freedom = mean_error(beyond)
     reach = half_width(error * index.size / seconds, freedom)
     return Estimate(value=value, low=max(value - reach, 0.0), high=value + reach)

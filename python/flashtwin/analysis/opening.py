@@ -81,67 +81,67 @@ class _Parts:
         return int(self.size.size)
 
 
-def opening(of: Curve) -> Opening:
+def opening(curve: Curve) -> Opening:
     """The verdict on how the series begins."""
-    short = _short_head(of)
+    short = _short_head(curve)
     if short > 0:
-        last = min(len(of), short + 1 + FEW)
+        last = min(len(curve), short + 1 + FEW)
         return Opening(verdict="edge", first=0, cut=short, end=short, last=last)
-    cuts = segments(of)
+    cuts = segments(curve)
     if cuts.size == 0:
         return Opening(verdict="flat")
-    edges = np.concatenate(([0], cuts, [len(of)])).astype(np.int64)
-    size, time = np.diff(of.bytes_at[edges]), np.diff(of.time_at[edges])
-    read = _read(of, _Parts(edges=edges, size=size, level=size / time))
-    if read.verdict == "edge" and explained_by_line(of, cuts):
-        return Opening(verdict=_without_step(of))
+    edges = np.concatenate(([0], cuts, [len(curve)])).astype(np.int64)
+    size, time = np.diff(curve.bytes_at[edges]), np.diff(curve.time_at[edges])
+    read = _read(curve, _Parts(edges=edges, size=size, level=size / time))
+    if read.verdict == "edge" and explained_by_line(curve, cuts):
+        return Opening(verdict=_without_step(curve))
     return read
 
 
-def _short_head(of: Curve) -> int:
+def _short_head(curve: Curve) -> int:
     """Samples of a first plateau too short for a segment: faster than every later sample; else 0.
 
     That two samples in particular are the fastest by chance has a probability of 2 / n^2.
     """
-    if len(of) < FEW:
+    if len(curve) < FEW:
         return 0
     for count in (3, 2):
         # The sample after it may hold the end of the plateau and counts for neither side.
-        if float(of.rate[:count].min()) > EFFECT * float(of.rate[count + 1 :].max()):
+        if float(curve.rate[:count].min()) > EFFECT * float(curve.rate[count + 1 :].max()):
             return count
     return 0
 
 
-def fifths(of: Curve) -> tuple[float, float]:
+def fifths(curve: Curve) -> tuple[float, float]:
     """Bytes a second of the first and of the last fifth of what was written."""
-    fifth = of.total_bytes / 5
-    return of.mean_between(0.0, fifth), of.mean_between(4 * fifth, of.total_bytes)
+    fifth = curve.total_bytes / 5
+    return curve.mean_between(0.0, fifth), curve.mean_between(4 * fifth, curve.total_bytes)
 
 
-def _without_step(of: Curve) -> Verdict:
+def _without_step(curve: Curve) -> Verdict:
     """Gradual or flat: whether a series without a step comes to another level at all."""
-    first, last = fifths(of)
+    first, last = fifths(curve)
     return "gradual" if max(first, last) > EFFECT * min(first, last) else "flat"
 
 
-def segments(of: Curve) -> Ints:
+def segments(curve: Curve) -> Ints:
     """Cuts of the series whose sides differ by the effect size; long ones through bins of bytes."""
-    if len(of) <= LONGEST:
-        return merged(of, boundaries(of.rate))
-    bins = in_equal_bytes(of, 0.0, of.total_bytes, LONGEST)
+    if len(curve) <= LONGEST:
+        return merged(curve, boundaries(curve.rate))
+    bins = in_equal_bytes(curve, 0.0, curve.total_bytes, LONGEST)
     places = bins.bytes_at[merged(bins, boundaries(bins.rate))]
-    cuts = np.searchsorted(of.bytes_at, places)
-    return np.unique(cuts[(cuts > 0) & (cuts < len(of))]).astype(np.int64)
+    cuts = np.searchsorted(curve.bytes_at, places)
+    return np.unique(cuts[(cuts > 0) & (cuts < len(curve))]).astype(np.int64)
 
 
-def explained_by_line(of: Curve, cuts: Ints) -> bool:
+def explained_by_line(curve: Curve, cuts: Ints) -> bool:
     """Whether one straight line over the bytes explains the series as well as its segments do."""
-    middle = (of.bytes_at[1:] + of.bytes_at[:-1]) / 2
-    rate = _tamed(of.rate)
-    edges = [0, *(int(cut) for cut in cuts), len(of)]
+    middle = (curve.bytes_at[1:] + curve.bytes_at[:-1]) / 2
+    rate = _tamed(curve.rate)
+    edges = [0, *(int(cut) for cut in cuts), len(curve)]
     # A sample beside a cut may hold both levels, which would count against the steps alone.
     inner = [
-        slice(a + (a > 0 and b - a > 2), b - (b < len(of) and b - a > 2))
+        slice(a + (a > 0 and b - a > 2), b - (b < len(curve) and b - a > 2))
         for a, b in pairwise(edges)
     ]
     steps = sum(float(np.sum((rate[part] - rate[part].mean()) ** 2)) for part in inner)
@@ -149,17 +149,22 @@ def explained_by_line(of: Curve, cuts: Ints) -> bool:
         np.concatenate([middle[part] for part in inner]),
         np.concatenate([rate[part] for part in inner]),
     )
-    floor = len(of) * (1e-3 * float(rate.mean())) ** 2
+    floor = len(curve) * (1e-3 * float(rate.mean())) ** 2
     # A segment has a level and a place, a line of two numbers stands for all of them.
-    extra = 2.0 * (len(edges) - 2) * float(np.log(len(of))) / len(of)
+    extra = 2.0 * (len(edges) - 2) * float(np.log(len(curve))) / len(curve)
     return bool(np.log(line + floor) < np.log(steps + floor) + extra)
 
 
-def is_step(of: Curve, first: int, cut: int, last: int) -> bool:
+def is_step(curve: Curve, first: int, cut: int, last: int) -> bool:
     """Whether the levels part at the cut itself, and not little by little on the way to it."""
-    before, after = of.rate[first : max(cut - 1, first + 1)], of.rate[min(cut + 1, last - 1) : last]
-    drop = abs(of.mean(first, cut) - of.mean(cut, last))
-    scatter = noise(logs(of.rate[first:last])) * max(of.mean(first, cut), of.mean(cut, last))
+    before, after = (
+        curve.rate[first : max(cut - 1, first + 1)],
+        curve.rate[min(cut + 1, last - 1) : last],
+    )
+    drop = abs(curve.mean(first, cut) - curve.mean(cut, last))
+    scatter = noise(logs(curve.rate[first:last])) * max(
+        curve.mean(first, cut), curve.mean(cut, last)
+    )
     # So many samples that the ends of both lines are known to an eighth of the drop.
     reach = int(np.clip(8 * (8 * scatter / max(drop, 1e-9)) ** 2, 20, 2000))
     jump = abs(_end_of_line(before[-reach:], at_end=True) - _end_of_line(after[:reach], False))
@@ -194,7 +199,7 @@ def _residual_of_line(x: Floats, y: Floats) -> float:
     return float(np.sum((y - np.polyval(fit, (x - x[0]) / scale)) ** 2))
 
 
-def _read(of: Curve, parts: _Parts) -> Opening:
+def _read(curve: Curve, parts: _Parts) -> Opening:
     """Segments from the left until a drop that lasts, or the end."""
     at, rise, sloped = 0, None, False
     dips: list[tuple[int, int]] = []
@@ -217,14 +222,14 @@ def _read(of: Curve, parts: _Parts) -> Opening:
             at = runs[min(again, len(runs) - 1)].last - 1
             continue
         begins_high = not highs and usual >= 0.5 * float(parts.size[: at + 1].sum())
-        if begins_high and (count := _swings(of, parts, at, bound)) > 0:
+        if begins_high and (count := _swings(curve, parts, at, bound)) > 0:
             return Opening(verdict="swings", swings=count, rise=rise)
-        if _lasts(of, parts, at):
-            if _steps_down(of, parts, at):
-                return _edge(of, parts, at, tuple(dips), rise)
+        if _lasts(curve, parts, at):
+            if _steps_down(curve, parts, at):
+                return _edge(curve, parts, at, tuple(dips), rise)
             sloped = True
         at += 1
-    verdict = _without_step(of) if sloped else "flat"
+    verdict = _without_step(curve) if sloped else "flat"
     return Opening(verdict=verdict, dips=tuple(dips), rise=rise)
 
 
@@ -281,59 +286,59 @@ def _recovery(runs: list[_Run], usual: float, longest: float) -> int:
     return len(runs) if low <= longest else 0
 
 
-def _swings(of: Curve, parts: _Parts, at: int, bound: float) -> int:
+def _swings(curve: Curve, parts: _Parts, at: int, bound: float) -> int:
     """How many high stretches recur that are about as long as the first one; 0 if it is special.
 
     Counted on samples: what is too short for a segment of its own in mid-fill would else not count.
     """
     cut = int(parts.edges[at + 1])
     first = _high_before(parts, at, bound)
-    high = np.concatenate(([False], of.rate[cut:] > bound, [False]))
+    high = np.concatenate(([False], curve.rate[cut:] > bound, [False]))
     starts, ends = np.flatnonzero(high[1:] & ~high[:-1]), np.flatnonzero(~high[1:] & high[:-1])
-    sizes = of.bytes_at[cut + ends] - of.bytes_at[cut + starts]
+    sizes = curve.bytes_at[cut + ends] - curve.bytes_at[cut + starts]
     count = int((sizes >= SWING_SHARE * first).sum())
     return count if count >= SWING_COUNT else 0
 
 
-def _lasts(of: Curve, parts: _Parts, at: int) -> bool:
+def _lasts(curve: Curve, parts: _Parts, at: int) -> bool:
     """Whether all that follows is slower as a whole, and the drop more than a wave."""
     first, cut, last = (int(edge) for edge in parts.edges[at : at + 3])
     drop = float(parts.level[at] / max(parts.level[at + 1], 1.0))
     # A large drop is no wave, and what wanders as much are then the teeth that follow it.
-    usual = wander(logs(of.rate), min(cut - first, last - cut)) if drop < LARGE else 0.0
+    usual = wander(logs(curve.rate), min(cut - first, last - cut)) if drop < LARGE else 0.0
     if float(np.log(drop)) < WAVE * usual:
         return False
-    before = min(float(parts.level[at]), of.mean(0, cut))
-    after = of.mean(cut, len(of))
+    before = min(float(parts.level[at]), curve.mean(0, cut))
+    after = curve.mean(cut, len(curve))
     if after * EFFECT >= before:
         return False
     # Without the samples at the cut, which may hold some of both.
-    sides = (of.rate[: max(cut - 1, 2)], of.rate[min(cut + 1, len(of) - 2) :])
+    sides = (curve.rate[: max(cut - 1, 2)], curve.rate[min(cut + 1, len(curve) - 2) :])
     error_before, error_after = (mean_error(side)[0] for side in sides)
     return before - after > CERTAIN * hypot(error_before, error_after)
 
 
-def _steps_down(of: Curve, parts: _Parts, at: int) -> bool:
+def _steps_down(curve: Curve, parts: _Parts, at: int) -> bool:
     first, cut, last = (int(edge) for edge in parts.edges[at : at + 3])
-    return is_step(of, first, cut, last)
+    return is_step(curve, first, cut, last)
 
 
-def _on_the_way(of: Curve, parts: _Parts, at: int, after: int) -> bool:
+def _on_the_way(curve: Curve, parts: _Parts, at: int, after: int) -> bool:
     """Whether a short segment lies clearly between the first plateau and what the fill comes to."""
     rest = float(parts.size[at + 1 :].sum())
     if parts.size[after] >= TRANSITION * rest:
         return False
-    start = float(of.bytes_at[parts.edges[after + 1]])
-    foot = of.mean_between(start, min(start + 0.05 * rest, of.total_bytes))
+    start = float(curve.bytes_at[parts.edges[after + 1]])
+    foot = curve.mean_between(start, min(start + 0.05 * rest, curve.total_bytes))
     return bool(parts.level[after] > foot + 0.2 * max(parts.level[at] - foot, 0.0))
 
 
 def _edge(
-    of: Curve, parts: _Parts, at: int, dips: tuple[tuple[int, int], ...], rise: int | None
+    curve: Curve, parts: _Parts, at: int, dips: tuple[tuple[int, int], ...], rise: int | None
 ) -> Opening:
     """The drop with its neighbours; short steps on the way down count as part of the drop."""
     after = at + 1
-    while after + 1 < parts.count and _on_the_way(of, parts, at, after):
+    while after + 1 < parts.count and _on_the_way(curve, parts, at, after):
         after += 1
     first, cut = int(parts.edges[at]), int(parts.edges[at + 1])
     end, last = int(parts.edges[after]), int(parts.edges[after + 1])

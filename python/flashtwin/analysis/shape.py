@@ -104,28 +104,28 @@ class _Stage:
     sloped: bool = False
 
 
-def shape_of(of: Curve) -> Shape:
+def shape_of(curve: Curve) -> Shape:
     """The shape of a series that has bytes in it."""
-    start, relative_noise = opening(of), calm(logs(of.rate))
+    start, relative_noise = opening(curve), calm(logs(curve.rate))
     if start.verdict == "edge":
-        edge = _first_edge(of, start, relative_noise)
-        head = _head(of, start, edge.before, edge.place.value)
+        edge = _first_edge(curve, start, relative_noise)
+        head = _head(curve, start, edge.before, edge.place.value)
         return Shape(
-            opening=start, head=head, edge=edge, rest=_stages(of, edge.after, relative_noise)
+            opening=start, head=head, edge=edge, rest=_stages(curve, edge.after, relative_noise)
         )
-    head = _head(of, start, len(of), of.total_bytes)
+    head = _head(curve, start, len(curve), curve.total_bytes)
     # What stands out within the one plateau, for the notes.
-    within = _stages(of, 0, relative_noise).plateaus
+    within = _stages(curve, 0, relative_noise).plateaus
     excursions = tuple(excursion for plateau in within for excursion in plateau.excursions)
     return Shape(opening=start, head=replace(head, excursions=excursions), edge=None)
 
 
-def _first_edge(of: Curve, start: Opening, relative_noise: float) -> Edge:
+def _first_edge(curve: Curve, start: Opening, relative_noise: float) -> Edge:
     """The drop; where it goes down in short steps the interval reaches to the last of them."""
     if start.end == start.cut:
-        return locate(of, start.first, start.cut, start.last, relative_noise)
-    top = locate(of, start.first, start.cut, start.end, relative_noise)
-    foot = max(float(of.bytes_at[start.end]), top.place.high or 0.0)
+        return locate(curve, start.first, start.cut, start.last, relative_noise)
+    top = locate(curve, start.first, start.cut, start.end, relative_noise)
+    foot = max(float(curve.bytes_at[start.end]), top.place.high or 0.0)
     return Edge(
         place=Estimate(value=top.place.value, low=top.place.low, high=foot),
         before=top.before,
@@ -133,30 +133,30 @@ def _first_edge(of: Curve, start: Opening, relative_noise: float) -> Edge:
     )
 
 
-def _head(of: Curve, start: Opening, last: int, end: float) -> Plateau:
+def _head(curve: Curve, start: Opening, last: int, end: float) -> Plateau:
     """The first plateau without its dips."""
     pieces, begin = [], 0
     for first, after in start.dips:
         pieces.append((begin, first))
         begin = after
-    measured = speed(of, [*pieces, (begin, last)])
-    fallback = Estimate(value=of.mean_between(0.0, end), low=None, high=None)
+    measured = speed(curve, [*pieces, (begin, last)])
+    fallback = Estimate(value=curve.mean_between(0.0, end), low=None, high=None)
     return Plateau(start=0.0, end=end, speed=measured or fallback)
 
 
-def _stages(of: Curve, first: int, relative_noise: float) -> Stages:
+def _stages(curve: Curve, first: int, relative_noise: float) -> Stages:
     """Plateaus from the sample `first` to the end."""
-    start, samples = float(of.bytes_at[first]), len(of) - first
-    if samples < 1 or of.total_bytes <= start:
+    start, samples = float(curve.bytes_at[first]), len(curve) - first
+    if samples < 1 or curve.total_bytes <= start:
         return Stages(plateaus=(), edges=())
     count = int(np.clip(samples // 3, min(samples, 30), BINS))
-    bins = in_equal_bytes(of, start, of.total_bytes, count)
+    bins = in_equal_bytes(curve, start, curve.total_bytes, count)
     cuts = merged(bins, boundaries(bins.rate, least=3 if count >= 60 else 2))
     stages = _without_excursions(bins, _initial(cuts, count))
     stages = _without_slopes(bins, _without_teeth(bins, stages))
-    edges = _placed(of, bins, stages, first, relative_noise)
+    edges = _placed(curve, bins, stages, first, relative_noise)
     plateaus = tuple(
-        _plateau(of, bins, stage, index, edges, first) for index, stage in enumerate(stages)
+        _plateau(curve, bins, stage, index, edges, first) for index, stage in enumerate(stages)
     )
     return Stages(plateaus=plateaus, edges=edges)
 
@@ -253,58 +253,58 @@ def _parts_at_once(bins: Curve, left: _Stage, right: _Stage) -> bool:
 
 
 def _placed(
-    of: Curve, bins: Curve, stages: list[_Stage], first: int, relative_noise: float
+    curve: Curve, bins: Curve, stages: list[_Stage], first: int, relative_noise: float
 ) -> tuple[Edge, ...]:
     """Each boundary on the original samples: once roughly, once more with that as the cut."""
-    start = float(of.bytes_at[first])
+    start = float(curve.bytes_at[first])
     edges = []
     for left, right in pairwise(stages):
         places = start + bins.bytes_at[[left.first, left.last, right.last]]
-        low, cut, high = (int(np.searchsorted(of.bytes_at, place)) for place in places)
-        cut, high = min(cut, len(of) - 1), min(high, len(of))
-        rough = locate(of, low, cut, high, relative_noise)
-        cut = int(np.searchsorted(of.bytes_at, rough.place.value, side="right"))
-        edges.append(locate(of, low, min(max(cut, low + 1), high - 1), high, relative_noise))
+        low, cut, high = (int(np.searchsorted(curve.bytes_at, place)) for place in places)
+        cut, high = min(cut, len(curve) - 1), min(high, len(curve))
+        rough = locate(curve, low, cut, high, relative_noise)
+        cut = int(np.searchsorted(curve.bytes_at, rough.place.value, side="right"))
+        edges.append(locate(curve, low, min(max(cut, low + 1), high - 1), high, relative_noise))
     return tuple(edges)
 
 
 def _plateau(
-    of: Curve, bins: Curve, stage: _Stage, index: int, edges: tuple[Edge, ...], first: int
+    curve: Curve, bins: Curve, stage: _Stage, index: int, edges: tuple[Edge, ...], first: int
 ) -> Plateau:
     """The plateau between its edges, measured on its own whole samples."""
-    origin = float(of.bytes_at[first])
+    origin = float(curve.bytes_at[first])
     begin = edges[index - 1].after if index > 0 else first
-    finish = edges[index].before if index < len(edges) else len(of)
+    finish = edges[index].before if index < len(edges) else len(curve)
     out = [
         (origin + float(bins.bytes_at[a]), origin + float(bins.bytes_at[b])) for a, b in stage.out
     ]
-    pieces = _outside(of, begin, finish, out)
-    measured = speed(of, pieces) or Estimate(value=_level(bins, stage), low=None, high=None)
+    pieces = _outside(curve, begin, finish, out)
+    measured = speed(curve, pieces) or Estimate(value=_level(bins, stage), low=None, high=None)
     third = max((stage.last - stage.first) // 5, 1)
     ends = (bins.mean(stage.first, stage.first + third), bins.mean(stage.last - third, stage.last))
     return Plateau(
         start=edges[index - 1].place.value if index > 0 else origin,
-        end=edges[index].place.value if index < len(edges) else of.total_bytes,
+        end=edges[index].place.value if index < len(edges) else curve.total_bytes,
         speed=measured,
-        excursions=tuple(_excursion(of, start, end, measured.value) for start, end in out),
+        excursions=tuple(_excursion(curve, start, end, measured.value) for start, end in out),
         teeth=stage.teeth,
         drift=ends if stage.sloped else None,
     )
 
 
-def _excursion(of: Curve, start: float, end: float, usual: float) -> Excursion:
-    rate = of.mean_between(start, end)
+def _excursion(curve: Curve, start: float, end: float, usual: float) -> Excursion:
+    rate = curve.mean_between(start, end)
     return Excursion(start=start, end=end, rate=rate, faster=rate > usual)
 
 
 def _outside(
-    of: Curve, begin: int, finish: int, out: list[tuple[float, float]]
+    curve: Curve, begin: int, finish: int, out: list[tuple[float, float]]
 ) -> list[tuple[int, int]]:
     """Sample ranges from `begin` to `finish` without those that touch an excursion."""
     pieces: list[tuple[int, int]] = []
     for start, end in out:
-        a = int(np.searchsorted(of.bytes_at, start, side="right")) - 1
-        b = int(np.searchsorted(of.bytes_at, end, side="left"))
+        a = int(np.searchsorted(curve.bytes_at, start, side="right")) - 1
+        b = int(np.searchsorted(curve.bytes_at, end, side="left"))
         pieces.append((begin, min(a, finish)))
         begin = max(begin, b)
     return [(a, b) for a, b in [*pieces, (begin, finish)] if b > a]

@@ -23,7 +23,7 @@ from dataclasses import replace
 from numpy.typing import ArrayLike
 
 from flashtwin.analysis.changepoints import smallest_visible
-from flashtwin.analysis.curve import Curve, curve
+from flashtwin.analysis.curve import Curve, curve_of
 from flashtwin.analysis.estimate import Estimate, total_time
 from flashtwin.analysis.shape import Plateau, Shape, shape_of
 from flashtwin.batteries.fill import notes
@@ -56,61 +56,61 @@ def analyse_fill(
     `raw_bytes`: the flash where it is published; none to assume it from the capacity, 0 for a
     target that has no flash of its own, such as a file. `first`: the pattern is the run's first.
     """
-    of = curve(t_ns, dt_ns, bytes_)
+    curve = curve_of(t_ns, dt_ns, bytes_)
     target = Target(capacity_bytes=capacity_bytes, raw_bytes=raw_bytes)
     write = Writer(pattern=pattern, label=label, pass_number=pass_number, first=first)
-    reason = _why_nothing(of)
+    reason = _why_nothing(curve)
     if reason is not None:
-        return _nothing(of, write, reason)
-    shape = shape_of(of)
+        return _nothing(curve, write, reason)
+    shape = shape_of(curve)
     if pass_number > 1:
-        return _later_pass(of, shape, write, target)
+        return _later_pass(curve, shape, write, target)
     return [
-        _cache_size(of, shape, write, target),
-        _speed_cache(of, shape, write),
-        _speed_past_cache(of, shape, write),
-        *_folding(of, shape, write, target),
-        _mean_past_cache(of, shape, write),
-        _mean(of, shape, write),
-        _duration(of, shape, write),
+        _cache_size(curve, shape, write, target),
+        _speed_cache(curve, shape, write),
+        _speed_past_cache(curve, shape, write),
+        *_folding(curve, shape, write, target),
+        _mean_past_cache(curve, shape, write),
+        _mean(curve, shape, write),
+        _duration(curve, shape, write),
         _one_third(shape, write, target),
     ]
 
 
-def _why_nothing(of: Curve) -> str | None:
+def _why_nothing(curve: Curve) -> str | None:
     """Why a series cannot be read at all, or none if it can."""
-    if of.total_bytes <= 0:
-        return "nothing was written" if len(of) else "the series is empty"
-    moving = int((of.size > 0).sum())
+    if curve.total_bytes <= 0:
+        return "nothing was written" if len(curve) else "the series is empty"
+    moving = int((curve.size > 0).sum())
     if moving < FEWEST:
         return f"only {moving} samples with data, at least {FEWEST} are needed"
     return None
 
 
-def _nothing(of: Curve, write: Writer, reason: str) -> list[Finding]:
+def _nothing(curve: Curve, write: Writer, reason: str) -> list[Finding]:
     """Every finding without a value but what can be counted from a few samples."""
 
     def without_value(name: str) -> Finding:
-        if name not in COUNTED or of.total_bytes <= 0:
+        if name not in COUNTED or curve.total_bytes <= 0:
             return write.missing(name, reason)
-        value = of.total_s if name == "duration" else of.total_bytes / of.total_s
+        value = curve.total_s if name == "duration" else curve.total_bytes / curve.total_s
         exact = Estimate(value=value, low=None, high=None)
-        return write.value(name, exact, 0.0, of.total_bytes, f"no interval: {reason}")
+        return write.value(name, exact, 0.0, curve.total_bytes, f"no interval: {reason}")
 
     return [without_value(name) for name in (TITLES if write.pass_number == 1 else LATER_TITLES)]
 
 
-def _cache_size(of: Curve, shape: Shape, write: Writer, target: Target) -> Finding:
+def _cache_size(curve: Curve, shape: Shape, write: Writer, target: Target) -> Finding:
     if shape.opening.verdict == "swings":
         return write.missing("cache_size", notes.swinging(shape))
     if shape.edge is None:
-        least = smallest_visible(of)
+        least = smallest_visible(curve)
         none = Estimate(value=0.0, low=0.0, high=least)
-        note = sentence((notes.why_none(of, shape, least), notes.unfinished(of, target)))
-        return write.value("cache_size", none, 0.0, of.total_bytes, note, means="bound")
-    end = shape.rest.plateaus[0].end if shape.rest.plateaus else of.total_bytes
+        note = sentence((notes.why_none(curve, shape, least), notes.unfinished(curve, target)))
+        return write.value("cache_size", none, 0.0, curve.total_bytes, note, means="bound")
+    end = shape.rest.plateaus[0].end if shape.rest.plateaus else curve.total_bytes
     parts = (
-        notes.rising(of, shape),
+        notes.rising(curve, shape),
         notes.dipping(shape),
         notes.second_tier(shape, target),
         notes.bursts(shape),
@@ -118,27 +118,27 @@ def _cache_size(of: Curve, shape: Shape, write: Writer, target: Target) -> Findi
     return write.value("cache_size", shape.edge.place, 0.0, end, sentence(parts))
 
 
-def _speed_cache(of: Curve, shape: Shape, write: Writer) -> Finding:
+def _speed_cache(curve: Curve, shape: Shape, write: Writer) -> Finding:
     if shape.edge is None:
         return write.missing("speed_cache", notes.no_end(shape))
-    note = sentence((notes.rising(of, shape), notes.dipping(shape)))
+    note = sentence((notes.rising(curve, shape), notes.dipping(shape)))
     return write.value("speed_cache", shape.head.speed, 0.0, shape.head.end, note)
 
 
-def _speed_past_cache(of: Curve, shape: Shape, write: Writer) -> Finding:
+def _speed_past_cache(curve: Curve, shape: Shape, write: Writer) -> Finding:
     name = "speed_past_cache"
     if shape.opening.verdict == "swings":
         return write.missing(name, notes.no_end(shape))
     if shape.edge is None:
         note = sentence((WHOLE_NOTE, notes.dipping(shape)))
-        return write.value(name, shape.head.speed, 0.0, of.total_bytes, note)
+        return write.value(name, shape.head.speed, 0.0, curve.total_bytes, note)
     if not shape.rest.plateaus:
         return write.missing(name, ENDS_WITH_IT)
     second = shape.rest.plateaus[0]
     return write.value(name, second.speed, second.start, second.end, notes.about(second))
 
 
-def _folding(of: Curve, shape: Shape, write: Writer, target: Target) -> list[Finding]:
+def _folding(curve: Curve, shape: Shape, write: Writer, target: Target) -> list[Finding]:
     """Where folding begins and its speed: the first plateau that stays below the second."""
     later = shape.slower
     if later is None or not notes.folds(shape, later, target):
@@ -151,18 +151,18 @@ def _folding(of: Curve, shape: Shape, write: Writer, target: Target) -> list[Fin
         f"if the cells hold 3 bits and the cache borrows them, {gb(native)} were there to be "
         "written natively" + (f", of {gb(target.raw)} raw" if target.has_raw else "")
     )
-    pace = later.speed if len(last) == 1 else _mean_of(of, last)
-    begin, end = shape.rest.edges[at - 1].place, of.total_bytes
+    pace = later.speed if len(last) == 1 else _mean_of(curve, last)
+    begin, end = shape.rest.edges[at - 1].place, curve.total_bytes
     return [
         write.value("fold_begin", begin, before.start, end, note),
         write.value("speed_folding", pace, later.start, end, notes.about(later)),
     ]
 
 
-def _mean_of(of: Curve, plateaus: tuple[Plateau, ...]) -> Estimate:
+def _mean_of(curve: Curve, plateaus: tuple[Plateau, ...]) -> Estimate:
     """Bytes over time of neighbouring plateaus together, with the error of their speeds."""
     start, end = plateaus[0].start, plateaus[-1].end
-    return _with_share(of.mean_between(start, end), _share(plateaus))
+    return _with_share(curve.mean_between(start, end), _share(plateaus))
 
 
 def _share(plateaus: tuple[Plateau, ...]) -> float | None:
@@ -182,33 +182,33 @@ def _with_share(value: float, share: float | None) -> Estimate:
     return Estimate(value=value, low=value * max(1 - share, 0.0), high=value * (1 + share))
 
 
-def _mean_past_cache(of: Curve, shape: Shape, write: Writer) -> Finding:
+def _mean_past_cache(curve: Curve, shape: Shape, write: Writer) -> Finding:
     name = "mean_past_cache"
     if shape.opening.verdict == "swings":
         return write.missing(name, notes.no_end(shape))
     if shape.edge is None:
-        mean = _with_share(of.total_bytes / of.total_s, _share((shape.head,)))
-        return write.value(name, mean, 0.0, of.total_bytes, WHOLE_NOTE)
+        mean = _with_share(curve.total_bytes / curve.total_s, _share((shape.head,)))
+        return write.value(name, mean, 0.0, curve.total_bytes, WHOLE_NOTE)
     if not shape.rest.plateaus:
         return write.missing(name, ENDS_WITH_IT)
-    place, end = shape.edge.place, of.total_bytes
-    mean = _with_share(of.mean_between(place.value, end), _share(shape.rest.plateaus))
+    place, end = shape.edge.place, curve.total_bytes
+    mean = _with_share(curve.mean_between(place.value, end), _share(shape.rest.plateaus))
     # The end of the cache is itself uncertain: the mean from either end of its interval counts.
     bounds = [at for at in (place.low, place.high) if at is not None and at < end]
-    means = [of.mean_between(at, end) for at in bounds]
+    means = [curve.mean_between(at, end) for at in bounds]
     if mean.low is not None and mean.high is not None:
         mean = replace(mean, low=min(mean.low, *means), high=max(mean.high, *means))
     return write.value(name, mean, place.value, end)
 
 
-def _mean(of: Curve, shape: Shape, write: Writer) -> Finding:
-    mean = _with_share(of.total_bytes / of.total_s, _share(shape.plateaus))
-    return write.value("mean", mean, 0.0, of.total_bytes, COUNTED_NOTE)
+def _mean(curve: Curve, shape: Shape, write: Writer) -> Finding:
+    mean = _with_share(curve.total_bytes / curve.total_s, _share(shape.plateaus))
+    return write.value("mean", mean, 0.0, curve.total_bytes, COUNTED_NOTE)
 
 
-def _duration(of: Curve, shape: Shape, write: Writer) -> Finding:
-    duration = _with_share(of.total_s, _share(shape.plateaus))
-    return write.value("duration", duration, 0.0, of.total_bytes, COUNTED_NOTE)
+def _duration(curve: Curve, shape: Shape, write: Writer) -> Finding:
+    duration = _with_share(curve.total_s, _share(shape.plateaus))
+    return write.value("duration", duration, 0.0, curve.total_bytes, COUNTED_NOTE)
 
 
 def _one_third(shape: Shape, write: Writer, target: Target) -> Finding:
@@ -220,12 +220,12 @@ def _one_third(shape: Shape, write: Writer, target: Target) -> Finding:
     return write.value("one_third", share, 0.0, shape.head.end, third_note(share, target))
 
 
-def _later_pass(of: Curve, shape: Shape, write: Writer, target: Target) -> list[Finding]:
+def _later_pass(curve: Curve, shape: Shape, write: Writer, target: Target) -> list[Finding]:
     """The full drive after its rest: how much cache came back, and how fast it is."""
     none = f"{notes.no_end(shape)}: the usual speed of the whole pass"
     note = none if shape.edge is None else None
     return [
-        _cache_size(of, shape, write, target),
+        _cache_size(curve, shape, write, target),
         write.value("speed_first", shape.head.speed, 0.0, shape.head.end, note),
-        _mean(of, shape, write),
+        _mean(curve, shape, write),
     ]

@@ -111,11 +111,11 @@ def swinging(shape: Shape) -> str:
     )
 
 
-def why_none(of: Curve, shape: Shape, least: float) -> str:
+def why_none(curve: Curve, shape: Shape, least: float) -> str:
     """What "no cache" rests on, and from what size on one would have been seen."""
     seen = f"a first plateau a quarter faster than the rest would show from {gb(least)} on"
     if shape.opening.verdict == "gradual":
-        first, last = fifths(of)
+        first, last = fifths(curve)
         return (
             f"none seen: the speed goes little by little from {mbs(first)} (first fifth) to "
             f"{mbs(last)} (last fifth) without a step; {seen}"
@@ -131,11 +131,13 @@ def dipping(shape: Shape) -> str | None:
     return f"{_some(count, 'dip')} left out: the speed recovers (heat, pauses, clearing up)"
 
 
-def rising(of: Curve, shape: Shape) -> str | None:
+def rising(curve: Curve, shape: Shape) -> str | None:
     rise = shape.opening.rise
     if rise is None:
         return None
-    return f"begins slower and rises at {gb(float(of.bytes_at[rise]))}; both count as one plateau"
+    return (
+        f"begins slower and rises at {gb(float(curve.bytes_at[rise]))}; both count as one plateau"
+    )
 
 
 def second_tier(shape: Shape, target: Target) -> str | None:
@@ -159,10 +161,10 @@ def bursts(shape: Shape) -> str | None:
     return sentence(faster[:3])
 
 
-def unfinished(of: Curve, target: Target) -> str:
-    if of.total_bytes < WHOLE * target.capacity_bytes:
+def unfinished(curve: Curve, target: Target) -> str:
+    if curve.total_bytes < WHOLE * target.capacity_bytes:
         return (
-            f"only {gb(of.total_bytes)} of {gb(target.capacity_bytes)} were written: a larger "
+            f"only {gb(curve.total_bytes)} of {gb(target.capacity_bytes)} were written: a larger "
             "cache would look the same"
         )
     return "a cache as large as the drive would look the same"
