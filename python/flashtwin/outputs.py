@@ -23,7 +23,6 @@ import contextlib
 import errno
 import os
 import re
-import secrets
 import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -237,7 +236,7 @@ class _Part:
             self.place = place_of(path, within=within)
             self._old = self.place.stat() if self.place.exists() else None
         stem = os.fsdecode(os.fsencode(self.place.name)[:_LONGEST_STEM_BYTES])
-        self.file = self.place.with_name(f".{stem}.{secrets.token_hex(6)}{UNFINISHED}")
+        self.file = self.place.with_name(f".{stem}.{os.urandom(6).hex()}{UNFINISHED}")
         self._cleaning = cleaning
 
     def create(self) -> None:

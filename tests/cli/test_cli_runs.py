@@ -229,9 +229,9 @@ def test_prune_takes_targets_that_never_began(run: Run, place: Path) -> None:
 
 
 def test_prune_asks_on_a_terminal(run: Run, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from flashtwin.cli import runs_prune
+    from flashtwin.cli import runs
 
-    monkeypatch.setattr(runs_prune, "_somebody_there", lambda: True)
+    monkeypatch.setattr(runs, "_somebody_there", lambda: True)
     no = CliRunner().invoke(app, ["runs", "prune", "--keep", "2"], input="n\n")
     assert no.exit_code == 130 and (place / "old").exists()
     yes = CliRunner().invoke(app, ["runs", "prune", "--keep", "2"], input="y\n")

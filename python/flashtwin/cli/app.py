@@ -30,26 +30,26 @@ Exit codes: 0 done, 1 a miss, 2 usage, 3 environment, 4 refused for safety, 130 
 """
 
 
-# Each is the `command` of the module of its name; one is imported when it is asked for.
-COMMANDS = (
-    "drives",
-    "show",
-    "new",
-    "check",
-    "diff",
-    "batteries",
-    "test",
-    "sweep",
-    "report",
-    "conclude",
-    "runs",
-    "compare",
-    "export",
-    "explain",
-    "fio",
-    "validate",
-    "cache",
-)
+# Where each command is, and its line in the help; its module is imported when it is asked for.
+COMMANDS = {
+    "drives": ("drives.drives", "List the drives of the catalogue."),
+    "show": ("drives.show", "The values of a drive, with origin and source."),
+    "new": ("drives.new", "Write a spec from what a drive's label says."),
+    "check": ("drives.check", "Check a spec; all errors at once."),
+    "diff": ("drives.diff", "The values in which two drives differ."),
+    "batteries": ("batteries.batteries", "List the batteries, or the parameters of one."),
+    "explain": ("batteries.explain", "What a finding means and how it is found."),
+    "test": ("test.command", "Run batteries on drives or files; the main job."),
+    "sweep": ("sweep.command", "Run a battery over a grid of a drive's variants."),
+    "report": ("report.command", "Make the report of runs anew."),
+    "conclude": ("conclude.command", "A stored run's findings again, with today's analysis."),
+    "runs": ("runs.command", "List, show and prune stored runs."),
+    "compare": ("compare.command", "Runs side by side: what differs, and by how much."),
+    "export": ("export.command", "A run as CSV, Parquet or fio's JSON."),
+    "fio": ("fio.command", "Run fio job files on a simulated drive, as fio would."),
+    "validate": ("validate.command", "Twins against what was published of their drives."),
+    "cache": ("cache.command", "List or clear the prepared drives that are kept."),
+}
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
 # So much of a path is shown in a message.
@@ -79,6 +79,11 @@ class App(click.Group):
         )
         sys.exit(code)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """As click's, which would import every command for its line."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in sorted(COMMANDS)])
+
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         """As click's, which would take a broken pipe for a failure (code 1, here a miss)."""
         try:
@@ -95,30 +100,31 @@ class App(click.Group):
 
 
 class _Commands(MutableMapping[str, click.Command]):
-    """Commands by name, each imported when somebody wants it."""
+    """Commands by name, each imported when it is asked for."""
 
-    def __init__(self, names: Sequence[str]) -> None:
-        self._found: dict[str, click.Command | None] = dict.fromkeys(names)
+    def __init__(self) -> None:
+        self._loaded: dict[str, click.Command | None] = dict.fromkeys(COMMANDS)
 
     def __getitem__(self, name: str) -> click.Command:
-        found = self._found[name]
-        if found is None:
-            module = import_module(f"flashtwin.cli.{name}")
-            found = self._found[name] = module.command
-            assert found is not None
-        return found
+        command = self._loaded[name]
+        if command is None:
+            module, _, attribute = COMMANDS[name][0].partition(".")
+            command = getattr(import_module(f"flashtwin.cli.{module}"), attribute)
+            assert isinstance(command, click.Command)
+            self._loaded[name] = command
+        return command
 
     def __setitem__(self, name: str, command: click.Command) -> None:
-        self._found[name] = command
+        self._loaded[name] = command
 
     def __delitem__(self, name: str) -> None:
-        del self._found[name]
+        del self._loaded[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._found)
+        return iter(self._loaded)
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._loaded)
 
 
 class _Quiet(Exception):  # noqa: N818 - nothing went wrong with us
@@ -216,7 +222,7 @@ def _usage_hint(error: click.ClickException) -> str | None:
 @click.group(
     "flashtwin",
     cls=App,
-    commands=_Commands(COMMANDS),
+    commands=_Commands(),
     epilog=EPILOG,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

@@ -1,4 +1,4 @@
-"""`flashtwin batteries`: the tests that there are, and what can be set."""
+"""`flashtwin batteries` and `flashtwin explain`: the tests that there are, and their findings."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import click
 
 from flashtwin.cli import options, terminal
 
+# Where a battery's original is known from.
+TRUST = {"S": "its source", "P": "public descriptions", "M": "general knowledge"}
+
 
 @click.command(
     "batteries",
-    short_help="List the batteries, or the parameters of one.",
     epilog=options.examples("flashtwin batteries", "flashtwin batteries fill"),
 )
 @click.argument("name", required=False)
 @options.as_json
-def command(name: str | None, as_json: bool) -> None:
+def batteries(name: str | None, as_json: bool) -> None:
     """List the batteries, or the parameters of one."""
     if name is None:
         _all(as_json)
@@ -29,24 +31,31 @@ def _all(as_json: bool) -> None:
     for error in wrong:
         terminal.note(error.message, head="note:", colour="yellow")
         terminal.note(str(error.hint), head="hint:", colour="cyan")
+    standard = registry.standard()
     if as_json:
         rows = [
             {
                 "name": battery.name,
                 "title": battery.title,
                 "trust": battery.trust,
-                "standard": battery.name in registry.standard(),
+                "standard": battery.name in standard,
             }
             for battery in batteries
         ]
         terminal.print_json({"batteries": rows})
         return
-    table = terminal.table(["name", "what it does", "original known from"])
-    for battery in batteries:
-        mark = " *" if battery.name in registry.standard() else ""
-        texts = (f"{battery.name}{mark}", battery.title, TRUST[battery.trust])
-        table.add_row(*(terminal.cell(text) for text in texts))
-    terminal.emit(table, terminal.cell("* standard: runs where no battery is named"))
+    texts = [
+        (
+            f"{battery.name} *" if battery.name in standard else battery.name,
+            battery.title,
+            TRUST[battery.trust],
+        )
+        for battery in batteries
+    ]
+    terminal.emit(
+        terminal.table(["name", "what it does", "original known from"], texts),
+        terminal.cell("* standard: runs where no battery is named"),
+    )
 
 
 def _one(name: str, as_json: bool) -> None:
@@ -60,10 +69,8 @@ def _one(name: str, as_json: bool) -> None:
         head = {"name": battery.name, "title": battery.title, "trust": battery.trust}
         terminal.print_json({**head, "parameters": rows})
         return
-    table = terminal.table(["parameter", "default", "type", "meaning"])
-    for row in rows:
-        texts = (row["name"], row["default"], row["type"], row["meaning"])
-        table.add_row(*(terminal.cell(text) for text in texts))
+    texts = [(row["name"], row["default"], row["type"], row["meaning"]) for row in rows]
+    table = terminal.table(["parameter", "default", "type", "meaning"], texts)
     use = f"--battery {battery.name}:{rows[0]['name']}={rows[0]['default']}" if rows else ""
     terminal.emit(
         terminal.cell(f"{battery.name}: {battery.title}", "bold"),
@@ -73,4 +80,35 @@ def _one(name: str, as_json: bool) -> None:
     )
 
 
-TRUST = {"S": "its source", "P": "public descriptions", "M": "general knowledge"}
+@click.command(
+    "explain",
+    epilog=options.examples(
+        "flashtwin explain fill.cache_size",
+        "flashtwin explain crystaldiskmark.write",
+        "flashtwin explain",
+    ),
+)
+@click.argument("finding", required=False)
+@options.as_json
+def explain(finding: str | None, as_json: bool) -> None:
+    """Say what FINDING means and how it is found; without one, list them."""
+    from flashtwin.batteries.base import registry
+
+    if finding is None:
+        rows = registry.meanings()
+        if as_json:
+            terminal.print_json({"findings": [row.to_json() for row in rows]})
+            return
+        texts = [(row.id, row.title) for row in rows]
+        terminal.emit(terminal.table(["finding", "what it is"], texts))
+        return
+    meaning = registry.explain(finding)
+    if as_json:
+        terminal.print_json(meaning.to_json())
+        return
+    sections = (("", meaning.means), ("How it is found", meaning.found), ("Mind", meaning.mind))
+    terminal.emit(terminal.cell(f"{meaning.title} ({meaning.id})", "bold"))
+    for title, text in sections:
+        if text:
+            body = " ".join(text.split())
+            terminal.emit(terminal.cell(f"\n{title + ': ' if title else ''}{body}"))

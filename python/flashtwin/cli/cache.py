@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 @click.group(
     "cache",
     invoke_without_command=True,
-    short_help="List or clear the prepared drives that are kept.",
     epilog=options.examples(
         "flashtwin cache", "flashtwin cache clear --older 30d", "flashtwin cache --json"
     ),
@@ -52,12 +51,8 @@ def command(context: click.Context, as_json: bool) -> None:
         )
         return
     if entries:
-        table = terminal.table(
-            ["key", "drive", "seed", "prepared by", "size", "took", "used"],
-            right=["seed", "size", "took", "used"],
-        )
-        for entry in entries:
-            texts = (
+        rows = [
+            (
                 entry.key[:12],
                 entry.drive,
                 entry.seed,
@@ -66,8 +61,10 @@ def command(context: click.Context, as_json: bool) -> None:
                 f"{entry.took_s:.0f} s",
                 units.readable_age(time.time() - entry.used),
             )
-            table.add_row(*(terminal.cell(text) for text in texts))
-        terminal.emit(table)
+            for entry in entries
+        ]
+        columns = ["key", "drive", "seed", "prepared by", "size", "took", "used"]
+        terminal.emit(terminal.table(columns, rows, right=["seed", "size", "took", "used"]))
     held, limit = sum(entry.bytes for entry in entries), store.limit_bytes
     said = f"{_drives(entries)}, {units.readable_size(held)} of {units.readable_size(limit)}"
     terminal.emit(terminal.cell(f"{said} in {store.place}"))

@@ -37,7 +37,6 @@ LEAST_SHOWN = 0.005
 
 @click.command(
     "compare",
-    short_help="Runs side by side: what differs, and by how much.",
     epilog=options.examples(
         "flashtwin compare before after",
         "flashtwin compare before after --fail-on 5% --fail-on cache_size=3%",
@@ -112,13 +111,13 @@ def _setup(done: Comparison) -> list[RenderableType]:
     setups = done.setups
     if not setups.rows:
         return [terminal.cell(f"set-up: the same in all of its {setups.same} values")]
-    table = terminal.table(["set-up", *done.names])
+    rows = []
     for row in setups.rows:
-        values = ["-" if v is None else v for v in row.values]
-        texts = [f"{row.section} {row.key}", *units.readable_sizes(values)]
-        table.add_row(*(terminal.cell(_short(text)) for text in texts))
-    said = f"{setups.same} values of the set-ups are the same"
-    return [table, terminal.cell(said)]
+        values = ["-" if value is None else value for value in row.values]
+        texts = (f"{row.section} {row.key}", *units.readable_sizes(values))
+        rows.append([_short(text) for text in texts])
+    same = f"{setups.same} values of the set-ups are the same"
+    return [terminal.table(["set-up", *done.names], rows), terminal.cell(same)]
 
 
 def _short(text: str) -> str:
@@ -153,14 +152,19 @@ def _failed(one: Measure) -> str:
 
 def _measures(base: str, pair: Pair, shown: Sequence[Measure]) -> RenderableType:
     columns = [base, pair.name, "difference", "beyond intervals"]
-    table = terminal.table(["finding", *columns, "intervals", "verdict"], right=columns)
-    for one in shown:
-        apart = {None: "", True: "overlap", False: "apart"}[one.overlap]
-        texts = (one.id, _value(one.base), _value(one.other), _percent(one.percent))
-        more = (_percent(one.beyond).removeprefix("+"), apart)
-        cells = [terminal.cell(text) for text in (*texts, *more)]
-        table.add_row(*cells, terminal.cell(one.verdict, STYLES.get(one.verdict, "")))
-    return table
+    rows = [
+        (
+            measure.id,
+            _value(measure.base),
+            _value(measure.other),
+            _percent(measure.percent),
+            _percent(measure.beyond).removeprefix("+"),
+            {None: "", True: "overlap", False: "apart"}[measure.overlap],
+            terminal.cell(measure.verdict, STYLES.get(measure.verdict, "")),
+        )
+        for measure in shown
+    ]
+    return terminal.table(["finding", *columns, "intervals", "verdict"], rows, right=columns)
 
 
 def _value(finding: Finding | None) -> str:
@@ -184,12 +188,12 @@ def _counts(pair: Pair) -> str:
 
 def _curves(curves: Sequence[CurvePair]) -> RenderableType:
     numbers = ["mean", "typical place", "largest"]
-    table = terminal.table(["curve", *numbers, "at"], title="", right=numbers)
-    for one in curves:
-        at = "" if abs(one.largest) < LEAST_SHOWN else f"{units.readable_number(one.at_gb)} GB"
-        shares = (_percent(one.percent), _percent(one.typical), _percent(one.largest))
-        table.add_row(*(terminal.cell(text) for text in (one.name, *shares, at)))
-    return table
+    rows = []
+    for pair in curves:
+        at = "" if abs(pair.largest) < LEAST_SHOWN else f"{units.readable_number(pair.at_gb)} GB"
+        shares = map(_percent, (pair.percent, pair.typical, pair.largest))
+        rows.append((pair.name, *shares, at))
+    return terminal.table(["curve", *numbers, "at"], rows, title="", right=numbers)
 
 
 def _sparks(base: str, pair: Pair) -> list[RenderableType]:
@@ -223,10 +227,13 @@ def _latencies(pair: Pair, every: bool) -> list[RenderableType]:
     if not shown:
         return []
     columns = [f"p{share:g}" for share in SHARES]
-    table = terminal.table(["latency", *columns], title="", right=columns)
-    for one in shown:
-        texts = (f"{one.label}, {one.direction}", *(_shift(one, share) for share in SHARES))
-        table.add_row(*(terminal.cell(text) for text in texts))
-    hidden = len(moved) - len(shown)
-    said = [terminal.cell(f"{hidden} more shift: --all shows them")] if hidden else []
-    return [table, *said]
+    rows = [
+        (f"{pair.label}, {pair.direction}", *(_shift(pair, share) for share in SHARES))
+        for pair in shown
+    ]
+    parts: list[RenderableType] = [
+        terminal.table(["latency", *columns], rows, title="", right=columns)
+    ]
+    if hidden := len(moved) - len(shown):
+        parts.append(terminal.cell(f"{hidden} more shift: --all shows them"))
+    return parts

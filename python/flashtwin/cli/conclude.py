@@ -11,7 +11,6 @@ from flashtwin.cli import options, terminal
 
 @click.command(
     "conclude",
-    short_help="A stored run's findings again, with today's analysis.",
     epilog=options.examples(
         "flashtwin conclude before",
         "flashtwin conclude before --write",
@@ -35,23 +34,21 @@ def command(run: Path, write: bool, as_json: bool) -> None:
     if as_json:
         terminal.print_json(done.to_json())
         return
-    table = terminal.table(["finding", "before", "now"], right=["before", "now"])
-    for change in done.changes:
-        sides = (change.before, change.now)
-        texts = ["not there" if one is None else findings.value(one) for one in sides]
-        table.add_row(*(terminal.cell(text) for text in (change.id, *texts)))
-    if done.changes:
-        terminal.emit(table)
+    rows = [
+        (change.id, *("not there" if side is None else findings.value(side) for side in sides))
+        for change in done.changes
+        for sides in [(change.before, change.now)]
+    ]
+    if rows:
+        columns = ["finding", "before", "now"]
+        terminal.emit(terminal.table(columns, rows, right=columns[1:]))
     if done.unreadable:
         terminal.say(f"its stored findings cannot be read: {done.unreadable}")
     total = len(done.findings)
     changed = len(done.changes)
-    terminal.emit(
-        terminal.cell(
-            f"{changed} of {total} findings changed"
-            if changed
-            else f"nothing changed: {total} findings"
-        )
-    )
+    summary = f"{changed} of {total} findings changed"
+    if not changed:
+        summary = f"nothing changed: {total} findings"
+    terminal.emit(terminal.cell(summary))
     if write:
         terminal.say(f"findings: {done.path / 'findings.json'}")

@@ -1,20 +1,38 @@
-"""`flashtwin drives`: the catalogue."""
+"""The commands about drives: the catalogue, and specs to show, check, hold together and write.
+
+What nobody wrote down has the default of the format, two values in three of a usual drive; `show`
+counts these and shows them when asked for, so that what is known of the drive can be seen. JSON has
+all.
+"""
 
 from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from flashtwin.cli import options, terminal
+from flashtwin.errors import DONE, USAGE, FlashtwinError
 from flashtwin.model import units
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+INTERFACES = click.Choice(["sata", "pcie3", "pcie4", "pcie5"])
+CELLS = click.Choice(["slc", "mlc", "tlc", "qlc"])
+DRAM = click.Choice(["yes", "none", "hmb"])
+_ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
 
 @click.command(
     "drives",
-    short_help="List the drives of the catalogue.",
     epilog=options.examples("flashtwin drives", "flashtwin drives --json"),
 )
 @options.as_json
-def command(as_json: bool) -> None:
+def drives(as_json: bool) -> None:
     """List the drives of the catalogue."""
     from flashtwin.catalogue.summary import summaries
 
@@ -22,9 +40,229 @@ def command(as_json: bool) -> None:
     if as_json:
         terminal.print_json({"drives": [row.to_json() for row in rows]})
         return
-    table = terminal.table(["id", "name", "capacity", "cell", "cache"], right=["capacity"])
-    for row in rows:
-        size = units.readable_size(row.capacity_bytes)
-        texts = (row.id, row.name, size, row.cell, row.cache)
-        table.add_row(*(terminal.cell(text) for text in texts))
-    terminal.emit(table)
+    texts = [
+        (row.id, row.name, units.readable_size(row.capacity_bytes), row.cell, row.cache)
+        for row in rows
+    ]
+    columns = ["id", "name", "capacity", "cell", "cache"]
+    terminal.emit(terminal.table(columns, texts, right=["capacity"]))
+
+
+@click.command(
+    "show",
+    epilog=options.examples(
+        "flashtwin show bx500-240",
+        "flashtwin show bx500-240 --all",
+        "flashtwin show bx500-240 --firmware slc-off",
+        "flashtwin show ./mine.toml --json",
+    ),
+)
+@click.argument("drive")
+@options.firmware
+@options.sets
+@options.scale
+@click.option("--all", "every", is_flag=True, help="Also the values at the format's default.")
+@options.as_json
+def show(
+    drive: str,
+    firmware: tuple[str, ...],
+    sets: tuple[str, ...],
+    scale: str | None,
+    every: bool,
+    as_json: bool,
+) -> None:
+    """Show the values of DRIVE with their origins and sources.
+
+    DRIVE is an id of the catalogue or a spec file that ends in .toml.
+    """
+    from flashtwin.catalogue.loader import load
+    from flashtwin.catalogue.summary import describe, grouped, written
+
+    spec = load(drive, firmware=firmware, sets=sets, scale=scale)
+    if as_json:
+        terminal.print_json(describe(spec))
+        return
+    capacity = units.readable_size(spec.capacity_bytes)
+    head = f"{spec.name} ({spec.id}), {capacity}, spec {spec.hash[:12]}"
+    takes = f"takes {units.readable_size(spec.memory_bytes, 3)} of memory to simulate"
+    parts: list[RenderableType] = [terminal.cell(head, "bold"), terminal.cell(takes)]
+    if spec.firmware_profiles:
+        parts.append(terminal.cell(f"firmware profiles: {', '.join(spec.firmware_profiles)}"))
+    values = spec.values()
+    shown = values if every else written(values)
+    for title, rows in grouped(shown).items():
+        texts = [
+            (key, *units.readable_sizes([value["value"]]), value["origin"], value["source"])
+            for key, value in rows
+        ]
+        columns = ["key", "value", "origin", "source"]
+        parts.append(terminal.table(columns, texts, title=f"\n[{title}]"))
+    if hidden := len(values) - len(shown):
+        said = f"{hidden} of {len(values)} values are at the format's default: --all shows them"
+        parts.append(terminal.cell(f"\n{said}"))
+    terminal.emit(*parts)
+
+
+@click.command(
+    "check",
+    epilog=options.examples(
+        "flashtwin check ./mine.toml", "flashtwin check bx500-240 --set op=14%"
+    ),
+)
+@click.argument("spec")
+@options.firmware
+@options.sets
+@options.scale
+@options.as_json
+@click.pass_context
+def check(
+    context: click.Context,
+    spec: str,
+    firmware: tuple[str, ...],
+    sets: tuple[str, ...],
+    scale: str | None,
+    as_json: bool,
+) -> None:
+    """Check SPEC, a file that ends in .toml or an id of the catalogue, and its firmware profiles.
+
+    All errors are told at once, each as file:line: key: message and a hint; exit code 2 if any.
+    """
+    from flashtwin.catalogue import loader
+
+    if not as_json:
+        good = loader.check(spec, firmware=firmware, sets=sets, scale=scale)
+        size = units.readable_size(good.capacity_bytes)
+        terminal.say(f"{spec}: a drive, {good.name}, {size}, spec {good.hash[:12]}")
+        return
+    try:
+        loader.check(spec, firmware=firmware, sets=sets, scale=scale)
+        issues = []
+    except loader.BadSpecError as error:
+        issues = [issue.to_json() for issue in error.issues]
+    terminal.print_json({"spec": spec, "ok": not issues, "errors": issues})
+    context.exit(USAGE if issues else DONE)
+
+
+@click.command(
+    "diff",
+    epilog=options.examples(
+        "flashtwin diff bx500-240 bx500-240-nocache",
+        "flashtwin diff bx500-240 ./mine.toml --json",
+    ),
+)
+@click.argument("first", metavar="SPEC")
+@click.argument("second", metavar="SPEC")
+@options.as_json
+def diff(first: str, second: str, as_json: bool) -> None:
+    """Show every value in which two drives differ, and where each comes from.
+
+    A SPEC is an id of the catalogue or a spec file that ends in .toml. Exit code 0 either way.
+    """
+    from flashtwin.catalogue.loader import load
+    from flashtwin.catalogue.summary import differences
+
+    one, other = load(first), load(second)
+    found = differences(one, other)
+    if as_json:
+        terminal.print_json(
+            {
+                "first": {"spec": first, "hash": one.hash},
+                "second": {"spec": second, "hash": other.hash},
+                "differences": [difference.to_json() for difference in found],
+            }
+        )
+        return
+    if not found:
+        terminal.say(f"{first} and {second} are the same drive, spec {one.hash[:12]}")
+        return
+    rows = []
+    for row in found:
+        origins = dict.fromkeys((row.first_origin, row.second_origin))
+        rows.append((row.key, row.first, row.second, ", ".join(origins)))
+    terminal.emit(terminal.table(["key", first, second, "origins"], rows))
+
+
+@click.command(
+    "new",
+    epilog=options.examples(
+        'flashtwin new mx500-1tb --capacity "1 TB" --interface sata --cell tlc --dram yes',
+        'flashtwin new p3-2tb --capacity "2 TB" --interface pcie3 --cell qlc --dram hmb --dies 16',
+        "flashtwin new mine",
+    ),
+)
+@click.argument("drive_id", metavar="ID")
+@click.option("--name", help="Name for people; by default the id.")
+@click.option("--capacity", type=options.SIZE, metavar="SIZE", help='As sold: "240 GB", "1 TB".')
+@click.option("--interface", type=INTERFACES)
+@click.option("--cell", type=CELLS)
+@click.option("--dram", type=DRAM, help="hmb: host memory buffer.")
+@click.option("--dies", type=options.Whole(0), help="Dies of flash, if known.")
+@click.option(
+    "--slc-cache", type=options.SIZE, metavar="SIZE", help='Its size, if known; "0" for none.'
+)
+@options.out("The file to write; by default ./ID.toml.")
+@click.option("--force", is_flag=True, help="Write over a file that is there.")
+def new(
+    drive_id: str,
+    name: str | None,
+    capacity: int | None,
+    interface: str | None,
+    cell: str | None,
+    dram: str | None,
+    dies: int | None,
+    slc_cache: int | None,
+    out: Path | None,
+    force: bool,
+) -> None:
+    """Write a spec for the drive ID from what its label says; all else gets usual values.
+
+    On a terminal what is missing is asked for. The values from the label have the origin
+    datasheet, all others are marked prior, to be replaced by what is known.
+    """
+    from flashtwin import outputs
+    from flashtwin.catalogue.label import Label, spec_text
+    from flashtwin.catalogue.loader import BadSpecError, load
+
+    if not _ID.fullmatch(drive_id):
+        raise click.BadParameter(
+            "lower-case letters, digits, -, _ and . make an id", param_hint="ID"
+        )
+    label = Label(
+        id=drive_id,
+        name=name or drive_id,
+        capacity_bytes=_asked("capacity", capacity, "240 GB", options.SIZE),
+        interface=_asked("interface", interface, "sata", INTERFACES),
+        cell=_asked("cell", cell, "tlc", CELLS),
+        dram=_asked("dram", dram, "yes", DRAM),
+        dies=dies,
+        cache_bytes=slc_cache,
+    )
+    path = out or Path(f"{drive_id}.toml")
+    text = spec_text(label)
+    if path.suffix != ".toml":
+        raise FlashtwinError(
+            f"{path} does not end in .toml", hint="specs are TOML files", exit_code=USAGE
+        )
+    if path.exists() and not force:
+        raise FlashtwinError(
+            f"{path} is there already", hint="another --out, or --force", exit_code=USAGE
+        )
+    outputs.write(path, text)
+    try:
+        spec = load(str(path))
+    except BadSpecError:
+        terminal.note(f"wrote {path}, which is not a drive yet:")
+        raise
+    terminal.say(
+        f"{path}: {spec.name}, {units.readable_size(spec.capacity_bytes)}, spec {spec.hash[:12]}"
+    )
+    terminal.note(f"next: flashtwin show {path}, flashtwin test {path} --battery fill")
+
+
+def _asked(what: str, given: Any, usual: str, kind: click.ParamType[Any]) -> Any:
+    """An option, asked for on a terminal; elsewhere it has to be there."""
+    if given is not None:
+        return given
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"--{what} is missing, and there is no terminal to ask on")
+    return click.prompt(what, default=usual, type=kind, err=True)

@@ -14,7 +14,6 @@ FORMATS = ("csv", "parquet", "fio-json")
 
 @click.command(
     "export",
-    short_help="A run as CSV, Parquet or fio's JSON.",
     epilog=options.examples(
         "flashtwin export flashtwin-runs/20260115-101500-bx500-240 --format csv",
         "flashtwin export 20260115-101500-bx500-240 --format fio-json --out json",

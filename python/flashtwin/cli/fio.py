@@ -36,7 +36,6 @@ class Words(click.Command):
 @click.command(
     "fio",
     cls=Words,
-    short_help="Run fio job files on a simulated drive, as fio would.",
     context_settings={"ignore_unknown_options": True},
     epilog=options.examples(
         "flashtwin fio job.fio --on bx500-240",

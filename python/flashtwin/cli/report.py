@@ -11,7 +11,6 @@ from flashtwin.cli import options, terminal
 
 @click.command(
     "report",
-    short_help="Make the report of runs anew.",
     epilog=options.examples(
         "flashtwin report flashtwin-runs/20260115-101500-bx500-240",
         "flashtwin report run-a run-b --out both.html",

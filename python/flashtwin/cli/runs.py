@@ -1,20 +1,34 @@
-"""`flashtwin runs`: what was measured and is kept; listing is what it does without a word more."""
+"""`flashtwin runs`: stored runs listed, shown and removed; without a command it lists."""
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from flashtwin.cli import options, runs_prune, runs_show, terminal
+from flashtwin.cli import options, terminal
+from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
+from flashtwin.model.finding import LEFT_OUT
 from flashtwin.runs.judge import SORTS
 
 if TYPE_CHECKING:
-    from flashtwin.runs.listing import Stored
+    from rich.console import RenderableType
 
+    from flashtwin.runs.journal import StepRecord
+    from flashtwin.runs.listing import Stored
+    from flashtwin.runs.rundir import Run
+
+# Rows of the steps that are shown without --all.
+STEPS_SHOWN = 40
+# Characters of a parameter that are shown: one may be a whole job file, which --json has.
+PARAMETER_SHOWN = 200
+_UNTOLD = {"values", "toml", "name"}
 STYLES = {"finished": "", "under way": "cyan", "no run": "dim", "unreadable": "red"}
 
 
@@ -36,7 +50,6 @@ def place(function: Any) -> Any:
 @click.group(
     "runs",
     cls=_Runs,
-    short_help="List, show and prune stored runs.",
     epilog=options.examples(
         "flashtwin runs",
         "flashtwin runs --where \"target like 'bx500%' and cache_size > 20\" --sort -cache_size",
@@ -98,24 +111,20 @@ def listed(
 
 
 def _table(runs: Sequence[Stored]) -> Any:
-    table = terminal.table(
-        ["run", "started", "target", "battery", "state", "findings", "size"], right=["size"]
-    )
-    for run in runs:
-        texts = (
-            str(run.path),
-            runs_show.started(run),
+    rows = [
+        (
+            run.path,
+            _started(run),
             run.target,
             ", ".join(run.batteries),
-            run.state,
+            terminal.cell(run.state, STYLES.get(run.state, "yellow")),
             findings_text(run),
             units.readable_size(run.bytes),
         )
-        style = STYLES.get(run.state, "yellow")
-        cells = [terminal.cell(text) for text in texts]
-        cells[4] = terminal.cell(run.state, style)
-        table.add_row(*cells)
-    return table
+        for run in runs
+    ]
+    columns = ["run", "started", "target", "battery", "state", "findings", "size"]
+    return terminal.table(columns, rows, right=["size"])
 
 
 def findings_text(run: Stored) -> str:
@@ -131,11 +140,291 @@ def _sum(found: Sequence[Stored], shown: Sequence[Stored]) -> str:
     from flashtwin.runs.listing import total_bytes
 
     runs = sum(run.is_run for run in found)
-    said = f"{runs_show.counted(runs)}, {units.readable_size(total_bytes(found))}"
+    said = f"{_counted(runs)}, {units.readable_size(total_bytes(found))}"
     if other := len(found) - runs:
         said += f"; {other} {'folder' if other == 1 else 'folders'} that cannot be read as a run"
     return said + (f"; {len(shown)} shown" if len(shown) < len(found) else "")
 
 
-runs_show.add_to(command)
-runs_prune.add_to(command)
+@command.command(
+    "show",
+    short_help="What stands in a run.",
+    epilog=options.examples(
+        "flashtwin runs show flashtwin-runs/20260115-101500-bx500-240",
+        "flashtwin runs show 20260115-101500-bx500-240 --all",
+    ),
+)
+@click.argument("run", metavar="RUN")
+@click.option("--all", "every", is_flag=True, help="Every step, also those without work.")
+@options.as_json
+def show(run: str, every: bool, as_json: bool) -> None:
+    """Show the set-up, the steps, the findings and the files of RUN, and what it left out.
+
+    RUN is a run directory, or the name of one in ./flashtwin-runs.
+    """
+    from flashtwin.runs import listing
+    from flashtwin.runs.rundir import find_runs
+
+    found = [(one, listing.one(one.path)) for one in find_runs(listing.find(run))]
+    if as_json:
+        terminal.print_json({"runs": [_json(one, about) for one, about in found]})
+        return
+    for one, about in found:
+        terminal.emit(*_run_page(one, about, every))
+
+
+def _json(run: Run, about: Stored) -> dict[str, Any]:
+    return {
+        **about.to_json(),
+        "target": run.target,
+        "batteries": run.manifest.get("batteries", []),
+        "command": run.manifest.get("command", []),
+        "host": run.host,
+        "steps": [_step_json(step) for step in run.steps],
+        "left_out": left_out(run),
+        "files": dict(_files(run)),
+    }
+
+
+def _step_json(step: StepRecord) -> dict[str, Any]:
+    return {
+        **step.heading(),
+        "start_s": step.start_ns / 1e9,
+        "duration_s": step.duration_ns / 1e9,
+        "ios": sum(job.ios for job in step.jobs),
+        "bytes": sum(job.bytes for job in step.jobs),
+        "note": step.note,
+        "not_possible": step.not_possible,
+    }
+
+
+def left_out(run: Run) -> list[str]:
+    """What the run does not hold though its batteries have it, and why; each reason once."""
+    told = [
+        f"{one.battery}: {one.note or one.title}" for one in run.findings if one.name == LEFT_OUT
+    ]
+    told += [
+        f"{step.label}: not possible, {step.not_possible}"
+        for step in run.steps
+        if step.not_possible
+    ]
+    if not run.finished:
+        told.append(f"the run is not finished: {len(run.steps)} steps are there")
+    return list(dict.fromkeys(told))
+
+
+def _run_page(run: Run, about: Stored, every: bool) -> list[RenderableType]:
+    from flashtwin.cli import findings
+
+    took = "" if about.wall_s is None else f", took {about.wall_s:.0f} s"
+    head = f"{run.path}: {about.target}, {about.state}, {_started(about)}{took}"
+    parts: list[RenderableType] = [terminal.cell(head, "bold")]
+    if about.why:
+        parts.append(terminal.cell(f"note: {about.why}", "yellow"))
+    parts += [_rows("set-up", _setup(run)), *_steps(run, every)]
+    if run.findings:
+        parts += findings.tables({str(run.target["name"]): run.findings})
+    if left := left_out(run):
+        parts.append(terminal.cell("\nleft out", "bold"))
+        parts += [terminal.cell(text) for text in left]
+    files = [(name, units.readable_size(size)) for name, size in _files(run)]
+    parts.append(_rows("files", files, right=True))
+    return parts
+
+
+def _setup(run: Run) -> list[tuple[str, str]]:
+    target = run.target
+    identity = target.get("identity") or {}
+    rows = [("target", f"{target['name']} ({target.get('kind', 'drive')})")]
+    if identity.get("name"):
+        rows.append(("name", str(identity["name"])))
+    if target.get("capacity_bytes"):
+        rows.append(("capacity", units.readable_size(int(target["capacity_bytes"]))))
+    rows += [(key, _text(value)) for key, value in identity.items() if key not in _UNTOLD]
+    for row in identity.get("values") or ():
+        if row.get("origin") == "user":
+            rows.append((f"set: {row['key']}", str(row["value"])))
+    rows.append(("seed", _text(run.manifest.get("seed"))))
+    for one in run.manifest.get("batteries") or ():
+        parameters = (one.get("parameters") or {}).items()
+        given = ", ".join(f"{name}={_shortened(_text(value))}" for name, value in parameters)
+        rows.append((f"battery {one['name']}", given))
+        rows += [("  departs", str(text)) for text in one.get("departs") or ()]
+    if run.manifest.get("command"):
+        rows.append(("command", shlex.join(str(word) for word in run.manifest["command"])))
+    rows.append(("flashtwin", _text(run.manifest.get("flashtwin"))))
+    for key in ("processor", "kernel", "path"):
+        if run.host.get(key):
+            rows.append((key, str(run.host[key])))
+    return rows
+
+
+def _text(value: object) -> str:
+    if isinstance(value, list):
+        return "+".join(map(_text, value))
+    return "auto" if value is None else str(value)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= PARAMETER_SHOWN else f"{text[:PARAMETER_SHOWN]}…"
+
+
+def _rows(title: str, rows: Sequence[tuple[str, str]], *, right: bool = False) -> RenderableType:
+    return terminal.table([title, ""], rows, title="", right=[""] if right else [])
+
+
+def _steps(run: Run, every: bool) -> list[RenderableType]:
+    steps = [step for step in run.steps if every or step.kind != "mark"]
+    shown = steps if every else steps[:STEPS_SHOWN]
+    numbers = ["starts", "took", "moved", "MB/s"]
+    columns = ["step", "kind", *numbers, "note"]
+    parts: list[RenderableType] = [
+        terminal.table(columns, map(_step, shown), title="", right=numbers)
+    ]
+    if hidden := len(run.steps) - len(shown):
+        text = f"{hidden} of {len(run.steps)} steps are not shown: --all shows them"
+        parts.append(terminal.cell(text))
+    return parts
+
+
+def _step(step: StepRecord) -> tuple[str, ...]:
+    moved, seconds = sum(job.bytes for job in step.jobs), step.duration_ns / 1e9
+    note = f"not possible: {step.not_possible}" if step.not_possible else (step.note or "")
+    return (
+        step.label,
+        step.kind,
+        f"{units.readable_number(step.start_ns / 1e9)} s",
+        f"{units.readable_number(seconds)} s",
+        units.readable_size(moved) if moved else "",
+        units.readable_number(moved / seconds / 1e6) if moved and seconds else "",
+        note,
+    )
+
+
+def _files(run: Run) -> list[tuple[str, int]]:
+    from flashtwin.runs.listing import size_of
+
+    found = []
+    for at in sorted(run.path.iterdir()):
+        # A link counts itself: what it leads to does not belong to the run.
+        folder = at.is_dir() and not at.is_symlink()
+        found.append(
+            (f"{at.name}/" if folder else at.name, size_of(at) if folder else at.lstat().st_size)
+        )
+    return found
+
+
+def _started(run: Stored) -> str:
+    """In the reader's own time."""
+    return "" if run.started is None else f"{run.started.astimezone():%Y-%m-%d %H:%M}"
+
+
+def _counted(runs: int) -> str:
+    """So many runs, in words."""
+    return "1 run" if runs == 1 else f"{runs} runs"
+
+
+@command.command(
+    "prune",
+    short_help="Remove old runs.",
+    epilog=options.examples(
+        "flashtwin runs prune --keep 10 --dry-run",
+        "flashtwin runs prune /data/runs --older-than 30d --where \"state <> 'finished'\" --yes",
+    ),
+)
+@place
+@click.option("--keep", type=options.Whole(0), metavar="N", help="Keep the N newest of them.")
+@click.option(
+    "--older-than",
+    type=options.AGE,
+    metavar="TIME",
+    help="Only runs begun so long ago: 12h, 30d, 4w.",
+)
+@click.option("--where", metavar="SQL", help="Only runs for which this holds; see runs list.")
+@click.option("--dry-run", is_flag=True, help="Say what would go, and remove nothing.")
+@click.option("--yes", "-y", is_flag=True, help="Remove without asking.")
+@options.as_json
+def prune(
+    places: tuple[Path, ...],
+    keep: int | None,
+    older_than: float | None,
+    where: str | None,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Remove the runs in each DIR, by default ./flashtwin-runs, that --keep, --older-than and
+    --where leave over.
+
+    A run under way stays, and so does every folder that is not a run.
+    """
+    from flashtwin.runs.listing import chosen, total_bytes
+    from flashtwin.runs.query import search
+
+    if keep is None and older_than is None and where is None:
+        raise FlashtwinError(
+            "prune without a choice would remove every run",
+            hint="say --keep N, --older-than 30d or --where SQL; --keep 0 removes all",
+            exit_code=USAGE,
+        )
+    going = chosen(
+        search(places, where=where),
+        keep=keep or 0,
+        older=timedelta(seconds=older_than) if older_than is not None else None,
+        now=datetime.now(UTC),
+    )
+    if not dry_run and going:
+        _agreed(going, yes, as_json)
+        _remove(going)
+    if as_json:
+        rows = [{"path": str(run.path), "bytes": run.bytes, "state": run.state} for run in going]
+        removed = {"dry_run": dry_run, "bytes": total_bytes(going), "removed": rows}
+        terminal.print_json(removed)
+        return
+    if dry_run or yes:
+        _show(going)
+    verb = "would remove" if dry_run else "removed"
+    terminal.emit(terminal.cell(f"{verb} {_runs_and_size(going)}"))
+
+
+def _agreed(going: list[Stored], yes: bool, as_json: bool) -> None:
+    """Ask, where somebody can answer."""
+    if yes:
+        return
+    if as_json or not _somebody_there():
+        raise FlashtwinError(
+            f"{_runs_and_size(going)} would be removed, and there is no terminal to ask on",
+            hint="--dry-run lists them, --yes removes them",
+            exit_code=USAGE,
+        )
+    _show(going)
+    if not click.confirm(f"remove {_runs_and_size(going)}?", err=True):
+        raise click.Abort
+
+
+def _somebody_there() -> bool:
+    return sys.stdin.isatty()
+
+
+def _remove(going: list[Stored]) -> None:
+    from flashtwin.runs.listing import remove
+
+    for run in going:
+        remove(run)
+
+
+def _show(going: list[Stored]) -> None:
+    if not going:
+        return
+    rows = [
+        (run.path, _started(run), run.target, run.state, units.readable_size(run.bytes))
+        for run in going
+    ]
+    columns = ["run", "started", "target", "state", "size"]
+    terminal.emit(terminal.table(columns, rows, right=["size"]))
+
+
+def _runs_and_size(going: list[Stored]) -> str:
+    from flashtwin.runs.listing import total_bytes
+
+    return f"{_counted(len(going))}, {units.readable_size(total_bytes(going))}"

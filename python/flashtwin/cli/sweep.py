@@ -30,7 +30,6 @@ SHOWN = 4
 
 @click.command(
     "sweep",
-    short_help="Run a battery over a grid of a drive's variants.",
     epilog=options.examples(
         "flashtwin sweep bx500-240 --vary slc_cache.size=6GB..48GB/8 --battery fill",
         "flashtwin sweep bx500-240 --vary slc_cache.size=6GB,24GB --vary op=0.07,0.14,0.28",

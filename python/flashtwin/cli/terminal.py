@@ -87,10 +87,17 @@ def stderr_console() -> Console:
     return _console(sys.stderr)
 
 
-def table(columns: Sequence[str], *, title: str | None = None, right: Iterable[str] = ()) -> Table:
-    """An empty table; the columns named in `right` hold numbers."""
+def table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]] = (),
+    *,
+    title: str | None = None,
+    right: Iterable[str] = (),
+) -> Table:
+    """A table; the columns named in `right` hold numbers. A cell is anything or a `cell`."""
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
     made = Table(
         title=None if title is None else cell(title),
@@ -103,6 +110,8 @@ def table(columns: Sequence[str], *, title: str | None = None, right: Iterable[s
     )
     for name in columns:
         made.add_column(name, justify="right" if name in right else "left", overflow="fold")
+    for row in rows:
+        made.add_row(*(text if isinstance(text, Text) else cell(text) for text in row))
     return made
 
 

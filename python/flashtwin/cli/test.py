@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 @click.command(
     "test",
-    short_help="Run batteries on drives or files; the main job.",
     epilog=options.examples(
         "flashtwin test bx500-240 bx500-240-nocache",
         "flashtwin test bx500-240 --battery fill:patterns=1m-q1 --seed 7",

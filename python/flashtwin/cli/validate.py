@@ -1,4 +1,4 @@
-"""`flashtwin validate`: twins against what was published of their drives."""
+"""`flashtwin validate`: twins against published outcomes, and drives against closed forms."""
 
 from __future__ import annotations
 
@@ -15,15 +15,18 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from flashtwin.study.theory.points import Point
+    from flashtwin.study.theory.run import LawRow, Theory
     from flashtwin.study.validation.rows import Row
     from flashtwin.study.validation.validate import Validation
 
+# Pages a block of a point of the user's.
+PAGES = 64
 STYLES = {"pass": "green", "known": "yellow", "miss": "bold red", "computed": "dim"}
 
 
 @click.command(
     "validate",
-    short_help="Twins against what was published of their drives.",
     epilog=options.examples(
         "flashtwin validate bx500-240 bx500-240-nocache",
         "flashtwin validate bx500-240 --json",
@@ -69,11 +72,9 @@ def command(
     """
     mine = {"--policy": policy, "--op": op, "--pages": pages, "--trims": trims}
     if theory:
-        from flashtwin.cli.theory import show
-
         if drives or sets:
             raise click.UsageError("--theory builds its own drives; leave DRIVE and --set out")
-        context.exit(show(policy, op, pages, trims, seed=seed, as_json=as_json, quiet=quiet))
+        context.exit(_theory(policy, op, pages, trims, seed=seed, as_json=as_json, quiet=quiet))
     given = [name for name, value in mine.items() if value is not None]
     if given:
         raise click.UsageError(f"{', '.join(given)}: only with --theory")
@@ -164,3 +165,74 @@ def _sum(done: Validation) -> str:
     if done.waiting:
         lines.append(f"{done.waiting} published rows have no battery yet")
     return "\n" + "\n".join(lines)
+
+
+def _theory(
+    policy: str | None,
+    op: float | None,
+    pages: int | None,
+    trims: float | None,
+    *,
+    seed: int,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Try the points, print them; the answer is the exit code."""
+    from flashtwin.cli import progress
+    from flashtwin.study.theory.run import validate
+
+    points = _points(policy, op, pages, trims)
+    with progress.counted("theory", len(points), quiet) as tell:
+        done = validate(points, seed=seed, done=lambda count, point: tell(count, point.law))
+    if as_json:
+        terminal.print_json(done.to_json())
+    else:
+        terminal.emit(_law_table(done.rows), terminal.cell(_law_sum(done)))
+    return MISS if done.missed else DONE
+
+
+def _points(
+    policy: str | None, op: float | None, pages: int | None, trims: float | None
+) -> list[Point]:
+    from flashtwin.study.theory import points
+
+    if policy is None and op is None and pages is None and trims is None:
+        return points.every()
+    if policy is None or op is None:
+        raise click.UsageError("a point needs --policy and --op")
+    return [points.of_user(policy, op, pages or PAGES, trims or 0.0)]
+
+
+def _law_table(rows: tuple[LawRow, ...]) -> Table:
+    numbers = ["expected", "found", "error", "tolerance"]
+    table = terminal.table(["law", "point", *numbers, "verdict"], right=numbers)
+    for column in table.columns[2:]:
+        column.no_wrap = True
+    last = ""
+    for row in rows:
+        law = "" if row.point.law == last else row.point.law
+        last = row.point.law
+        cells = [terminal.cell(text) for text in (law, _point(row.point), *_numbers(row))]
+        table.add_row(*cells, terminal.cell(row.verdict, STYLES[row.verdict]))
+    return table
+
+
+def _point(point: Point) -> str:
+    """The parameters, without what the law's name says already."""
+    said = {"policy", "separation"}
+    return ", ".join(f"{key} {value}" for key, value in point.parameters.items() if key not in said)
+
+
+def _numbers(row: LawRow) -> tuple[str, str, str, str]:
+    low, high = row.point.low, row.point.high
+    bounds = f"{units.readable_number(low)} to {units.readable_number(high)}"
+    expected = bounds if row.expected is None else units.readable_number(row.expected)
+    # Adding 0.0 takes the sign from what rounds to nothing.
+    error = "-" if row.error is None else f"{round(row.error * 100, 2) + 0.0:+.2f} %"
+    tolerance = "-" if row.expected is None else f"{row.point.tolerance * 100:g} %"
+    return expected, units.readable_number(row.found), error, tolerance
+
+
+def _law_sum(done: Theory) -> str:
+    total = len(done.rows)
+    return f"\n{total - done.missed} of {total} pass, {done.missed} missed"

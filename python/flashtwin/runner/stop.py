@@ -10,21 +10,19 @@ signals cannot be caught and nothing is changed. A SIGHUP that is ignored (nohup
 from __future__ import annotations
 
 import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from types import FrameType
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-@dataclass
 class Stop:
     """Whether somebody asked the run to end, and by which signal."""
 
-    asked: bool = False
-    number: int | None = None
+    def __init__(self) -> None:
+        self.asked = False
+        self.number: int | None = None
 
 
 class _Program:
@@ -61,6 +59,8 @@ def _heard() -> list[signal.Signals]:
 @contextmanager
 def listening() -> Iterator[Stop]:
     """Catch the signals while the block runs."""
+    import threading  # the fewer before the program hears signals, the better
+
     stop = Stop()
     if threading.current_thread() is not threading.main_thread():
         yield stop

@@ -15,7 +15,6 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
@@ -26,6 +25,8 @@ from flashtwin.batteries.base.record import Record, completed
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from flashtwin.model.finding import Finding
     from flashtwin.model.step import NotPossible, Result, Step
     from flashtwin.model.target import DriveInfo
@@ -196,6 +197,8 @@ def _own() -> list[str]:
 
 def _points() -> list[EntryPoint]:
     """Those of other packages, by name."""
+    from importlib.metadata import entry_points
+
     return sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))
 
 
