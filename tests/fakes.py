@@ -43,7 +43,7 @@ MB = 10**6
 ON_PAPER = Capabilities(
     virtual_time=True, repeatable=True, host_time=True, trim=True, purge=True, xray=True
 )
-IN_A_FILE = Capabilities(whole_drive=False, filled_first=True, xray=True, destroys_data=False)
+IN_A_FILE = Capabilities(whole_drive=False, filled_first=True, xray=True)
 
 
 @dataclass(frozen=True, kw_only=True)

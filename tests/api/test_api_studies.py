@@ -44,7 +44,17 @@ def test_the_same_sweep_goes_on_and_runs_nothing_again(swept: ft.Sweep) -> None:
 
 def test_a_point_that_is_no_drive_says_why(tmp_path: Path) -> None:
     vary = {"gc.low": [6, 1]}
-    done = ft.sweep("bx500-240", vary, battery=FILL, scale="1/64", out=tmp_path, report=False)
+    heard: list[ft.Status] = []
+    done = ft.sweep(
+        "bx500-240",
+        vary,
+        battery=FILL,
+        scale="1/64",
+        out=tmp_path,
+        report=False,
+        progress=heard.append,
+    )
+    assert [(status.step, status.steps, status.label) for status in heard] == [(1, 1, "gc.low=6")]
     assert done[0].run is not None and done[1].run is None
     assert "gc.low" in str(done[1].error) and done.failures == (done[1],)
     assert len(done[1].findings) == 0

@@ -190,6 +190,7 @@ text = "\\n".join(["[a]", "rw=randread", "bs=4k", "write_lat_log=x", *sys.argv[1
 target = Target(name="a", bytes=spec.capacity_bytes)
 made = plan(typed(read_text(text), environment={}).jobs, target)
 twin = FioTwin(spec)
+assert twin.now_ns == 0, "its memory is taken now"
 lines = Path("/proc/self/status").read_text().splitlines()
 size = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmSize"))
 resource.setrlimit(resource.RLIMIT_AS, (size + (16 << 20),) * 2)

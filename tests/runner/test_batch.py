@@ -16,7 +16,8 @@ import pytest
 from fakes import FakeDrive, Law
 
 from flashtwin.drives import memory
-from flashtwin.errors import FlashtwinError
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.runner import target as targets
 from flashtwin.runner.batch import Task, places, run_tasks
 from flashtwin.runner.events import Silent, Status
 from flashtwin.runner.target import Target, Variant, twin_target
@@ -278,3 +279,10 @@ def test_processes_have_room_together(monkeypatch: pytest.MonkeyPatch) -> None:
     assert memory.processes(8, 10**12) == 1
     monkeypatch.setattr(memory, "shared_bytes", lambda: None)
     assert memory.processes(8, 10**9) == 8
+
+
+def test_a_path_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
+    """A run would name another file, and could not be resumed."""
+    with pytest.raises(FlashtwinError, match="not UTF-8") as refused:
+        targets.free_path(f"{tmp_path}/pr\udcffobe.bin", sized=True)
+    assert refused.value.exit_code == USAGE

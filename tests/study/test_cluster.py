@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from flashtwin.drives import memory
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.study.sweep import executors
 from flashtwin.study.sweep.executors import Cluster, Local
@@ -40,6 +41,27 @@ def test_a_cluster_gives_the_same_bytes_as_this_machine(
         if file.is_file() and file.name != "host.json":
             assert other.read_bytes() == file.read_bytes(), file.name
     assert here.out != there.out
+
+
+def test_workers_of_one_machine_count_together() -> None:
+    """Two busy workers of three have room; the first always works, and says itself what fails."""
+    gib, workers = 1 << 30, [("a", 1), ("b", 1), ("c", 1)]
+    needs = gib - memory.PROCESS_BYTES
+    assert executors._chosen(workers, 2 * gib, needs) == ["a", "b"]
+    assert executors._chosen(workers, gib // 2, needs) == ["a"]
+    assert executors._chosen(workers, None, needs) == ["a", "b", "c"]
+    assert executors._chosen([("a", 1), ("b", 8), ("c", 1)], 2 * gib, needs) == ["a", "c"]
+
+
+def test_a_cluster_without_room_for_two_runs_one_after_the_other(
+    address: str,
+    make_plan: Callable[..., Plan],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(executors, "_chosen", lambda workers, free, needs: [workers[0][0]])
+    done = sweep(make_plan(), tmp_path / "there", executor=Cluster(address))
+    assert done.failures == () and len(done.runs) == 4
 
 
 @pytest.mark.full

@@ -6,6 +6,7 @@ of tables on a terminal.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, overload
 from flashtwin.api.progress import Progress, shown
 from flashtwin.api.run import Run
 from flashtwin.model.findings import Findings
+from flashtwin.runner.events import counted
 
 if TYPE_CHECKING:
     from flashtwin.runs.listing import Stored
@@ -88,6 +90,7 @@ def sweep(
     jobs: int | None = None,
     cluster: str | None = None,
     report: bool = True,
+    progress: Progress = None,
 ) -> Sweep:
     """Run a battery over a grid of a drive's variants: what `flashtwin sweep` does.
 
@@ -95,13 +98,21 @@ def sweep(
     is one of the spec, `op`, `firmware` or `seed`. `battery`: by default the first of those that
     `test` runs. `jobs` are points at once, by default one a
     processor; `cluster` is the address of a Dask scheduler. Points that are finished in `out` are
-    not run again. A point that fails has an `error`; raises `Interrupted` where it was stopped.
+    not run again. `progress` as of `test`; a function is called as each point is over.
+    A point that fails has an `error`; raises `Interrupted` where it was stopped.
     """
     from flashtwin.batteries.base import registry
     from flashtwin.study.sweep.executors import executor_of
     from flashtwin.study.sweep.grid import axes
     from flashtwin.study.sweep.plan import Plan
+    from flashtwin.study.sweep.run import Silent
     from flashtwin.study.sweep.run import sweep as carried_out
+
+    class Points(Silent):
+        """Tells how many points are over."""
+
+        def ended(self, done: int, total: int, name: str, failure: object) -> None:
+            observer.progress(counted("sweep", done, total, name, begun))
 
     plan = Plan(
         drive=str(drive),
@@ -113,7 +124,10 @@ def sweep(
         scale=scale,
     )
     where = plan.default_out(datetime.now()) if out is None else Path(out)
-    done = carried_out(plan, where, executor=executor_of(jobs, cluster))
+    begun = time.monotonic()
+    with shown(progress, None) as observers:
+        observer = observers("sweep")
+        done = carried_out(plan, where, executor=executor_of(jobs, cluster), watcher=Points())
     if report:
         from flashtwin.report import sweep as page
 

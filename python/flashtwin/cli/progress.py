@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 from flashtwin.cli import terminal
 from flashtwin.model import units
 from flashtwin.runner.events import Observer, Silent, Status
+from flashtwin.runner.events import counted as parts_status
 
 if TYPE_CHECKING:
     from flashtwin.cli.live import Line
@@ -57,28 +58,10 @@ def counted(name: str, total: int, quiet: bool) -> Iterator[Callable[[int, str],
     """Progress of so many parts of about the same length; told how many are done, and the last."""
     begun = time.monotonic()
 
-    def status(count: int, label: str) -> Status:
-        spent = time.monotonic() - begun
-        left = spent * (total - count) / count if count else None
-        return Status(
-            target=name,
-            battery="",
-            label=label,
-            kind="part",
-            step=count,
-            steps=total,
-            bytes=0,
-            drive_s=0.0,
-            rate_bytes_s=0.0,
-            fraction=count / total,
-            elapsed_s=spent,
-            eta_s=left,
-        )
-
     with display(quiet) as shown:
         observer = shown.observer(name)
-        observer.began(status(0, "begins"))
-        yield lambda count, label: observer.progress(status(count, label))
+        observer.began(parts_status(name, 0, total, "begins", begun))
+        yield lambda count, label: observer.progress(parts_status(name, count, total, label, begun))
 
 
 class _Nothing:

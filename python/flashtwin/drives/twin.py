@@ -323,7 +323,6 @@ def _unread(path: str | os.PathLike[str], error: OSError) -> FlashtwinError:
 
 def info_of(spec: _core.Spec, name: str | None = None) -> DriveInfo:
     """What is known of the twin of a spec, which need not be made for that."""
-    queue_depth = next(row["value"] for row in spec.values() if row["key"] == "link.queue_depth")
     return DriveInfo(
         name=name or spec.id,
         kind="twin",
@@ -337,8 +336,6 @@ def info_of(spec: _core.Spec, name: str | None = None) -> DriveInfo:
             smart=True,
             power_meter=True,
             xray=True,
-            queue_depth=int(queue_depth),
-            destroys_data=False,
         ),
         identity=identity_of(spec),
         memory_bytes=spec.memory_bytes,

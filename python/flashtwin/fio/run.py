@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from flashtwin import _core
@@ -128,12 +129,15 @@ def _refused(phase: tuple[Process, ...], reason: str) -> FlashtwinError:
 
 
 class FioTwin:
-    """A drive in virtual time. One seed, one answer."""
+    """A drive in virtual time. One seed, one answer. Its memory is taken with the first use."""
 
     def __init__(self, spec: _core.Spec, *, seed: int = 1) -> None:
         check(spec)
-        self.name = spec.id
-        self._drive = made(lambda: _core.Twin(spec, seed))
+        self.name, self._spec, self._seed = spec.id, spec, seed
+
+    @cached_property
+    def _drive(self) -> _core.Twin:
+        return made(lambda: _core.Twin(self._spec, self._seed))
 
     @property
     def now_ns(self) -> int:

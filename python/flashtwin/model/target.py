@@ -14,7 +14,7 @@ class Capabilities:
 
     Whoever has to decide by the drive (a battery, the runner, a page) decides by these fields and
     never by the drive's kind or class. A drive that says nothing is a whole drive in real time
-    without instruments, whose data are lost.
+    without instruments.
 
     - `virtual_time`: its clock is a simulation's. A rest costs no wall time, and drives that are
       measured side by side do not disturb each other.
@@ -27,8 +27,6 @@ class Capabilities:
     - `whole_drive`: false for a part of a drive, such as a file, beside which other data lie.
     - `filled_first`: it is written over its whole length before the first step, which takes time.
     - `holds_depth`: a job's depth is kept outstanding all the time.
-    - `queue_depth`: the most requests that it takes at once, none where nobody knows.
-    - `destroys_data`: what was on the target before is lost.
     """
 
     virtual_time: bool = False
@@ -42,8 +40,6 @@ class Capabilities:
     whole_drive: bool = True
     filled_first: bool = False
     holds_depth: bool = True
-    queue_depth: int | None = None
-    destroys_data: bool = True
 
     def allow(self, step: Step) -> bool:
         """Whether the drive does such a step; reading, writing and resting any drive does."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -95,11 +95,13 @@ def conclude(run: Run) -> list[Finding]:
 def info_of(run: Run) -> DriveInfo:
     """What the manifest says of the target."""
     target = run.target
+    can = target.get("can") or older.capabilities(target)
+    known = {field.name for field in fields(Capabilities)}
     return DriveInfo(
         name=str(target["name"]),
         kind=str(target.get("kind", "")),
         capacity_bytes=int(target.get("capacity_bytes") or 0),
-        can=Capabilities(**(target.get("can") or older.capabilities(target))),
+        can=Capabilities(**{name: can[name] for name in can if name in known}),
         identity=dict(target.get("identity") or {}),
     )
 

@@ -56,6 +56,28 @@ class Status:
     eta_s: float | None
 
 
+def counted(name: str, count: int, total: int, label: str, begun: float) -> Status:
+    """Where work stands of whose `total` parts of about the same length `count` are over.
+
+    `begun` is when it began, by `time.monotonic`.
+    """
+    elapsed_s = time.monotonic() - begun
+    return Status(
+        target=name,
+        battery="",
+        label=label,
+        kind="part",
+        step=count,
+        steps=total,
+        bytes=0,
+        drive_s=0.0,
+        rate_bytes_s=0.0,
+        fraction=count / total,
+        elapsed_s=elapsed_s,
+        eta_s=elapsed_s * (total - count) / count if count else None,
+    )
+
+
 class Observer(Protocol):
     """Shows a run. `Silent` has all of it doing nothing, to inherit from."""
 

@@ -262,6 +262,12 @@ def free_path(word: str, *, sized: bool, changes: Sequence[str] = ()) -> Path:
             hint="test the file and the drives apart",
             exit_code=USAGE,
         )
+    if any("\ud800" <= letter <= "\udfff" for letter in str(path.absolute())):
+        raise FlashtwinError(
+            "the path of the target is not UTF-8, and a run could not name it",
+            hint="give a path that is UTF-8",
+            exit_code=USAGE,
+        )
     # What may not be written to is refused first, which is more to the point than a missing size.
     real_file.place(path)
     return path

@@ -109,7 +109,6 @@ class Real:
                 whole_drive=False,
                 filled_first=True,
                 holds_depth=self._engine.holds_depth,
-                destroys_data=False,
             ),
             identity=self._identity(),
         )

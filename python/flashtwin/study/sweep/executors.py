@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import importlib
 import os
+import platform
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -100,7 +101,10 @@ def _run(order: Order, place: Path, tell: Tell) -> Failure | None:
 
 
 class Cluster:
-    """The workers of a Dask cluster; they need this flashtwin, and share no disk with us."""
+    """The workers of a Dask cluster; they need this flashtwin, and share no disk with us.
+
+    Of the workers of one machine as many are busy at once as have room there together.
+    """
 
     def __init__(self, address: str) -> None:
         self._address = address
@@ -117,8 +121,12 @@ class Cluster:
         client = _client(self._address)
         try:
             _same_version(client)
-            waiting = {client.submit(run_apart, one, pure=False): one for one in orders}
+            workers, waiting = _submitted(client, orders)
             while waiting and not stop.asked:
+                if workers is not None and not {*workers} & {*client.nthreads()}:
+                    # All of them are lost: those that came in their place take over.
+                    client.cancel(list(waiting), force=True)
+                    workers, waiting = _submitted(client, list(waiting.values()))
                 for future in _ready(waiting):
                     order = waiting.pop(future)
                     yield _unpacked(order, future, place(order))
@@ -177,6 +185,54 @@ def _same_version(client: Any) -> None:
     if others:
         worker, said = sorted(others.items())[0]
         raise _no_worker(f"worker {worker} has flashtwin {said}", f"this one is {version()}")
+
+
+def _submitted(client: Any, orders: Sequence[Order]) -> tuple[list[str] | None, dict[Any, Order]]:
+    """The points on their way, and the workers that may take them if not all may."""
+    chosen = _with_room(client, max(order.memory_bytes for order in orders))
+    workers = None if {*chosen} == {*client.nthreads()} else chosen
+    sent = {client.submit(run_apart, order, pure=False, workers=workers): order for order in orders}
+    return workers, sent
+
+
+def _with_room(client: Any, drive_bytes: int) -> list[str]:
+    """The workers that may be busy at once: on each machine as many as its memory has room for.
+
+    A machine has one worker at least, which refuses a drive that does not fit by itself.
+    """
+    machines: dict[str, list[tuple[str, int]]] = {}
+    told = client.run(machine)
+    for address, threads in sorted(client.nthreads().items()):
+        if address in told:
+            machines.setdefault(told[address][0], []).append((address, threads))
+    free = {name: free_bytes for name, free_bytes in told.values()}
+    return [
+        address
+        for name, workers in machines.items()
+        for address in _chosen(workers, free[name], drive_bytes)
+    ]
+
+
+def _chosen(
+    workers: Sequence[tuple[str, int]], free_bytes: int | None, drive_bytes: int
+) -> list[str]:
+    """Of a machine's workers, with the threads of each, those that have room together."""
+    chosen, busy = [workers[0][0]], workers[0][1]
+    for address, threads in workers[1:]:
+        needed = (busy + threads) * (drive_bytes + memory.PROCESS_BYTES)
+        if free_bytes is None or needed <= free_bytes:
+            chosen.append(address)
+            busy += threads
+    return chosen
+
+
+def machine() -> tuple[str, int | None]:
+    """Which machine this process runs on, and the memory that is free there."""
+    try:
+        name = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        name = platform.node()
+    return name, memory.shared_bytes()
 
 
 def version() -> str:
