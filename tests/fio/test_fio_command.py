@@ -160,3 +160,10 @@ def test_a_path_needs_sizes_and_engines_of_files(run: Run, folder: Path) -> None
         done = run("fio", "job.fio", "--on", "probe.bin")
         assert done.exit_code == 2 and word in done.stderr
         assert not (folder / "probe.bin").exists()
+
+
+def test_a_drive_among_the_job_files_is_told_where_it_goes() -> None:
+    done = CliRunner().invoke(app, ["fio", "bx500-240", "file.fio"])
+    assert done.exit_code == 2
+    assert "bx500-240 is a drive and no job file" in done.stderr
+    assert "hint: write flashtwin fio JOBFILE --on bx500-240" in done.stderr

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, overload
 
 from flashtwin.api.progress import Progress, shown
 from flashtwin.api.run import Run, Runs
+from flashtwin.api.twin import as_sets
 from flashtwin.catalogue.summary import Summaries, summaries
 from flashtwin.runner.events import Observer
 from flashtwin.runs.compare.compare import Comparison
@@ -122,7 +123,7 @@ def test(
         size=size,
         budget=budget,
         firmware=tuple(firmware),
-        sets=_as_sets(sets),
+        sets=as_sets(sets),
         scale=scale,
         seed=seed,
         out=None if out is None else Path(out),
@@ -176,10 +177,7 @@ def load_runs(path: str | Path) -> Runs:
     from flashtwin.runs.rundir import find_runs
 
     where = find(path)
-    runs = tuple(Run(stored=stored) for stored in find_runs(where))
-    for run in runs:
-        _ = run.manifest
-    return Runs(path=where, runs=runs)
+    return Runs(path=where, runs=tuple(load_run(stored.path) for stored in find_runs(where)))
 
 
 def compare(*runs: Run | str | Path, fail_on: str | Sequence[str] = ()) -> Comparison:
@@ -194,10 +192,6 @@ def compare(*runs: Run | str | Path, fail_on: str | Sequence[str] = ()) -> Compa
     texts = [fail_on] if isinstance(fail_on, str) else list(fail_on)
     stored = [(run if isinstance(run, Run) else load_run(run)).stored for run in runs]
     return comparison.compare(stored, limits.parse(texts) if texts else None)
-
-
-def _as_sets(sets: Mapping[str, object] | None) -> tuple[str, ...]:
-    return tuple(f"{key}={value}" for key, value in (sets or {}).items())
 
 
 def _as_text(batteries: Mapping[str, Mapping[str, object]]) -> str:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from flashtwin.charts.chart import Chart
-    from flashtwin.model.finding import Finding
     from flashtwin.model.step import NotPossible, Result
     from flashtwin.runs.compare.compare import Comparison
     from flashtwin.runs.export.export import Format
@@ -151,13 +150,13 @@ class Run:
 
     def chart(self, label: str | None = None, *, over: Literal["gb", "s"] = "gb") -> Chart:
         """Speed over data or time: of one step, or of every step that is a curve."""
-        from flashtwin.api.charts import speeds
+        from flashtwin.report.notebook import speeds
 
         return speeds(tables.series(self.stored), label, over)
 
     def latency_chart(self, label: str | None = None) -> Chart:
         """The share of requests below each latency, of one step or of all."""
-        from flashtwin.api.charts import latencies
+        from flashtwin.report.notebook import latencies
 
         return latencies(tables.hist(self.stored), label)
 
@@ -176,7 +175,7 @@ class Run:
         return f"Run({str(self.path)!r}, {self.target}, {self.state})"
 
     def _repr_html_(self) -> str:
-        from flashtwin.api.charts import outline
+        from flashtwin.report.notebook import outline
 
         head = f"<p><b>{escape(self.target)}</b>, {escape(self.state)}, seed {self.seed}<br>"
         place = f"<code>{escape(str(self.path))}</code></p>"
@@ -275,18 +274,9 @@ class Runs(Sequence[Run]):
 
 def _cell(findings: Findings, name: str) -> str:
     """A value with its interval; the note is what the pointer shows."""
-    one = next((one for one in findings if one.id == name), None)
-    if one is None:
+    from flashtwin.cli.findings import value
+
+    finding = next((finding for finding in findings if finding.id == name), None)
+    if finding is None:
         return "<td></td>"
-    return f"<td title='{escape(one.note or '')}'>{escape(_text(one))}</td>"
-
-
-def _text(one: Finding) -> str:
-    if isinstance(one.value, str):
-        return one.value
-    if one.value is None:
-        return "\u2013"
-    interval = ""
-    if one.low is not None and one.high is not None and one.high > one.low:
-        interval = f" ({one.low:.4g} to {one.high:.4g})"
-    return f"{one.value:.4g}{interval} {one.unit}".rstrip()
+    return f"<td title='{escape(finding.note or '')}'>{escape(value(finding))}</td>"

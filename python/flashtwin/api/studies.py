@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, overload
 
 from flashtwin.api.progress import Progress, shown
 from flashtwin.api.run import Run
+from flashtwin.api.twin import as_sets
 from flashtwin.model.findings import Findings
 from flashtwin.runner.events import counted
 
@@ -119,7 +120,7 @@ def sweep(
         batteries=battery or registry.standard()[0],
         axes=tuple(axes([f"{key}={_values(values)}" for key, values in vary.items()])),
         seed=seed,
-        sets=tuple(f"{key}={value}" for key, value in (sets or {}).items()),
+        sets=as_sets(sets),
         firmware=tuple(firmware),
         scale=scale,
     )
@@ -160,12 +161,11 @@ def validate(
     """
     from flashtwin.study.validation.validate import validate as judged
 
-    changed = [f"{key}={value}" for key, value in (sets or {}).items()]
     with shown(progress, None) as observer:
         return judged(
             drives,
             seed=seed,
-            sets=changed,
+            sets=as_sets(sets),
             observer_for=lambda drive, plan: observer(f"{drive}, {plan}"),
         )
 

@@ -56,6 +56,11 @@ class Completion:
         return self.status == STATUS[0]
 
 
+def as_sets(sets: Mapping[str, object] | None) -> tuple[str, ...]:
+    """Values of a spec that are changed, as the command line spells them."""
+    return tuple(f"{key}={value}" for key, value in (sets or {}).items())
+
+
 class Twin:
     """A simulated drive, new and empty.
 
@@ -75,8 +80,7 @@ class Twin:
         from flashtwin.catalogue.loader import load
         from flashtwin.drives.twin import Twin as Simulated
 
-        changed = [f"{key}={value}" for key, value in (sets or {}).items()]
-        spec = load(str(drive), firmware=firmware, sets=changed, scale=scale)
+        spec = load(str(drive), firmware=firmware, sets=as_sets(sets), scale=scale)
         self._twin = Simulated(spec, seed=seed).open()
         self._under_way: dict[int, tuple[Op, int, int, int]] = {}
         self._tag = 0

@@ -185,6 +185,7 @@ def command(
                 exit_code=USAGE,
             )
         return test.go_on(resume, words, quiet=quiet, as_json=False, page=False)
+    _refuse_drives(words)
     replaying = _replaying(trace_format, trace_event, trace_disk, trace_fit)
     read = script(_trace_words(trace, speed, words), only=sections)
     if readonly:
@@ -218,6 +219,19 @@ def command(
         return fio_kept.run(asked, kept)
     # Jobs that replay are refused on a path: fio would write to the files that a trace names.
     return fio_jobs.on_twin(asked, replaying) if is_spec(on) else fio_jobs.on_path(asked)
+
+
+def _refuse_drives(words: Sequence[str]) -> None:
+    """A drive among the job files: flashtwin test takes it there, fio's command line does not."""
+    from flashtwin.runner.target import is_spec
+
+    drive = next((word for word in words if is_spec(word) and not word.startswith("-")), None)
+    if drive is not None and (drive.endswith(".toml") or not Path(drive).exists()):
+        raise FlashtwinError(
+            f"{drive} is a drive and no job file",
+            hint=f"write flashtwin fio JOBFILE --on {drive}",
+            exit_code=USAGE,
+        )
 
 
 def _shape(formats: Sequence[str], minimal: bool, terse: str, status_s: float | None) -> Shape:

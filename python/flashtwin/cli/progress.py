@@ -103,16 +103,12 @@ class _Noting(Silent):
         self._notes, self._name = notes, name
 
     def estimated(self, info: DriveInfo, estimate: Estimate, departs: dict[str, list[str]]) -> None:
-        moved = f"writes {units.readable_size(estimate.write_bytes)}"
-        if estimate.read_bytes:
-            moved += f", reads {units.readable_size(estimate.read_bytes)}"
         takes = f"about {units.rough_seconds(estimate.wall_s)}"
         if estimate.most_wall_s > WORTH_SAYING * estimate.wall_s:
             takes += f" (at most {units.rough_seconds(estimate.most_wall_s)})"
         if info.can.virtual_time:
             takes += f" for {units.rough_seconds(estimate.drive_s)} of the drive's time"
-        memory = f"{units.readable_size(estimate.memory_bytes, 3)} of memory"
-        self._notes.say(f"{self._name}: {moved}, {takes}, {memory}")
+        self._notes.say(f"{self._name}: {moved(estimate)}, {takes}, {memory(estimate)}")
         for battery, lines in departs.items():
             for line in lines:
                 self._notes.once(f"note: {battery}: {line}")
@@ -191,3 +187,16 @@ class _LiveObserver(_Noting):
 
 def _rate(status: Status) -> str:
     return f", {units.readable_size(round(status.rate_bytes_s))}/s" if status.rate_bytes_s else ""
+
+
+def moved(estimate: Estimate) -> str:
+    """What a run is expected to write and read."""
+    text = f"writes {units.readable_size(estimate.write_bytes)}"
+    if estimate.read_bytes:
+        text += f", reads {units.readable_size(estimate.read_bytes)}"
+    return text
+
+
+def memory(estimate: Estimate) -> str:
+    """What a run is expected to take of the machine's memory."""
+    return f"{units.readable_size(estimate.memory_bytes, 3)} of memory"

@@ -14,9 +14,8 @@ from flashtwin.errors import MISS, USAGE, FlashtwinError
 from flashtwin.model import units
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-    from flashtwin.model.finding import Finding
     from flashtwin.runner.estimate import Estimate
     from flashtwin.study.sweep.plan import Failure
     from flashtwin.study.sweep.run import Sweep
@@ -130,17 +129,14 @@ class _Shown:
     def expected(self, points: int, each: Estimate, at_once: int | None) -> None:
         if self._quiet:
             return
-        moved = f"writes {units.readable_size(each.write_bytes)}"
-        if each.read_bytes:
-            moved += f", reads {units.readable_size(each.read_bytes)}"
         wall_s = each.wall_s + POINT_S
         took = f"about {units.rough_seconds(wall_s)}"
         took += f" for {units.rough_seconds(each.drive_s)} of its time"
-        whole = ""
+        together = ""
         if at_once:
-            whole = f"; together about {units.rough_seconds(points * wall_s / at_once)}"
-        needs = f"{units.readable_size(each.memory_bytes, 3)} of memory"
-        terminal.note(f"{self._name}: {points} points, each {moved}, {took}, {needs}{whole}")
+            together = f"; together about {units.rough_seconds(points * wall_s / at_once)}"
+        needs = f"{progress.moved(each)}, {took}, {progress.memory(each)}"
+        terminal.note(f"{self._name}: {points} points, each {needs}{together}")
 
     def planned(self, points: int, there: int, refused: Sequence[Failure]) -> None:
         if self._quiet:
@@ -161,30 +157,25 @@ class _Shown:
 
 
 def _print(done: Sweep, report: Path, shown: tuple[str, ...]) -> None:
-    from flashtwin.study.sweep.table import columns, varying
+    from flashtwin.study.sweep.table import columns, named, reasons, varying
 
     found = columns(done.rows)
-    asked = {one: _named(one, found) for one in shown}
-    most = varying(done.rows)[:SHOWN]
+    asked = {word: named(word, found) for word in shown}
+    vary = varying(done.rows)
     names = list(dict.fromkeys(name for known in asked.values() for name in known))
-    names = names or [name for name in found if name in most]
-    heads = [axis.key for axis in done.plan.axes]
-    table = terminal.table(
-        ["point", *heads, *(_title(found[name].title) for name in names)],
-        right=["point", *heads, *(_title(found[name].title) for name in names)],
-    )
-    for row in done.rows:
-        table.add_row(*(terminal.cell(text) for text in _texts(row, names)))
-    terminal.emit(table)
-    for (message, hint), points in _reasons(done.failures).items():
+    names = names or [name for name in found if name in vary[:SHOWN]]
+    titles = [found[name].title.partition(" [")[0] for name in names]
+    heads = ["point", *(axis.key for axis in done.plan.axes), *titles]
+    terminal.emit(terminal.table(heads, (_texts(row, names) for row in done.rows), right=heads))
+    for (message, hint), points in reasons(done.failures).items():
         terminal.note(f"failed at point {', '.join(map(str, points))}: {message}")
         if hint:
             terminal.note(f"hint: {hint}")
-    hidden = len(varying(done.rows)) - len(names)
+    hidden = len(vary) - len(names)
     if hidden > 0 and not shown:
         terminal.say(f"{hidden} more findings vary: see the page, table.csv, or --show FINDING")
     terminal.say(f"report: {report}")
-    unknown = [one for one, known in asked.items() if not known]
+    unknown = [word for word, known in asked.items() if not known]
     if unknown and found:
         # Said at the end: what was measured is worth more than a name.
         raise FlashtwinError(
@@ -192,25 +183,6 @@ def _print(done: Sweep, report: Path, shown: tuple[str, ...]) -> None:
             hint=f"there are: {', '.join(found)}",
             exit_code=USAGE,
         )
-
-
-def _named(word: str, found: Mapping[str, Finding]) -> list[str]:
-    """The findings that a word of --show means: of every variant, where it says none."""
-    return [one for one in found if one == word] or [
-        name for name, one in found.items() if word in one.names
-    ]
-
-
-def _reasons(failures: Sequence[Failure]) -> dict[tuple[str, str | None], list[int]]:
-    """Each reason once, with the points that have it."""
-    reasons: dict[tuple[str, str | None], list[int]] = {}
-    for failure in failures:
-        reasons.setdefault((failure.message, failure.hint), []).append(failure.number)
-    return reasons
-
-
-def _title(title: str) -> str:
-    return title.partition(" [")[0]
 
 
 def _texts(row: Row, names: Sequence[str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -62,6 +62,19 @@ def columns(rows: Sequence[Row]) -> dict[str, Finding]:
             if name not in found or (found[name].value is None and finding.value is not None):
                 found[name] = finding
     return found
+
+
+def named(word: str, found: Mapping[str, Finding]) -> list[str]:
+    """The ids that a finding's name means: those of every variant, where it says none."""
+    return [word] if word in found else [id_ for id_ in found if word in found[id_].names]
+
+
+def reasons(failures: Iterable[Failure]) -> dict[tuple[str, str | None], list[int]]:
+    """Each reason (message, hint) once, with the points that failed for it."""
+    points: dict[tuple[str, str | None], list[int]] = {}
+    for failure in failures:
+        points.setdefault((failure.message, failure.hint), []).append(failure.number)
+    return points
 
 
 def varying(rows: Sequence[Row]) -> list[str]:
