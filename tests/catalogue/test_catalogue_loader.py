@@ -46,7 +46,12 @@ class FakeCore:
             if profile in self._failing:
                 raise FakeSpecError(*self._failing[profile])
         return SimpleNamespace(
-            id="x", name="X", capacity_bytes=10**9, hash="abc", firmware_profiles=["a", "b"]
+            id="x",
+            name="X",
+            capacity_bytes=10**9,
+            hash="abc",
+            firmware_profiles=["a", "b"],
+            notes=[],
         )
 
 

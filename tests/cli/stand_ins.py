@@ -57,6 +57,7 @@ def fake_spec(target: str) -> Any:
         memory_bytes=10**6,
         hash="0123456789abcdef",
         firmware_profiles=["slc-off"],
+        notes=[],
         values=lambda: values,
         to_toml=lambda: "",
     )

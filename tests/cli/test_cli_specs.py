@@ -143,3 +143,21 @@ def test_the_drive_of_the_readme_can_be_had_smaller(tmp_path: Path, dram: str) -
     assert flashtwin("new", "mine", *label, cwd=tmp_path).returncode == 0
     done = flashtwin("check", "mine.toml", "--scale", "1/16", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_is_turned_off_with_a_mechanism_is_told(tmp_path: Path) -> None:
+    words = ("bx500-240", "--set", "slc_cache.mode=none")
+    shown = flashtwin("show", *words, cwd=tmp_path)
+    note = (
+        "slc_cache.mode = none also turns off slc_cache.size (24 GB), slc_cache.when_full (staged)"
+    )
+    assert shown.returncode == 0 and f"note: {note}" in " ".join(shown.stdout.split())
+    fill = ("--scale", "1/64", "--battery", "fill:patterns=1m-q1,passes=1,idle_s=0", "--no-report")
+    tested = flashtwin("test", *words, *fill, "--json", "--out", "r", cwd=tmp_path)
+    assert tested.returncode == 0, tested.stderr
+    assert note in " ".join(tested.stderr.split())
+    (run,) = json.loads(tested.stdout)["runs"]
+    # One speed over the whole drive: no plateau of a cache before it.
+    seen = {finding["id"]: finding["value"] for finding in run["findings"]}
+    cache = [value for name, value in seen.items() if name.startswith("fill.cache_size")]
+    assert cache and not any(cache), seen

@@ -25,9 +25,9 @@ fn a_profile_holds_policy_and_nothing_else() {
         )],
     );
     check(
-        &profile("controller.acknowledge = \"write-through\""),
+        &profile("controller.acknowledge = \"write-through\"\ncontroller.gather = true"),
         &[(
-            Some("gather = true"),
+            Some("controller.gather = true"),
             "controller.gather",
             "(with firmware `x`)",
             "gather = false",
@@ -150,4 +150,120 @@ fn an_unknown_drive_and_a_missing_file_are_told() {
             .message
             .contains("there is no file `no/such.toml`")
     );
+}
+
+/// Sets that turn a mechanism off, and what else they turn off in the base.
+const OFF: [(&str, &[&str]); 6] = [
+    (
+        "slc_cache.mode=none",
+        &[
+            "slc_cache.size=0",
+            "slc_cache.when_full=direct",
+            "fold.idle_after=never",
+            "fold.reserve=0",
+            "fold.pace=0",
+        ],
+    ),
+    (
+        "controller.acknowledge=write-through",
+        &["controller.gather=false"],
+    ),
+    (
+        "controller.read_ahead=0",
+        &["controller.read_ahead_streams=0"],
+    ),
+    (
+        "controller.read_priority=false",
+        &["nand.suspend.program=false", "nand.suspend.erase=false"],
+    ),
+    ("errors.correctable=0", &["errors.rebuild=false"]),
+    ("ftl.checkpoint=0", &["ftl.trim_journal=false"]),
+];
+
+#[test]
+fn what_hangs_on_a_mechanism_is_turned_off_with_it() {
+    let on = [
+        "ftl.trim_journal=true",
+        "ftl.checkpoint=64 GB",
+        "ftl.system=1 GB",
+        "drive.capacity=12 GB",
+        "errors.correctable=72",
+        "ftl.parity=stripe",
+        "errors.rebuild=true",
+        "nand.suspend.program=true",
+        "nand.suspend.erase=true",
+    ];
+    // The mechanisms are on in a file, and one is turned off by a later one, a profile or a set.
+    let base = load_with(BASE, &[], &on).to_toml().to_owned();
+    for (switch, hanging) in OFF {
+        let typed = load_with(&base, &[], &[switch]);
+        let all: Vec<&str> = [&[switch], hanging].concat();
+        assert_eq!(typed.hash, load_with(&base, &[], &all).hash, "{switch}");
+        let [note] = &typed.notes[..] else {
+            panic!("{switch}: {:?}", typed.notes);
+        };
+        let (key, value) = switch.split_once('=').expect("a set");
+        assert!(
+            note.starts_with(&format!("{key} = {value} also turns off ")),
+            "{note}"
+        );
+        for set in hanging {
+            let name = set.split_once('=').expect("a set").0;
+            assert!(note.contains(name), "{note}");
+            let value = typed.values.iter().find(|value| value.key == name);
+            let source = &value.expect("a key").source;
+            assert!(
+                source.starts_with(&format!("off with {key} = ")),
+                "{source}"
+            );
+        }
+        assert!(load_with(&base, &[], &all).notes.is_empty());
+    }
+}
+
+#[test]
+fn what_contradicts_itself_within_a_layer_is_refused_still() {
+    let errors = spec::load(
+        &write("p", BASE),
+        &[],
+        &[],
+        &["slc_cache.mode=none".to_owned(), "fold.pace=0.5".to_owned()],
+    )
+    .unwrap_err();
+    let keys: Vec<&str> = errors.iter().map(|error| error.key.as_str()).collect();
+    assert_eq!(keys, ["fold.pace"]);
+    // What an earlier layer turned off, a later one does not turn on by a key that hangs on it.
+    let off = load_with(BASE, &[], &["slc_cache.mode=none"])
+        .to_toml()
+        .to_owned();
+    let later = spec::load(
+        &write("q", &off),
+        &[],
+        &[],
+        &["slc_cache.size=8 GB".to_owned()],
+    );
+    assert_eq!(later.unwrap_err()[0].key, "slc_cache.size");
+}
+
+#[test]
+fn files_and_profiles_turn_off_as_sets_do() {
+    let set = load_with(BASE, &[], &["slc_cache.mode=none"]);
+    let profiled = format!("{BASE}\n[firmware.plain]\nslc_cache.mode = \"none\"\n");
+    let profiled = load_with(&profiled, &["plain"], &[]);
+    assert_eq!(profiled.hash, set.hash);
+    assert_eq!(profiled.notes, set.notes);
+    let child = r#"
+schema = 1
+id = "child"
+name = "Child"
+extends = "base"
+origin = "prior"
+source = "made up for tests"
+
+[slc_cache]
+mode = "none"
+"#;
+    let child = spec::load_text(child, &[("base", BASE)], &[], &[], None).expect("a child");
+    assert_eq!(child.hash, set.hash);
+    assert_eq!(child.notes, set.notes);
 }

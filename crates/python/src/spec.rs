@@ -57,6 +57,11 @@ impl Spec {
         self.inner.profiles.clone()
     }
 
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.inner.notes.clone()
+    }
+
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
         for value in &self.inner.values {

@@ -95,6 +95,7 @@ def describe(spec: Spec) -> dict[str, Any]:
         "memory_bytes": spec.memory_bytes,
         "hash": spec.hash,
         "firmware_profiles": list(spec.firmware_profiles),
+        "notes": list(spec.notes),
         "values": [dict(row) for row in values],
     }
 

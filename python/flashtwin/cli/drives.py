@@ -88,6 +88,7 @@ def show(
     parts: list[RenderableType] = [terminal.cell(head, "bold"), terminal.cell(takes)]
     if spec.firmware_profiles:
         parts.append(terminal.cell(f"firmware profiles: {', '.join(spec.firmware_profiles)}"))
+    parts += [terminal.cell(f"note: {note}") for note in spec.notes]
     values = spec.values()
     shown = values if every else written(values)
     for title, rows in grouped(shown).items():

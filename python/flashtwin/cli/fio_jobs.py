@@ -62,7 +62,7 @@ def on_twin(asked: Asked, replaying: Replaying) -> int:
     made = plan(asked.read.jobs, Target(name=on, bytes=spec.capacity_bytes), replaying=replaying)
     if asked.readonly:
         refuse_traced_writes(made)
-    terminal.notes((*asked.read.notes, *made.notes), asked.quiet)
+    terminal.notes((*spec.notes, *asked.read.notes, *made.notes), asked.quiet)
     if asked.parse_only:
         return DONE
     terminal.notes(check_logs(asked.read, made, on, asked.output), asked.quiet)

@@ -67,9 +67,9 @@ def run(asked: Asked, kept: Kept) -> int:
             exit_code=USAGE,
         )
     if is_spec(variant.drive):
-        size = variant.spec().capacity_bytes
-        made = plan(read.jobs, Target(name=variant.drive, bytes=size))
-        terminal.notes((*read.notes, *made.notes), quiet)
+        spec = variant.spec()
+        made = plan(read.jobs, Target(name=variant.drive, bytes=spec.capacity_bytes))
+        terminal.notes((*spec.notes, *read.notes, *made.notes), quiet)
         return DONE if asked.parse_only else _on_twin(made, asked, kept)
     made = plan(read.jobs, Target(name=variant.drive, bytes=_NO_END))
     terminal.notes(dict.fromkeys(note for note in read.notes if not note.twin), quiet)

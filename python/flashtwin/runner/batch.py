@@ -67,6 +67,8 @@ def run_tasks(
     """
     apart = [task for task in tasks if task.target.apart]
     for task in tasks:
+        for note in task.target.notes:
+            task.observer.noted(note)
         if not task.target.apart or len(apart) == 1:
             _carry_out(task, seed, command, task.observer)
     if len(apart) > 1:

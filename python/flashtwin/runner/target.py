@@ -40,7 +40,7 @@ class Target:
     `form` is the same as JSON values, for a run that begins in a later process; empty for a drive
     that only this process can make. `apart`: it may be measured beside others, in a process of its
     own, as its clock is virtual; `make` has to be picklable then. `memory_bytes` is what the drive
-    takes of this machine's memory.
+    takes of this machine's memory. `notes`: what was turned off in it together with a mechanism.
     """
 
     name: str
@@ -49,6 +49,7 @@ class Target:
     form: Mapping[str, object] = field(default_factory=dict)
     apart: bool = False
     memory_bytes: int = 0
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +108,7 @@ def twin_target(variant: Variant, *, name: str | None = None, drive: Twin | None
         form=form,
         apart=drive is None,
         memory_bytes=spec.memory_bytes,
+        notes=tuple(spec.notes),
     )
 
 

@@ -13,6 +13,7 @@ mod check;
 pub mod docs;
 mod document;
 mod error;
+mod hangs;
 pub mod keys;
 mod locate;
 mod print;
@@ -72,6 +73,8 @@ pub struct Spec {
     /// Names of the firmware profiles that can be switched on: an inherited one that does not fit
     /// the values is none of them, and is not printed.
     pub profiles: Vec<String>,
+    /// What was turned off together with a mechanism, a sentence for each.
+    pub notes: Vec<String>,
     /// SHA-256 of keys and values; the same for two specs of the same drive.
     pub hash: String,
     toml: String,
@@ -158,6 +161,7 @@ fn checked(
         written,
         mut values,
         profiles,
+        turned_off,
         mut errors,
     } = resolve::resolve(found, library, firmware, sets).map_err(error::in_order)?;
     let limits = scale::Limits::read(&values);
@@ -191,6 +195,7 @@ fn checked(
         toml: print::to_toml(&header, &values, &profiles),
         hash: print::hash(&values),
         profiles: profiles.into_keys().collect(),
+        notes: hangs::notes(&turned_off),
         divisor: scale.map_or(1, scale::divisor),
         limits,
     })
@@ -212,7 +217,7 @@ fn check_profile(name: &str, profile: &Profile, written: &Values, file: &str) ->
 /// What is wrong with these values once the profile is on.
 fn misfits(profile: &Profile, values: &Values, file: &str) -> Vec<SpecError> {
     let mut with = values.clone();
-    with.overlay(&profile.values);
+    hangs::overlay(&mut with, &profile.values);
     check::check(&with, file)
 }
 

@@ -3,7 +3,8 @@
 //!
 //! Rule: the parent's values, then the parent's profile that the file switches on, then the file's
 //! own values; after the last file the profiles of the command line in their order, then its sets.
-//! Later always replaces earlier, key by key.
+//! Later always replaces earlier, key by key, and what hangs on a mechanism that a later layer
+//! turns off is turned off with it (`hangs`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use toml::de::DeValue;
 
 use super::document::{self, Document, Profile};
 use super::error::{Fault, Place, SpecError};
+use super::hangs::{self, TurnedOff};
 use super::keys::{self, KEYS, Kind};
 use super::locate::{Found, Library};
 use super::value::{self, Entry, Values};
@@ -24,6 +26,8 @@ pub(super) struct Resolved {
     pub written: Values,
     pub values: Values,
     pub profiles: BTreeMap<String, Profile>,
+    /// What a layer turned off without naming it.
+    pub turned_off: Vec<TurnedOff>,
     pub errors: Vec<SpecError>,
 }
 
@@ -40,8 +44,9 @@ pub(super) fn resolve(
         whole,
     } = chain(target, library)?;
     let (mut written, mut profiles) = (Values::new(), BTreeMap::new());
+    let mut turned_off = Vec::new();
     for document in &documents {
-        inherit(document, &mut written, &mut profiles, &mut errors);
+        turned_off.extend(inherit(document, &mut written, &mut profiles, &mut errors));
     }
     let attempted = documents
         .iter()
@@ -58,21 +63,24 @@ pub(super) fn resolve(
     let mut values = written.clone();
     for name in firmware {
         match find_profile(name, target.text("id"), &profiles) {
-            Ok(profile) => values.overlay(&profile.values),
+            Ok(profile) => turned_off.extend(hangs::overlay(&mut values, &profile.values)),
             Err(fault) => errors.push(fault.at(&Place::whole("--firmware"), "")),
         }
     }
+    let mut typed = Values::new();
     for set in sets {
         match read_set(set) {
-            Ok((position, entry)) => values.put(position, entry),
+            Ok((position, entry)) => typed.put(position, entry),
             Err(error) => errors.push(error),
         }
     }
+    turned_off.extend(hangs::overlay(&mut values, &typed));
     Ok(Resolved {
         target,
         written,
         values,
         profiles,
+        turned_off,
         errors,
     })
 }
@@ -83,18 +91,19 @@ fn inherit(
     values: &mut Values,
     profiles: &mut BTreeMap<String, Profile>,
     errors: &mut Vec<SpecError>,
-) {
+) -> Vec<TurnedOff> {
+    let mut turned_off = Vec::new();
     if let Some(switched) = document.header.get("firmware") {
         let place = Place {
             file: document.file.clone(),
             line: switched.line,
         };
         match find_inherited(&switched.text, document.text("extends"), profiles) {
-            Ok(profile) => values.overlay(&profile.values),
+            Ok(profile) => turned_off.extend(hangs::overlay(values, &profile.values)),
             Err(fault) => errors.push(fault.at(&place, "firmware")),
         }
     }
-    values.overlay(&document.values);
+    turned_off.extend(hangs::overlay(values, &document.values));
     for (name, own) in &document.profiles {
         let profile = profiles.entry(name.clone()).or_insert_with(|| own.clone());
         profile.values.overlay(&own.values);
@@ -102,6 +111,7 @@ fn inherit(
             profile.description.clone_from(&own.description);
         }
     }
+    turned_off
 }
 
 fn find_inherited<'p>(

@@ -1,8 +1,8 @@
 //! Whether the SLC cache fits the flash, and whether its policies agree with each other.
 //!
 //! Rule: a key that contradicts the mode is an error (a size without a cache), one that only waits
-//! for its switch is not (`rearm` while nothing goes direct), so that one `--set` can switch a
-//! thing off.
+//! for its switch is not (`rearm` while nothing goes direct). What contradicts a mode that a later
+//! layer chose was turned off before (`hangs`).
 
 use super::super::quantity::{human, milli_text};
 use super::super::value::Datum;

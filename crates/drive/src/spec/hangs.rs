@@ -1,0 +1,236 @@
+//! What hangs on a mechanism is turned off with it.
+//!
+//! A later layer (a file that extends another, a firmware profile, the sets of a command line) that
+//! turns a mechanism off need not name each key that only makes sense with it: those that come from
+//! earlier layers take the value that does nothing, keep a source that says why, and are told in a
+//! note. What one layer says itself is never touched, so that values that contradict each other
+//! within a layer are refused by `check` as ever.
+
+use super::keys::{self, KEYS};
+use super::value::{self, Datum, Entry, Values};
+
+/// While `off` holds, the keys of `hangs` do nothing but contradict; they take the value beside
+/// them. `off` knows only keys of `switches`: setting one of these is what can turn something off.
+struct Rule {
+    switches: &'static [&'static str],
+    off: fn(&Values) -> Option<bool>,
+    hangs: &'static [(&'static str, &'static str)],
+}
+
+const DIRECT: (&str, &str) = ("slc_cache.when_full", "\"direct\"");
+const NO_SIZE: (&str, &str) = ("slc_cache.size", "0");
+const NO_TABLE: (&str, &str) = ("slc_cache.size_by_fill", "[]");
+const NO_STATIC: (&str, &str) = ("slc_cache.static_size", "0");
+const NO_RESERVE: (&str, &str) = ("fold.reserve", "0");
+const NO_PACE: (&str, &str) = ("fold.pace", "0");
+const NO_LOW: (&str, &str) = ("fold.low", "0");
+
+/// In an order in which a rule comes before those that hang on its keys.
+const RULES: &[Rule] = &[
+    Rule {
+        switches: &["nand.tier.bits"],
+        off: |values| Some(values.number("nand.tier.bits")? == 0),
+        hangs: &[("slc_cache.tier_size", "0")],
+    },
+    // No blocks in SLC mode: nothing to fill, nothing to fold.
+    Rule {
+        switches: &["slc_cache.mode"],
+        off: |values| {
+            Some(matches!(
+                values.word("slc_cache.mode")?,
+                "none" | "lower-pages"
+            ))
+        },
+        hangs: &[
+            NO_SIZE,
+            NO_TABLE,
+            NO_STATIC,
+            ("slc_cache.tier_size", "0"),
+            DIRECT,
+            NO_RESERVE,
+            NO_PACE,
+            NO_LOW,
+            ("fold.idle_after", "\"never\""),
+        ],
+    },
+    // Each of these modes has its own parts.
+    Rule {
+        switches: &["slc_cache.mode"],
+        off: |values| {
+            Some(matches!(
+                values.word("slc_cache.mode")?,
+                "static" | "whole-drive"
+            ))
+        },
+        hangs: &[NO_SIZE, NO_TABLE],
+    },
+    Rule {
+        switches: &["slc_cache.mode"],
+        off: |values| {
+            Some(matches!(
+                values.word("slc_cache.mode")?,
+                "dynamic" | "whole-drive"
+            ))
+        },
+        hangs: &[NO_STATIC],
+    },
+    // Own blocks give no room back, unless they lend it to a second tier.
+    Rule {
+        switches: &["slc_cache.mode", "slc_cache.tier_size"],
+        off: |values| {
+            let alone = values.number("slc_cache.tier_size")? == 0;
+            Some(alone && values.word("slc_cache.mode")? == "static")
+        },
+        hangs: &[NO_RESERVE, NO_LOW],
+    },
+    Rule {
+        switches: &[
+            "slc_cache.mode",
+            "slc_cache.tier_size",
+            "slc_cache.when_full",
+        ],
+        off: |values| {
+            let alone = values.number("slc_cache.tier_size")? == 0;
+            let direct = values.word("slc_cache.when_full")? == "direct";
+            Some(alone && direct && values.word("slc_cache.mode")? == "static")
+        },
+        hangs: &[NO_PACE],
+    },
+    // Nothing goes past the cache that could be folded for.
+    Rule {
+        switches: &["slc_cache.when_full"],
+        off: |values| Some(values.word("slc_cache.when_full")? != "direct"),
+        hangs: &[("fold.rearm_pace", "0")],
+    },
+    Rule {
+        switches: &["fold.path"],
+        off: |values| Some(values.word("fold.path")? == "controller"),
+        hangs: &[("fold.check_every", "0")],
+    },
+    Rule {
+        switches: &["fold.check_every"],
+        off: |values| Some(values.number("fold.check_every")? == 0),
+        hangs: &[("fold.check_errors", "0")],
+    },
+    Rule {
+        switches: &["errors.correctable"],
+        off: |values| Some(values.number("errors.correctable")? == 0),
+        hangs: &[("errors.rebuild", "false"), ("fold.check_errors", "0")],
+    },
+    Rule {
+        switches: &["ftl.parity"],
+        off: |values| Some(values.word("ftl.parity")? == "none"),
+        hangs: &[("errors.rebuild", "false")],
+    },
+    Rule {
+        switches: &["ftl.checkpoint"],
+        off: |values| Some(values.number("ftl.checkpoint")? == 0),
+        hangs: &[("ftl.trim_journal", "false")],
+    },
+    Rule {
+        switches: &["nand.native.second_pass"],
+        off: |values| Some(values.number("nand.native.second_pass")? == 0),
+        hangs: &[("nand.native.third_pass", "0")],
+    },
+    Rule {
+        switches: &["nand.native.third_pass"],
+        off: |values| Some(values.number("nand.native.third_pass")? == 0),
+        hangs: &[("nand.native.fourth_pass", "0")],
+    },
+    Rule {
+        switches: &["controller.acknowledge"],
+        off: |values| Some(values.word("controller.acknowledge")? == "write-through"),
+        hangs: &[("controller.gather", "false")],
+    },
+    Rule {
+        switches: &["controller.read_ahead"],
+        off: |values| Some(values.number("controller.read_ahead")? == 0),
+        hangs: &[("controller.read_ahead_streams", "0")],
+    },
+    Rule {
+        switches: &["controller.read_priority"],
+        off: |values| Some(!values.flag("controller.read_priority")?),
+        hangs: &[
+            ("nand.suspend.program", "false"),
+            ("nand.suspend.erase", "false"),
+        ],
+    },
+];
+
+/// A key that was turned off with another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TurnedOff {
+    /// The key and value that did it: "slc_cache.mode = none".
+    pub by: String,
+    pub key: &'static str,
+    /// What it was before.
+    pub was: String,
+}
+
+/// Everything that the layer says replaces what stands here, and what hangs on a mechanism that it
+/// turns off is off.
+pub(super) fn overlay(values: &mut Values, layer: &Values) -> Vec<TurnedOff> {
+    values.overlay(layer);
+    let mut turned: Vec<TurnedOff> = Vec::new();
+    for rule in RULES {
+        let changed = |key: &&&str| {
+            layer.entry(key).is_some() || turned.iter().any(|earlier| earlier.key == **key)
+        };
+        let Some(switch) = rule.switches.iter().find(changed) else {
+            continue;
+        };
+        if (rule.off)(values) != Some(true) {
+            continue;
+        }
+        let Some(switch) = values.entry(switch).map(|entry| (*switch, entry.clone())) else {
+            continue;
+        };
+        let hanging = rule
+            .hangs
+            .iter()
+            .filter(|(key, _)| layer.entry(key).is_none());
+        turned.extend(hanging.filter_map(|(key, off)| turn_off(values, key, off, &switch)));
+    }
+    turned
+}
+
+/// Nothing where the key is off already, or no layer has given it a value yet: a default is no part
+/// of a mechanism.
+fn turn_off(
+    values: &mut Values,
+    key: &'static str,
+    off: &str,
+    (switch, by): &(&str, Entry),
+) -> Option<TurnedOff> {
+    let position = keys::position(key)?;
+    let datum: Datum = value::default(&KEYS[position], off);
+    let was = values.entry(key).filter(|entry| entry.datum != datum)?;
+    let turned = TurnedOff {
+        by: format!("{switch} = {}", by.datum.text()),
+        key,
+        was: was.datum.text(),
+    };
+    let entry = Entry {
+        datum,
+        origin: by.origin,
+        source: format!("off with {}", turned.by),
+        place: by.place.clone(),
+    };
+    values.put(position, entry);
+    Some(turned)
+}
+
+/// A sentence for each switch.
+pub(super) fn notes(turned: &[TurnedOff]) -> Vec<String> {
+    let mut notes: Vec<(&str, Vec<String>)> = Vec::new();
+    for off in turned {
+        let part = format!("{} ({})", off.key, off.was);
+        match notes.iter_mut().find(|(by, _)| *by == off.by) {
+            Some((_, parts)) => parts.push(part),
+            None => notes.push((&off.by, vec![part])),
+        }
+    }
+    let sentence =
+        |(by, parts): (&str, Vec<String>)| format!("{by} also turns off {}", parts.join(", "));
+    notes.into_iter().map(sentence).collect()
+}
