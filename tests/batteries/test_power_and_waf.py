@@ -11,7 +11,7 @@ from flashtwin.batteries.base import registry
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import FlashtwinError
-from flashtwin.model.finding import Finding, by_id
+from flashtwin.model.finding import Finding
 from flashtwin.model.step import Ask, NotPossible, Result, Step
 from flashtwin.model.target import Watch
 from flashtwin.runner.run import run_batteries
@@ -27,7 +27,7 @@ def run_on(name: str, battery: str, parameters: dict[str, object], at: Path) -> 
 
 
 def values(run: Run) -> dict[str, float]:
-    found = by_id(run.findings)
+    found = dict(run.findings.items())
     assert all(one.value is not None for one in found.values()), found
     return {name: one.value or 0.0 for name, one in found.items()}
 
@@ -59,7 +59,7 @@ def test_a_mean_is_what_the_drive_counted(power: tuple[Run, Run]) -> None:
         assert step is not None
         meter = run.meter(step.step)
         joules = float(meter["power_uw"] @ meter["dt_ns"]) / 1e15
-        found = by_id(run.findings)
+        found = dict(run.findings.items())
         watts = joules / (step.duration_ns / 1e9)
         assert found["power.write"].value == pytest.approx(watts, rel=1e-4)
         assert found["power.write.efficiency"].value == pytest.approx(

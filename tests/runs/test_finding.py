@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from flashtwin.model.finding import Evidence, Finding, Interval, by_id, from_json
+from flashtwin.model.finding import Evidence, Finding, Interval, from_json
 
 EVIDENCE = Evidence(battery="fill", label="x", axis="bytes", start=0.0, end=24e9)
 
@@ -76,8 +76,3 @@ def test_what_is_no_finding_is_refused(change: dict[str, object]) -> None:
     row = {k: v for k, v in {**finding().to_json(), **change}.items() if v is not ...}
     with pytest.raises((KeyError, TypeError, ValueError)):
         from_json(row)
-
-
-def test_by_id() -> None:
-    a, b = finding(), finding(name="duration")
-    assert by_id([a, b]) == {a.id: a, b.id: b}

@@ -8,13 +8,14 @@ simulated at once and made truer value by value.
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from flashtwin.catalogue import PRIORS
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.model.units import parse_size
+from flashtwin.model.units import parse_size, show_size
 
 Interface = Literal["sata", "pcie3", "pcie4", "pcie5"]
 CellType = Literal["slc", "mlc", "tlc", "qlc"]
@@ -285,11 +286,5 @@ def _buffer(flash: _Flash) -> int:
 
 
 def _size(count: int) -> str:
-    """As labels have it, in powers of 1000, where that is exact; as flash is counted elsewhere."""
-    if count == 0:
-        return "0 B"
-    units = (("TB", 10**12), ("GB", 10**9), ("TiB", 1 << 40), ("GiB", 1 << 30))
-    for unit, factor in (*units, ("MB", 10**6), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if count % factor == 0:
-            return f"{count // factor} {unit}"
-    return f"{count} B"
+    """The shortest exact spelling with a blank before the unit, as specs have it."""
+    return re.sub(r"(?=[A-Z])", " ", show_size(count), count=1)

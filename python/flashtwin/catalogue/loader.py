@@ -8,7 +8,7 @@ with all of its errors.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
@@ -131,12 +131,18 @@ def load(
             ) from None
     elif target not in drive_ids():
         raise unknown_drive(target)
+    return _checked(
+        target, core.load_spec, target, [str(DIRECTORY)], list(firmware), list(sets), scale
+    )
+
+
+def _checked(shown: str, read: Callable[..., Spec], *words: Any) -> Spec:
+    """What the extension reads; its list of errors becomes one that names the spec as `shown`."""
     try:
-        spec: Spec = core.load_spec(target, [str(DIRECTORY)], list(firmware), list(sets), scale)
-        return spec
-    except core.SpecError as error:
+        return read(*words)
+    except _extension().SpecError as error:
         issues = [SpecIssue(**issue) for issue in error.errors]
-        raise BadSpecError(target, issues, count=error.count) from error
+        raise BadSpecError(shown, issues, count=error.count) from error
 
 
 def is_spec_text(target: str) -> bool:
@@ -153,12 +159,7 @@ def _parsed(
         parents = [
             (name, (DIRECTORY / f"{name}.toml").read_text(encoding="utf-8")) for name in drive_ids()
         ]
-    try:
-        spec: Spec = core.parse_spec(text, parents, list(firmware), list(sets), scale)
-        return spec
-    except core.SpecError as error:
-        issues = [SpecIssue(**issue) for issue in error.errors]
-        raise BadSpecError("the text", issues, count=error.count) from error
+    return _checked("the text", core.parse_spec, text, parents, list(firmware), list(sets), scale)
 
 
 def check(

@@ -15,6 +15,7 @@ from flashtwin.model.finding import Finding
 from flashtwin.model.units import decimals, readable_seconds
 
 MISSING = "\u2013"
+# Templates use it.
 MIB_PER_MB = 1e6 / (1 << 20)
 SIGNIFICANT = 4
 
@@ -26,6 +27,16 @@ def significant(value: float, digits: int = 3) -> str:
     if value == 0:
         return "0"
     return fixed(value, decimals(value, digits))
+
+
+def mbs(value: float) -> str:
+    """MB/s within a sentence; the unit never begins a line."""
+    return f"{significant(value)}\u00a0MB/s"
+
+
+def gb(value: float) -> str:
+    """GB within a sentence; the unit never begins a line."""
+    return f"{significant(value)}\u00a0GB"
 
 
 def fixed(value: float, places: int) -> str:

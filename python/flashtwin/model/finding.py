@@ -10,7 +10,7 @@ the same values in.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -205,11 +205,6 @@ def from_json(row: Mapping[str, Any]) -> Finding:
         evidence=None if evidence is None else _evidence(evidence),
         note=None if row.get("note") is None else str(row["note"]),
     )
-
-
-def by_id(findings: Iterable[Finding]) -> dict[str, Finding]:
-    """Findings under their ids, in order."""
-    return {finding.id: finding for finding in findings}
 
 
 def _interval(row: Mapping[str, Any]) -> Interval | None:

@@ -229,7 +229,7 @@ def _not_possible(drive: Drive, battery: str) -> list[str]:
     """Steps that the target could not do, each reason once, and those that a budget cut."""
     mine = [step for step in drive.run.steps if step.battery == battery]
     reasons = [
-        f"{step.label.rpartition('/')[2]} was not possible: {step.not_possible}"
+        f"{step.detail.get('of', step.kind)} was not possible: {step.not_possible}"
         for step in mine
         if step.not_possible
     ]

@@ -131,43 +131,28 @@ def _number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _seconds(text: str) -> float:
-    return units.parse_seconds(text)
-
-
 def whole(low: int, high: int) -> Kind:
     """A whole number within limits."""
-
-    def parse(text: str) -> int:
-        try:
-            number = units.parse_whole(text)
-        except ValueError:
-            raise ValueError(f"write a whole number from {low} to {high}") from None
-        if not low <= number <= high:
-            raise ValueError(f"write a whole number from {low} to {high}")
-        return number
-
-    return Kind(name=f"a whole number from {low} to {high}", parse=parse, accepts=_number)
+    return _within(f"a whole number from {low} to {high}", units.parse_whole, low, high)
 
 
 def decimal(low: float, high: float) -> Kind:
     """A number within limits."""
+    name = f"a number from {low:g} to {high:g}"
+    return _within(name, lambda text: float(units.parse_number(text)), low, high)
 
+
+def _within(name: str, read: Callable[[str], float], low: float, high: float) -> Kind:
     def parse(text: str) -> float:
         try:
-            number = float(units.parse_number(text))
+            number = read(text)
         except ValueError:
             number = float("nan")
         if not low <= number <= high:
-            raise ValueError(f"write a number from {low:g} to {high:g}")
+            raise ValueError(f"write {name}")
         return number
 
-    return Kind(
-        name=f"a number from {low:g} to {high:g}",
-        parse=parse,
-        show=units.show_number,
-        accepts=_number,
-    )
+    return Kind(name=name, parse=parse, show=units.show_number, accepts=_number)
 
 
 def choice(*words: str) -> Kind:
@@ -211,7 +196,7 @@ def several(kind: Kind, plural: str) -> Kind:
 
 
 SIZE = Kind(name="a size", parse=units.parse_size, show=units.show_size, accepts=_number)
-SECONDS = Kind(name="a time", parse=_seconds, show=units.show_seconds, accepts=_number)
+SECONDS = Kind(name="a time", parse=units.parse_seconds, show=units.show_seconds, accepts=_number)
 
 
 def _sample(text: str) -> float:

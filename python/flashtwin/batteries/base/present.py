@@ -11,7 +11,7 @@ Invariant: what is shown follows from findings and from what the host saw, never
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from importlib import import_module
 from typing import Any, TypeVar
@@ -53,14 +53,17 @@ class Subject:
         except FlashtwinError:
             return of()
 
+    def phases(self, known: Iterable[Phase]) -> list[Phase]:
+        """Those whose steps took place, in the order of the steps."""
+        phases = {phase.label: phase for phase in known}
+        return [phases[label] for label in self.labels if label in phases]
+
     def finding(self, name: str, variant: str) -> Finding | None:
         """The battery's finding of that name and variant, if there is one."""
-        fits = (
-            finding
-            for finding in self.findings
-            if (finding.name, finding.variant) == (name, variant)
-        )
-        return next(fits, None)
+        of_variant = {
+            finding.name: finding for finding in self.findings if finding.variant == variant
+        }
+        return of_variant.get(name)
 
 
 @dataclass(frozen=True, kw_only=True)

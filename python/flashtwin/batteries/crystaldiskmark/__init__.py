@@ -49,30 +49,20 @@ REST_S = 5.0
 # The unscored run of a cell.
 WARM = "warm"
 
-_SEQ_Q8 = Cell(sequential=True, block_bytes=MIB, depth=8, threads=1)
-_SEQ_Q1 = Cell(sequential=True, block_bytes=MIB, depth=1, threads=1)
-_RND_Q1 = Cell(sequential=False, block_bytes=4096, depth=1, threads=1)
+
+def _seq(block_bytes: int, depth: int) -> Cell:
+    return Cell(sequential=True, block_bytes=block_bytes, depth=depth, threads=1)
+
+
+def _rnd(depth: int, threads: int) -> Cell:
+    return Cell(sequential=False, block_bytes=4096, depth=depth, threads=threads)
+
+
 PROFILES: dict[str, tuple[Cell, ...]] = {
-    "article": (
-        _SEQ_Q8,
-        *(
-            Cell(sequential=False, block_bytes=4096, depth=1, threads=threads)
-            for threads in (1, 2, 4, 8, 16)
-        ),
-    ),
-    "default": (
-        _SEQ_Q8,
-        _SEQ_Q1,
-        Cell(sequential=False, block_bytes=4096, depth=32, threads=1),
-        _RND_Q1,
-    ),
-    "nvme": (
-        _SEQ_Q8,
-        Cell(sequential=True, block_bytes=128 << 10, depth=32, threads=1),
-        Cell(sequential=False, block_bytes=4096, depth=32, threads=16),
-        _RND_Q1,
-    ),
-    "real": (_SEQ_Q1, _RND_Q1),
+    "article": (_seq(MIB, 8), *(_rnd(1, threads) for threads in (1, 2, 4, 8, 16))),
+    "default": (_seq(MIB, 8), _seq(MIB, 1), _rnd(32, 1), _rnd(1, 1)),
+    "nvme": (_seq(MIB, 8), _seq(128 << 10, 32), _rnd(32, 16), _rnd(1, 1)),
+    "real": (_seq(MIB, 1), _rnd(1, 1)),
 }
 
 

@@ -118,13 +118,9 @@ def _difference(ratio: float, where: str, speeds: Sequence[tuple[float, str]]) -
         return Fact(text="In CrystalDiskMark they differ by less than 10 % in every cell.")
     high, low = max(speeds), min(speeds)
     return Fact(
-        text=f"In CrystalDiskMark they differ most in {where}: {_mbs(high[0])} ({high[1]}) against "
-        f"{_mbs(low[0])} ({low[1]}), {numbers.significant(ratio, 2)} times."
+        text=f"In CrystalDiskMark they differ most in {where}: {numbers.mbs(high[0])} ({high[1]}) "
+        f"against {numbers.mbs(low[0])} ({low[1]}), {numbers.significant(ratio, 2)} times."
     )
-
-
-def _mbs(value: float) -> str:
-    return f"{numbers.significant(value)}\u00a0MB/s"
 
 
 PRESENT = CrystalDiskMarkPresent()

@@ -50,21 +50,19 @@ class FillPresent(Present):
 
     def phases(self, subject: Subject) -> list[Phase]:
         """The passes of each pattern with the rests between them."""
-        asked = subject.parameters(Parameters)
-        phases = {}
-        for pattern in asked.patterns:
-            group = f"{NAME}/{pattern}"
-            for number in range(1, asked.passes + 1):
-                for kind, which in (("rest", number - 1), ("pass", number)):
-                    label = f"{group}/{kind}-{which}"
-                    phases[label] = Phase(
-                        label=label,
-                        group=group,
-                        group_title=pattern.title,
-                        name=f"{kind}-{which}",
-                        title=f"{kind} {which}",
-                    )
-        return [phases[label] for label in subject.labels if label in phases]
+        parameters = subject.parameters(Parameters)
+        return subject.phases(
+            Phase(
+                label=f"{NAME}/{pattern}/{kind}-{number}",
+                group=f"{NAME}/{pattern}",
+                group_title=pattern.title,
+                name=f"{kind}-{number}",
+                title=f"{kind} {number}",
+            )
+            for pattern in parameters.patterns
+            for number in range(parameters.passes + 1)
+            for kind in ("rest", "pass")
+        )
 
     def places(self, subject: Subject) -> list[Place]:
         """The ends of plateaus."""
@@ -151,17 +149,17 @@ def _stages(subject: Subject, values: dict[str, Finding]) -> list[Fact]:
     slow = _value(values, "speed_past_cache")
     if cache is None:
         mean = _value(values, "mean")
-        text = "" if mean is None else f"writes at {_mbs(mean)} on average"
+        text = "" if mean is None else f"writes at {numbers.mbs(mean)} on average"
     elif cache == 0 or fast is None:
-        at = f" at {_mbs(slow)}" if slow is not None else ""
+        at = f" at {numbers.mbs(slow)}" if slow is not None else ""
         text = f"shows no cache: it writes{at} from beginning to end"
     else:
-        text = f"writes {_gb(cache)} at {_mbs(fast)}"
+        text = f"writes {numbers.gb(cache)} at {numbers.mbs(fast)}"
         if slow is not None:
-            text += f", then {_mbs(slow)}"
+            text += f", then {numbers.mbs(slow)}"
         begin, folding = _value(values, "fold_begin"), _value(values, "speed_folding")
         if begin is not None and folding is not None:
-            text += f"; from {_gb(begin)} on it folds, and {_mbs(folding)} are left"
+            text += f"; from {numbers.gb(begin)} on it folds, and {numbers.mbs(folding)} are left"
     return [Fact(subject=subject.name, text=f" {text}.", drive=subject.index)] if text else []
 
 
@@ -182,7 +180,7 @@ def _whole(subject: Subject, values: dict[str, Finding]) -> list[Fact]:
     mean, took = _value(values, "mean"), _value(values, "duration")
     if mean is None or took is None or _value(values, "cache_size") is None:
         return []
-    text = f"The whole fill takes {units.readable_seconds(took)}, {_mbs(mean)} on average."
+    text = f"The whole fill takes {units.readable_seconds(took)}, {numbers.mbs(mean)} on average."
     return [Fact(text=text, drive=subject.index, detail=True)]
 
 
@@ -193,25 +191,17 @@ def _second_pass(subject: Subject, values: dict[str, Finding]) -> list[Fact]:
     if mean is None:
         return []
     if cache:
-        text = f"{_gb(cache)} of cache are left; {_mbs(mean)} overall"
+        text = f"{numbers.gb(cache)} of cache are left; {numbers.mbs(mean)} overall"
     elif first and max(first / mean, mean / first) < WORTH_SAYING:
-        text = f"no cache shows and the mean stays at {_mbs(mean)}"
+        text = f"no cache shows and the mean stays at {numbers.mbs(mean)}"
     else:
-        text = f"no cache shows; the mean is {_mbs(mean)}"
+        text = f"no cache shows; the mean is {numbers.mbs(mean)}"
     return [Fact(text=f"Written once more when full, {text}.", drive=subject.index, detail=True)]
 
 
 def _value(values: dict[str, Finding], name: str) -> float | None:
     finding = values.get(name)
     return None if finding is None else finding.number
-
-
-def _mbs(value: float) -> str:
-    return f"{numbers.significant(value)}\u00a0MB/s"
-
-
-def _gb(value: float) -> str:
-    return f"{numbers.significant(value)}\u00a0GB"
 
 
 PRESENT = FillPresent()

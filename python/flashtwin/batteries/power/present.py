@@ -14,12 +14,16 @@ class PowerPresent(Present):
 
     def phases(self, subject: Subject) -> list[Phase]:
         """Each workload by itself."""
-        titles = {f"{NAME}/{name}": f"Power, {title}" for name, title in TITLES.items()}
-        return [
-            Phase(label=label, group=label, group_title=titles[label], name="run", title="run")
-            for label in subject.labels
-            if label in titles
-        ]
+        return subject.phases(
+            Phase(
+                label=f"{NAME}/{name}",
+                group=f"{NAME}/{name}",
+                group_title=f"Power, {title}",
+                name="run",
+                title="run",
+            )
+            for name, title in TITLES.items()
+        )
 
     def columns(self, subject: Subject) -> list[Column]:
         """What a drive draws when it does nothing."""

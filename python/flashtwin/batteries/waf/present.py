@@ -14,18 +14,18 @@ class WafPresent(Present):
 
     def phases(self, subject: Subject) -> list[Phase]:
         """Of each fill: the rest before, the random writes, and the rest after them."""
-        phases = {}
-        for percent in subject.parameters(Parameters).fills:
-            group = f"{NAME}/{percent:g}"
-            for name, title in (("settle", "rest before"), ("write", "write"), ("rest", "rest")):
-                phases[f"{group}/{name}"] = Phase(
-                    label=f"{group}/{name}",
-                    group=group,
-                    group_title=f"Random writes, {percent:g} % full",
-                    name=name,
-                    title=title,
-                )
-        return [phases[label] for label in subject.labels if label in phases]
+        titles = {"settle": "rest before", "write": "write", "rest": "rest"}
+        return subject.phases(
+            Phase(
+                label=f"{NAME}/{percent:g}/{name}",
+                group=f"{NAME}/{percent:g}",
+                group_title=f"Random writes, {percent:g} % full",
+                name=name,
+                title=title,
+            )
+            for percent in subject.parameters(Parameters).fills
+            for name, title in titles.items()
+        )
 
     def columns(self, subject: Subject) -> list[Column]:
         """The fullest drive that was measured, where it is highest."""
