@@ -201,7 +201,11 @@ def test_a_line_of_the_docs_runs(
         words[2] = "run-b"
     if words[0] == "new":
         Path("mine.toml").unlink()
-    stopped = PATHS & set(words) and set(STOPPED) & set(words)
+    if words[:2] == ["compare", "probe"]:
+        # The runs that the lines before it keep.
+        shutil.copytree("run-a", "probe")
+        shutil.copytree("run-b", "twin")
+    stopped = words[0] == "test" and PATHS & set(words) and set(STOPPED) & set(words)
     if stopped:
         words[words.index("--size") + 1] = STOPPED_SIZE
     with interrupted(STOPPED_AFTER) if stopped else nullcontext():

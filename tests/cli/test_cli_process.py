@@ -90,6 +90,7 @@ def test_codes_and_streams(tmp_path: Path) -> None:
     assert {row["name"] for row in json.loads(good.stdout)["batteries"]} == {
         "fill",
         "crystaldiskmark",
+        "fio",
         "power",
         "waf",
     }
