@@ -78,13 +78,13 @@ def test_a_signal_while_a_snapshot_is_loaded_ends_the_loading(
         with suppress(BrokenPipeError), (tmp_path / "slow").open("wb", buffering=0) as file:
             file.write(data[: 1 << 20])
             interrupt()
-            file.write(data[1 << 20 :])
-            ended.append("all was read")
+            # A pipe that is closed in the middle of a write has taken a part of it.
+            read.append(file.write(data[1 << 20 :]) or 0)
 
-    ended: list[str] = []
+    read: list[int] = []
     with beside(work):
         _core.Twin.load(load("bx500-240", scale="1/16"), tmp_path / "slow")
-    assert not ended
+    assert sum(read) < len(data) - (1 << 20)
 
 
 def test_a_signal_while_a_drive_is_trimmed_leaves_a_drive_that_goes_on(drive: _core.Twin) -> None:
