@@ -42,10 +42,10 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         (place / "breaks.py").write_text("import no_such_module_at_all\n")
         (place / "other.py").write_text("BATTERY = 5\n")
         monkeypatch.syspath_prepend(str(place))
-        registry.meanings.cache_clear()
+        registry.meanings_of.cache_clear()
 
     yield put
-    registry.meanings.cache_clear()
+    registry.meanings_of.cache_clear()
     sys.modules.pop("steady_writes", None)
 
 

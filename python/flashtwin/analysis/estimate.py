@@ -26,9 +26,6 @@ from flashtwin.analysis.curve import Curve, Floats
 
 CONFIDENCE = 0.95
 FEWEST_BLOCKS = 4
-_ROOTS, _HALVED = np.polynomial.legendre.leggauss(64)
-# Between 0 and 1.
-_NODES, _WEIGHTS = (_ROOTS + 1.0) / 2.0, _HALVED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,13 +111,21 @@ def student_t(freedom: float) -> float:
     """
     wanted = CONFIDENCE * _wallis(freedom)
     angle = 0.0
+    nodes, weights = _quadrature()
     for _ in range(100):
-        area = angle / 2 * float(_WEIGHTS @ _cosine_power(angle * _NODES, freedom - 1.0))
+        area = angle / 2 * float(weights @ _cosine_power(angle * nodes, freedom - 1.0))
         step = float((wanted - area) / _cosine_power(angle, freedom - 1.0))
         angle += step
         if abs(step) <= 1e-15 * angle:
             break
     return float(np.sqrt(freedom) * np.tan(angle))
+
+
+@cache
+def _quadrature() -> tuple[Floats, Floats]:
+    """Gauss-Legendre nodes between 0 and 1, and their weights; many pages need no interval."""
+    roots, weights = np.polynomial.legendre.leggauss(64)
+    return (roots + 1.0) / 2.0, weights
 
 
 def _cosine_power(angle: Any, power: float) -> Any:

@@ -271,23 +271,31 @@ def _set(asked: list[tuple[str, dict[str, str]]], text: str, part: str) -> None:
 _FORM = "write --battery NAME or --battery NAME:key=value,key=value; lists are joined with +"
 
 
-@cache
 def meanings() -> tuple[Meaning, ...]:
     """The texts of all batteries' findings, in the order in which they are tried."""
-    return (
-        *read(COMMON),
-        *(
-            replace(meaning, battery=battery.name)
-            for battery in available()[0]
-            for meaning in battery.meanings()
-        ),
-    )
+    own = (meaning for battery in available()[0] for meaning in meanings_of(battery.name))
+    return (*_common(), *own)
 
 
 def meaning_of(finding: Finding) -> Meaning | None:
     """The text for a finding; none where its battery is not installed, or brings none."""
-    fitting = (meaning for meaning in meanings() if meaning.fits(finding.battery, finding.name))
-    return next(fitting, None)
+    known = (*_common(), *meanings_of(finding.battery))
+    return next((entry for entry in known if entry.fits(finding.battery, finding.name)), None)
+
+
+@cache
+def _common() -> tuple[Meaning, ...]:
+    return tuple(read(COMMON))
+
+
+@cache
+def meanings_of(name: str) -> tuple[Meaning, ...]:
+    """The texts of one battery, so that a page imports no other; none where it cannot be used."""
+    try:
+        battery = get(name)
+    except FlashtwinError:
+        return ()
+    return tuple(replace(meaning, battery=name) for meaning in battery.meanings())
 
 
 def explain(word: str) -> Meaning:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from math import fsum
 from typing import Literal
 
 from flashtwin.model.finding import Evidence, Finding, Interval
@@ -93,7 +93,7 @@ def score(
             name=direction + suffix,
             variant=str(cell),
             title=title + what,
-            value=fmean(values) if scoring.mean else values[at],
+            value=fsum(values) / len(values) if scoring.mean else values[at],
             unit=unit,
             interval=Interval(low=min(values), high=max(values), means="range"),
             beside=direction if suffix else None,
