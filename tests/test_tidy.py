@@ -55,7 +55,7 @@ WRITERS = {
     "drives.real.real_file",  # the file that is measured, and probes of where it may be
     "drives.real.real_fio",  # what fio says, in a directory of its own
     "drives.snapshots",  # an entry's directory is put in its place
-    "study.sweep.point",  # a run's directory is put in its place
+    "study.sweep.executors",  # a run's directory is put in its place
     "cli.app",  # stdout where the shell closed it
 }
 _WRITING_CALLS = {

@@ -11,8 +11,7 @@ from stored_runs import store, usual
 from flashtwin.report import sweep as page_of
 from flashtwin.study.sweep.grid import axes
 from flashtwin.study.sweep.plan import Failure, Plan
-from flashtwin.study.sweep.run import Sweep
-from flashtwin.study.sweep.table import Row
+from flashtwin.study.sweep.run import Row, Sweep
 
 
 def swept(place: Path) -> Sweep:

@@ -17,8 +17,7 @@ from test_cli_commands import validation
 from flashtwin.cli import sweep
 from flashtwin.study.sweep.grid import axes
 from flashtwin.study.sweep.plan import Failure, Plan
-from flashtwin.study.sweep.run import Sweep
-from flashtwin.study.sweep.table import Row
+from flashtwin.study.sweep.run import Row, Sweep
 from flashtwin.study.theory.points import of_user
 from flashtwin.study.theory.run import LawRow
 from flashtwin.study.validation import validate as validate_module

@@ -25,9 +25,8 @@ from flashtwin.report import sweep as page
 from flashtwin.runner.run import run_batteries
 from flashtwin.runs.rundir import Run, find_runs
 from flashtwin.runs.writer import Writer
-from flashtwin.study.sweep.executors import Local
+from flashtwin.study.sweep.executors import Local, run_point
 from flashtwin.study.sweep.plan import Failure, Order, Plan, resolve
-from flashtwin.study.sweep.point import run_point
 from flashtwin.study.sweep.run import Silent, Sweep, sweep
 
 Making = Callable[..., Plan]
@@ -253,7 +252,7 @@ def test_another_plan_does_not_go_into_the_same_directory(
 
 def test_an_order_holds_the_whole_drive(make_plan: Making, tmp_path: Path) -> None:
     """A user's spec file may be gone, or on another machine, when its point runs."""
-    from flashtwin.study.sweep.point import run_apart, unpack
+    from flashtwin.study.sweep.executors import run_apart, unpack
 
     file = tmp_path / "mine.toml"
     file.write_text('extends = "bx500-240"\nid = "mine"\nschema = 1\nname = "Mine"\n')

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from flashtwin.model.finding import Finding, Interval
-from flashtwin.study.sweep.table import Row, varying
+from flashtwin.study.sweep.run import Row, varying
 
 Point = tuple[float | None, float | None, float | None]
 

@@ -13,8 +13,8 @@ from cli.program import flashtwin
 from flashtwin import _core
 from flashtwin.errors import FlashtwinError
 from flashtwin.study.theory import formulas, points, run
+from flashtwin.study.theory.drives import Sides
 from flashtwin.study.theory.formulas import HotCold
-from flashtwin.study.theory.play import Sides
 from flashtwin.study.theory.points import Point
 
 assert _core.load_spec, "these tests need the compiled part"

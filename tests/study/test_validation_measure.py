@@ -16,10 +16,9 @@ from flashtwin.model.step import NotPossible, Result, Step
 from flashtwin.model.target import Watch
 from flashtwin.runner.target import Target, Variant
 from flashtwin.runs import frames
-from flashtwin.study.validation import measure as measuring
-from flashtwin.study.validation.measure import Need, fill_waf, measure
+from flashtwin.study.validation import validate as measuring
 from flashtwin.study.validation.metrics import FILL
-from flashtwin.study.validation.validate import Validation, validate
+from flashtwin.study.validation.validate import Need, Validation, fill_waf, measure, validate
 
 ON = Law()
 OFF = Law(

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
     from flashtwin.runner.estimate import Estimate
     from flashtwin.study.sweep.plan import Failure
-    from flashtwin.study.sweep.run import Sweep
-    from flashtwin.study.sweep.table import Row
+    from flashtwin.study.sweep.run import Row, Sweep
 
 # What a point takes besides its simulation: its drive, its tables, its findings.
 POINT_S = 0.5
@@ -157,7 +156,7 @@ class _Shown:
 
 
 def _print(done: Sweep, report: Path, shown: tuple[str, ...]) -> None:
-    from flashtwin.study.sweep.table import columns, named, reasons, varying
+    from flashtwin.study.sweep.run import columns, named, reasons, varying
 
     found = columns(done.rows)
     asked = {word: named(word, found) for word in shown}

@@ -21,8 +21,7 @@ from flashtwin.model.finding import Finding
 from flashtwin.model.units import parse_size
 from flashtwin.report import template
 from flashtwin.study.sweep.grid import Axis
-from flashtwin.study.sweep.run import Sweep
-from flashtwin.study.sweep.table import Row, columns, varying
+from flashtwin.study.sweep.run import Row, Sweep, columns, varying
 
 SCRIPTS = ("dom.js", "theme.js", "sweep.js")
 GB = 10**9

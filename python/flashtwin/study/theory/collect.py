@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from flashtwin._core import Twin
 from flashtwin.runs.frames import programmed_bytes
 from flashtwin.study.theory import drives, formulas
-from flashtwin.study.theory.play import Watch, run
+from flashtwin.study.theory.drives import Watch, run
 from flashtwin.study.theory.points import Point
 
 # Collection begins below so many free superblocks and ends there; two pools need more of them.

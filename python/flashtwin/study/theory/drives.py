@@ -1,19 +1,26 @@
-"""The drives on which the theory is tried: nothing in them but what the law speaks of.
+"""The drives on which the theory is tried, and how a job is played on them through the core.
 
-For collection: one die of one bit a cell, pages of one mapping unit, no cache, and times so short
-that they decide nothing. For caches: a small TLC drive with fine superblocks, so that where a rate
-changes is found to a fraction of a percent.
+Nothing is in them but what the law speaks of. For collection: one die of one bit a cell, pages of
+one mapping unit, no cache, and times so short that they decide nothing. For caches: a small TLC
+drive with fine superblocks, so that where a rate changes is found to a fraction of a percent. The
+laws speak of bytes and of programs, so they read the core's own answers and not the results of a
+battery.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from flashtwin.catalogue.loader import load
 
 if TYPE_CHECKING:
-    from flashtwin._core import Spec
+    from flashtwin._core import Spec, Twin
 
 UNIT = 4096
 
@@ -171,3 +178,34 @@ def cached(*sets: str) -> Spec:
 
 def _checked(text: str, sets: Sequence[str]) -> Spec:
     return load(_COMMON + text, sets=sets)
+
+
+SAMPLE_NS = 20 * 10**6
+SECOND_NS = 10**9
+
+# Bytes and nanoseconds of the job so far; false stops it.
+Watch = Callable[[int, int], bool]
+Xray = Mapping[str, NDArray[np.int64]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sides:
+    """What a law says and what the drive does, in the law's unit."""
+
+    expected: float
+    found: float
+
+
+def run(twin: Twin, watch: Watch, *, sample_ns: int = SAMPLE_NS, **job: Any) -> Any:
+    """Carries out a job to its end; the core's answer."""
+    return twin.run(json.dumps([{"name": "theory", **job}]), sample_ns, watch)
+
+
+def last(xray: Xray, name: str) -> float:
+    """A counter at the end."""
+    return float(xray[name][-1])
+
+
+def now(twin: Twin, watch: Watch, name: str) -> float:
+    """A counter as it is."""
+    return last(twin.rest(1, 1, watch)["xray"], name)

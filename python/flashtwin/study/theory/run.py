@@ -16,8 +16,8 @@ from typing import Any, Literal
 
 from flashtwin.drives import memory
 from flashtwin.model.target import Interrupted
-from flashtwin.study.theory import caches, collect, drives, host
-from flashtwin.study.theory.play import Sides
+from flashtwin.study.theory import collect, drives, laws
+from flashtwin.study.theory.drives import Sides
 from flashtwin.study.theory.points import CACHE_LAWS, Point
 
 Verdict = Literal["pass", "miss"]
@@ -101,11 +101,11 @@ def _row(point: Point, seed: int, stop: Event) -> LawRow:
 def _sides(point: Point, seed: int, watch: Callable[[int, int], bool]) -> Sides:
     wanted = point.parameters
     if point.law in CACHE_LAWS:
-        return caches.measure(point.law, seed, watch)
+        return laws.measure(point.law, seed, watch)
     if point.law == "Little's law":
-        return host.little(int(wanted["depth"]), int(wanted["threads"]), seed, watch)
+        return laws.little(int(wanted["depth"]), int(wanted["threads"]), seed, watch)
     if point.law == "conservation":
-        return host.conservation(str(wanted["policy"]), seed, watch)
+        return laws.conservation(str(wanted["policy"]), seed, watch)
     expected = math.nan if point.expected is None else point.expected
     return Sides(expected=expected, found=collect.measure(point, seed, watch))
 

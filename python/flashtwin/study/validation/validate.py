@@ -1,21 +1,115 @@
 """Everything published about the chosen drives, against their twins.
 
-Invariant: a row is listed if and only if its battery exists (`metrics.REGISTRY`) and all of its
-drives are chosen; every listed row gets a verdict.
+Each battery that a published row needs runs on a fresh twin, in a process of its own, made as
+`flashtwin test` makes it. The run directories are scratch; what stays of them is findings by id
+and, of fills, the write amplification. Invariant: a row is listed if and only if its battery exists
+(`metrics.REGISTRY`) and all of its drives are chosen; every listed row gets a verdict.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from flashtwin.catalogue.facts import Fact, KnownMiss, drives, facts_for, known_misses, published
 from flashtwin.catalogue.loader import drive_ids, unknown_drive
+from flashtwin.drives.real.scratch import Scratch
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.study.validation.measure import Need, ObserverFor, measure
-from flashtwin.study.validation.metrics import Measure, Measured, measure_of
+from flashtwin.model.target import Interrupted
+from flashtwin.runner.batch import Task, run_tasks
+from flashtwin.runner.events import Observer, Silent
+from flashtwin.runner.target import Variant, twin_target
+from flashtwin.runs.frames import HOST_BYTES, programmed_bytes
+from flashtwin.runs.rundir import Run
+from flashtwin.study.validation.metrics import PATTERNS, PLANS, Measure, Measured, measure_of
 from flashtwin.study.validation.rows import Row, count, judge, missed, outlived
+
+ObserverFor = Callable[[str, str], Observer]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Need:
+    """A plan (see `metrics.PLANS`) that a drive has to run."""
+
+    drive: str
+    plan: str
+
+
+def measure(
+    needs: Iterable[Need],
+    *,
+    seed: int = 1,
+    sets: Sequence[str] = (),
+    observer_for: ObserverFor | None = None,
+) -> dict[str, Measured]:
+    """What the plans gave, by drive. `observer_for(drive, plan)` shows one of them."""
+    wanted = list(dict.fromkeys(needs))
+    with Scratch("validation") as scratch:
+        tasks = []
+        for number, need in enumerate(wanted):
+            name, parameters = PLANS[need.plan]
+            tasks.append(
+                Task(
+                    target=twin_target(Variant(drive=need.drive, sets=tuple(sets), seed=seed)),
+                    batteries=[(name, parameters)],
+                    place=scratch.path / str(number),
+                    observer=observer_for(need.drive, need.plan) if observer_for else Silent(),
+                )
+            )
+        try:
+            runs = run_tasks(tasks, seed=seed)
+        except Interrupted as stop:
+            raise Interrupted("stopped; nothing is kept of a validation") from stop
+        return _by_drive(zip(wanted, runs, strict=True))
+
+
+def _by_drive(done: Iterable[tuple[Need, Run]]) -> dict[str, Measured]:
+    findings: dict[str, dict[str, Mapping[str, float | None]]] = {}
+    waf: dict[str, dict[str, float | None]] = {}
+    for need, run in done:
+        values = {finding.id: finding.number for finding in run.findings}
+        findings.setdefault(need.drive, {})[need.plan] = values
+        if need.plan == "fill":
+            waf[need.drive] = {pattern: fill_waf(run, pattern) for pattern in PATTERNS}
+    return {
+        drive: Measured(findings=by_plan, fill_waf=waf.get(drive, {}))
+        for drive, by_plan in findings.items()
+    }
+
+
+def fill_waf(run: Run, pattern: str) -> float | None:
+    """Bytes programmed over bytes from the host, from before a pattern's first pass to after its
+    second: the rest between the two is part of it."""
+    first = run.step(f"fill/{pattern}/pass-1")
+    second = run.step(f"fill/{pattern}/pass-2")
+    if first is None or second is None:
+        return None
+    before = _counters(run, range(first.step - 1, -1, -1))
+    after = _counters(run, [second.step])
+    host = after.host - before.host
+    return (after.programmed - before.programmed) / host if host > 0 else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """Bytes since the drive was built."""
+
+    host: int = 0
+    programmed: int = 0
+
+
+def _counters(run: Run, steps: Iterable[int]) -> Counts:
+    """The last counts of the first of these steps that has any; they begin at 0."""
+    for step in steps:
+        columns = run.xray(step)
+        if columns and len(columns["t_ns"]):
+            host = columns.get(HOST_BYTES)
+            return Counts(
+                host=0 if host is None else int(host[-1]),
+                programmed=int(programmed_bytes(columns)[-1]),
+            )
+    return Counts()
 
 
 @dataclass(frozen=True, kw_only=True)
