@@ -190,7 +190,7 @@ def test_show_of_an_unfinished_run_and_of_none(run: Run, place: Path) -> None:
     store(place / "killed", close=False)
     done = run("runs", "show", "killed")
     assert done.exit_code == 0 and "cut off" in done.stdout
-    assert "the run is not finished: 4 steps are there" in done.stdout
+    assert "the run is not finished: 4 steps are done" in done.stdout
     missing = run("runs", "show", "nothing")
     assert missing.exit_code == 2 and "no run in nothing" in missing.stderr
     newer(place / "newer")

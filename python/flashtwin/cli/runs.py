@@ -209,7 +209,7 @@ def left_out(run: Run) -> list[str]:
         if step.not_possible
     ]
     if not run.finished:
-        told.append(f"the run is not finished: {len(run.steps)} steps are there")
+        told.append(f"the run is not finished: {len(run.steps)} steps are done")
     return list(dict.fromkeys(told))
 
 

@@ -61,7 +61,7 @@ SHOWN = 4
 @click.option("--cluster", metavar="ADDRESS", help="Run on the Dask scheduler at this address.")
 @options.out(
     "The sweep's directory; by default ./flashtwin-runs/<time>-sweep-<drive>. One that "
-    "holds this sweep already is gone on with."
+    "holds this sweep already is resumed."
 )
 @options.seed
 @options.sets

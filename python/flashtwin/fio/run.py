@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 # What a process takes while its numbers are made into the answer, as measured with 4,096 of them.
 ROW_BYTES = 75_000
 # What to change, by what takes the most.
-_MAPS = "random maps take the most: norandommap=1, a smaller size or a larger bs"
-_PROCESSES = "the processes take the most: a smaller numjobs or iodepth"
-_LOGS = "logs of single requests take the most: log_avg_msec=1000, or a shorter runtime"
+_MAPS = "random maps take most of it: set norandommap=1, a smaller size or a larger bs"
+_PROCESSES = "the processes take most of it: set a smaller numjobs or iodepth"
+_LOGS = "logs of single requests take most of it: set log_avg_msec=1000 or a shorter runtime"
 
 
 Listener = Callable[[PhaseResult], object]

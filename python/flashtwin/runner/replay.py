@@ -82,7 +82,7 @@ class States:
                 if _digest(path, checks[covered]) == digest:
                     self._drive.restore(path)
                     return covered
-                why = "it is not what was kept after these steps"
+                why = "it is not the state that was kept after these steps"
             except FlashtwinError as error:
                 why = error.message
             except OSError as error:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Say = Callable[[str], None]
 
-_NO_PLACE = "it says where the file lies that was measured: put it back as it was"
+_NO_PLACE = "host.json says where the measured file lies; put it back as it was"
 ANEW = "begin it anew with flashtwin test; what it measured can still be read"
 
 

@@ -149,7 +149,7 @@ def _not_begun(folder: Path) -> Stored | None:
     """What a plan has that never began, or a sweep of which no point is there."""
     if folders.is_sweep(folder):
         state = UNDER_WAY if lock.held(folder, folders.SWEEP) else NOT_BEGUN
-        why = "a sweep; none of its points is there"
+        why = "a sweep without a stored point"
         began = _written(folder, folders.SWEEP)
         return Stored(path=folder, state=state, why=why, bytes=size_of(folder), started=began)
     rows = folders.waiting(folder)

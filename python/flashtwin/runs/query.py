@@ -140,7 +140,9 @@ def _judged(question: str) -> dict[str, Any]:
     if done.returncode < 0 or done.returncode == OUT_OF_MEMORY:
         return {"wrong": f"judging the runs takes more than {MOST_BYTES >> 20} MiB of memory"}
     if done.returncode != 0:
-        said = done.stderr.decode(errors="replace").strip().splitlines() or ["no word of it"]
+        said = done.stderr.decode(errors="replace").strip().splitlines() or [
+            "DuckDB gave no reason"
+        ]
         raise FlashtwinError(f"--where cannot be evaluated: {said[-1]}", exit_code=ENVIRONMENT)
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer

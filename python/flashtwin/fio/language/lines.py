@@ -226,7 +226,7 @@ def _read(path: str, chain: tuple[Where, ...], here: Where) -> bytes:
     except InputError as error:
         said, hint = f"cannot read {path}: {error.why}", None
         if error.missing:
-            said = "there is no such file" if not chain else f"{path} is not there to include"
+            said = "there is no such file" if not chain else f"there is no file {path} to include"
         if error.exit_code == USAGE:
             hint = "give the path of a job file"
         failure = JobFileError(here, said, hint=hint)

@@ -101,7 +101,7 @@ def _check_wait(job: FioJob, names: Counter[str], before: set[str]) -> None:
     if names[name] > 1:
         raise JobFileError(where, f"{names[name]} jobs are named {name}", hint="give them names")
     if name not in before:
-        said = "stands behind it" if names[name] else "does not exist"
+        said = "comes after it" if names[name] else "does not exist"
         raise JobFileError(
             where, f"job {job.name} waits for {name}, which {said}", hint="name a job before it"
         )
