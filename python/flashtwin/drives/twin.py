@@ -317,8 +317,8 @@ def _readings(
 
 
 def _unread(path: str | os.PathLike[str], error: OSError) -> FlashtwinError:
-    said = f"cannot read the snapshot {os.fspath(path)}: {error.strerror or error}"
-    return FlashtwinError(said, exit_code=ENVIRONMENT)
+    message = f"cannot read the snapshot {os.fspath(path)}: {error.strerror or error}"
+    return FlashtwinError(message, exit_code=ENVIRONMENT)
 
 
 def info_of(spec: _core.Spec, name: str | None = None) -> DriveInfo:

@@ -307,8 +307,8 @@ class Given:
         """The answer, with a word on it where the step ended before it was over."""
         if not isinstance(answer, Result) or not self._ended_early(answer):
             return answer
-        said = f"cut short by the budget after {answer.duration_ns / 1e9:.4g} s"
-        note = f"{answer.note}; {said}" if answer.note else said
+        cut = f"cut short by the budget after {answer.duration_ns / 1e9:.4g} s"
+        note = f"{answer.note}; {cut}" if answer.note else cut
         return replace(answer, cut=True, note=note)
 
     def _ended_early(self, answer: Result) -> bool:

@@ -161,8 +161,8 @@ def _forecast(request: Request, info: DriveInfo) -> tuple[list[Step], list[Step]
     step = _next(going, None)
     if request.battery.estimate is not None:
         # What does not suit the target was refused with the first step.
-        told = request.battery.estimate(request.parameters, info)
-        return list(told.expected), list(told.most or told.expected)
+        forecast = request.battery.estimate(request.parameters, info)
+        return list(forecast.expected), list(forecast.most or forecast.expected)
     steps: list[Step] = []
     while step is not None:
         steps.append(step)

@@ -154,8 +154,8 @@ def check_target(run: Path, before: Mapping[str, Any], info: DriveInfo) -> list[
         ),
     ]
     # What follows from the spec's hash need not be told again.
-    told = [one for one in flat if one[0] not in ("values", "toml")]
-    other = [(name, was, is_) for name, was, is_ in told if was != is_]
+    compared = [row for row in flat if row[0] not in ("values", "toml")]
+    other = [(name, was, is_) for name, was, is_ in compared if was != is_]
     for name, was, is_ in other:
         if name not in MAY_DIFFER:
             raise FlashtwinError(

@@ -53,7 +53,7 @@ def nothing_left() -> None:
 def _heard() -> list[signal.Signals]:
     """Those signals that this process was not told to ignore."""
     ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
-    return [one for one in _SIGNALS if not (ignored and one is signal.SIGHUP)]
+    return [number for number in _SIGNALS if not (ignored and number is signal.SIGHUP)]
 
 
 @contextmanager

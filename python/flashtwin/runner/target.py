@@ -87,7 +87,7 @@ class Variant:
     def words(self) -> list[str]:
         """The options of the command line that say the same."""
         words = [part for name in self.firmware for part in ("--firmware", name)]
-        words += [part for one in self.sets for part in ("--set", one)]
+        words += [part for setting in self.sets for part in ("--set", setting)]
         words += ["--scale", self.scale] if self.scale is not None else []
         return [*words, "--seed", str(self.seed)]
 

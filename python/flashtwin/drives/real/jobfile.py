@@ -270,25 +270,25 @@ def _notes(
     runs: Sequence[Run], samples_ms: Sequence[int], engine: Engine, exact: bool
 ) -> list[str]:
     jobs = [job for run in runs for job in run.jobs]
-    said = []
+    notes = []
     if any(job.host_ns for job in jobs):
-        said.append("the host's time a command is this machine's own")
+        notes.append("the host's time a command is this machine's own")
     if any(job.fio is not None and job.fio.draws_repeat for job in jobs):
-        said.append("jobs whose passes draw the same again draw with fio's own seed")
+        notes.append("jobs whose passes draw the same again draw with fio's own seed")
     if any(job.shared_stream and job.threads > 1 for job in jobs) and engine.asynchronous:
-        said.append("threads that share a stream run as one thread of their whole depth")
+        notes.append("threads that share a stream run as one thread of their whole depth")
     if any(job.depth > 1 for job in jobs) and not engine.asynchronous:
-        said.append(f"{engine.name} keeps one request a thread outstanding")
+        notes.append(f"{engine.name} keeps one request a thread outstanding")
     if any(abs(ms / 1000 - run.sample_s) > 1e-9 for run, ms in zip(runs, samples_ms, strict=True)):
-        said.append("fio's logs count whole milliseconds: the sample interval was rounded")
+        notes.append("fio's logs count whole milliseconds: the sample interval was rounded")
     if not exact:
-        said.append(
+        notes.append(
             "too many requests to log each: the series is from fio's averages, with an interval's"
             " mean latency for its least and greatest"
         )
         if any(job.ramp_s for job in jobs):
-            said.append("the series leaves out the ramp")
-    return said
+            notes.append("the series leaves out the ramp")
+    return notes
 
 
 # What the two stonewalls about a rest cost.

@@ -226,14 +226,14 @@ class Real:
             engine=self._engine,
             fresh_data=True,
         )
-        told = 0
+        shown = 0
 
         def heard(done: int) -> bool:
             # Not part of the step that waits for it: the watch hears of no bytes and no time.
-            nonlocal told
+            nonlocal shown
             tenths = min(10 * done // self._size, 9)
-            if tenths > told and self._size >= _LONG_FILL_BYTES:
-                told = tenths
+            if tenths > shown and self._size >= _LONG_FILL_BYTES:
+                shown = tenths
                 self._say(f"filled {10 * tenths} %")
             return watch(Progress(bytes=0, drive_s=0.0))
 

@@ -76,21 +76,21 @@ def find() -> Fio:
         raise FlashtwinError(
             f"fio is not installed, a real target needs it: {_GET}", exit_code=ENVIRONMENT
         )
-    said = subprocess.run(
+    version = subprocess.run(
         [program, "--version"],
         capture_output=True,
         text=True,
         check=False,
         stdin=subprocess.DEVNULL,
     ).stdout.strip()
-    numbers = re.match(r"fio-(\d+)\.(\d+)", said)
+    numbers = re.match(r"fio-(\d+)\.(\d+)", version)
     if numbers is None or (int(numbers[1]), int(numbers[2])) < OLDEST:
         wanted = ".".join(map(str, OLDEST))
         raise FlashtwinError(
-            f"{program} is {said or 'no fio'}, and {wanted} or later is needed: {_GET}",
+            f"{program} is {version or 'no fio'}, and {wanted} or later is needed: {_GET}",
             exit_code=ENVIRONMENT,
         )
-    return Fio(program=os.path.abspath(program), version=said.removeprefix("fio-"))
+    return Fio(program=os.path.abspath(program), version=version.removeprefix("fio-"))
 
 
 def start(
@@ -130,14 +130,14 @@ def run(
     answer, errors = directory / "answer.json", directory / "errors.txt"
     arguments = ["--output-format=json+", f"--output={answer.name}"]
     status = ["--eta=always", "--eta-newline=250ms", "--eta-interval=250ms"]
-    with errors.open("wb") as said:
+    with errors.open("wb") as complaints:
         process = start(
             fio,
             [*arguments, *status, "job.fio"],
             directory,
             held=held,
             stdout=subprocess.PIPE,
-            stderr=said,
+            stderr=complaints,
         )
         try:
             _follow(process, heard)
@@ -209,8 +209,8 @@ def _last_words(errors: Path, answer: Path, code: int) -> str:
     """fio's last line of complaint; it writes some of them among its results."""
     lines = errors.read_text(errors="replace").splitlines()
     if not any(line.strip() for line in lines) and answer.exists():
-        said = answer.read_text(errors="replace").split("{", 1)[0]
-        lines = [line for line in said.splitlines() if line.startswith("fio:")]
+        text = answer.read_text(errors="replace").split("{", 1)[0]
+        lines = [line for line in text.splitlines() if line.startswith("fio:")]
     spoken = [line.strip().removeprefix("fio: ") for line in lines if line.strip()]
     return spoken[-1] if spoken else f"it ended with exit code {code} and said nothing"
 
@@ -247,14 +247,14 @@ PREFERRED = (
 
 def caveats(engine: Engine) -> list[str]:
     """What a reader has to know of an engine that is not the first choice."""
-    said = []
+    notes = []
     if engine != PREFERRED[0]:
-        said.append(f"io_uring with direct I/O is refused here: fio runs with {engine}")
+        notes.append(f"io_uring with direct I/O is refused here: fio runs with {engine}")
     if not engine.direct:
-        said.append("without direct I/O the page cache is measured too, and depths are not kept")
+        notes.append("without direct I/O the page cache is measured too, and depths are not kept")
     if not engine.asynchronous:
-        said.append(
+        notes.append(
             "one thread keeps one request outstanding: a random job gets a thread for each request"
             " of its depth, a sequential one runs at depth 1"
         )
-    return said
+    return notes

@@ -32,11 +32,11 @@ def one_result(
     begins = [_first(measured) + clock_ns + offset for offset in offsets]
     asked = step.parts if isinstance(step, Chain) else (step,)
     parts = part_results(asked, measured, begins, ended_ns)
-    said = [*notes, *(note for run in measured for note in run.notes)]
-    said += _silences(measured, offsets)
+    texts = [*notes, *(note for run in measured for note in run.notes)]
+    texts += _silences(measured, offsets)
     return replace(
         chained(step.label, parts),
-        note="; ".join(said) or None,
+        note="; ".join(texts) or None,
         parts=parts if isinstance(step, Chain) else (),
     )
 

@@ -198,10 +198,10 @@ def _same_version(client: Any) -> None:
         raise _no_worker("a worker has no flashtwin", "install this version there") from error
     if not answers:
         raise _no_worker("the cluster has no workers", "start some with dask worker ADDRESS")
-    others = {worker: said for worker, said in answers.items() if said != version()}
+    others = {worker: other for worker, other in answers.items() if other != version()}
     if others:
-        worker, said = sorted(others.items())[0]
-        raise _no_worker(f"worker {worker} has flashtwin {said}", f"this one is {version()}")
+        worker, other = sorted(others.items())[0]
+        raise _no_worker(f"worker {worker} has flashtwin {other}", f"this one is {version()}")
 
 
 def _submitted(client: Any, orders: Sequence[Order]) -> tuple[list[str] | None, dict[Any, Order]]:
@@ -218,11 +218,11 @@ def _with_room(client: Any, drive_bytes: int) -> list[str]:
     A machine has one worker at least, which refuses a drive that does not fit by itself.
     """
     machines: dict[str, list[tuple[str, int]]] = {}
-    told = client.run(machine)
+    answers = client.run(machine)
     for address, threads in sorted(client.nthreads().items()):
-        if address in told:
-            machines.setdefault(told[address][0], []).append((address, threads))
-    free = {name: free_bytes for name, free_bytes in told.values()}
+        if address in answers:
+            machines.setdefault(answers[address][0], []).append((address, threads))
+    free = {name: free_bytes for name, free_bytes in answers.values()}
     return [
         address
         for name, workers in machines.items()

@@ -189,10 +189,10 @@ def place_of(out: Path, point: Point) -> Path:
 
 def claim(out: Path, plan: Plan, orders: Sequence[Order]) -> None:
     """Begin a sweep in `out`, or find that the same one has begun there."""
-    told = {"schema": SCHEMA, **plan.to_json(), "hashes": [order.hash for order in orders]}
+    plan_json = {"schema": SCHEMA, **plan.to_json(), "hashes": [order.hash for order in orders]}
     file = out / FILE
     if is_there(file):
-        _same(file, read_sweep(out), told)
+        _same(file, read_sweep(out), plan_json)
         return
     with disk(out, "create"):
         out.mkdir(parents=True, exist_ok=True)
@@ -203,7 +203,7 @@ def claim(out: Path, plan: Plan, orders: Sequence[Order]) -> None:
                 exit_code=USAGE,
             )
     # Before the first point: a directory without it would be nobody's sweep.
-    write_sweep(out, told)
+    write_sweep(out, plan_json)
 
 
 def _same(file: Path, there: dict[str, Any], told: dict[str, Any]) -> None:
