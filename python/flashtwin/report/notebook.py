@@ -75,7 +75,7 @@ def _chart(rows: list[dict[str, Any]], interpolate: str, encoding: dict[str, Any
     from flashtwin.charts.chart import Chart
     from flashtwin.charts.figures import SCHEMA
 
-    tip = [{"field": one["field"], "type": one["type"]} for one in encoding.values()]
+    tip = [{"field": channel["field"], "type": channel["type"]} for channel in encoding.values()]
     return Chart(
         spec={
             "$schema": SCHEMA,
@@ -106,9 +106,9 @@ def outline(series: Sheet) -> str:
         paths.append(
             f'<path d="M{points}" fill="none" stroke="{_COLOURS[index]}" stroke-width="1.5"/>'
         )
-    said = f"speed over data, up to {top:.4g} MB/s over {right:.4g} GB"
+    label = f"speed over data, up to {top:.4g} MB/s over {right:.4g} GB"
     drawn = "".join(paths)
-    return f'<svg width="400" height="60" role="img" aria-label="{said}">{drawn}</svg>'
+    return f'<svg width="400" height="60" role="img" aria-label="{label}">{drawn}</svg>'
 
 
 _COLOURS = ("#0072b2", "#d55e00", "#00805c", "#b0479a")
@@ -148,9 +148,9 @@ def _named(sheet: Sheet, label: str | None) -> list[tuple[str, Rows]]:
         name: column for name, column in sheet.columns.items() if not isinstance(column, Words)
     }
     keys = labels.places * len(directions.words) + directions.places
-    found, first = np.unique(keys, return_index=True)
+    values, first = np.unique(keys, return_index=True)
     named = []
-    for key in found[np.argsort(first)].tolist():
+    for key in values[np.argsort(first)].tolist():
         place, direction = divmod(key, len(directions.words))
         if label is None or labels.words[place] == label:
             mine = keys == key

@@ -143,7 +143,7 @@ def _data(
         "cells": [row for grid in grids for row in cells.payload(grid)],
         "grids": {grid.id: _grid_words(grid) for grid in grids},
         "findings": findings.payload(drives),
-        "meanings": {one.id: one.to_json() for one in findings.meanings_of(drives)},
+        "meanings": {meaning.id: meaning.to_json() for meaning in findings.meanings_of(drives)},
         "places": [
             {"drive": drive.index, "label": place.label, "text": place.text, "gb": place.gb}
             for drive, place in contents.places()

@@ -5,14 +5,14 @@ function press(selector, is) {
 }
 
 function showTables() {
-  for (const one of $$("[data-of-group]")) {
-    const phase = one.dataset.ofPhase;
-    one.hidden = one.dataset.ofGroup !== state.group || (phase !== undefined && phase !== state.phase);
+  for (const part of $$("[data-of-group]")) {
+    const phase = part.dataset.ofPhase;
+    part.hidden = part.dataset.ofGroup !== state.group || (phase !== undefined && phase !== state.phase);
   }
 }
 
 function choosePhaseThatIs() {
-  const there = DATA.xray.filter((one) => one.group === state.group).map((one) => one.phase);
+  const there = DATA.xray.filter((inside) => inside.group === state.group).map((inside) => inside.phase);
   if (there.length && !there.includes(state.phase)) state.phase = there[0];
   for (const button of $$("[data-phase]")) button.disabled = !there.includes(button.dataset.phase);
 }
@@ -56,8 +56,8 @@ function startControls() {
     button.addEventListener("click", () => {
       if (button.dataset.togglePhase) toggle(state.phases, button.dataset.togglePhase);
       else toggle(state.drives, Number(button.dataset.toggleDrive));
-      press("[data-toggle-drive]", (one) => state.drives.has(Number(one.dataset.toggleDrive)));
-      press("[data-toggle-phase]", (one) => state.phases.has(one.dataset.togglePhase));
+      press("[data-toggle-drive]", (button) => state.drives.has(Number(button.dataset.toggleDrive)));
+      press("[data-toggle-phase]", (button) => state.phases.has(button.dataset.togglePhase));
       refreshAll(ofChoice);
     });
   }

@@ -23,15 +23,15 @@ function showCursor(zoom, x) {
     $$(".dot", panel.host).forEach((dot) => dot.remove());
     if (panel.kind !== "throughput") continue;
     const top = scalesOf(panel).y1;
-    for (const one of valuesAt(panel, x)) {
-      const y = at.top + at.height * (1 - one.y / top);
-      panel.host.append(element("div", { class: "dot", style: `left:${left}px;top:${y}px;--c:var(--drive-${one.colour})` }));
+    for (const point of valuesAt(panel, x)) {
+      const y = at.top + at.height * (1 - point.y / top);
+      panel.host.append(element("div", { class: "dot", style: `left:${left}px;top:${y}px;--c:var(--drive-${point.colour})` }));
     }
   }
 }
 
 function hideCursor() {
-  $$(".cursor, .dot").forEach((one) => one.remove());
+  $$(".cursor, .dot").forEach((mark) => mark.remove());
   hideTip();
 }
 
@@ -40,7 +40,7 @@ function valuesAt(panel, x) {
   const { axis } = panel;
   return curvesOf(panel).filter((curve) => x <= last(curve[axis])).map((curve) => {
     const all = columns(curve, axis, axis, plotWidth(panel.id), 3);
-    const column = all.findLast((one) => one.from <= x) ?? all[0];
+    const column = all.findLast((part) => part.from <= x) ?? all[0];
     return { curve, column, y: column.mean, colour: DATA.drives[curve.drive].colour };
   });
 }
@@ -68,20 +68,20 @@ function fillTip(panel, x) {
     return rows.length ? [head(place(x, panel.axis)), element("table", {}, element("tbody", {}, names, ...rows))] : [];
   }
   if (panel.kind === "delta") {
-    const there = deltasOf(panel).filter((one) => x <= last(one.gb)), several = there.length > 1;
-    const rows = there.map((one) => line(
-      who(one.drive, several ? `, ${phaseTitle(one.phase)}` : ""),
-      percent(one.percent[Math.min(indexBelow(one.gb, x), one.percent.length - 1)])));
+    const there = deltasOf(panel).filter((delta) => x <= last(delta.gb)), several = there.length > 1;
+    const rows = there.map((delta) => line(
+      who(delta.drive, several ? `, ${phaseTitle(delta.phase)}` : ""),
+      percent(delta.percent[Math.min(indexBelow(delta.gb, x), delta.percent.length - 1)])));
     const against = `${place(x, "gb")} · against ${name(panel.drives[0])}`;
     return rows.length ? [head(against), element("table", {}, element("tbody", {}, ...rows))] : [];
   }
-  const axis = axisOfXray(), mine = insides().filter((one) => x <= last(one[axis]));
+  const axis = axisOfXray(), mine = insides().filter((entry) => x <= last(entry[axis]));
   if (panel.kind === "gauge") {
-    const rows = mine.filter((one) => one[panel.gauge])
-      .map((one) => line(who(one.drive), significant(one[panel.gauge][indexBelow(one[axis], x)], 4)));
+    const rows = mine.filter((entry) => entry[panel.gauge])
+      .map((entry) => line(who(entry.drive), significant(entry[panel.gauge][indexBelow(entry[axis], x)], 4)));
     return rows.length ? [head(`${place(x, axis)} · ${DATA.gauges[panel.gauge]}`), element("table", {}, element("tbody", {}, ...rows))] : [];
   }
-  const inside = mine.find((one) => one.drive === panel.drive);
+  const inside = mine.find((entry) => entry.drive === panel.drive);
   if (!inside) return [];
   const at = indexBelow(inside[axis], x);
   const rows = [...DATA.causes].reverse().filter((cause) => inside[cause.id][at] > 0).map((cause) => line(
@@ -112,7 +112,7 @@ function hideTip() { tip.hidden = true; }
 // Bars and dots tell of themselves: Vega says which one is under the pointer.
 function cellTip(event, value) {
   if (!value || !event) { hideTip(); return; }
-  const drive = DATA.drives.findIndex((one) => one.name === value.drive);
+  const drive = DATA.drives.findIndex((known) => known.name === value.drive);
   showTip(event.clientX, event.clientY, [
     head(value.cell), element("table", {}, element("tbody", {}, line(who(drive), value.shown, value.beside))),
   ]);

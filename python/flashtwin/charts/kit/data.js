@@ -54,7 +54,7 @@ function svg(tag, attributes = {}, ...children) {
   return made;
 }
 
-function say(text) { $("#said").textContent = text; }
+function say(text) { $("#announced").textContent = text; }
 
 // The last index at which `values`, which rise, are not above `x`; 0 where all are.
 function indexBelow(values, x) {
@@ -73,10 +73,10 @@ function nearest(values, x) {
 
 const last = (values) => values[values.length - 1];
 
-// A place on one axis as a place on another; `one` has rising columns for both.
-function across(one, x, from, to) {
+// A place on curve axis as a place on another; `curve` has rising columns for both.
+function across(curve, x, from, to) {
   if (from === to) return x;
-  const xs = one[from], ys = one[to], at = Math.min(indexBelow(xs, x), xs.length - 2);
+  const xs = curve[from], ys = curve[to], at = Math.min(indexBelow(xs, x), xs.length - 2);
   const share = xs[at + 1] > xs[at] ? Math.min(Math.max((x - xs[at]) / (xs[at + 1] - xs[at]), 0), 1) : 1;
   return ys[at] + share * (ys[at + 1] - ys[at]);
 }
@@ -87,8 +87,8 @@ const shownCurves = () => curvesOfGroup()
 // A chart of two runs has only theirs.
 const curvesOf = (panel) => shownCurves()
   .filter((curve) => !panel.drives || panel.drives.includes(curve.drive));
-const deltasOf = (panel) => DATA.deltas.filter((one) => one.pair === panel.pair && one.group === state.group
-  && state.phases.has(one.phase) && state.drives.has(one.drive));
+const deltasOf = (panel) => DATA.deltas.filter((delta) => delta.pair === panel.pair && delta.group === state.group
+  && state.phases.has(delta.phase) && state.drives.has(delta.drive));
 // Charts whose curves follow the choice of pattern, drives and passes.
 const ofChoice = (panel) => panel.kind === "throughput" || panel.kind === "delta";
 const insides = () => DATA.xray
@@ -106,7 +106,7 @@ const zoomOfXray = () => (resting() ? "rest" : state.axis);
 function extent(zoom) {
   const axis = zoom === "rest" ? "s" : zoom;
   const ends = zoom === "rest" ? [] : curvesOfGroup().map((curve) => last(curve[axis]));
-  if (zoom === zoomOfXray()) ends.push(...insides().map((one) => last(one[axis])));
+  if (zoom === zoomOfXray()) ends.push(...insides().map((inside) => last(inside[axis])));
   return [0, Math.max(...ends, 1e-9)];
 }
 

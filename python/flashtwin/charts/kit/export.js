@@ -30,8 +30,8 @@ function csvText(rows) {
 
 // A metric of a cell with the ends of its interval, by the names of its columns.
 function numbersOf(row, { id, column, unit }) {
-  const found = [[column, row[id]], [`${column}_low`, row[`${id}_low`]], [`${column}_high`, row[`${id}_high`]]];
-  return unit === "MB/s" ? [...found, [column.replace("MB", "MiB"), mib(row[id])]] : found;
+  const cells = [[column, row[id]], [`${column}_low`, row[`${id}_low`]], [`${column}_high`, row[`${id}_high`]]];
+  return unit === "MB/s" ? [...cells, [column.replace("MB", "MiB"), mib(row[id])]] : cells;
 }
 
 const mib = (mbs) => (Number.isFinite(mbs) ? Number((mbs * MIB).toPrecision(5)) : null);
@@ -42,9 +42,9 @@ const pairOf = (card) => panels.get(`both-${card.split("-")[1]}`);
 function csvRows(card) {
   if (card.startsWith("differences")) {
     const panel = pairOf(card);
-    return deltasOf(panel).flatMap((one) => one.percent.map((value, n) => ({
-      drive: name(one.drive), against: name(panel.drives[0]), pattern: one.group, phase: one.phase,
-      direction: one.direction, gb_from: one.gb[n], gb_to: one.gb[n + 1], percent: value,
+    return deltasOf(panel).flatMap((delta) => delta.percent.map((value, n) => ({
+      drive: name(delta.drive), against: name(panel.drives[0]), pattern: delta.group, phase: delta.phase,
+      direction: delta.direction, gb_from: delta.gb[n], gb_to: delta.gb[n + 1], percent: value,
     })));
   }
   if (card.startsWith("throughput")) {
@@ -58,13 +58,13 @@ function csvRows(card) {
     }));
   }
   if (card === "xray") {
-    return insides().flatMap((one) => one.s.map((s, n) => ({
-      drive: name(one.drive), pattern: one.group, phase: one.phase, gb_written: one.gb[n],
-      seconds: s, host_MB_per_s: one.host[n],
-      ...Object.fromEntries(DATA.causes.map((cause) => [`${cause.id}_MB_per_s`, one[cause.id][n]])),
-      cache_GB: one.cache?.[n], cache_valid_GB: one.valid?.[n],
-      free_superblocks: one.free?.[n], waf_so_far: one.waf[n],
-      power_W: one.power?.[n], temperature_C: one.heat?.[n],
+    return insides().flatMap((inside) => inside.s.map((s, n) => ({
+      drive: name(inside.drive), pattern: inside.group, phase: inside.phase, gb_written: inside.gb[n],
+      seconds: s, host_MB_per_s: inside.host[n],
+      ...Object.fromEntries(DATA.causes.map((cause) => [`${cause.id}_MB_per_s`, inside[cause.id][n]])),
+      cache_GB: inside.cache?.[n], cache_valid_GB: inside.valid?.[n],
+      free_superblocks: inside.free?.[n], waf_so_far: inside.waf[n],
+      power_W: inside.power?.[n], temperature_C: inside.heat?.[n],
     })));
   }
   const { grid } = $(`[data-card="${card}"]`).dataset;

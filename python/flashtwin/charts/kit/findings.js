@@ -28,7 +28,7 @@ function valueText(finding) {
 function stamp(chosen, finding) {
   const { evidence } = finding;
   if (!evidence || evidence.axis === "cell") return null;
-  const curve = DATA.curves.find((one) => one.drive === chosen.drive && one.label === evidence.label);
+  const curve = DATA.curves.find((drawn) => drawn.drive === chosen.drive && drawn.label === evidence.label);
   if (!curve) return null;
   const axis = evidence.axis === "bytes" ? "gb" : "s", scale = axis === "gb" ? 1e9 : 1;
   const end = last(curve[axis]), top = most(curve.high) || 1, step = end / 180, points = [];
@@ -109,10 +109,10 @@ function pin(chosen) {
   closePop(false);
   state.pinned = chosen;
   state.drives.add(chosen.drive);
-  const curve = DATA.curves.find((one) => one.drive === chosen.drive && one.label === finding.evidence.label);
+  const curve = DATA.curves.find((drawn) => drawn.drive === chosen.drive && drawn.label === finding.evidence.label);
   if (curve) { state.phases.add(curve.phase); chooseGroup(curve.group); }
-  press("[data-toggle-drive]", (one) => state.drives.has(Number(one.dataset.toggleDrive)));
-  press("[data-toggle-phase]", (one) => state.phases.has(one.dataset.togglePhase));
+  press("[data-toggle-drive]", (button) => state.drives.has(Number(button.dataset.toggleDrive)));
+  press("[data-toggle-phase]", (button) => state.phases.has(button.dataset.togglePhase));
   refreshAll((panel) => panel.kind === "throughput");
   const remove = element("button", { type: "button" }, "Remove");
   remove.addEventListener("click", unpin);

@@ -31,7 +31,7 @@ function mount(panel) {
 async function make(panel) {
   try {
     const spec = { ...specOf(panel), datasets: rowsOf(panel) }, scales = scalesOf(panel);
-    spec.params = spec.params.map((one) => ({ ...one, value: scales[one.name] ?? one.value }));
+    spec.params = spec.params.map((param) => ({ ...param, value: scales[param.name] ?? param.value }));
     const { view } = await vegaEmbed(panel.host, spec, {
       mode: "vega-lite", renderer: "svg", actions: false, ast: true, defaultStyle: false, logLevel: 1,
       config: chartConfig(), tooltip: (handler, event, item, value) => cellTip(event, value),
@@ -69,7 +69,7 @@ function refresh(panel) {
 // A drive that was stopped may lack the phase that is shown.
 function showWhetherEmpty(panel) {
   if (panel.kind !== "areas") return;
-  const empty = !insides().some((one) => one.drive === panel.drive);
+  const empty = !insides().some((inside) => inside.drive === panel.drive);
   panel.host.closest(".facet").toggleAttribute("hidden", empty);
 }
 

@@ -2,26 +2,26 @@
 const name = (drive) => DATA.drives[drive].name;
 
 // Columns of about `wide` pixels between the ends of the zoom: the mean of each, and its range.
-function columns(one, axis, zoom, pixels, wide) {
-  const [from, to] = domain(zoom), along = one[axis], found = [];
+function columns(curve, axis, zoom, pixels, wide) {
+  const [from, to] = domain(zoom), along = curve[axis], made = [];
   const step = ((to - from) * wide) / pixels;
   let i = Math.max(indexBelow(along, from) - 1, 0);
   while (i < along.length - 1 && along[i] < to) {
     let k = i + 1;
     while (k < along.length - 1 && along[k] - along[i] < step) k += 1;
-    const seconds = one.s[k] - one.s[i];
-    const column = { from: along[i], to: along[k], i, k, mean: seconds > 0 ? ((one.gb[k] - one.gb[i]) * 1000) / seconds : 0 };
-    if (one.low) {
+    const seconds = curve.s[k] - curve.s[i];
+    const column = { from: along[i], to: along[k], i, k, mean: seconds > 0 ? ((curve.gb[k] - curve.gb[i]) * 1000) / seconds : 0 };
+    if (curve.low) {
       column.low = Infinity; column.high = 0;
       for (let n = i; n < k; n += 1) {
-        column.low = Math.min(column.low, one.low[n]);
-        column.high = Math.max(column.high, one.high[n]);
+        column.low = Math.min(column.low, curve.low[n]);
+        column.high = Math.max(column.high, curve.high[n]);
       }
     }
-    found.push(column);
+    made.push(column);
     i = k;
   }
-  return found;
+  return made;
 }
 
 function throughputRows(panel) {
@@ -31,13 +31,13 @@ function throughputRows(panel) {
     const who_ = { drive: name(curve.drive), phase: curve.phase, line };
     // In steps, so that a cliff is one; the last column is said twice to reach its end.
     const means = columns(curve, axis, axis, pixels, 3);
-    means.forEach((one, n) => curves.push({ ...who_, n, x: one.from, y: one.mean }));
+    means.forEach((column, n) => curves.push({ ...who_, n, x: column.from, y: column.mean }));
     if (means.length) curves.push({ ...who_, n: means.length, x: last(means).to, y: last(means).mean });
-    for (const one of columns(curve, axis, axis, pixels, 2)) {
-      const range = { ...who_, low: one.low, high: one.high };
-      ranges.push({ ...range, x: one.from }, { ...range, x: one.from + (one.to - one.from) * 0.999 });
+    for (const column of columns(curve, axis, axis, pixels, 2)) {
+      const range = { ...who_, low: column.low, high: column.high };
+      ranges.push({ ...range, x: column.from }, { ...range, x: column.from + (column.to - column.from) * 0.999 });
     }
-    const places = means.map((one) => [(one.from + one.to) / 2, one.mean]);
+    const places = means.map((column) => [(column.from + column.to) / 2, column.mean]);
     dots.push(...spread(places, axis, line, shown.length, 7).map((dot) => ({ ...who_, ...dot })));
   });
   return { curves, ranges, dots, places: placeRows(panel), band: bandRows(axis) };
@@ -45,30 +45,30 @@ function throughputRows(panel) {
 
 // A few of a line's places, apart from those of the other lines.
 function spread(places, zoom, line, lines, count) {
-  const [low, high] = domain(zoom), xs = places.map(([x]) => x), found = [];
-  if (!xs.length) return found;
+  const [low, high] = domain(zoom), xs = places.map(([x]) => x), made = [];
+  if (!xs.length) return made;
   for (let k = 0; k < count; k += 1) {
     const x = low + ((high - low) * (k + (line + 0.7) / (lines + 0.4))) / count;
     if (x < xs[0] || x > last(xs)) continue;
     const [at, y] = places[nearest(xs, x)];
-    found.push({ x: at, y });
+    made.push({ x: at, y });
   }
-  return found;
+  return made;
 }
 
 function placeRows(panel) {
   const { axis } = panel, [low, high] = domain(axis), width = plotWidth(panel.id);
   const rows = [];
-  for (const one of DATA.places) {
-    const curve = curvesOf(panel).find((c) => c.drive === one.drive && c.label === one.label && c.direction === "write");
+  for (const spot of DATA.places) {
+    const curve = curvesOf(panel).find((c) => c.drive === spot.drive && c.label === spot.label && c.direction === "write");
     if (!curve) continue;
-    const x = across(curve, one.gb, "gb", axis);
+    const x = across(curve, spot.gb, "gb", axis);
     if (x < low || x > high) continue;
     const again = curve.phase === curvesOfGroup()[0].phase ? "" : `, ${phaseTitle(curve.phase)}`;
     // On a phone the words of many drives would tower over the plot; the shapes remain.
     const few = width > 420 || state.drives.size <= 2;
-    const text = `${GLYPHS[DATA.drives[one.drive].shape]}${few ? ` ${one.text}${again}` : ""}`;
-    rows.push({ x, drive: name(one.drive), text });
+    const text = `${GLYPHS[DATA.drives[spot.drive].shape]}${few ? ` ${spot.text}${again}` : ""}`;
+    rows.push({ x, drive: name(spot.drive), text });
   }
   return stacked(rows, (x) => ((x - low) / (high - low)) * width, width);
 }
@@ -104,30 +104,30 @@ function bandRows(axis) {
 // By how many % the other drive is faster, up to each place; cut where the axis is.
 function deltaRows(panel) {
   const curves = [], mine = deltasOf(panel);
-  mine.forEach((one, line) => {
-    const who_ = { drive: name(one.drive), phase: one.phase, line };
-    one.percent.forEach((y, n) => curves.push({ ...who_, n, x: one.gb[n], y }));
-    curves.push({ ...who_, n: one.percent.length, x: last(one.gb), y: last(one.percent) });
+  mine.forEach((delta, line) => {
+    const who_ = { drive: name(delta.drive), phase: delta.phase, line };
+    delta.percent.forEach((y, n) => curves.push({ ...who_, n, x: delta.gb[n], y }));
+    curves.push({ ...who_, n: delta.percent.length, x: last(delta.gb), y: last(delta.percent) });
   });
   return { curves, even: [{ y: 0 }] };
 }
 
 // Round ends around what is reached, and around 0, which is the rule.
 function percents(panel) {
-  const all = deltasOf(panel).flatMap((one) => one.percent);
+  const all = deltasOf(panel).flatMap((delta) => delta.percent);
   const high = most(all), low = most(all.map((value) => -value)), least = 0.02 * Math.max(high, low, 1);
   return { y0: low > least ? -roundTop(low) : -roundTop(least), y1: roundTop(Math.max(high, least)) };
 }
 
 function areaRows(drive) {
   const axis = axisOfXray(), areas = [], host = [];
-  const inside = insides().find((one) => one.drive === drive);
+  const inside = insides().find((entry) => entry.drive === drive);
   if (inside) {
     inside[axis].forEach((x, n) => {
       DATA.causes.forEach((cause, rank) => areas.push({ x, y: inside[cause.id][n] ?? 0, cause: cause.title, rank }));
     });
     const means = columns(inside, axis, zoomOfXray(), plotWidth(`areas-${drive}`), 5);
-    means.forEach((one, n) => host.push({ x: one.from, y: one.mean, n }));
+    means.forEach((column, n) => host.push({ x: column.from, y: column.mean, n }));
     if (means.length) host.push({ x: last(means).to, y: last(means).mean, n: means.length });
   }
   return { areas, host };
@@ -153,12 +153,12 @@ function cellRows(panel) {
   return {
     cells: cellsOf(panel).filter((row) => row.way === panel.way).map((row) => {
       const value = row[panel.metric];
-      const others = DATA.grids[panel.grid].metrics.filter((one) => one.id !== panel.metric && Number.isFinite(row[one.id]));
+      const others = DATA.grids[panel.grid].metrics.filter((metric) => metric.id !== panel.metric && Number.isFinite(row[metric.id]));
       return {
         drive: name(row.drive), glyph: GLYPHS[DATA.drives[row.drive].shape], cell: row.cell, value, high: row[`${panel.metric}_high`] ?? value,
         text: panel.unit === "us" ? micro(value) : significant(value, 3),
         shown: inUnit(value, panel.unit),
-        beside: panel.unit === "MB/s" ? speedToo(value) : others.map((one) => inUnit(row[one.id], one.unit)).at(-1) ?? "",
+        beside: panel.unit === "MB/s" ? speedToo(value) : others.map((metric) => inUnit(row[metric.id], metric.unit)).at(-1) ?? "",
       };
     }),
   };
@@ -187,13 +187,13 @@ function scalesOf(panel) {
   }
   if (panel.kind === "areas") {
     const [x0, x1] = domain(zoomOfXray());
-    const sums = insides().map((one) => most(one.s.map((s, n) => Math.max(
-      DATA.causes.reduce((sum, cause) => sum + (one[cause.id][n] ?? 0), 0), one.host[n] ?? 0))));
+    const sums = insides().map((inside) => most(inside.s.map((s, n) => Math.max(
+      DATA.causes.reduce((sum, cause) => sum + (inside[cause.id][n] ?? 0), 0), inside.host[n] ?? 0))));
     return { x0, x1, y1: roundTop(most(sums)) };
   }
   if (panel.kind === "gauge") {
     const [x0, x1] = domain(zoomOfXray());
-    const drawn = insides().map((one) => one[panel.gauge] ?? []);
+    const drawn = insides().map((inside) => inside[panel.gauge] ?? []);
     if (panel.gauge === "heat") return { x0, x1, ...degrees(drawn.flat()) };
     return { x0, x1, y0: 0, y1: roundTop(most(drawn.map(most))) };
   }

@@ -6,10 +6,10 @@ async function draw(host) {
       config: chartConfig(),
     });
   } catch (error) {
-    const said = document.createElement("p");
-    said.className = "empty";
-    said.textContent = "This chart could not be drawn; its numbers are in the table.";
-    host.replaceChildren(said);
+    const note = document.createElement("p");
+    note.className = "empty";
+    note.textContent = "This chart could not be drawn; its numbers are in the table.";
+    host.replaceChildren(note);
     console.error(`${host.dataset.panel}: ${error.message}`);
   }
 }

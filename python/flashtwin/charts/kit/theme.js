@@ -10,9 +10,9 @@ function colour(name_) {
   const probe = document.createElement("i");
   probe.style.color = `var(--${name_})`;
   document.body.append(probe);
-  const found = getComputedStyle(probe).color;
+  const rgb = getComputedStyle(probe).color;
   probe.remove();
-  return found;
+  return rgb;
 }
 
 function chartConfig() {
@@ -51,7 +51,7 @@ function startTheme() {
   let opened = [];
   addEventListener("beforeprint", () => {
     opened = $$("details.open-on-paper:not([open])");
-    opened.forEach((one) => { one.open = true; });
+    opened.forEach((details) => { details.open = true; });
   });
   addEventListener("afterprint", () => opened.forEach((one) => { one.open = false; }));
 }
