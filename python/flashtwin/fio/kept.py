@@ -89,7 +89,7 @@ class Told:
     """What fio said of a group: before its JSON, the JSON, and behind it."""
 
     before: str
-    data: dict[str, Any] | None
+    data: dict[str, Any]
     behind: str
 
 
@@ -174,7 +174,8 @@ class FilesDrive:
 
     def _answered(self, step: Run, text: str, code: int) -> None:
         before, data, behind = output.divided(text)
-        self.told.append(Told(before=before, data=data, behind=behind))
+        if data is not None:
+            self.told.append(Told(before=before, data=data, behind=behind))
         if code not in (DONE, 128):
             self.code = MISS
         others = list(self._phase_of).index(step.label)
@@ -299,7 +300,7 @@ def _series(step: Run, found: output.FioOutput, directory: Path) -> tuple[Series
 def answer_of(told: Sequence[Told], formats: Sequence[str]) -> str:
     """fio's words on all groups, in the formats that were asked for: one JSON object for all."""
     text = "".join(part.before for part in told)
-    known = [part.data for part in told if part.data is not None]
+    known = [part.data for part in told]
     if known and {"json", "json+"}.intersection(formats):
         rows: list[dict[str, Any]] = []
         for data in known:
