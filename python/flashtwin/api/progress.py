@@ -17,6 +17,7 @@ from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
+from flashtwin.model import units
 from flashtwin.runner.events import Observer, Silent, Status
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ def shown(progress: Progress, observer: Observer | None) -> Iterator[Callable[[s
     if observer is not None:
         yield lambda name: observer
     elif callable(progress):
-        told = _Calls(progress)
-        yield lambda name: told
+        calls = _Calls(progress)
+        yield lambda name: calls
     elif progress is not False and _in_notebook():
         yield _Cell().observer
     elif progress or (progress is None and sys.stderr.isatty()):
@@ -136,13 +137,14 @@ def table(rows: list[_Row]) -> str:
     cells = []
     for row in rows:
         share = 1.0 if row.over else row.status.fraction if row.status else 0.0
-        said = "done" if row.over else row.status.label if row.status else "waits"
-        left = "" if row.over or not row.status or row.status.eta_s is None else row.status.eta_s
-        found = f"{row.found} findings" if row.found else ""
+        label = "done" if row.over else row.status.label if row.status else "waits"
+        eta_s = None if row.over or not row.status else row.status.eta_s
+        left = "" if eta_s is None else f"{units.rough_seconds(eta_s)} left"
+        findings = f"{row.found} findings" if row.found else ""
         notes = "".join(f"<br><small>{escape(note)}</small>" for note in row.notes)
         cells.append(
-            f"<tr><td>{escape(row.name)}</td><td>{escape(said)}{notes}</td>"
+            f"<tr><td>{escape(row.name)}</td><td>{escape(label)}{notes}</td>"
             f"<td><progress value='{share:.3f}'></progress> {share:.0%}</td>"
-            f"<td>{f'{left:.0f} s left' if left != '' else ''}</td><td>{found}</td></tr>"
+            f"<td>{left}</td><td>{findings}</td></tr>"
         )
     return f"<table><tbody>{''.join(cells)}</tbody></table>"

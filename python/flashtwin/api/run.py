@@ -71,10 +71,10 @@ class Run:
         """The findings again, with today's analysis of what was measured; `write` stores them."""
         from flashtwin.runner.conclude import again
 
-        found = again(self.stored, write=write).findings
+        findings = again(self.stored, write=write).findings
         if write:
             self.__dict__.pop("findings", None)
-        return found
+        return findings
 
     @cached_property
     def series(self) -> pl.DataFrame:
@@ -163,7 +163,7 @@ class Run:
     def _step(self, label: str) -> int:
         step = self.stored.step(label)
         if step is None:
-            labels = [one.label for one in self.stored.steps if one.kind == "run"]
+            labels = [step.label for step in self.stored.steps if step.kind == "run"]
             raise FlashtwinError(
                 f"no step is called {label}",
                 hint=f"there are {', '.join(labels[:8])}",
@@ -205,10 +205,10 @@ class Runs(Sequence[Run]):
     def __getitem__(self, index: int | str | slice) -> Run | tuple[Run, ...]:
         if not isinstance(index, str):
             return self.runs[index]
-        found = next((run for run in self.runs if run.path.name == index), None)
-        if found is None:
+        run = next((run for run in self.runs if run.path.name == index), None)
+        if run is None:
             raise KeyError(f"no run is called {index}; there are {', '.join(self.keys())}")
-        return found
+        return run
 
     def __len__(self) -> int:
         return len(self.runs)
@@ -256,7 +256,7 @@ class Runs(Sequence[Run]):
 
     def _repr_html_(self) -> str:
         """Findings side by side, for a notebook."""
-        ids = list(dict.fromkeys(one.id for run in self.runs for one in run.findings))
+        ids = list(dict.fromkeys(finding.id for run in self.runs for finding in run.findings))
         head = "".join(f"<th>{escape(name)}</th>" for name in ("finding", *self.keys()))
         rows = "".join(
             f"<tr><td>{escape(name)}</td>"

@@ -71,8 +71,8 @@ class Sweep(Sequence[Point]):
 
     def values(self, finding: str) -> list[float | str | None]:
         """A finding's value at each point, in order; none where a point has none."""
-        found = [point.findings.get(finding) for point in self.points]
-        return [None if one is None else one.value for one in found]
+        at_points = [point.findings.get(finding) for point in self.points]
+        return [None if at_point is None else at_point.value for at_point in at_points]
 
     def __repr__(self) -> str:
         return f"Sweep({str(self.path)!r}, {len(self)} points, {len(self.failures)} failed)"

@@ -145,19 +145,19 @@ class Twin:
         core = self._twin.simulation
         with _ours():
             to = to_ns if to_ns is not None else core.now_ns() + (by_ns or 0)
-            return self._told(core.advance(to))
+            return self._completions(core.advance(to))
 
     def wait(self) -> list[Completion]:
         """Go to the next moment at which something is done and return it; [] if nothing is
         outstanding."""
-        return self._told(self._twin.simulation.advance_until_done())
+        return self._completions(self._twin.simulation.advance_until_done())
 
     def drain(self) -> list[Completion]:
         """Wait for everything that is outstanding."""
-        found = self.wait()
+        completions = self.wait()
         while self.outstanding:
-            found += self.wait()
-        return found
+            completions += self.wait()
+        return completions
 
     def play(
         self,
@@ -228,12 +228,12 @@ class Twin:
     def __repr__(self) -> str:
         return f"Twin({self.name!r}, now {self.now_ns / 1e9:.6g} s, {self.outstanding} outstanding)"
 
-    def _told(self, done: Mapping[str, Any]) -> list[Completion]:
-        found = []
+    def _completions(self, done: Mapping[str, Any]) -> list[Completion]:
+        completions = []
         rows = zip(done["tag"], done["done_ns"], done["status"], strict=True)
         for tag, done_ns, status in rows:
             op, offset, size, submitted = self._under_way.pop(int(tag))
-            found.append(
+            completions.append(
                 Completion(
                     tag=int(tag),
                     op=op,
@@ -244,7 +244,7 @@ class Twin:
                     status=STATUS[int(status)],
                 )
             )
-        return found
+        return completions
 
 
 class _ours:  # noqa: N801 - reads as a statement
@@ -266,8 +266,8 @@ def _code(op: str) -> int:
 
 
 def _codes(names: np.ndarray) -> np.ndarray:
-    found, back = np.unique(names, return_inverse=True)
-    return np.array([_code(str(name)) for name in found], dtype=np.uint8)[back]
+    kinds, places = np.unique(names, return_inverse=True)
+    return np.array([_code(str(name)) for name in kinds], dtype=np.uint8)[places]
 
 
 def _rows(*columns: ArrayLike) -> int:

@@ -1,4 +1,4 @@
-"""The command line: one file a command, and none of them decides anything."""
+"""The command line: `app` lists the commands, and none of them decides anything."""
 
 from __future__ import annotations
 

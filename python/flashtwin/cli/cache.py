@@ -66,8 +66,8 @@ def command(context: click.Context, as_json: bool) -> None:
         columns = ["key", "drive", "seed", "prepared by", "size", "took", "used"]
         terminal.emit(terminal.table(columns, rows, right=["seed", "size", "took", "used"]))
     held, limit = sum(entry.bytes for entry in entries), store.limit_bytes
-    said = f"{_drives(entries)}, {units.readable_size(held)} of {units.readable_size(limit)}"
-    terminal.emit(terminal.cell(f"{said} in {store.place}"))
+    summary = f"{_drives(entries)}, {units.readable_size(held)} of {units.readable_size(limit)}"
+    terminal.emit(terminal.cell(f"{summary} in {store.place}"))
 
 
 @command.command(

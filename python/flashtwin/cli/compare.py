@@ -88,16 +88,16 @@ def _runs(words: Sequence[str]) -> list[Run]:
     from flashtwin.runs import listing
     from flashtwin.runs.rundir import find_runs
 
-    found = [run for word in words for run in find_runs(listing.find(word))]
-    seen = [run.path.resolve() for run in found]
-    for at, path in enumerate(seen):
-        if path in seen[:at]:
+    stored = [run for word in words for run in find_runs(listing.find(word))]
+    paths = [run.path.resolve() for run in stored]
+    for at, path in enumerate(paths):
+        if path in paths[:at]:
             raise FlashtwinError(
-                f"{found[at].path} is given twice",
+                f"{stored[at].path} is given twice",
                 hint="give two different runs",
                 exit_code=USAGE,
             )
-    return found
+    return stored
 
 
 def _page(done: Comparison, every: bool) -> list[RenderableType]:
@@ -126,28 +126,33 @@ def _short(text: str) -> str:
 
 def _pair(base: str, pair: Pair, every: bool) -> list[RenderableType]:
     parts: list[RenderableType] = [terminal.cell(f"\n{pair.name} against {base}", "bold")]
-    failed = {one.measure.id for one in pair.failures}
-    shown = [one for one in pair.measures if every or one.verdict not in QUIET or one.id in failed]
+    failed = {failure.measure.id for failure in pair.failures}
+    shown = [
+        measure
+        for measure in pair.measures
+        if every or measure.verdict not in QUIET or measure.id in failed
+    ]
     if shown:
         parts.append(_measures(base, pair, shown))
     parts.append(terminal.cell(_counts(pair)))
     if pair.curves:
         parts += [_curves(pair.curves), *_sparks(base, pair)]
     parts += _latencies(pair, every)
-    for one in pair.failures:
-        text = f"beyond its limit of {one.limit:g} %: {one.measure.id}, {_failed(one.measure)}"
+    for failure in pair.failures:
+        measure = failure.measure
+        text = f"beyond its limit of {failure.limit:g} %: {measure.id}, {_failed(measure)}"
         parts.append(terminal.cell(text, "bold red"))
     return parts
 
 
-def _failed(one: Measure) -> str:
-    if one.verdict == "vanished":
+def _failed(measure: Measure) -> str:
+    if measure.verdict == "vanished":
         return "not found in this run"
-    if one.verdict == "not measured":
+    if measure.verdict == "not measured":
         return "not measured in this run"
-    if one.beyond is None:
+    if measure.beyond is None:
         return "from nothing"
-    return f"{_percent(one.beyond)} beyond its interval"
+    return f"{_percent(measure.beyond)} beyond its interval"
 
 
 def _measures(base: str, pair: Pair, shown: Sequence[Measure]) -> RenderableType:
@@ -182,8 +187,8 @@ def _percent(value: float | None) -> str:
 def _counts(pair: Pair) -> str:
     from flashtwin.runs.compare.measures import counts
 
-    told = ", ".join(f"{number} {verdict}" for verdict, number in counts(pair.measures).items())
-    return f"findings: {told}" if told else "neither run has findings"
+    verdicts = ", ".join(f"{number} {verdict}" for verdict, number in counts(pair.measures).items())
+    return f"findings: {verdicts}" if verdicts else "neither run has findings"
 
 
 def _curves(curves: Sequence[CurvePair]) -> RenderableType:
@@ -200,7 +205,7 @@ def _sparks(base: str, pair: Pair) -> list[RenderableType]:
     """The curve that differs most as two lines of blocks; none where they lie on one another."""
     from flashtwin.runs.compare.curves import spark
 
-    most = max(pair.curves, key=lambda one: one.typical)
+    most = max(pair.curves, key=lambda curve: curve.typical)
     if most.typical < LEAST_SHOWN:
         return []
     top = float(max(most.base.max(), most.other.max()))
@@ -213,23 +218,23 @@ def _sparks(base: str, pair: Pair) -> list[RenderableType]:
     ]
 
 
-def _shift(one: LatencyPair, share: float) -> str:
-    before, after = (units.readable_number(side[share] / 1000) for side in (one.base, one.other))
-    return f"{before} to {after} us, {_percent(one.shift(share))}"
+def _shift(pair: LatencyPair, share: float) -> str:
+    before, after = (units.readable_number(side[share] / 1000) for side in (pair.base, pair.other))
+    return f"{before} to {after} us, {_percent(pair.shift(share))}"
 
 
 def _latencies(pair: Pair, every: bool) -> list[RenderableType]:
     from flashtwin.runs.compare.latencies import RESOLUTION, SHARES
 
-    moved = [one for one in pair.latencies if every or one.largest > RESOLUTION]
-    moved.sort(key=lambda one: -one.largest)
+    moved = [latency for latency in pair.latencies if every or latency.largest > RESOLUTION]
+    moved.sort(key=lambda latency: -latency.largest)
     shown = moved if every else moved[:LATENCIES_SHOWN]
     if not shown:
         return []
     columns = [f"p{share:g}" for share in SHARES]
     rows = [
-        (f"{pair.label}, {pair.direction}", *(_shift(pair, share) for share in SHARES))
-        for pair in shown
+        (f"{latency.label}, {latency.direction}", *(_shift(latency, share) for share in SHARES))
+        for latency in shown
     ]
     parts: list[RenderableType] = [
         terminal.table(["latency", *columns], rows, title="", right=columns)

@@ -99,8 +99,8 @@ def show(
         columns = ["key", "value", "origin", "source"]
         parts.append(terminal.table(columns, texts, title=f"\n[{title}]"))
     if hidden := len(values) - len(shown):
-        said = f"{hidden} of {len(values)} values are at the format's default: --all shows them"
-        parts.append(terminal.cell(f"\n{said}"))
+        text = f"{hidden} of {len(values)} values are at the format's default: --all shows them"
+        parts.append(terminal.cell(f"\n{text}"))
     terminal.emit(*parts)
 
 
@@ -162,22 +162,22 @@ def diff(first: str, second: str, as_json: bool) -> None:
     from flashtwin.catalogue.loader import load
     from flashtwin.catalogue.summary import differences
 
-    one, other = load(first), load(second)
-    found = differences(one, other)
+    left, right = load(first), load(second)
+    differing = differences(left, right)
     if as_json:
         terminal.print_json(
             {
-                "first": {"spec": first, "hash": one.hash},
-                "second": {"spec": second, "hash": other.hash},
-                "differences": [difference.to_json() for difference in found],
+                "first": {"spec": first, "hash": left.hash},
+                "second": {"spec": second, "hash": right.hash},
+                "differences": [difference.to_json() for difference in differing],
             }
         )
         return
-    if not found:
-        terminal.say(f"{first} and {second} are the same drive, spec {one.hash[:12]}")
+    if not differing:
+        terminal.say(f"{first} and {second} are the same drive, spec {left.hash[:12]}")
         return
     rows = []
-    for row in found:
+    for row in differing:
         origins = dict.fromkeys((row.first_origin, row.second_origin))
         rows.append((row.key, row.first, row.second, ", ".join(origins)))
     terminal.emit(terminal.table(["key", first, second, "origins"], rows))

@@ -42,14 +42,14 @@ def command(run: str, form: str, out: Path | None, as_json: bool) -> None:
     runs = find_runs(listing.find(run))
     whole = out or Path(f"{listing.find(run).resolve().name}-{form}")
     alone = len(runs) == 1
-    places = {whole if alone else whole / one.path.name: one for one in runs}
+    places = {whole if alone else whole / stored.path.name: stored for stored in runs}
     made = export_all(places, form)  # type: ignore[arg-type]
     if as_json:
         rows = [
             {
                 "run": str(places[at].path),
                 "directory": str(at),
-                "files": [str(one) for one in files],
+                "files": [str(file) for file in files],
             }
             for at, files in made.items()
         ]

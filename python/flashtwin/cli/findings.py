@@ -19,7 +19,9 @@ Columns = Mapping[str, Mapping[str, "Finding"]]
 
 def tables(by_drive: Mapping[str, Sequence[Finding]]) -> list[RenderableType]:
     """A table for each group, then the notes that the numbers point to."""
-    columns = {name: {one.id: one for one in found} for name, found in by_drive.items()}
+    columns = {
+        name: {finding.id: finding for finding in findings} for name, findings in by_drive.items()
+    }
     notes: dict[str, int] = {}
     made: list[RenderableType] = []
     for group, rows in _groups(columns).items():
@@ -86,21 +88,21 @@ def _text(
     finding = column.get(name)
     if finding is None:
         return ""
-    own = [one for one in column.values() if _is_beside(one, finding)]
-    text = ", ".join([value(finding), *(_beside(one, finding) for one in own)])
+    own = [other for other in column.values() if _is_beside(other, finding)]
+    text = ", ".join([value(finding), *(_beside(other, finding) for other in own)])
     if finding.note and finding.note != shared:
         text += f" [{_number(finding.note, notes)}]"
     return text
 
 
-def _beside(one: Finding, of: Finding) -> str:
+def _beside(other: Finding, of: Finding) -> str:
     """What is told beside a finding; of the same unit it needs its name: the most, and the mean."""
-    text = plain(one)
-    return text if one.unit != of.unit else f"{one.name.removeprefix(f'{of.name}.')} {text}"
+    text = plain(other)
+    return text if other.unit != of.unit else f"{other.name.removeprefix(f'{of.name}.')} {text}"
 
 
-def _is_beside(one: Finding, of: Finding) -> bool:
-    return one.beside == of.name and (one.battery, one.variant) == (of.battery, of.variant)
+def _is_beside(other: Finding, of: Finding) -> bool:
+    return other.beside == of.name and (other.battery, other.variant) == (of.battery, of.variant)
 
 
 def _groups(columns: Columns) -> dict[str, list[str]]:
@@ -110,8 +112,8 @@ def _groups(columns: Columns) -> dict[str, list[str]]:
         for name, finding in column.items():
             variant = "" if finding.is_cell else finding.variant
             rows = groups.setdefault(f"{finding.battery} {variant}".rstrip(), [])
-            told_beside = any(_is_beside(finding, one) for one in column.values())
-            if name not in rows and not told_beside:
+            shown_beside = any(_is_beside(finding, other) for other in column.values())
+            if name not in rows and not shown_beside:
                 rows.append(name)
     return groups
 

@@ -310,8 +310,8 @@ def _speed(speed: str | None) -> tuple[str, ...]:
         return ()
     if speed == "max":
         return ("--replay_no_stall=1",)
-    found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)x?", speed)
-    percent = round(100 * float(found[1])) if found else 0
+    match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)x?", speed)
+    percent = round(100 * float(match[1])) if match else 0
     if not 1 <= percent <= 100_000_000:
         raise click.BadParameter(
             f"{speed} is no speed: write 1, 0.5, 2x or max", param_hint="--speed"

@@ -104,16 +104,16 @@ def _first_row(line: Line, named: int) -> RenderableType:
     table.add_column(ratio=2)
     table.add_column(no_wrap=True, justify="right", width=5)
     table.add_column(no_wrap=True, justify="right", width=11)
-    table.add_row(terminal.cell(line.name), *_said(line))
+    table.add_row(terminal.cell(line.name), *_cells(line))
     return table
 
 
-def _said(line: Line) -> tuple[Text, ProgressBar, Text, Text]:
+def _cells(line: Line) -> tuple[Text, ProgressBar, Text, Text]:
     status = line.status
     if line.over:
-        said = f"done, {terminal.counted_findings(len(line.found))}" if line.found else "done"
+        text = f"done, {terminal.counted_findings(len(line.found))}" if line.found else "done"
         spent = units.rough_seconds(status.elapsed_s) if status else ""
-        return Text(said), _bar(1.0), Text("100 %"), Text(spent)
+        return Text(text), _bar(1.0), Text("100 %"), Text(spent)
     if status is None:
         return Text("waits", "dim"), _bar(0.0), Text("0 %"), Text("")
     left = "" if status.eta_s is None else f"{units.rough_seconds(status.eta_s)} left"

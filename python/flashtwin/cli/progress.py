@@ -141,9 +141,9 @@ class _LineObserver(_Noting):
         if now - self._last >= pause_s:
             self._last = now
             left = "" if status.eta_s is None else f", {units.rough_seconds(status.eta_s)} left"
-            found = f", {terminal.counted_findings(self._found)}" if self._found else ""
+            count = f", {terminal.counted_findings(self._found)}" if self._found else ""
             self._notes.say(
-                f"{self._name}: {status.label}, {status.fraction:.0%}{_rate(status)}{found}{left}"
+                f"{self._name}: {status.label}, {status.fraction:.0%}{_rate(status)}{count}{left}"
             )
 
 

@@ -26,11 +26,11 @@ def command(runs: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
     from flashtwin.runs.rundir import find_runs
 
     places = [listing.find(run) for run in runs]
-    found = [run for place in places for run in find_runs(place)]
+    stored = [run for place in places for run in find_runs(place)]
     default = places[0] / "report.html" if len(places) == 1 else Path("report.html")
     within = default.parent if out is None else None
-    page = report.build(found, out or default, within=within)
+    page = report.build(stored, out or default, within=within)
     if as_json:
-        terminal.print_json({"report": str(page), "runs": [str(run.path) for run in found]})
+        terminal.print_json({"report": str(page), "runs": [str(run.path) for run in stored]})
     else:
         terminal.say(str(page))

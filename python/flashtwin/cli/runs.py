@@ -97,14 +97,14 @@ def listed(
     """
     from flashtwin.runs.query import search
 
-    found = search(places, where=where, sort=sort)
-    shown = found[:limit]
+    stored = search(places, where=where, sort=sort)
+    shown = stored[:limit]
     if as_json:
-        terminal.print_json({"runs": [run.to_json() for run in shown], "total": len(found)})
+        terminal.print_json({"runs": [run.to_json() for run in shown], "total": len(stored)})
         return
     if shown:
         terminal.emit(_table(shown))
-    terminal.emit(terminal.cell(_sum(found, shown)))
+    terminal.emit(terminal.cell(_sum(stored, shown)))
     for run in shown:
         if run.why:
             terminal.note(f"note: {run.path}: {run.why}")
@@ -131,19 +131,20 @@ def findings_text(run: Stored) -> str:
     """The few findings that say most, short enough for a line."""
     from flashtwin.cli.findings import plain
 
-    names = [one.names[2] if one.is_cell else one.short for one in run.key_findings()]
-    told = zip(names, run.key_findings(), strict=True)
-    return ", ".join(f"{name} {plain(one)}" for name, one in told)
+    return ", ".join(
+        f"{finding.names[2] if finding.is_cell else finding.short} {plain(finding)}"
+        for finding in run.key_findings()
+    )
 
 
-def _sum(found: Sequence[Stored], shown: Sequence[Stored]) -> str:
+def _sum(stored: Sequence[Stored], shown: Sequence[Stored]) -> str:
     from flashtwin.runs.listing import total_bytes
 
-    runs = sum(run.is_run for run in found)
-    said = f"{_counted(runs)}, {units.readable_size(total_bytes(found))}"
-    if other := len(found) - runs:
-        said += f"; {other} {'folder' if other == 1 else 'folders'} that cannot be read as a run"
-    return said + (f"; {len(shown)} shown" if len(shown) < len(found) else "")
+    runs = sum(run.is_run for run in stored)
+    text = f"{_counted(runs)}, {units.readable_size(total_bytes(stored))}"
+    if other := len(stored) - runs:
+        text += f"; {other} {'folder' if other == 1 else 'folders'} that cannot be read as a run"
+    return text + (f"; {len(shown)} shown" if len(shown) < len(stored) else "")
 
 
 @command.command(
@@ -165,12 +166,12 @@ def show(run: str, every: bool, as_json: bool) -> None:
     from flashtwin.runs import listing
     from flashtwin.runs.rundir import find_runs
 
-    found = [(one, listing.one(one.path)) for one in find_runs(listing.find(run))]
+    stored = [(each, listing.one(each.path)) for each in find_runs(listing.find(run))]
     if as_json:
-        terminal.print_json({"runs": [_json(one, about) for one, about in found]})
+        terminal.print_json({"runs": [_json(each, about) for each, about in stored]})
         return
-    for one, about in found:
-        terminal.emit(*_run_page(one, about, every))
+    for each, about in stored:
+        terminal.emit(*_run_page(each, about, every))
 
 
 def _json(run: Run, about: Stored) -> dict[str, Any]:
@@ -200,17 +201,19 @@ def _step_json(step: StepRecord) -> dict[str, Any]:
 
 def left_out(run: Run) -> list[str]:
     """What the run does not hold though its batteries have it, and why; each reason once."""
-    told = [
-        f"{one.battery}: {one.note or one.title}" for one in run.findings if one.name == LEFT_OUT
+    reasons = [
+        f"{finding.battery}: {finding.note or finding.title}"
+        for finding in run.findings
+        if finding.name == LEFT_OUT
     ]
-    told += [
+    reasons += [
         f"{step.label}: not possible, {step.not_possible}"
         for step in run.steps
         if step.not_possible
     ]
     if not run.finished:
-        told.append(f"the run is not finished: {len(run.steps)} steps are done")
-    return list(dict.fromkeys(told))
+        reasons.append(f"the run is not finished: {len(run.steps)} steps are done")
+    return list(dict.fromkeys(reasons))
 
 
 def _run_page(run: Run, about: Stored, every: bool) -> list[RenderableType]:
@@ -245,11 +248,11 @@ def _setup(run: Run) -> list[tuple[str, str]]:
         if row.get("origin") == "user":
             rows.append((f"set: {row['key']}", str(row["value"])))
     rows.append(("seed", _text(run.manifest.get("seed"))))
-    for one in run.manifest.get("batteries") or ():
-        parameters = (one.get("parameters") or {}).items()
+    for battery in run.manifest.get("batteries") or ():
+        parameters = (battery.get("parameters") or {}).items()
         given = ", ".join(f"{name}={_shortened(_text(value))}" for name, value in parameters)
-        rows.append((f"battery {one['name']}", given))
-        rows += [("  departs", str(text)) for text in one.get("departs") or ()]
+        rows.append((f"battery {battery['name']}", given))
+        rows += [("  departs", str(text)) for text in battery.get("departs") or ()]
     if run.manifest.get("command"):
         rows.append(("command", shlex.join(str(word) for word in run.manifest["command"])))
     rows.append(("flashtwin", _text(run.manifest.get("flashtwin"))))
@@ -304,14 +307,14 @@ def _step(step: StepRecord) -> tuple[str, ...]:
 def _files(run: Run) -> list[tuple[str, int]]:
     from flashtwin.runs.listing import size_of
 
-    found = []
+    sizes = []
     for at in sorted(run.path.iterdir()):
         # A link counts itself: what it leads to does not belong to the run.
         folder = at.is_dir() and not at.is_symlink()
-        found.append(
+        sizes.append(
             (f"{at.name}/" if folder else at.name, size_of(at) if folder else at.lstat().st_size)
         )
-    return found
+    return sizes
 
 
 def _started(run: Stored) -> str:

@@ -158,12 +158,12 @@ class _Shown:
 def _print(done: Sweep, report: Path, shown: tuple[str, ...]) -> None:
     from flashtwin.study.sweep.run import columns, named, reasons, varying
 
-    found = columns(done.rows)
-    asked = {word: named(word, found) for word in shown}
+    findings = columns(done.rows)
+    asked = {word: named(word, findings) for word in shown}
     vary = varying(done.rows)
     names = list(dict.fromkeys(name for known in asked.values() for name in known))
-    names = names or [name for name in found if name in vary[:SHOWN]]
-    titles = [found[name].title.partition(" [")[0] for name in names]
+    names = names or [name for name in findings if name in vary[:SHOWN]]
+    titles = [findings[name].title.partition(" [")[0] for name in names]
     heads = ["point", *(axis.key for axis in done.plan.axes), *titles]
     terminal.emit(terminal.table(heads, (_texts(row, names) for row in done.rows), right=heads))
     for (message, hint), points in reasons(done.failures).items():
@@ -175,11 +175,11 @@ def _print(done: Sweep, report: Path, shown: tuple[str, ...]) -> None:
         terminal.say(f"{hidden} more findings vary: see the page, table.csv, or --show FINDING")
     terminal.say(f"report: {report}")
     unknown = [word for word, known in asked.items() if not known]
-    if unknown and found:
+    if unknown and findings:
         # Said at the end: what was measured is worth more than a name.
         raise FlashtwinError(
             f"no point has a finding {unknown[0]}",
-            hint=f"there are: {', '.join(found)}",
+            hint=f"there are: {', '.join(findings)}",
             exit_code=USAGE,
         )
 
@@ -190,7 +190,7 @@ def _texts(row: Row, names: Sequence[str]) -> list[str]:
     values = [value for _, value in row.settings]
     if row.failure:
         return [str(row.number), *values, *("failed" if n == 0 else "" for n in range(len(names)))]
-    cells = [findings.value(row.findings[one]) if one in row.findings else "-" for one in names]
+    cells = [findings.value(row.findings[name]) if name in row.findings else "-" for name in names]
     return [str(row.number), *values, *cells]
 
 

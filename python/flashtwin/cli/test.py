@@ -183,9 +183,9 @@ def _print(runs: Sequence[Run], page: Path | None, as_json: bool) -> None:
             }
         )
         return
-    found = {name: run.findings for name, run in zip(names, runs, strict=True)}
-    terminal.emit(*findings.tables(found))
-    first = next((one.id for column in found.values() for one in column), None)
+    by_target = {name: run.findings for name, run in zip(names, runs, strict=True)}
+    terminal.emit(*findings.tables(by_target))
+    first = next((finding.id for column in by_target.values() for finding in column), None)
     if first:
         terminal.say(f"\nwhat a finding means: flashtwin explain {first.partition('[')[0]}")
     if page is not None:

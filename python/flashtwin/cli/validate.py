@@ -219,8 +219,10 @@ def _law_table(rows: tuple[LawRow, ...]) -> Table:
 
 def _point(point: Point) -> str:
     """The parameters, without what the law's name says already."""
-    said = {"policy", "separation"}
-    return ", ".join(f"{key} {value}" for key, value in point.parameters.items() if key not in said)
+    known = {"policy", "separation"}
+    return ", ".join(
+        f"{key} {value}" for key, value in point.parameters.items() if key not in known
+    )
 
 
 def _numbers(row: LawRow) -> tuple[str, str, str, str]:
