@@ -145,6 +145,9 @@ def test_a_run_on_files_keeps_what_fio_counts_and_removes_them(folder: Path) -> 
     assert str(folder) not in (folder / "run" / "manifest.json").read_text()
     for command in (["report"], ["export", "--format", "csv", "--out", "e"], ["runs", "show"]):
         assert words(folder / "run", *command)
+    page = (folder / "run" / "report.html").read_text()
+    assert "What was measured is below." in page and "Nothing was concluded" not in page
+    assert all(f'class="tile"><dt>{name}</dt>' in page for name in ("fill", "look"))
 
 
 @HAS_FIO
