@@ -57,7 +57,7 @@ BAD = [
     ({"job": "[a]\ninclude b.fio\n", "b": "include c.fio\n", "c": "\ninclude b.fio\n"}, "circle"),
     ({"job": "[a]\ninclude job.fio\n"}, "circle"),
     ({"job": "[a]\ninclude b.fio\n", "b": "[b]\n"}, "section"),
-    ({"job": "[a]\ninclude nothing.fio\n"}, "nothing.fio is not there"),
+    ({"job": "[a]\ninclude nothing.fio\n"}, "nothing.fio to include"),
     ({"job": "[a\nbs=4k\n"}, "no section"),
     ({"job": "bs=4k\n"}, "before any section"),
     ({"job": "[a]\nidepth=4\n"}, "did you mean iodepth?"),

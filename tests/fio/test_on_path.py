@@ -10,9 +10,8 @@ from flashtwin.errors import REFUSED, USAGE, FlashtwinError
 from flashtwin.fio.language.errors import COMMAND_LINE
 from flashtwin.fio.language.kinds import Names, Prefix, Text
 from flashtwin.fio.language.lines import Line, Section
-from flashtwin.fio.language.on_path import ruling, undecided
 from flashtwin.fio.language.script import typed
-from flashtwin.fio.language.table import LOCAL, ROWS, Fate, Option, find
+from flashtwin.fio.language.table import LOCAL, ROWS, Fate, Option, find, ruling, undecided
 from flashtwin.fio.on_files import prepare
 
 CANARY = "/precious/file"

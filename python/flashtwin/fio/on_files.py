@@ -4,7 +4,7 @@ Each file that the jobs name becomes one of ours, as long as the furthest that a
 it, at the path that the user gave (more than one: the path with a number behind it). It is filled
 with random data first, as a sparse file answers reads from nothing. fio sees links to them in an
 empty directory and no other name; its answer and its logs are written there too and moved when it
-has ended. Each option has the fate that `fio.language.on_path` rules.
+has ended. Each option has the fate that `fio.language.table` rules.
 
 Invariants: a line that fio gets is an option that is passed on or set here, printed from its value;
 no text of a job file can begin another one. As in `real`, nothing that was there before is opened,
@@ -30,9 +30,8 @@ from flashtwin.errors import DONE, MISS, REFUSED, TERMINATED, FlashtwinError
 from flashtwin.fio.language.errors import JobFileError, Where
 from flashtwin.fio.language.job import FioJob, Setting, text_of
 from flashtwin.fio.language.kinds import Percent
-from flashtwin.fio.language.on_path import ruling
 from flashtwin.fio.language.script import Note
-from flashtwin.fio.language.table import LOCAL, PLAIN, Fate, Option, find
+from flashtwin.fio.language.table import LOCAL, PLAIN, Fate, Option, find, ruling
 from flashtwin.fio.plan.files import Target, is_whole, names, parts
 from flashtwin.fio.plan.processes import clones
 from flashtwin.fio.report.logs import is_typed, name_for_files

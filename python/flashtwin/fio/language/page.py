@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from flashtwin.fio.language.on_path import in_words, ruling
 from flashtwin.fio.language.table import (
     ASYNCHRONOUS,
     ELSEWHERE,
@@ -15,6 +14,7 @@ from flashtwin.fio.language.table import (
     SYNCHRONOUS,
     Option,
     Role,
+    ruling,
 )
 
 _HEAD = """# fio's options on a simulated drive, and on a path
@@ -80,9 +80,19 @@ def _table(rows: Iterable[Option]) -> str:
         if quiet:
             says += f"; {' and '.join(f'`{value}`' for value in quiet)} says nothing"
         lines.append(
-            f"| {names} | {row.kind.name} | {says} | {in_words(row)} |".replace("…", "...")
+            f"| {names} | {row.kind.name} | {says} | {_in_words(row)} |".replace("…", "...")
         )
     return "\n".join(lines) + "\n"
+
+
+def _in_words(option: Option) -> str:
+    """The ruling in words, for the page of all options."""
+    ruled = ruling(option)
+    words = ruled.fate.value
+    if ruled.only:
+        shown = ", ".join(f"`{option.kind.show(value)}`" for value in ruled.only)
+        words = f"passed on if {shown}, else {words}"
+    return f"{words}: {ruled.says}" if ruled.says else words
 
 
 def _engines() -> str:

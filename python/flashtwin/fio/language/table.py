@@ -9,8 +9,16 @@ job file.
 Engines that reach a drive or a file are all the same here: the twin answers. Those that do
 something else (network, processor, file tables) are refused, as their requests reach no drive.
 
+On a path fio's options reach far beyond the file under test: they overwrite other files
+(`mem=mmapshared:`), change the host (`ioscheduler`), start programs (`exec_prerun`), pin memory
+(`lockmem`). So nothing is passed on because it is not known to do harm. An option is passed on
+because somebody looked at what fio does with it and wrote it down (`path`); one that is not listed
+is refused. fio gets a line that we print from the typed value, never the text of a job file; text
+is passed on only where all of it follows a grammar that has no `$`, `;`, `#`, `\\` or control
+character, and no path: those are what fio reads within a value.
+
 Invariant: every option that fio 3.33 tells of (`--cmdhelp=all`) has exactly one row, and a name
-stands in one row only; `tests/fio` asks fio.
+stands in one row only; `tests/fio` asks fio, and that every row is ruled upon (`ruling`).
 """
 
 from __future__ import annotations
@@ -288,3 +296,19 @@ def meant(name: str) -> str | None:
     plain = name.replace("-", "_").lower()
     near = difflib.get_close_matches(plain, list(by_name()), n=1, cutoff=0.6)
     return f"did you mean {near[0]}?" if near else "fio 3.33 has no such option: fio --cmdhelp=all"
+
+
+_UNRULED = Ruling(fate=Fate.REFUSED, says="nobody has looked at what it does to a host")
+_ELSEWHERE = Ruling(fate=Fate.REFUSED, says="belongs to an engine that reaches no file")
+
+
+def ruling(option: Option) -> Ruling:
+    """What becomes of an option on a path; what nobody ruled upon is refused."""
+    if option.engines and not set(option.engines) & set(LOCAL):
+        return _ELSEWHERE
+    return option.on_path or _UNRULED
+
+
+def undecided() -> set[str]:
+    """Rows of the table that reach a file and have no ruling."""
+    return {row.name for row in ROWS if ruling(row) is _UNRULED}
