@@ -124,11 +124,23 @@ def parse_json(data: bytes) -> Any:
         raise ValueError(f"it is no JSON: {error}") from None
     except RecursionError:
         raise ValueError(f"it is nested deeper than {MOST_DEPTH} levels") from None
-    if data.count(b"[") + data.count(b"{") > MOST_DEPTH or b"\\u" in data:
+    if _may_nest(data) or b"\\u" in data:
         _check_nesting(value)
     return value
 
 
+def is_plain(data: bytes) -> bool:
+    """Whether JSON text cannot hold what `parse_json` refuses and msgspec takes: whole numbers of
+    too many digits, values that are nested too deep."""
+    return not _may_nest(data) and _LONG_NUMBER not in data.translate(_DIGITS_ALIKE)
+
+
+def _may_nest(data: bytes) -> bool:
+    return data.count(b"[") + data.count(b"{") > MOST_DEPTH
+
+
+_DIGITS_ALIKE = bytes.maketrans(b"123456789", b"000000000")
+_LONG_NUMBER = b"0" * MOST_DIGITS
 # With an exponent, or so long that it may be too large.
 _UNUSUAL_NUMBER = re.compile(rb"[0-9][eE]|[0-9]{%d}" % MOST_DIGITS)
 

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from flashtwin.model.finding import Evidence, Finding, Interval, from_json
+from flashtwin.runs import schema
 
 EVIDENCE = Evidence(battery="fill", label="x", axis="bytes", start=0.0, end=24e9)
 
@@ -74,5 +75,5 @@ def test_a_value_is_a_number_or_one_of_its_words(wrong: dict[str, object]) -> No
 )
 def test_what_is_no_finding_is_refused(change: dict[str, object]) -> None:
     row = {k: v for k, v in {**finding().to_json(), **change}.items() if v is not ...}
-    with pytest.raises((KeyError, TypeError, ValueError)):
-        from_json(row)
+    with pytest.raises(schema.SchemaError):
+        schema.check(row, schema.Finding)

@@ -294,7 +294,7 @@ def spoil(path: Path, how: str) -> None:
         ("journal line", "steps.jsonl:2 cannot be read as part of a run: the line is no step", 2),
         ("journal order", "steps.jsonl:1 cannot be read as part of a run: the line is step 1", 2),
         ("journal types", "steps.jsonl:1 cannot be read as part of a run: the line is no step", 2),
-        ("job types", "the line is no step (jobs.bytes is null)", 2),
+        ("job types", "the line is no step (jobs.bytes is null, not a whole number)", 2),
         ("target", "its target is not what flashtwin writes", 2),
         ("batteries", "its batteries is not what flashtwin writes", 2),
         ("identity", "its target.identity is not what flashtwin writes", 2),

@@ -30,11 +30,11 @@ from flashtwin.runner.pool import Ended, Pool, Tell, Told, Work
 from flashtwin.runner.run import Asked, requests, run_batteries, stopped
 from flashtwin.runner.stop import listening
 from flashtwin.runner.target import Say, Target
-from flashtwin.runs import lock
+from flashtwin.runs import lock, schema
 from flashtwin.runs.folders import PLAN, read_plan, write_plan
 from flashtwin.runs.listing import DEFAULT_PARENT
 from flashtwin.runs.rundir import Run, find_runs
-from flashtwin.runs.shapes import WHOLE_PLAN, ShapeError
+from flashtwin.runs.schema import SchemaError
 from flashtwin.runs.storage import damaged
 from flashtwin.runs.writer import abandoned, tidy
 
@@ -243,8 +243,8 @@ def _whole_plan(out: Path) -> dict[str, Any]:
     """The plan of a folder, with all that it takes to make its targets."""
     plan = read_plan(out)
     try:
-        WHOLE_PLAN(plan, "")
-    except ShapeError as error:
+        schema.check(plan, schema.WholePlan)
+    except SchemaError as error:
         raise damaged(out / PLAN, f"a task is malformed ({error})") from error
     return plan
 

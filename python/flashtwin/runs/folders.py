@@ -16,10 +16,9 @@ from typing import Any
 
 from flashtwin.errors import ENVIRONMENT, FlashtwinError
 from flashtwin.outputs import disk
-from flashtwin.runs import lock
+from flashtwin.runs import lock, schema
 from flashtwin.runs.rundir import SCHEMA
-from flashtwin.runs.shapes import PLAN as PLAN_SHAPE
-from flashtwin.runs.shapes import ShapeError
+from flashtwin.runs.schema import SchemaError
 from flashtwin.runs.storage import (
     MOST_JSON,
     damaged,
@@ -57,8 +56,8 @@ def read_plan(folder: Path) -> dict[str, Any]:
         )
     unsealed(path, data, plan, PLAN, SCHEMA)
     try:
-        PLAN_SHAPE(plan, "")
-    except ShapeError as error:
+        schema.check(plan, schema.Plan)
+    except SchemaError as error:
         raise damaged(path, f"a task is malformed ({error})") from error
     for row in plan["tasks"]:
         if Path(row["place"]).name != row["place"] or "\0" in row["place"]:

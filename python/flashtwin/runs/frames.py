@@ -33,7 +33,7 @@ from flashtwin.model.histogram import BUCKETS
 from flashtwin.model.series import COLUMNS as SERIES_COLUMNS
 from flashtwin.model.series import Series
 from flashtwin.model.step import Result
-from flashtwin.runs.shapes import MOST
+from flashtwin.runs.schema import MOST
 from flashtwin.runs.storage import damaged, read_parquet
 
 # The columns of a table by name, equally long; whole numbers, so that nothing is rounded.

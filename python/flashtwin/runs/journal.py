@@ -16,10 +16,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from flashtwin.errors import FlashtwinError
-from flashtwin.inputs import parse_json
+from flashtwin.inputs import is_plain, parse_json
 from flashtwin.model.step import JobTotals, NotPossible, Result
-from flashtwin.runs.shapes import MOST, STEP, ShapeError
+from flashtwin.runs import schema
 from flashtwin.runs.storage import MOST_LINE, damaged, digest_of, json_line
 
 
@@ -204,23 +206,30 @@ def _parsed(path: Path, number: int, line: bytes, hint: str | None) -> tuple[Ste
     if len(line) > MOST_LINE:
         raise _damaged(path, number, f"the line has {len(line):,} bytes", hint)
     try:
-        row = parse_json(line)
-        STEP(row, "")
-        check = row.pop("check", "")
-        jobs = tuple(JobTotals(**job) for job in row.pop("jobs"))
-        block = Block(**row.pop("block")) if row.get("block") else row.pop("block", None)
-        record = StepRecord(**row, jobs=jobs, block=block)
-        _check_sums(record)
-    except (ValueError, TypeError) as error:
-        raise _damaged(path, number, f"the line is no step ({error})", hint) from error
+        if not is_plain(line):
+            parse_json(line)
+        check = _SHAPE.decode(line).check
+        record = _RECORD.decode(line)
+    except msgspec.ValidationError as error:
+        why = str(schema.in_words(error))
+        raise _damaged(path, number, f"the line is no step ({why})", hint) from error
+    except (ValueError, RecursionError) as error:
+        why = _no_json(line) or "it is no JSON"
+        raise _damaged(path, number, f"the line is no step ({why})", hint) from error
     if record.step != number:
         raise _damaged(path, number, f"the line is step {record.step}, not {number}", hint)
     return record, check
 
 
-def _check_sums(record: StepRecord) -> None:
-    """Raises `ShapeError` where the jobs moved more together than a column can hold."""
-    for name in ("ios", "bytes"):
-        together = sum(getattr(job, name) for job in record.jobs)
-        if together > MOST:
-            raise ShapeError(f"{name} of all jobs", together)
+def _no_json(line: bytes) -> str | None:
+    """Why a line is no JSON text that can be written again."""
+    try:
+        parse_json(line)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+# Every line is held against its schema, and read as what the rest of flashtwin works with.
+_SHAPE = msgspec.json.Decoder(schema.Step)
+_RECORD = msgspec.json.Decoder(StepRecord)

@@ -16,7 +16,7 @@ process. Everything but host.json depends on nothing but the target, the batteri
 budget. A reader takes its own schema and all before it. Every file tells whether it is what was
 written, by its own check (`storage.sealed_bytes`, `journal`) or a digest in the manifest or the
 journal: what is not is never read as a result. What lies in a directory may be anybody's, so all of
-it is read through `storage.read_file` and held against `shapes`.
+it is read through `storage.read_file` and held against `schema`.
 
 Schemas: 1 joined the tables of an interrupted run and removed its parts; 2 keeps the parts, and the
 identity of a twin names the version of the model; 3 has the checks and digests; 4 has typed
@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
@@ -38,11 +39,12 @@ from flashtwin.model.finding import from_json
 from flashtwin.model.findings import Findings
 from flashtwin.model.series import Series
 from flashtwin.model.step import NotPossible, Result
-from flashtwin.runs import frames, journal, lock, older, shapes
+from flashtwin.runs import frames, journal, lock, older
+from flashtwin.runs import schema as schemas
 from flashtwin.runs.blocks import Blocks, answer_of
 from flashtwin.runs.frames import Table
 from flashtwin.runs.journal import Journal, StepRecord
-from flashtwin.runs.shapes import ShapeError
+from flashtwin.runs.schema import SchemaError
 from flashtwin.runs.storage import (
     AS_PART,
     CHECKED_SINCE,
@@ -84,7 +86,7 @@ class Run:
         value = object_of(file, data)
         schema = _checked_schema(file, value)
         unsealed(file, data, value, MANIFEST, schema)
-        return _shaped(file, value, shapes.MANIFEST)
+        return _shaped(file, value, schemas.Manifest)
 
     @property
     def state(self) -> str:
@@ -180,7 +182,7 @@ class Run:
         name = smart_name(when)
         if not self._has(name):
             return {}
-        return _shaped(self.path / name, self._object(name), shapes.SMART)
+        return _shaped(self.path / name, self._object(name), schemas.Smart)
 
     @property
     def findings(self) -> Findings:
@@ -189,15 +191,14 @@ class Run:
         if not is_there(path) and not self.finished:
             return Findings()
         value = self._object(FINDINGS)
-        rows = value.get("findings")
         try:
             if value["schema"] < older.TYPED:
-                shapes.maybe(shapes.rows(shapes.OLDER_FINDING))(rows, "")
-                rows = older.findings(rows or [])
-            shapes.maybe(shapes.rows(shapes.FINDING))(rows, "")
-            return Findings(from_json(row) for row in rows or [])
-        except (ShapeError, ValueError) as error:
+                schemas.check(value, schemas.OlderFindings)
+                value["findings"] = older.findings(value.get("findings") or [])
+            schemas.check(value, schemas.Findings)
+        except SchemaError as error:
             raise damaged(path, f"a finding is malformed ({error})") from error
+        return Findings(from_json(row) for row in value.get("findings") or [])
 
     @property
     def host(self) -> dict[str, Any]:
@@ -206,7 +207,7 @@ class Run:
         if not is_there(path):
             return {}
         try:
-            return _shaped(path, self._object(HOST), shapes.HOST)
+            return _shaped(path, self._object(HOST), schemas.Host)
         except FlashtwinError as error:
             raise damaged(path, why_of(error), hint=_NO_HOST) from error
 
@@ -331,10 +332,11 @@ def _checked_schema(path: Path, value: dict[str, Any]) -> int:
     return schema
 
 
-def _shaped(path: Path, value: dict[str, Any], shape: shapes.Shape) -> dict[str, Any]:
+def _shaped(path: Path, value: dict[str, Any], shape: type[Struct]) -> dict[str, Any]:
     """A value whose parts are what all readers take them for."""
     try:
-        shape(value, "")
-    except ShapeError as error:
-        raise damaged(path, f"its {error.at} is not what flashtwin writes") from error
+        schemas.check(value, shape)
+    except SchemaError as error:
+        what = f"its {error.at}" if error.at else "it"
+        raise damaged(path, f"{what} is not what flashtwin writes ({error})") from error
     return value

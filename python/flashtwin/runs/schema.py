@@ -1,0 +1,422 @@
+"""The JSON files of a run: what is in each, as types; docs/reference/schemas is made of them.
+
+A value is held against its type by msgspec, and what does not fit is a `SchemaError` that says in
+plain words where it is and what is expected. Members that a type does not name may hold anything: a
+newer or older writer's are left alone; lines of the journal alone have no others. Invariant:
+whatever passes here can be counted with, shown and written again, so that nobody further in checks
+once more; whole numbers fit into the columns of a table.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from flashtwin.model.finding import Axis, Better, Means
+
+# A column holds 63 bits; the sum of all jobs of a step has to fit as well.
+MOST = 1 << 60
+# Blocks, depths, threads: what a job asks for is computed with before anything bounds it.
+MOST_ASKED = 1 << 50
+
+Whole = Annotated[int, Meta(ge=0, le=MOST)]
+Asked = Annotated[int, Meta(ge=0, le=MOST_ASKED)]
+Some = Annotated[int, Meta(ge=1, le=MOST_ASKED)]
+TwinSeed = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
+Digest = str
+
+
+class SchemaError(ValueError):
+    """A value is not what flashtwin writes; `at` is its place ("target.identity")."""
+
+    def __init__(self, at: str, why: str) -> None:
+        super().__init__(f"{at or 'it'} {why}")
+        self.at, self.why = at, why
+
+
+class Battery(Struct, frozen=True, kw_only=True):
+    """A battery that was asked for, its parameters, and how they depart from the original."""
+
+    name: str
+    parameters: dict[str, Any] | UnsetType | None = UNSET
+    departs: list[str] | UnsetType | None = UNSET
+
+
+class SpecValue(Struct, frozen=True, kw_only=True):
+    """A value of a twin's spec."""
+
+    key: str
+
+
+class Identity(Struct, frozen=True, kw_only=True):
+    """What tells a target from others; of a twin its spec, resolved."""
+
+    values: list[SpecValue] | UnsetType | None = UNSET
+    toml: str | UnsetType | None = UNSET
+    hash: str | UnsetType = UNSET
+
+
+class Target(Struct, frozen=True, kw_only=True):
+    """What was measured."""
+
+    name: str | UnsetType = UNSET
+    kind: str | UnsetType = UNSET
+    capacity_bytes: Whole | UnsetType | None = UNSET
+    virtual_time: bool | UnsetType = UNSET
+    identity: Identity | UnsetType | None = UNSET
+
+
+class Budget(Struct, frozen=True, kw_only=True):
+    """What a run was allowed to take of the drive's time."""
+
+    seconds: float
+
+
+class Manifest(Struct, frozen=True, kw_only=True):
+    """manifest.json: what was asked for, how it ended, and the digests of what came of it."""
+
+    target: Target
+    state: str | UnsetType = UNSET
+    flashtwin: str | UnsetType = UNSET
+    seed: Annotated[int, Meta(ge=-MOST, le=(1 << 63) - 1)] | UnsetType = UNSET
+    batteries: list[Battery] | UnsetType | None = UNSET
+    command: list[str] | UnsetType | None = UNSET
+    budget: Budget | UnsetType = UNSET
+    tables: dict[str, Digest] | UnsetType = UNSET
+    files: dict[str, Digest] | UnsetType = UNSET
+    steps: list[dict[str, Any]] | UnsetType | None = UNSET
+
+
+class MeasuredFile(Struct, frozen=True, kw_only=True):
+    """The file that a run measured."""
+
+    path: str
+    size_bytes: Whole
+    mark: str | UnsetType | None = UNSET
+
+
+class Session(Struct, frozen=True, kw_only=True):
+    """One process that wrote the run."""
+
+    began: str | UnsetType = UNSET
+    wall_s: float | UnsetType = UNSET
+
+
+class Host(Struct, frozen=True, kw_only=True):
+    """host.json: the machine; the one file that differs from run to run of a twin."""
+
+    began: str | UnsetType = UNSET
+    wall_s: float | UnsetType = UNSET
+    sessions: list[Session] | UnsetType = UNSET
+    path: str | UnsetType = UNSET
+    redone: list[str] | UnsetType = UNSET
+    file: MeasuredFile | UnsetType | None = UNSET
+
+
+class Evidence(Struct, frozen=True, kw_only=True):
+    """The stretch of a step's curve that a finding rests on."""
+
+    battery: str
+    label: str
+    axis: Axis
+    start: float
+    end: float
+
+
+class OlderFinding(Struct, frozen=True, kw_only=True):
+    """A finding of schemas 1 to 3."""
+
+    id: str
+    title: str
+    battery: str
+    unit: str
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    evidence: Evidence | None = None
+    note: str | None = None
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """A finding: a quantity has a number or none, a choice one of its words or none."""
+
+    battery: str
+    name: str
+    variant: str
+    title: str
+    unit: str
+    value: float | str | None = None
+    low: float | None = None
+    high: float | None = None
+    means: Means | None = None
+    choices: list[str] = []
+    beside: str | None = None
+    better: Better | None = None
+    headline: bool = False
+    evidence: Evidence | None = None
+    note: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.choices:
+            if self.value is not None and self.value not in self.choices:
+                raise ValueError(f"value is none of {', '.join(self.choices)}")
+        elif isinstance(self.value, str):
+            raise ValueError("value is text, not a number")
+
+
+class OlderFindings(Struct, frozen=True, kw_only=True):
+    """findings.json of schemas 1 to 3."""
+
+    findings: list[OlderFinding] | None = None
+
+
+class Findings(Struct, frozen=True, kw_only=True):
+    """findings.json: what was concluded."""
+
+    findings: list[Finding] | None = None
+
+
+class WriteAmplification(Struct, frozen=True, kw_only=True):
+    """Bytes programmed, by cause."""
+
+    by_cause: dict[str, float | None] | UnsetType | None = UNSET
+
+
+class TwinSmart(Struct, frozen=True, kw_only=True):
+    """What only a simulation knows."""
+
+    waf: WriteAmplification | UnsetType = UNSET
+    endurance: dict[str, Any] | UnsetType = UNSET
+    energy: dict[str, Any] | UnsetType = UNSET
+
+
+class Smart(Struct, frozen=True, kw_only=True):
+    """smart/before.json and after.json: as `smartctl --json` prints it."""
+
+    flashtwin: TwinSmart | UnsetType | None = UNSET
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """A job that a step asked for."""
+
+    name: str | UnsetType = UNSET
+    rw: str | UnsetType = UNSET
+    block_bytes: Some | UnsetType = UNSET
+    depth: Some | UnsetType = UNSET
+    threads: Some | UnsetType = UNSET
+    offset: Asked | UnsetType = UNSET
+    host_ns: Asked | UnsetType = UNSET
+    think_ns: Asked | UnsetType = UNSET
+    read_percent: Asked | UnsetType = UNSET
+    compress_percent: Asked | UnsetType = UNSET
+    size: Asked | UnsetType | None = UNSET
+    io_bytes: Asked | UnsetType | None = UNSET
+    rate_bytes_s: Asked | UnsetType | None = UNSET
+    runtime_s: float | UnsetType | None = UNSET
+    ramp_s: float | UnsetType = UNSET
+    # Up to 2^64, a bound that msgspec cannot be told.
+    seed: Annotated[int, Meta(ge=0)] | UnsetType = UNSET
+    shared_stream: bool | UnsetType = UNSET
+    sync: bool | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if self.seed is not UNSET and self.seed > 1 << 64:
+            raise ValueError(f"seed is more than {1 << 64}")
+
+
+class Part(Struct, frozen=True, kw_only=True):
+    """A part of a chain."""
+
+    label: str | UnsetType = UNSET
+    jobs: list[Job] | UnsetType = UNSET
+    sample_s: float | UnsetType = UNSET
+    seconds: float | UnsetType = UNSET
+
+
+class Detail(Struct, frozen=True, kw_only=True):
+    """What a step asked for."""
+
+    jobs: list[Job] | UnsetType = UNSET
+    parts: list[Part] | UnsetType = UNSET
+    sample_s: float | UnsetType = UNSET
+    seconds: float | UnsetType = UNSET
+    offset: Asked | UnsetType = UNSET
+    size: Asked | UnsetType | None = UNSET
+    block_bytes: Some | UnsetType = UNSET
+    depth: Some | UnsetType = UNSET
+
+
+class Totals(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What one job did, after its ramp."""
+
+    name: str
+    ios: Whole
+    bytes: Whole
+    duration_ns: Whole
+    latency_mean_ns: float
+    latency_min_ns: Whole
+    latency_max_ns: Whole
+    mean_depth: float
+    errors: Whole = 0
+
+
+class Block(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where the tables of a step lie in `steps.tables`, and their digest."""
+
+    at: Whole
+    bytes: Whole
+    sha256: Digest
+
+
+class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of steps.jsonl: a step and what came of it, but for its tables."""
+
+    step: Whole
+    battery: str
+    label: str
+    kind: str
+    start_ns: Whole
+    duration_ns: Whole
+    jobs: list[Totals]
+    note: str | None = None
+    not_possible: str | None = None
+    detail: Detail | UnsetType = UNSET
+    smart: dict[str, Any] | UnsetType = UNSET
+    cut: bool = False
+    tables: dict[str, Digest] | UnsetType = UNSET
+    block: Block | None = None
+    check: Digest = ""
+
+    def __post_init__(self) -> None:
+        for name in ("ios", "bytes"):
+            if sum(getattr(job, name) for job in self.jobs) > MOST:
+                raise ValueError(f"{name} of all jobs are more than {MOST} together")
+
+
+class TwinForm(Struct, frozen=True, kw_only=True, tag_field="kind", tag="twin"):
+    """From which another process makes a twin."""
+
+    name: str
+    toml: str
+    seed: TwinSeed
+
+
+class FileForm(Struct, frozen=True, kw_only=True, tag_field="kind", tag="file"):
+    """From which another process makes a file to measure."""
+
+    path: str
+    size_bytes: Whole
+
+
+class NamedTarget(Struct, frozen=True, kw_only=True):
+    """A target that never began, as it is listed."""
+
+    kind: str
+
+
+class Task(Struct, frozen=True, kw_only=True):
+    """A run that never began, as it is listed."""
+
+    place: str
+    target: NamedTarget
+    batteries: list[Battery]
+    budget_s: float | None = None
+
+
+class AskedBattery(Struct, frozen=True, kw_only=True):
+    """A battery with all of its parameters."""
+
+    name: str
+    parameters: dict[str, Any]
+
+
+class WholeTask(Struct, frozen=True, kw_only=True):
+    """A run that never began, with all that it takes to begin it."""
+
+    place: str
+    target: TwinForm | FileForm
+    batteries: list[AskedBattery]
+    budget_s: float | None = None
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    """plan.json as it is listed: the runs of a folder that are not all finished."""
+
+    tasks: list[Task]
+
+
+class WholePlan(Struct, frozen=True, kw_only=True):
+    """plan.json: the runs of a folder of several targets that are not all finished."""
+
+    seed: TwinSeed
+    command: list[str]
+    tasks: list[WholeTask]
+
+
+# The file of a run that each type is the schema of.
+FILES: dict[str, type[Struct]] = {
+    "manifest": Manifest,
+    "steps": Step,
+    "findings": Findings,
+    "host": Host,
+    "smart": Smart,
+    "plan": WholePlan,
+}
+
+
+def check(value: object, type_: type[Struct]) -> None:
+    """Raise `SchemaError` where a value that JSON text held is not of a type."""
+    try:
+        msgspec.convert(value, type_)
+    except msgspec.ValidationError as error:
+        raise in_words(error) from None
+
+
+_PLACE = re.compile(r" - at `(?:key in )?\$([^`]*)`")
+_NAMES = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "text",
+    "bool": "true or false",
+    "object": "an object",
+    "array": "an array",
+    "null": "null",
+}
+_RULES = (
+    (r"Expected `(.+)`, got `(.+)`", "is {1}, not {0}"),
+    (r"Expected `\w+` >= (-?\d+)", "is less than {0}"),
+    (r"Expected `\w+` <= (-?\d+)", "is more than {0}"),
+    (r"Object missing required field `(.+)`", "lacks {0}"),
+    (r"Object contains unknown field `(.+)`", "has {0}, which nothing there is called"),
+    (r"Invalid (?:enum )?value (.+)", "is {0}, which is none of its words"),
+)
+
+
+def in_words(error: Exception) -> SchemaError:
+    """What msgspec says of a value, as a sentence about its place."""
+    text = str(error)
+    place = _PLACE.search(text)
+    at = re.sub(r"\[[^\]]*\]", "", place[1]).strip(".") if place else ""
+    text = _PLACE.sub("", text)
+    for pattern, sentence in _RULES:
+        if match := re.fullmatch(pattern, text):
+            return SchemaError(at, sentence.format(*map(_named, match.groups())))
+    return SchemaError(at, f"cannot be read: {text[:1].lower()}{text[1:]}")
+
+
+def _named(words: str) -> str:
+    parts = words.split(" | ")
+    return " or ".join(_NAMES.get(part, part) for part in parts)
+
+
+def json_schema(name: str) -> str:
+    """The JSON Schema of one of `FILES`, as docs/reference/schemas has it."""
+    made = {"$schema": _DIALECT, **msgspec.json.schema(FILES[name])}
+    return json.dumps(made, indent=1, ensure_ascii=False) + "\n"
+
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
