@@ -21,6 +21,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -38,9 +39,9 @@ from flashtwin.model.job import Job
 FIO = shutil.which("fio")
 DIRECTIONS = ("read", "write", "trim")
 # A side that has not ended by then is seen as hanging.
-HANG_S = 20
+HANG_S = 5
 # Requests beyond which the twin is stopped: no case asks for as many.
-MOST_BYTES = 1 << 34
+MOST_BYTES = 1 << 28
 # No case writes a longer log, or needs as much memory in fio.
 MOST_LOG_BYTES = 1 << 24
 MOST_FIO_BYTES = 1 << 30
@@ -115,8 +116,11 @@ def real(case: Case, folder: Path) -> Side:
     try:
         said, wrong = program.communicate(timeout=HANG_S)
     except subprocess.TimeoutExpired:
-        # Its jobs are processes of their own, and would write their logs for ever.
-        os.killpg(program.pid, signal.SIGKILL)
+        # Its jobs are processes with sessions of their own, and would write their logs for ever.
+        children = Path(f"/proc/{program.pid}/task/{program.pid}/children").read_text().split()
+        for child in (program.pid, *map(int, children)):
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
         program.communicate()
         return Side(refusal="fio hangs")
     longest = max((path.stat().st_size for path in folder.glob("*.log")), default=0)

@@ -220,6 +220,7 @@ BAD = [
         "one zipf",
         "same",
     ),
+    ("size=1g rw=randread bs=4k ba=16k random_generator=lfsr", 5, "without a start", "block size"),
     ("size=1g rate=1m rate_iops=5", 4, "exclude", "leave one"),
     ("size=1g rate_iops=5 rate_iops_min=6", 4, "above the rate", "lower"),
     ("size=1g wait_for=a", 3, "itself", "another"),

@@ -74,6 +74,7 @@ def _fio(clone: Clone, parts: Sequence[Part], layout: Layout, total: int, synchr
     pattern = job["rw"]
     service = job["file_service_type"]
     check_law(job, len(parts))
+    check_generator(job)
     spans = tuple(_span(part, layout) for part in parts)
     uniform = job["random_distribution"].name == "random"
     return Fio(
@@ -421,6 +422,19 @@ def check_law(job: FioJob, files: int) -> None:
             f"fio knows one {service.name} in a job, and file_service_type and random_distribution"
             " differ",
             hint="write the same numbers behind both",
+        )
+
+
+def check_generator(job: FioJob) -> None:
+    """fio starts its shift register with its random map, which a grain of its own does away with:
+    whether a process makes requests at all is then up to what lies in memory."""
+    random = job["rw"].rw.startswith("rand")
+    if random and job["random_generator"] == "lfsr" and _aligned(job):
+        raise JobFileError(
+            job.line("ba"),
+            "ba with random_generator=lfsr: fio leaves the generator without a start, and its jobs"
+            " make no requests",
+            hint="leave random_generator out, or write ba as the block size",
         )
 
 
