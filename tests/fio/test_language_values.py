@@ -123,7 +123,7 @@ REFUSED = [
     ("size", "0x10k", "suffix"),
     ("size", "4kfoo", "suffix"),
     ("size", "1,2", "more than one"),
-    ("size", "101%", "all"),
+    ("size", "101%", "100%"),
     ("size", "(1/0)", "zero"),
     ("size", "(3*4k", "parenthesis"),
     ("size", "(4k)k", "arithmetic"),
