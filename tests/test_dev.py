@@ -84,6 +84,25 @@ def test_the_table_says_what_a_part_took_of_the_processors(
     assert spent is not None and float(spent[1]) >= 0.3
 
 
+def test_users_get_a_release_and_tests_what_is_there(
+    dev: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built: list[str] = []
+    monkeypatch.setattr(dev, "EXTENSION_STAMP", tmp_path / "extension.stamp")
+    monkeypatch.setattr(dev, "ensure_uv", lambda out: None)
+    monkeypatch.setattr(dev, "ensure_cargo", lambda: None)
+    monkeypatch.setattr(dev, "demand", lambda command, *_: built.append(command[2]))
+    for ensure in (
+        dev.ensure_extension_of_tests,  # Nothing is there.
+        dev.ensure_extension_of_tests,
+        dev.ensure_extension,
+        dev.ensure_extension,
+        dev.ensure_extension_of_tests,
+    ):
+        ensure(None)
+    assert built == ["--profile=dev", "--profile=release"]
+
+
 def test_a_failure_stops_only_what_needs_it(dev: ModuleType) -> None:
     ran: list[str] = []
 
