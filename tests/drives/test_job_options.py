@@ -184,7 +184,7 @@ def jobs(draw: st.DrawFn) -> Job:
         blocks=sizes,
         sequence=order,
         random_map=not grains and "distribution" not in said and draw(st.booleans()),
-        random_starts=draw(st.booleans()),
+        random_starts=not grains and draw(st.booleans()),
         draws_repeat=draw(st.booleans()),
         time_based=bool(runtime) and "files_end_once" not in said and draw(st.booleans()),
         **said,

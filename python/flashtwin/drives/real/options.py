@@ -352,5 +352,8 @@ def _unsaid_place(job: Job, fio: Fio, capacity_bytes: int | None) -> Iterator[st
         yield f"fio.sequence: rw={job.rw} takes the other number"
     if fio.random_map and fio.distribution.kind != "random":
         yield "fio.random_map: fio keeps no map of what was drawn by a distribution"
+    grains = any(one.align not in (None, one.least) for one in fio.blocks or ())
+    if random and fio.random_starts and grains:
+        yield "fio.blocks.align: fio leaves random_generator=lfsr without a start beside it"
     if len(set(fio.distribution.zones)) > 1:
         yield "fio.distribution.zones: fio takes one list of zones for all directions"
