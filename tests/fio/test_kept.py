@@ -145,6 +145,8 @@ def test_a_run_on_files_keeps_what_fio_counts_and_removes_them(folder: Path) -> 
     assert str(folder) not in (folder / "run" / "manifest.json").read_text()
     for command in (["report"], ["export", "--format", "csv", "--out", "e"], ["runs", "show"]):
         assert words(folder / "run", *command)
+    # A group is known by its name among the parameters; its jobs are in the lines of the file.
+    assert "groups=fio/1 fill+fio/2 look, file=" in " ".join(words(folder / "run", "runs", "show"))
     page = (folder / "run" / "report.html").read_text()
     assert "What was measured is below." in page and "Nothing was concluded" not in page
     assert all(f'class="tile"><dt>{name}</dt>' in page for name in ("fill", "look"))

@@ -265,6 +265,8 @@ def _setup(run: Run) -> list[tuple[str, str]]:
 def _text(value: object) -> str:
     if isinstance(value, list):
         return "+".join(map(_text, value))
+    if isinstance(value, dict) and "label" in value:
+        return str(value["label"])
     return "auto" if value is None else str(value)
 
 

@@ -285,6 +285,8 @@ def _text(key: str, value: object) -> str:
         return _number(key, value)
     if isinstance(value, list | tuple):
         return ", ".join(_text("", part) for part in value) or "none"
+    if isinstance(value, dict) and isinstance(value.get("label"), str):
+        return str(value["label"])
     if isinstance(value, dict):
         return ", ".join(f"{name} {_text('', part)}" for name, part in value.items()) or "none"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
