@@ -89,6 +89,39 @@ def test_a_validation_under_way_ends_with_a_sentence(
     assert "Traceback" not in said and not out and not list(tmp_path.iterdir())
 
 
+IN_A_CALLBACK = """
+import signal, time, weakref
+from flashtwin import cli
+
+class Held:
+    pass
+
+def main():
+    held = Held()
+    callback = weakref.ref(held, lambda _: signal.raise_signal(signal.SIGINT))
+    del held
+    time.sleep(20)
+    print("never heard")
+
+cli.main = main
+cli.program()
+"""
+
+
+def test_a_signal_within_a_callback_of_the_interpreter_is_not_lost(tmp_path: Path) -> None:
+    """Python tells an exception in one as a fault, and forgets it."""
+    done = subprocess.run(
+        [sys.executable, "-c", IN_A_CALLBACK],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment(),
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: interrupted\n")
+
+
 def test_a_signal_within_exec_has_the_same_exit_code(tmp_path: Path) -> None:
     """Dataclasses are made by exec; Python would end by the signal for one that comes there."""
     (tmp_path / "flashtwin_stopped.py").write_text(

@@ -10,6 +10,7 @@ signals cannot be caught and nothing is changed. A SIGHUP that is ignored (nohup
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -37,16 +38,27 @@ _program = _Program()
 def program_begins() -> None:
     """This process is the program: a signal that nobody listens to raises KeyboardInterrupt."""
     _program.begun = True
+    sys.unraisablehook = _unraisable
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
     for number in _heard():
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, signal.default_int_handler)
+
+
+def _unraisable(lost: sys.UnraisableHookArgs) -> None:
+    """A signal that comes within a callback of the interpreter (a weak reference's, say that of an
+    import's lock) would be told as a fault and forgotten: it comes again when that is over."""
+    if lost.exc_type is KeyboardInterrupt and not _program.over:
+        signal.setitimer(signal.ITIMER_REAL, 0.001)
+    elif not _program.over:
+        sys.__unraisablehook__(lost)
 
 
 def nothing_left() -> None:
     """All is told and written: in the program, signals from here on change nothing."""
     if _program.begun:
         _program.over = True
-        for number in _SIGNALS:
+        for number in (*_SIGNALS, signal.SIGALRM):
             signal.signal(number, signal.SIG_IGN)
 
 
