@@ -19,6 +19,7 @@ from flashtwin.errors import DONE, TERMINATED, USAGE, FlashtwinError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from flashtwin._core import Spec
     from flashtwin.cli.fio_jobs import Asked
     from flashtwin.fio.plan.plan import PhaseResult, Plan
     from flashtwin.model.step import Result
@@ -70,7 +71,7 @@ def run(asked: Asked, kept: Kept) -> int:
         spec = variant.spec()
         made = plan(read.jobs, Target(name=variant.drive, bytes=spec.capacity_bytes))
         terminal.notes((*spec.notes, *read.notes, *made.notes), quiet)
-        return DONE if asked.parse_only else _on_twin(made, asked, kept)
+        return DONE if asked.parse_only else _on_twin(spec, made, asked, kept)
     made = plan(read.jobs, Target(name=variant.drive, bytes=_NO_END))
     terminal.notes(dict.fromkeys(note for note in read.notes if not note.twin), quiet)
     return _on_files(made, asked, kept)
@@ -79,7 +80,7 @@ def run(asked: Asked, kept: Kept) -> int:
 _NO_END = 1 << 60
 
 
-def _on_twin(made: Plan, asked: Asked, kept: Kept) -> int:
+def _on_twin(spec: Spec, made: Plan, asked: Asked, kept: Kept) -> int:
     from flashtwin.fio.answer import Answer, check_logs
     from flashtwin.fio.kept import JobsTwin, parameters
     from flashtwin.fio.run import check_memory
@@ -88,7 +89,6 @@ def _on_twin(made: Plan, asked: Asked, kept: Kept) -> int:
 
     variant, quiet = asked.variant, asked.quiet
     terminal.notes(check_logs(asked.read, made, variant.drive, asked.output), quiet)
-    spec = variant.spec()
     check_memory(spec, made)
     twin = JobsTwin(spec, seed=variant.seed)
     target = twin_target(variant, drive=twin)

@@ -10,6 +10,7 @@ step asks of `FilesDrive` is what the job file says of that group; a budget only
 from __future__ import annotations
 
 import json
+import signal
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -193,7 +194,7 @@ class FilesDrive:
 
     def _fill_once(self, watch: Watch) -> None:
         if not self._filled:
-            # Not part of the step that waits for it.
+            # The clock of the run stands still while the files are filled.
             self._files.fill(_Watched(watch, 0, lambda: 0).stopped)
             self._filled = True
             self._zero_ns = time.monotonic_ns() - self._zero_ns
@@ -229,7 +230,7 @@ class _Watched:
     def stopped(self) -> int | None:
         seconds = (self._now_ns() - self._began_ns) / 1e9
         if self.number is None and not self._watch(Progress(bytes=0, drive_s=seconds)):
-            self.number = 2
+            self.number = signal.SIGINT
         return self.number
 
 

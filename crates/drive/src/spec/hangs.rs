@@ -234,3 +234,25 @@ pub(super) fn notes(turned: &[TurnedOff]) -> Vec<String> {
         |(by, parts): (&str, Vec<String>)| format!("{by} also turns off {}", parts.join(", "));
     notes.into_iter().map(sentence).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_name_keys_and_values_that_there_are() {
+        for rule in RULES {
+            for switch in rule.switches {
+                assert!(keys::position(switch).is_some(), "{switch}");
+            }
+            for (name, off) in rule.hangs {
+                let key = &KEYS[keys::position(name).expect(name)];
+                let off = value::default(key, off);
+                // A drive that never mentions the key has it off.
+                if let Some(text) = key.default {
+                    assert_eq!(value::default(key, text), off, "{name}");
+                }
+            }
+        }
+    }
+}
