@@ -181,7 +181,7 @@ const OFF: [(&str, &[&str]); 6] = [
 ];
 
 #[test]
-fn what_hangs_on_a_mechanism_is_turned_off_with_it() {
+fn what_depends_on_a_mechanism_is_turned_off_with_it() {
     let on = [
         "ftl.trim_journal=true",
         "ftl.checkpoint=64 GB",
@@ -195,9 +195,9 @@ fn what_hangs_on_a_mechanism_is_turned_off_with_it() {
     ];
     // The mechanisms are on in a file, and one is turned off by a later one, a profile or a set.
     let base = load_with(BASE, &[], &on).to_toml().to_owned();
-    for (switch, hanging) in OFF {
+    for (switch, dependents) in OFF {
         let typed = load_with(&base, &[], &[switch]);
-        let all: Vec<&str> = [&[switch], hanging].concat();
+        let all: Vec<&str> = [&[switch], dependents].concat();
         assert_eq!(typed.hash, load_with(&base, &[], &all).hash, "{switch}");
         let [note] = &typed.notes[..] else {
             panic!("{switch}: {:?}", typed.notes);
@@ -207,7 +207,7 @@ fn what_hangs_on_a_mechanism_is_turned_off_with_it() {
             note.starts_with(&format!("{key} = {value} also turns off ")),
             "{note}"
         );
-        for set in hanging {
+        for set in dependents {
             let name = set.split_once('=').expect("a set").0;
             assert!(note.contains(name), "{note}");
             let value = typed.values.iter().find(|value| value.key == name);
@@ -232,7 +232,7 @@ fn what_contradicts_itself_within_a_layer_is_refused_still() {
     .unwrap_err();
     let keys: Vec<&str> = errors.iter().map(|error| error.key.as_str()).collect();
     assert_eq!(keys, ["fold.pace"]);
-    // What an earlier layer turned off, a later one does not turn on by a key that hangs on it.
+    // What an earlier layer turned off, a later one does not turn on by a key that depends on it.
     let off = load_with(BASE, &[], &["slc_cache.mode=none"])
         .to_toml()
         .to_owned();

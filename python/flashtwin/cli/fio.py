@@ -169,7 +169,7 @@ def command(
     With --out or --budget the jobs are a run like those of flashtwin test: each group that a
     stonewall ends is a step, and what was finished is kept.
     """
-    from flashtwin.cli import fio_jobs, fio_kept, test
+    from flashtwin.cli import fio_jobs, fio_run, test
     from flashtwin.fio.answer import output_file
     from flashtwin.fio.language.script import script
     from flashtwin.fio.plan.plan import refuse_writes
@@ -208,7 +208,7 @@ def command(
         readonly=readonly,
         quiet=quiet,
     )
-    kept = fio_kept.Kept(out=out, budget=budget, words=words)
+    kept = fio_run.Kept(out=out, budget=budget, words=words)
     if kept.wanted:
         if trace is not None:
             raise FlashtwinError(
@@ -216,7 +216,7 @@ def command(
                 hint="leave them out, and the answer alone is printed",
                 exit_code=USAGE,
             )
-        return fio_kept.run(asked, kept)
+        return fio_run.run(asked, kept)
     # Jobs that replay are refused on a path: fio would write to the files that a trace names.
     return fio_jobs.on_twin(asked, replaying) if is_spec(on) else fio_jobs.on_path(asked)
 

@@ -146,7 +146,7 @@ def files_target(
     """Files to be made for the jobs of a job file, by its lines; `drive` where it is there."""
 
     def make() -> Drive:
-        from flashtwin.fio.kept import FilesDrive
+        from flashtwin.fio.drives import FilesDrive
 
         rows = [_left(row) for row in left]
         return drive or FilesDrive(file, path, say=say, left=rows)

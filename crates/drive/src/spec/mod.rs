@@ -10,10 +10,10 @@
 
 mod build;
 mod check;
+mod dependents;
 pub mod docs;
 mod document;
 mod error;
-mod hangs;
 pub mod keys;
 mod locate;
 mod print;
@@ -195,7 +195,7 @@ fn checked(
         toml: print::to_toml(&header, &values, &profiles),
         hash: print::hash(&values),
         profiles: profiles.into_keys().collect(),
-        notes: hangs::notes(&turned_off),
+        notes: dependents::notes(&turned_off),
         divisor: scale.map_or(1, scale::divisor),
         limits,
     })
@@ -217,7 +217,7 @@ fn check_profile(name: &str, profile: &Profile, written: &Values, file: &str) ->
 /// What is wrong with these values once the profile is on.
 fn misfits(profile: &Profile, values: &Values, file: &str) -> Vec<SpecError> {
     let mut with = values.clone();
-    hangs::overlay(&mut with, &profile.values);
+    dependents::overlay(&mut with, &profile.values);
     check::check(&with, file)
 }
 

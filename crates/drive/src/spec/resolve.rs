@@ -3,17 +3,17 @@
 //!
 //! Rule: the parent's values, then the parent's profile that the file switches on, then the file's
 //! own values; after the last file the profiles of the command line in their order, then its sets.
-//! Later always replaces earlier, key by key, and what hangs on a mechanism that a later layer
-//! turns off is turned off with it (`hangs`).
+//! Later always replaces earlier, key by key, and what depends on a mechanism that a later layer
+//! turns off is turned off with it (`dependents`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use toml::de::DeValue;
 
+use super::dependents::{self, TurnedOff};
 use super::document::{self, Document, Profile};
 use super::error::{Fault, Place, SpecError};
-use super::hangs::{self, TurnedOff};
 use super::keys::{self, KEYS, Kind};
 use super::locate::{Found, Library};
 use super::value::{self, Entry, Values};
@@ -63,7 +63,7 @@ pub(super) fn resolve(
     let mut values = written.clone();
     for name in firmware {
         match find_profile(name, target.text("id"), &profiles) {
-            Ok(profile) => turned_off.extend(hangs::overlay(&mut values, &profile.values)),
+            Ok(profile) => turned_off.extend(dependents::overlay(&mut values, &profile.values)),
             Err(fault) => errors.push(fault.at(&Place::whole("--firmware"), "")),
         }
     }
@@ -74,7 +74,7 @@ pub(super) fn resolve(
             Err(error) => errors.push(error),
         }
     }
-    turned_off.extend(hangs::overlay(&mut values, &typed));
+    turned_off.extend(dependents::overlay(&mut values, &typed));
     Ok(Resolved {
         target,
         written,
@@ -99,11 +99,11 @@ fn inherit(
             line: switched.line,
         };
         match find_inherited(&switched.text, document.text("extends"), profiles) {
-            Ok(profile) => turned_off.extend(hangs::overlay(values, &profile.values)),
+            Ok(profile) => turned_off.extend(dependents::overlay(values, &profile.values)),
             Err(fault) => errors.push(fault.at(&place, "firmware")),
         }
     }
-    turned_off.extend(hangs::overlay(values, &document.values));
+    turned_off.extend(dependents::overlay(values, &document.values));
     for (name, own) in &document.profiles {
         let profile = profiles.entry(name.clone()).or_insert_with(|| own.clone());
         profile.values.overlay(&own.values);

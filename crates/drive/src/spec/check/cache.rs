@@ -2,7 +2,7 @@
 //!
 //! Rule: a key that contradicts the mode is an error (a size without a cache), one that only waits
 //! for its switch is not (`rearm` while nothing goes direct). What contradicts a mode that a later
-//! layer chose was turned off before (`hangs`).
+//! layer chose was turned off before (`dependents`).
 
 use super::super::quantity::{human, milli_text};
 use super::super::value::Datum;

@@ -1,4 +1,4 @@
-//! What hangs on a mechanism is turned off with it.
+//! What depends on a mechanism is turned off with it.
 //!
 //! A later layer (a file that extends another, a firmware profile, the sets of a command line) that
 //! turns a mechanism off need not name each key that only makes sense with it: those that come from
@@ -9,12 +9,12 @@
 use super::keys::{self, KEYS};
 use super::value::{self, Datum, Entry, Values};
 
-/// While `off` holds, the keys of `hangs` do nothing but contradict; they take the value beside
+/// While `off` holds, the keys of `dependents` could only contradict; they take the value beside
 /// them. `off` knows only keys of `switches`: setting one of these is what can turn something off.
 struct Rule {
     switches: &'static [&'static str],
     off: fn(&Values) -> Option<bool>,
-    hangs: &'static [(&'static str, &'static str)],
+    dependents: &'static [(&'static str, &'static str)],
 }
 
 const DIRECT: (&str, &str) = ("slc_cache.when_full", "\"direct\"");
@@ -25,12 +25,12 @@ const NO_RESERVE: (&str, &str) = ("fold.reserve", "0");
 const NO_PACE: (&str, &str) = ("fold.pace", "0");
 const NO_LOW: (&str, &str) = ("fold.low", "0");
 
-/// In an order in which a rule comes before those that hang on its keys.
+/// In an order in which a rule comes before those that depend on its keys.
 const RULES: &[Rule] = &[
     Rule {
         switches: &["nand.tier.bits"],
         off: |values| Some(values.number("nand.tier.bits")? == 0),
-        hangs: &[("slc_cache.tier_size", "0")],
+        dependents: &[("slc_cache.tier_size", "0")],
     },
     // No blocks in SLC mode: nothing to fill, nothing to fold.
     Rule {
@@ -41,7 +41,7 @@ const RULES: &[Rule] = &[
                 "none" | "lower-pages"
             ))
         },
-        hangs: &[
+        dependents: &[
             NO_SIZE,
             NO_TABLE,
             NO_STATIC,
@@ -62,7 +62,7 @@ const RULES: &[Rule] = &[
                 "static" | "whole-drive"
             ))
         },
-        hangs: &[NO_SIZE, NO_TABLE],
+        dependents: &[NO_SIZE, NO_TABLE],
     },
     Rule {
         switches: &["slc_cache.mode"],
@@ -72,7 +72,7 @@ const RULES: &[Rule] = &[
                 "dynamic" | "whole-drive"
             ))
         },
-        hangs: &[NO_STATIC],
+        dependents: &[NO_STATIC],
     },
     // Own blocks give no room back, unless they lend it to a second tier.
     Rule {
@@ -81,7 +81,7 @@ const RULES: &[Rule] = &[
             let alone = values.number("slc_cache.tier_size")? == 0;
             Some(alone && values.word("slc_cache.mode")? == "static")
         },
-        hangs: &[NO_RESERVE, NO_LOW],
+        dependents: &[NO_RESERVE, NO_LOW],
     },
     Rule {
         switches: &[
@@ -94,63 +94,63 @@ const RULES: &[Rule] = &[
             let direct = values.word("slc_cache.when_full")? == "direct";
             Some(alone && direct && values.word("slc_cache.mode")? == "static")
         },
-        hangs: &[NO_PACE],
+        dependents: &[NO_PACE],
     },
     // Nothing goes past the cache that could be folded for.
     Rule {
         switches: &["slc_cache.when_full"],
         off: |values| Some(values.word("slc_cache.when_full")? != "direct"),
-        hangs: &[("fold.rearm_pace", "0")],
+        dependents: &[("fold.rearm_pace", "0")],
     },
     Rule {
         switches: &["fold.path"],
         off: |values| Some(values.word("fold.path")? == "controller"),
-        hangs: &[("fold.check_every", "0")],
+        dependents: &[("fold.check_every", "0")],
     },
     Rule {
         switches: &["fold.check_every"],
         off: |values| Some(values.number("fold.check_every")? == 0),
-        hangs: &[("fold.check_errors", "0")],
+        dependents: &[("fold.check_errors", "0")],
     },
     Rule {
         switches: &["errors.correctable"],
         off: |values| Some(values.number("errors.correctable")? == 0),
-        hangs: &[("errors.rebuild", "false"), ("fold.check_errors", "0")],
+        dependents: &[("errors.rebuild", "false"), ("fold.check_errors", "0")],
     },
     Rule {
         switches: &["ftl.parity"],
         off: |values| Some(values.word("ftl.parity")? == "none"),
-        hangs: &[("errors.rebuild", "false")],
+        dependents: &[("errors.rebuild", "false")],
     },
     Rule {
         switches: &["ftl.checkpoint"],
         off: |values| Some(values.number("ftl.checkpoint")? == 0),
-        hangs: &[("ftl.trim_journal", "false")],
+        dependents: &[("ftl.trim_journal", "false")],
     },
     Rule {
         switches: &["nand.native.second_pass"],
         off: |values| Some(values.number("nand.native.second_pass")? == 0),
-        hangs: &[("nand.native.third_pass", "0")],
+        dependents: &[("nand.native.third_pass", "0")],
     },
     Rule {
         switches: &["nand.native.third_pass"],
         off: |values| Some(values.number("nand.native.third_pass")? == 0),
-        hangs: &[("nand.native.fourth_pass", "0")],
+        dependents: &[("nand.native.fourth_pass", "0")],
     },
     Rule {
         switches: &["controller.acknowledge"],
         off: |values| Some(values.word("controller.acknowledge")? == "write-through"),
-        hangs: &[("controller.gather", "false")],
+        dependents: &[("controller.gather", "false")],
     },
     Rule {
         switches: &["controller.read_ahead"],
         off: |values| Some(values.number("controller.read_ahead")? == 0),
-        hangs: &[("controller.read_ahead_streams", "0")],
+        dependents: &[("controller.read_ahead_streams", "0")],
     },
     Rule {
         switches: &["controller.read_priority"],
         off: |values| Some(!values.flag("controller.read_priority")?),
-        hangs: &[
+        dependents: &[
             ("nand.suspend.program", "false"),
             ("nand.suspend.erase", "false"),
         ],
@@ -167,7 +167,7 @@ pub(super) struct TurnedOff {
     pub was: String,
 }
 
-/// Everything that the layer says replaces what stands here, and what hangs on a mechanism that it
+/// Everything that the layer says replaces what stands here, and what depends on a mechanism that it
 /// turns off is off.
 pub(super) fn overlay(values: &mut Values, layer: &Values) -> Vec<TurnedOff> {
     values.overlay(layer);
@@ -185,11 +185,11 @@ pub(super) fn overlay(values: &mut Values, layer: &Values) -> Vec<TurnedOff> {
         let Some(switch) = values.entry(switch).map(|entry| (*switch, entry.clone())) else {
             continue;
         };
-        let hanging = rule
-            .hangs
+        let others = rule
+            .dependents
             .iter()
             .filter(|(key, _)| layer.entry(key).is_none());
-        turned.extend(hanging.filter_map(|(key, off)| turn_off(values, key, off, &switch)));
+        turned.extend(others.filter_map(|(key, off)| turn_off(values, key, off, &switch)));
     }
     turned
 }
@@ -245,7 +245,7 @@ mod tests {
             for switch in rule.switches {
                 assert!(keys::position(switch).is_some(), "{switch}");
             }
-            for (name, off) in rule.hangs {
+            for (name, off) in rule.dependents {
                 let key = &KEYS[keys::position(name).expect(name)];
                 let off = value::default(key, off);
                 // A drive that never mentions the key has it off.

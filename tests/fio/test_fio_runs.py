@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from flashtwin.batteries.base import registry
 from flashtwin.cli.app import app
 from flashtwin.errors import DONE, ENVIRONMENT, REFUSED, USAGE, FlashtwinError
-from flashtwin.fio.kept import FilesDrive, answer_of, jobs_of
+from flashtwin.fio.drives import FilesDrive, answer_of, jobs_of
 from flashtwin.fio.language.script import script
 from flashtwin.fio.on_files import Asked
 from flashtwin.model.step import NotPossible, Rest, Result
@@ -187,7 +187,7 @@ def test_a_run_that_was_stopped_tells_what_fio_counted_and_goes_on(folder: Path)
 
 
 def _step(label: str, text: str) -> object:
-    from flashtwin.fio.kept import parameters
+    from flashtwin.fio.drives import parameters
     from flashtwin.fio.plan.files import Target
     from flashtwin.fio.plan.plan import plan
     from flashtwin.model.step import Run as Step

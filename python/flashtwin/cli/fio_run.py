@@ -82,7 +82,7 @@ _NO_END = 1 << 60
 
 def _on_twin(spec: Spec, made: Plan, asked: Asked, kept: Kept) -> int:
     from flashtwin.fio.answer import Answer, check_logs
-    from flashtwin.fio.kept import JobsTwin, parameters
+    from flashtwin.fio.drives import JobsTwin, parameters
     from flashtwin.fio.run import check_memory
     from flashtwin.runner.jobs import JobsRequest
     from flashtwin.runner.target import twin_target
@@ -128,7 +128,7 @@ def _on_files(made: Plan, asked: Asked, kept: Kept) -> int:
     from flashtwin import outputs
     from flashtwin.fio import on_files
     from flashtwin.fio.answer import inputs_of
-    from flashtwin.fio.kept import FilesDrive, answer_of, parameters
+    from flashtwin.fio.drives import FilesDrive, answer_of, parameters
     from flashtwin.runner.jobs import JobsRequest
     from flashtwin.runner.target import files_target, free_path
 
