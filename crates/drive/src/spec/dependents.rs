@@ -167,8 +167,8 @@ pub(super) struct TurnedOff {
     pub was: String,
 }
 
-/// Everything that the layer says replaces what stands here, and what depends on a mechanism that it
-/// turns off is off.
+/// Everything that the layer says replaces what stands here. What depends on a mechanism that the
+/// layer turns off is turned off too.
 pub(super) fn overlay(values: &mut Values, layer: &Values) -> Vec<TurnedOff> {
     values.overlay(layer);
     let mut turned: Vec<TurnedOff> = Vec::new();
