@@ -103,7 +103,7 @@ impl Drive {
             flash,
             events: EventQueue::with_capacity(256),
             now: Nanos::ZERO,
-            lookups: Lookups::new(ftl.map_slots(), c.host_memory_latency),
+            lookups: Lookups::new(&ftl, c.host_memory_latency),
             commands: Commands::new(config.link.queue_depth, c.overlap, ftl.layout.unit_bytes),
             background: Background::new(&config.policy, c.gather_time),
             read_ahead: ahead,
@@ -232,11 +232,15 @@ impl Drive {
             .is_some_and(|end| end <= sectors)
     }
 
-    /// Queues the operations that the firmware has asked for.
+    /// Queues the operations that the firmware has asked for, and sends its copies of map pages to
+    /// the host's memory.
     #[inline]
     pub(crate) fn issue(&mut self) {
         if !self.ops.is_empty() {
             self.issue_some();
+        }
+        if self.lookups.uses_host_memory {
+            self.copy_to_host_memory();
         }
     }
 

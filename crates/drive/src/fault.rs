@@ -157,7 +157,7 @@ impl Drive {
         self.errors.power_lost();
         let unit = self.ftl.layout.unit_bytes;
         self.read_ahead = ReadAhead::new(c.read_ahead_streams, c.read_ahead_bytes, unit);
-        self.lookups = Lookups::new(self.ftl.map_slots(), c.host_memory_latency);
+        self.lookups = Lookups::new(&self.ftl, c.host_memory_latency);
         self.runs = Runs::new();
         self.rebuilds = Rebuilds::default();
         self.link.power_lost(now);

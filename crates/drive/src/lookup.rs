@@ -11,8 +11,8 @@
 use std::collections::VecDeque;
 
 use flashtwin_base::{Nanos, Op};
-use flashtwin_ftl::LookUp;
 use flashtwin_ftl::layout::NONE;
+use flashtwin_ftl::{Ftl, LookUp};
 
 use crate::engine::Drive;
 use crate::event::Event;
@@ -34,21 +34,24 @@ pub(crate) struct Lookups {
     fetching: u32,
     /// Round trip to the host's memory.
     latency: Nanos,
+    /// The host's memory holds pages of the map.
+    pub(crate) uses_host_memory: bool,
 }
 
 flashtwin_base::state! { Lookups {
     kept: fetching;
-    built: waiting, behind, queue, latency;
+    built: waiting, behind, queue, latency, uses_host_memory;
 } }
 
 impl Lookups {
-    pub(crate) fn new(slots: u32, latency: Nanos) -> Lookups {
+    pub(crate) fn new(ftl: &Ftl, latency: Nanos) -> Lookups {
         Lookups {
-            waiting: vec![(NONE, NONE); slots as usize],
+            waiting: vec![(NONE, NONE); ftl.map_slots() as usize],
             behind: Vec::new(),
             queue: VecDeque::new(),
             fetching: 0,
             latency,
+            uses_host_memory: ftl.uses_host_memory(),
         }
     }
 
@@ -128,6 +131,17 @@ impl Drive {
         self.events.push(arrives, Event::MapFetched(slot));
     }
 
+    /// Pages that the firmware has copied into the host's memory cross the link now, behind what
+    /// is being sent. Nobody waits for them.
+    #[cold]
+    pub(crate) fn copy_to_host_memory(&mut self) {
+        let copied = u64::from(self.ftl.take_host_memory_writes());
+        if copied > 0 {
+            let bytes = copied * u64::from(self.ftl.layout.unit_bytes);
+            self.send(bytes, Way::Out, false);
+        }
+    }
+
     /// A page has come from the host's memory.
     pub(crate) fn map_fetched(&mut self, slot: u32) {
         self.lookups.fetching -= 1;
@@ -137,11 +151,6 @@ impl Drive {
 
     /// A page of the map is in its slot: the commands that waited for it go on.
     pub(crate) fn map_arrived(&mut self, slot: u32) {
-        let copied = u64::from(self.ftl.take_host_memory_writes());
-        if copied > 0 {
-            let bytes = copied * u64::from(self.ftl.layout.unit_bytes);
-            self.send(bytes, Way::Out, false);
-        }
         let (mut command, _) =
             std::mem::replace(&mut self.lookups.waiting[slot as usize], (NONE, NONE));
         while command != NONE {

@@ -136,7 +136,7 @@ pub(crate) struct MapCache {
     loading: u32,
     dirty: u32,
     host: Option<Clock>,
-    /// Pages copied into the host's memory and not yet told to the drive.
+    /// Pages copied into the host's memory of which the drive has not been told yet.
     pub(crate) host_writes: u32,
     /// Changes in the journal, by page.
     deferred: Vec<u32>,
@@ -317,23 +317,37 @@ impl MapCache {
         count > 0
     }
 
-    /// The page is on its way to flash with all that is known of it.
+    /// The page is on its way to flash with all that is known of it, and to the host's memory.
     pub(crate) fn written(&mut self, page: u32) {
-        self.take_deferred(page);
+        self.clean(page);
+        self.copy_to_host(page);
+    }
+
+    /// The page is on its way to another place on flash. The host's memory is told what flash did
+    /// not know of it; a page that it does not hold is not wanted for having been moved.
+    pub(crate) fn moved(&mut self, page: u32) {
+        let changed = self.clean(page);
+        if changed && self.host.as_ref().is_some_and(|h| h.slot(page) != NONE) {
+            self.host_writes += 1;
+        }
+    }
+
+    /// Flash has, or will have, all that is known of a page; whether it lacked something.
+    fn clean(&mut self, page: u32) -> bool {
+        let deferred = self.take_deferred(page);
         if let Some((slot, _)) = self.slot(page)
             && self.content[slot as usize] == Content::Dirty
         {
             self.content[slot as usize] = Content::Clean;
             self.dirty -= 1;
+            return true;
         }
-        if self.host.as_ref().is_some_and(|h| h.slot(page) != NONE) {
-            self.host_writes += 1;
-        }
+        deferred
     }
 
     /// None of the page's units is mapped any more: nothing of it is worth keeping.
     pub(crate) fn forget(&mut self, page: u32) {
-        self.written(page);
+        self.clean(page);
         if let Some((slot, false)) = self.slot(page) {
             self.sram.clear(slot);
             self.sram.vacant.push(slot);
@@ -345,6 +359,11 @@ impl MapCache {
             host.clear(slot);
             host.vacant.push(slot);
         }
+    }
+
+    /// Whether the host's memory holds pages.
+    pub(crate) fn uses_host_memory(&self) -> bool {
+        self.host.is_some()
     }
 
     /// Whether the host's memory holds a page; it counts as used.
@@ -359,19 +378,24 @@ impl MapCache {
         slot != NONE
     }
 
-    /// A page read from flash is copied into the host's memory.
-    pub(crate) fn copy_to_host(&mut self, slot: u32) {
-        let page = self.sram.page_of[slot as usize];
+    /// The page of a slot, which came from flash.
+    pub(crate) fn page_in(&self, slot: u32) -> u32 {
+        self.sram.page_of[slot as usize]
+    }
+
+    /// A page as flash has it is copied into the host's memory, over its older copy there.
+    pub(crate) fn copy_to_host(&mut self, page: u32) {
         let Some(host) = &mut self.host else {
             return;
         };
-        if host.slot(page) == NONE
-            && let Some(slot) = host.find(|_| true)
-        {
+        if host.slot(page) == NONE {
+            let Some(slot) = host.find(|_| true) else {
+                return;
+            };
             host.clear(slot);
             host.put(slot, page);
-            self.host_writes += 1;
         }
+        self.host_writes += 1;
     }
 
     /// Whether so many changes wait that movers and the host have to.

@@ -85,6 +85,12 @@ impl Ftl {
         self.paged.as_ref().map_or(0, |p| p.slots())
     }
 
+    /// Whether the host's memory holds pages of the map.
+    #[must_use]
+    pub fn uses_host_memory(&self) -> bool {
+        self.paged.as_ref().is_some_and(|p| p.uses_host_memory())
+    }
+
     /// The first logical unit past the map page of this one.
     #[inline]
     #[must_use]
@@ -217,8 +223,8 @@ impl Ftl {
     /// A page has been read from flash into its slot.
     pub(crate) fn map_page_read(&mut self, slot: u32) {
         if let Some(paged) = self.paged.as_deref_mut() {
+            paged.copy_to_host(paged.page_in(slot));
             paged.loaded(slot);
-            paged.copy_to_host(slot);
         }
     }
 
@@ -261,7 +267,7 @@ impl Ftl {
             if lpn >= paged.first {
                 self.counters.map_written += 1;
                 self.counters.map_moved += 1;
-                paged.written(lpn - paged.first);
+                paged.moved(lpn - paged.first);
             } else {
                 paged.changed(paged.page_of(lpn), 1);
             }
