@@ -41,6 +41,11 @@ pub struct Controller {
     pub read_ahead_bytes: u64,
     /// Cores that understand commands, each one at a time.
     pub cores: u32,
+    /// What a flash operation costs a core.
+    pub operations: OperationTimes,
+    /// Bytes a second that go between controller and flash, all channels together; 0 = as much as
+    /// the channels carry.
+    pub data_bytes_per_s: u64,
     /// What a TRIM costs.
     pub trim: Trim,
     /// What a secure erase does.
@@ -53,6 +58,19 @@ pub struct Controller {
     pub codeword_bytes: u32,
     /// Bytes a second that a compressing controller takes in; 0 = as much as comes.
     pub compression_bytes_per_s: u64,
+}
+
+/// The firmware's time for flash operations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OperationTimes {
+    /// Each read.
+    pub read: Nanos,
+    /// Each program, erase or copy inside a die.
+    pub program: Nanos,
+    /// Each KiB that goes between controller and flash.
+    pub kib: Nanos,
+    /// Each unit that folding or collection moves.
+    pub moved: Nanos,
 }
 
 /// The firmware's time for a TRIM.

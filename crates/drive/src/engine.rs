@@ -14,6 +14,7 @@ use crate::config::{Config, Controller};
 use crate::errors::BitErrors;
 use crate::event::{Event, lane};
 use crate::fault::Supply;
+use crate::firmware::Firmware;
 use crate::flash::Flash;
 use crate::link::{Cores, HostLink};
 use crate::lookup::Lookups;
@@ -37,6 +38,7 @@ pub struct Drive {
     pub(crate) link: HostLink,
     pub(crate) path: Path,
     pub(crate) ftl: Ftl,
+    pub(crate) firmware: Firmware,
     pub(crate) flash: Flash,
     pub(crate) errors: BitErrors,
     pub(crate) rebuilds: Rebuilds,
@@ -65,8 +67,8 @@ pub struct Drive {
 
 flashtwin_base::state! { Drive {
     kept: events, now, runs, engine_free, totals, supply;
-    part: link, path, ftl, flash, errors, rebuilds, commands, lookups, background, read_ahead,
-        cores, power, thermal;
+    part: link, path, ftl, firmware, flash, errors, rebuilds, commands, lookups, background,
+        read_ahead, cores, power, thermal;
     built: capacity_bytes, controller, xray, ops, woken, done, nameplate, look_due;
 } }
 
@@ -100,6 +102,7 @@ impl Drive {
             thermal,
             errors: BitErrors::new(&config.errors, superblocks),
             rebuilds: Rebuilds::default(),
+            firmware: Firmware::new(c, &ftl.layout),
             flash,
             events: EventQueue::with_capacity(256),
             now: Nanos::ZERO,
@@ -257,7 +260,7 @@ impl Drive {
             }
         }
         for index in 0..self.ops.len() {
-            self.flash.push(self.ops[index], self.now, &mut self.events);
+            self.send_to_flash(self.ops[index]);
         }
         self.ops.clear();
     }
@@ -269,7 +272,7 @@ impl Drive {
             Event::Done(die) => {
                 let op = self.flash.done(die, self.now, &mut self.events);
                 self.operation_ended(op);
-                if !self.flash.is_busy() {
+                if !self.flash_is_busy() {
                     self.flash_rests();
                 }
             }
@@ -282,7 +285,7 @@ impl Drive {
                     .flash
                     .plane_done((die, plane), self.now, &mut self.events);
                 self.operation_ended(op);
-                if !self.flash.is_busy() {
+                if !self.flash_is_busy() {
                     self.flash_rests();
                 }
             }
@@ -292,6 +295,7 @@ impl Drive {
             Event::Seen(slot) => self.seen(slot),
             Event::Trimmed(slot) => self.begin_trim(slot),
             Event::Release => self.release(),
+            Event::Prepared => self.prepared(),
             Event::Sensed(die) => self.flash.sensed(die, self.now, &mut self.events),
             Event::RegisterFree(die) => self.flash.register_free(die, self.now),
             Event::Suspended(die) => self.flash.suspended(die, self.now, &mut self.events),

@@ -15,6 +15,8 @@ pub(crate) enum Event {
     Command(u32),
     /// The data of part of a write has arrived.
     Arrived,
+    /// The firmware has prepared a flash operation.
+    Prepared,
     /// A die has sensed its pages.
     Sensed(u16),
     /// A die may take the next program's data.

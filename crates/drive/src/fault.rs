@@ -147,6 +147,7 @@ impl Drive {
         self.woken.clear();
         self.done.clear();
         self.flash.power_lost(now);
+        self.firmware.power_lost();
         let c = &self.controller;
         self.commands = Commands::new(
             self.link.queue_depth(),

@@ -57,6 +57,10 @@ impl Die {
 pub(crate) struct Flash {
     pub(crate) dies: Vec<Die>,
     channel_free: Vec<Nanos>,
+    /// Bytes a second that the controller passes, all channels together; 0 without a limit.
+    data_bytes_per_s: u64,
+    /// When it has passed what it was given.
+    data_free: Nanos,
     array_time: [Nanos; class::COUNT],
     transfer_time: Vec<Nanos>,
     /// What so many steps of the read-retry ladder add to a read.
@@ -66,7 +70,8 @@ pub(crate) struct Flash {
     /// None where nothing is ever suspended.
     pub(crate) suspend: Option<Suspend>,
     pub(crate) suspensions: u64,
-    /// A die has its channel to itself, so that a read's end is known when it starts.
+    /// A die shares its way to the controller with no other, so that a read's end is known when it
+    /// starts.
     lone: bool,
     busy: u32,
     /// Operations that have ended, by class, and the units that they moved over a channel.
@@ -89,10 +94,12 @@ pub(crate) struct Flash {
 }
 
 flashtwin_base::state! { Flash {
-    kept: suspensions, busy, ended, units_moved, codewords_skipped, retry_plane_ns, spared;
+    kept: data_free, suspensions, busy, ended, units_moved, codewords_skipped,
+        retry_plane_ns, spared;
     sized: channel_free;
     part: dies;
-    built: array_time, transfer_time, retry_time, cache_program, read_priority, suspend, lone,
+    built: data_bytes_per_s, array_time, transfer_time, retry_time, cache_program, read_priority,
+        suspend, lone,
         unit_on_channel_bytes, codeword_on_channel_bytes, bus_bytes_per_s, planes, independent,
         starts_at_once;
 } }
@@ -171,6 +178,8 @@ impl Flash {
         };
         Flash {
             dies: (0..layout.dies).map(die).collect(),
+            data_bytes_per_s: controller.data_bytes_per_s,
+            data_free: Nanos::ZERO,
             channel_free: vec![Nanos::ZERO; g.channels as usize],
             array_time,
             retry_time: vec![Nanos::ZERO],
@@ -181,7 +190,7 @@ impl Flash {
             read_priority: controller.read_priority,
             suspend: part.suspend.any().then(|| part.suspend.clone()),
             suspensions: 0,
-            lone: g.dies_per_channel == 1,
+            lone: g.dies_per_channel == 1 && controller.data_bytes_per_s == 0,
             busy: 0,
             ended: [0; class::COUNT],
             units_moved: 0,
@@ -238,6 +247,7 @@ impl Flash {
             die.planes.power_lost();
         }
         self.channel_free.fill(now);
+        self.data_free = now;
         self.busy = 0;
     }
 
@@ -403,6 +413,21 @@ impl Flash {
     fn take_channel(&mut self, channel: u16, time: Nanos, from: Nanos) -> Nanos {
         let free = &mut self.channel_free[channel as usize];
         *free = from.max(*free) + time;
+        if self.data_bytes_per_s > 0 {
+            return self.pass_data(channel, time, from);
+        }
+        *free
+    }
+
+    /// The same data goes through error correction and memory, which all channels share; the
+    /// channel is held until it has.
+    #[cold]
+    fn pass_data(&mut self, channel: u16, time: Nanos, from: Nanos) -> Nanos {
+        let scaled = u128::from(time.0) * u128::from(self.bus_bytes_per_s);
+        let passes = Nanos((scaled / u128::from(self.data_bytes_per_s)) as u64);
+        self.data_free = from.max(self.data_free) + passes;
+        let free = &mut self.channel_free[channel as usize];
+        *free = self.data_free.max(*free);
         *free
     }
 
@@ -508,7 +533,7 @@ impl Flash {
 
 /// Whether somebody waits for what an operation brings, so that it goes first.
 #[inline]
-fn is_awaited(token: Token) -> bool {
+pub(crate) fn is_awaited(token: Token) -> bool {
     matches!(
         token,
         Token::Host(_) | Token::MapRead(_) | Token::Rebuild(_)
@@ -526,6 +551,16 @@ fn die_channel(dies: &[Die], index: u16) -> u16 {
 }
 
 impl Flash {
+    /// Whether there is a die for an operation that could do it.
+    pub(crate) fn could_do(&self, op: &NandOp) -> bool {
+        let placed = usize::from(op.die) < self.dies.len() && usize::from(op.class) < class::COUNT;
+        let sized = usize::from(op.units) < self.transfer_time.len();
+        let steps = op.retries == 0 || usize::from(op.retries) < self.retry_time.len();
+        let left_out = u64::from(op.skipped) * self.codeword_on_channel_bytes;
+        let whole = left_out <= u64::from(op.units) * self.unit_on_channel_bytes;
+        placed && sized && steps && whole
+    }
+
     /// See [`crate::snapshot`]: every operation is one that its die could do, and they are counted.
     pub(crate) fn audit(&self, known: impl Fn(Token) -> bool) -> Checked {
         let mut waiting = 0u64;
@@ -540,13 +575,9 @@ impl Flash {
                 .chain(held)
                 .chain(side)
             {
-                let place = usize::from(op.die) == index && usize::from(op.class) < class::COUNT;
-                let sized = usize::from(op.units) < self.transfer_time.len();
-                let steps = op.retries == 0 || usize::from(op.retries) < self.retry_time.len();
-                let left_out = u64::from(op.skipped) * self.codeword_on_channel_bytes;
-                let sized = sized && left_out <= u64::from(op.units) * self.unit_on_channel_bytes;
+                let here = usize::from(op.die) == index;
                 ensure!(
-                    place && sized && steps && known(op.token),
+                    here && self.could_do(op) && known(op.token),
                     "on die {index}: {op:?}"
                 );
                 waiting += 1;
@@ -573,6 +604,7 @@ impl Flash {
             self.channel_free.iter().all(|at| at.0 < LIFETIME),
             "channels are never free"
         );
+        ensure!(self.data_free.0 < LIFETIME, "the data is never through");
         self.dies.iter().try_for_each(|die| {
             die.pause.audit()?;
             die.planes.audit(self.independent)

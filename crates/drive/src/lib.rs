@@ -7,6 +7,7 @@ pub mod engine;
 pub mod errors;
 mod event;
 pub mod fault;
+mod firmware;
 mod flash;
 mod link;
 mod lookup;

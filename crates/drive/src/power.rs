@@ -274,7 +274,7 @@ impl Drive {
     /// The last command has been answered.
     #[inline]
     pub(crate) fn served(&mut self) {
-        let phase = if self.flash.is_busy() {
+        let phase = if self.flash_is_busy() {
             Phase::Working
         } else {
             Phase::Resting

@@ -70,7 +70,7 @@ impl Drive {
         self.withdraw_offers();
         self.ftl.pad_host_through(&mut self.ops);
         self.issue();
-        while self.flash.is_busy() || self.lookups.are_fetching() {
+        while self.flash_is_busy() || self.lookups.are_fetching() {
             let Some(due) = self.events.peek_at() else {
                 panic!("busy flash without an event\n{}", self.describe());
             };

@@ -117,7 +117,7 @@ impl Drive {
         rebuild.pending += reads.len() as u32;
         for mut read in reads {
             read.token = op.token;
-            self.flash.push(read, self.now, &mut self.events);
+            self.send_to_flash(read);
         }
         let rebuild = &mut self.rebuilds.all[place as usize];
         if rebuild.pending == 0 {

@@ -13,6 +13,7 @@ mod errors;
 mod extremes;
 mod fault;
 mod fault_open;
+mod firmware;
 mod laws;
 mod link;
 mod map;

@@ -174,6 +174,11 @@ const OTHERS: &[(&str, &str, &[&str])] = &[
     ("gc.hot_share", "0.22", ORACLE),
     ("gc.hot_pool", "0.24", ORACLE),
     ("controller.command_time", "0", &[]),
+    ("controller.data_rate", "600 MB/s", &[]),
+    ("controller.read_time", "5 us", &[]),
+    ("controller.program_time", "30 us", &[]),
+    ("controller.kib_time", "1 us", &[]),
+    ("controller.move_time", "4 us", &[]),
     ("controller.write_buffer", "1 MiB", &[]),
     (
         "controller.acknowledge",

@@ -3,7 +3,7 @@
 //! passes; what was made up is refused before it can do harm.
 
 use flashtwin_base::Nanos;
-use flashtwin_ftl::Token;
+use flashtwin_ftl::{NandOp, Token};
 
 use crate::engine::{Drive, READ_AHEAD};
 use crate::event::Event;
@@ -58,7 +58,7 @@ impl Drive {
     fn audit_events(&self) -> Checked {
         ensure!(self.events.is_sound(), "events out of order");
         let dies = self.flash.dies.len();
-        let mut fetched = 0;
+        let (mut fetched, mut prepared) = (0, 0);
         for (at, event) in self.events.iter() {
             let known = match event {
                 Event::Sensed(die)
@@ -71,6 +71,10 @@ impl Drive {
                 Event::MapFetched(slot) => {
                     fetched += 1;
                     slot < self.ftl.map_slots()
+                }
+                Event::Prepared => {
+                    prepared += 1;
+                    true
                 }
                 Event::GatherTimer
                 | Event::IdleTimer
@@ -86,6 +90,8 @@ impl Drive {
             let later = at >= self.now && (at.0 < LIFETIME || at == Nanos::NEVER);
             ensure!(known && later, "{event:?} at {}", at.0);
         }
+        let possible = |op: &NandOp| self.flash.could_do(op) && self.knows(op.token);
+        self.firmware.audit(prepared, possible)?;
         self.lookups.audit(fetched)
     }
 }

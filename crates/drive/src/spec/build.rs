@@ -18,8 +18,8 @@ use flashtwin_nand::part::{
 
 use super::value::{Datum, Values};
 use crate::config::{
-    Acknowledge, Config, Controller, Family, Heat, IdleState, Label, Link, LinkKind, PowerDraw,
-    SecureErase, Throttle, Trim,
+    Acknowledge, Config, Controller, Family, Heat, IdleState, Label, Link, LinkKind,
+    OperationTimes, PowerDraw, SecureErase, Throttle, Trim,
 };
 
 /// A view of values that were checked: whatever is asked for is there and fits.
@@ -323,6 +323,13 @@ fn controller(checked: &Checked<'_>) -> Controller {
         read_ahead_streams: checked.count("controller.read_ahead_streams"),
         read_ahead_bytes: checked.number("controller.read_ahead"),
         cores: checked.count("controller.cores"),
+        operations: OperationTimes {
+            read: checked.time("controller.read_time"),
+            program: checked.time("controller.program_time"),
+            kib: checked.time("controller.kib_time"),
+            moved: checked.time("controller.move_time"),
+        },
+        data_bytes_per_s: checked.number("controller.data_rate"),
         trim: Trim {
             command: checked.time("controller.trim_time"),
             per_gb: checked.time("controller.trim_gb_time"),

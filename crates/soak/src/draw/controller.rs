@@ -91,6 +91,14 @@ pub(super) fn link(rng: &mut Rng, shape: &mut Shape) {
             pick(rng, &["6 us", "6 us", "0", "300 us"])
         ),
         format!("controller.cores={}", pick(rng, &[1, 1, 2, 5, 64])),
+        format!(
+            "controller.data_rate={}",
+            pick(rng, &["0", "0", "600 MB/s", "20 MB/s"])
+        ),
+        format!("controller.read_time={}", time(rng)),
+        format!("controller.program_time={}", time(rng)),
+        format!("controller.kib_time={}", time(rng)),
+        format!("controller.move_time={}", time(rng)),
         format!("controller.trim_time={}", time(rng)),
         format!(
             "controller.trim_gb_time={}",

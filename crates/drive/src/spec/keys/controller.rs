@@ -1,7 +1,7 @@
 //! The controller and its firmware's handling of commands.
 
 use super::{Key, Kind, count, fixed, policy, quantity, quantity_or_zero};
-use crate::spec::quantity::Dimension::{Size, Time};
+use crate::spec::quantity::Dimension::{ByteRate, Size, Time};
 
 pub(super) const KEYS: &[Key] = &[
     fixed(
@@ -75,6 +75,44 @@ pub(super) const KEYS: &[Key] = &[
         "Firmware cores: so many commands are understood side by side, `command_time` each.",
     )
     .or("1"),
+    fixed(
+        "controller.data_rate",
+        quantity_or_zero(ByteRate),
+        "\"600 MB/s\"",
+        "What error correction and memory pass between controller and flash, all channels and both \
+         directions together; 0 = as much as the channels carry.",
+    )
+    .or("0"),
+    fixed(
+        "controller.read_time",
+        quantity_or_zero(Time),
+        "\"5 us\"",
+        "Firmware time of each flash read, whoever asks for it: a core has one flash operation in \
+         hand at a time.",
+    )
+    .or("0"),
+    fixed(
+        "controller.program_time",
+        quantity_or_zero(Time),
+        "\"30 us\"",
+        "Firmware time of each flash program, erase or copy inside a die.",
+    )
+    .or("0"),
+    fixed(
+        "controller.kib_time",
+        quantity_or_zero(Time),
+        "\"1 us\"",
+        "Firmware time for each KiB that goes between controller and flash.",
+    )
+    .or("0"),
+    fixed(
+        "controller.move_time",
+        quantity_or_zero(Time),
+        "\"4 us\"",
+        "Firmware time for each mapping unit that folding or collection moves: its entry of the \
+         map is looked up and changed.",
+    )
+    .or("0"),
     fixed(
         "controller.trim_time",
         quantity_or_zero(Time),

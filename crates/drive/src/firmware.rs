@@ -1,0 +1,169 @@
+//! The firmware's own time for flash operations, whoever asks for them: host, folding, collection,
+//! the map.
+//!
+//! The cores that understand commands also prepare each flash operation before it goes to its die:
+//! `controller.read_time` or `controller.program_time`, `controller.kib_time` for what crosses
+//! between controller and flash, and `controller.move_time` for each unit that folding or
+//! collection moves. A core has one operation in hand and takes the next when that one is out, so
+//! that commands and operations share it; reads that a command waits for go first where
+//! `controller.read_priority` says so. Operations leave in the order in which they were taken.
+//! Without any of these times nothing is kept here.
+
+use std::collections::VecDeque;
+
+use flashtwin_base::Nanos;
+use flashtwin_ftl::layout::Mode;
+use flashtwin_ftl::op::class;
+use flashtwin_ftl::{Layout, NandOp, Token};
+
+use crate::config::{Controller, OperationTimes};
+use crate::engine::Drive;
+use crate::event::Event;
+use crate::flash::is_awaited;
+use crate::snapshot::{Checked, LIFETIME, ensure};
+
+/// Operations that the cores prepare, and those that wait for it.
+pub(crate) struct Firmware {
+    times: OperationTimes,
+    /// Some of them is not 0.
+    on: bool,
+    read_priority: bool,
+    /// Most operations in hand: one a core.
+    cores: usize,
+    unit_bytes: u64,
+    /// Units that a copy inside a die moves.
+    copied_units: u64,
+    urgent: VecDeque<NandOp>,
+    queue: VecDeque<NandOp>,
+    /// In the order in which they leave.
+    in_hand: VecDeque<NandOp>,
+    /// When the last one in hand leaves.
+    last: Nanos,
+}
+
+flashtwin_base::state! { Firmware {
+    kept: urgent, queue, in_hand, last;
+    built: times, on, read_priority, cores, unit_bytes, copied_units;
+} }
+
+impl Firmware {
+    pub(crate) fn new(controller: &Controller, layout: &Layout) -> Firmware {
+        Firmware {
+            times: controller.operations,
+            on: controller.operations != OperationTimes::default(),
+            read_priority: controller.read_priority,
+            cores: controller.cores as usize,
+            unit_bytes: u64::from(layout.grain_bytes()),
+            copied_units: u64::from(layout.granule_grains(Mode::Native)),
+            urgent: VecDeque::new(),
+            queue: VecDeque::new(),
+            in_hand: VecDeque::new(),
+            last: Nanos::ZERO,
+        }
+    }
+
+    /// Operations are being prepared or wait for it.
+    #[inline]
+    pub(crate) fn is_busy(&self) -> bool {
+        !self.in_hand.is_empty()
+    }
+
+    /// Nothing is prepared any more.
+    pub(crate) fn power_lost(&mut self) {
+        self.urgent.clear();
+        self.queue.clear();
+        self.in_hand.clear();
+        self.last = Nanos::ZERO;
+    }
+
+    /// What an operation costs a core.
+    fn time_of(&self, op: &NandOp) -> Nanos {
+        let own = if class::is_read(op.class) {
+            self.times.read
+        } else {
+            self.times.program
+        };
+        let bytes = u64::from(op.units) * self.unit_bytes;
+        let moved = match op.token {
+            Token::FoldRead(_) | Token::GcRead(_) | Token::MapGcRead(_) => u64::from(op.units),
+            Token::Copyback(_) => self.copied_units,
+            _ => 0,
+        };
+        Nanos(own.0 + bytes * self.times.kib.0 / 1024 + moved * self.times.moved.0)
+    }
+
+    fn wait(&mut self, op: NandOp) {
+        if self.read_priority && is_awaited(op.token) {
+            self.urgent.push_back(op);
+        } else {
+            self.queue.push_back(op);
+        }
+    }
+
+    /// The next operation for a core that has none in hand.
+    fn take(&mut self) -> Option<NandOp> {
+        if self.in_hand.len() == self.cores {
+            return None;
+        }
+        self.urgent.pop_front().or_else(|| self.queue.pop_front())
+    }
+
+    /// See [`crate::snapshot`]: only operations that there can be, and each core's has its end.
+    pub(crate) fn audit(&self, ends: usize, possible: impl Fn(&NandOp) -> bool) -> Checked {
+        let waits = self.urgent.len() + self.queue.len();
+        let full = self.in_hand.len() == self.cores;
+        let none = waits == 0 && self.in_hand.is_empty();
+        ensure!(
+            (self.on || none) && (full || (waits == 0 && self.in_hand.len() < self.cores)),
+            "{waits} operations wait for {} of {} cores",
+            self.in_hand.len(),
+            self.cores
+        );
+        ensure!(ends == self.in_hand.len(), "{ends} operations leave");
+        ensure!(self.last.0 < LIFETIME, "the firmware is never done");
+        let mut all = self.urgent.iter().chain(&self.queue).chain(&self.in_hand);
+        match all.find(|op| !possible(op)) {
+            Some(op) => Err(format!("in the firmware: {op:?}")),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drive {
+    /// Sends an operation to its die, through a core where that takes time.
+    #[inline]
+    pub(crate) fn send_to_flash(&mut self, op: NandOp) {
+        if self.firmware.on {
+            self.firmware.wait(op);
+            self.prepare_next();
+        } else {
+            self.flash.push(op, self.now, &mut self.events);
+        }
+    }
+
+    /// Operations are on their way to the flash or under way in it.
+    #[inline]
+    pub(crate) fn flash_is_busy(&self) -> bool {
+        self.flash.is_busy() || self.firmware.is_busy()
+    }
+
+    fn prepare_next(&mut self) {
+        while let Some(op) = self.firmware.take() {
+            let time = self.firmware.time_of(&op);
+            let done = self.cores.take(self.now, time).max(self.firmware.last);
+            self.firmware.last = done;
+            self.firmware.in_hand.push_back(op);
+            self.events.push(done, Event::Prepared);
+        }
+    }
+
+    /// A core has prepared an operation.
+    #[cold]
+    pub(crate) fn prepared(&mut self) {
+        let Some(op) = self.firmware.in_hand.pop_front() else {
+            panic!("no operation was prepared\n{}", self.describe());
+        };
+        self.flash.push(op, self.now, &mut self.events);
+        self.prepare_next();
+    }
+}
