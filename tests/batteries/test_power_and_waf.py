@@ -86,7 +86,8 @@ def test_write_amplification_by_fill(tmp_path: Path) -> None:
     asked = {"size": "256MiB", "fills": "25+90", "settle_s": "0s"}
     run = run_on("bx500-240", "waf", asked, tmp_path / "waf")
     found = values(run)
-    assert 1.5 < found["waf[25%]"] < found["waf[90%]"] < 3
+    # What is folded beside the writes is in it, and the pages of the map that each of them changes.
+    assert 1.5 < found["waf[25%]"] < found["waf[90%]"] < 4
     before = run.step("waf/25/before")
     assert before is not None
     back = run.result(before.step)

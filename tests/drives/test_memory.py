@@ -55,8 +55,8 @@ def child(code: str, *words: str, limit: int | None = None) -> subprocess.Comple
         ("1",),
         ("1/2",),
         ("1", "ftl.mapping_unit=16 KiB"),
-        ("1", "map.residency=demand"),
-        ("1/4", "compression.best_ratio=2"),
+        ("1", "map.residency=dram"),
+        ("1/4", "compression.best_ratio=2", "map.residency=dram"),
     ],
 )
 def test_what_is_said_is_what_is_taken(words: tuple[str, ...]) -> None:
@@ -76,7 +76,7 @@ def test_a_drive_that_does_not_fit_is_refused_with_the_scale_that_does(
         with pytest.raises(FlashtwinError) as found:
             make(spec)
         assert found.value.exit_code == 3
-        assert "takes 511 MB of memory to simulate, and 170 MB are available" in str(found)
+        assert "takes 513 MB of memory to simulate, and 171 MB are available" in str(found)
         assert found.value.hint is not None
         scale = found.value.hint.split()[1]
         assert load("bx500-240", scale=scale).memory_bytes <= there

@@ -258,7 +258,7 @@ fn provenance_is_checked() {
         &[(
             None,
             "origin",
-            "missing, and 51 values do not name their own",
+            "missing, and 52 values do not name their own",
             "or in each value",
         )],
     );

@@ -3,11 +3,25 @@
 use crate::common::{BASE, check, load_with};
 
 fn with(section: &str) -> String {
-    BASE.replacen(
-        "[slc_cache]",
-        &format!("[map]\n{section}\n\n[slc_cache]"),
-        1,
-    )
+    BASE.replacen("residency = \"dram\"", section, 1)
+}
+
+/// A drive without DRAM reads half of its map from flash: nothing may decide that in silence.
+#[test]
+fn a_spec_says_whether_its_controller_has_dram() {
+    check(
+        &BASE.replacen("[map]\nresidency = \"dram\"\n", "", 1),
+        &[(None, "map", "missing section", "[map] with residency")],
+    );
+    check(
+        &with("entry = 4"),
+        &[(
+            Some("[map]"),
+            "map.residency",
+            "missing",
+            "write `residency = \"demand\"`",
+        )],
+    );
 }
 
 #[test]

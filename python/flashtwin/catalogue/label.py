@@ -136,7 +136,7 @@ def spec_text(label: Label) -> str:
         generation = int(label.interface.removeprefix("pcie"))
         values.set("link", "pcie_generation", generation, *THE_LABEL)
     values.usual(priors["interface"][label.interface])
-    values.usual(priors["dram"].get(label.dram, {}))
+    values.usual(priors["dram"][label.dram])
     capacity = label.capacity_bytes // 512 * 512
     values.set("drive", "capacity", _size(capacity), *THE_LABEL)
     flash = _flash(label, values, parse_size(priors["dies"][label.cell]))

@@ -1,13 +1,15 @@
 //! `--scale 1/16`: a smaller drive with the same dies, planes and ratios.
 //!
 //! What is divided: wordlines a block first, then blocks a plane, and with them every size that is
-//! a share of the flash (the keys marked `scaled`). The erase time is divided with the wordlines,
+//! a share of the flash (the keys marked `scaled`; the SRAM for the map stays at the least that a
+//! drive has to have). The erase time is divided with the wordlines,
 //! or erasing would cost more a byte than in the drive itself. What stays: dies, planes, pages, all
 //! other timings, rates, buffers, and everything counted in superblocks. Garbage collection on a
 //! few dozen superblocks is another drive, so blocks are never divided below [`SUPERBLOCKS`] and
 //! wordlines never below [`WORDLINES`] or what the write buffer asks for; a scale that cannot be
 //! had is refused with those that can.
 
+use super::check::map::PAGES_MIN;
 use super::document::MOST_SOURCE;
 use super::error::{Fault, Place, SpecError};
 use super::keys::KEYS;
@@ -112,10 +114,35 @@ pub(super) fn apply(text: &str, values: &mut Values) -> Result<(), SpecError> {
     for key in KEYS.iter().filter(|key| key.name.ends_with(".tbers")) {
         divide(values, key.name, wordlines);
     }
+    let given: Vec<Option<u64>> = MAP_SIZES.iter().map(|key| values.number(key)).collect();
     for key in KEYS.iter().filter(|key| key.scaled) {
         divide(values, key.name, divisor);
     }
+    let pages = values.number("ftl.mapping_unit").unwrap_or(0) * PAGES_MIN;
+    for (key, given) in MAP_SIZES.into_iter().zip(given) {
+        raise(values, key, pages.min(given.unwrap_or(0)));
+    }
     Ok(())
+}
+
+/// Sizes that hold pages of the map.
+const MAP_SIZES: [&str; 2] = ["map.cache", "map.hmb"];
+
+/// Makes a value that was divided as large as it has to be.
+fn raise(values: &mut Values, name: &str, least: u64) {
+    let Some(mut entry) = values.entry(name).cloned() else {
+        return;
+    };
+    if let Datum::Quantity(size, dimension) = entry.datum
+        && size < least
+    {
+        entry.datum = Datum::Quantity(least, dimension);
+        entry.source = format!("{}, {PAGES_MIN} pages at least (--scale)", entry.source);
+        values.put(
+            super::keys::position(name).expect("a key of the table"),
+            entry,
+        );
+    }
 }
 
 fn refused(divisor: u64, limits: &Limits) -> Fault {

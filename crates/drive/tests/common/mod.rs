@@ -46,6 +46,9 @@ endurance = 1500
 mapping_unit = "4 KiB"
 system = "500 MB"
 
+[map]
+residency = "dram"
+
 [slc_cache]
 mode = "dynamic"
 size = "4 GB"

@@ -63,6 +63,9 @@ endurance = 100000
 mapping_unit = "4 KiB"
 system = 0
 
+[map]
+residency = "dram"
+
 [slc_cache]
 mode = "none"
 size = 0
@@ -127,6 +130,9 @@ endurance = 1500
 [ftl]
 mapping_unit = "4 KiB"
 system = "100 MB"
+
+[map]
+residency = "dram"
 
 [slc_cache]
 mode = "dynamic"

@@ -8,7 +8,7 @@ use super::Findings;
 use super::flash::Flash;
 
 /// Fewer pages than commands that are under way would turn each other out.
-const PAGES_MIN: u64 = 16;
+pub(in crate::spec) const PAGES_MIN: u64 = 16;
 /// Changes that the journal holds at least: a few granules' worth, so that movers get on.
 const CHANGES_MIN: u64 = 512;
 /// Granules of a superblock of the pool: collection frees less than nothing with fewer.

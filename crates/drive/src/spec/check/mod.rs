@@ -7,7 +7,7 @@ mod firmware;
 mod flash;
 mod gc;
 pub(super) mod link;
-mod map;
+pub(super) mod map;
 mod power;
 mod tier;
 mod wear;

@@ -9,9 +9,9 @@ pub(super) const KEYS: &[Key] = &[
         Kind::Word(&["dram", "demand", "hmb"]),
         "\"demand\"",
         "The whole map in the drive's DRAM; or on flash, read page by page into the controller's \
-         SRAM (drives without DRAM); or that with a second level in the host's memory (HMB).",
-    )
-    .or("\"dram\""),
+         SRAM (drives without DRAM); or that with a second level in the host's memory (HMB). Every \
+         spec says which: a drive without DRAM is another drive.",
+    ),
     policy(
         "map.cache",
         quantity(Size),
