@@ -17,8 +17,7 @@ from flashtwin.model.target import Watch
 from flashtwin.runner.target import Target, Variant
 from flashtwin.runs import frames
 from flashtwin.study.validation import validate as measuring
-from flashtwin.study.validation.metrics import FILL
-from flashtwin.study.validation.validate import Need, Validation, fill_waf, measure, validate
+from flashtwin.study.validation.validate import Need, Validation, amplification, measure, validate
 
 ON = Law()
 OFF = Law(
@@ -102,10 +101,11 @@ def test_a_plan_that_two_rows_need_runs_once() -> None:
         heard.append((drive, plan))
         return Silent()
 
-    need = Need(drive="bx500-240", plan=FILL)
+    need = Need(drive="bx500-240", plan="fill")
+    steps = ("fill/1m-q1/pass-1", "fill/1m-q1/pass-2")
     measured = measure([need, need], observer_for=observer_for)
-    assert heard == [("bx500-240", FILL)]
-    assert measured["bx500-240"].fill_waf["1m-q1"] == pytest.approx(2.0, rel=0.01)
+    assert heard == [("bx500-240", "fill")]
+    assert measured["bx500-240"].waf["fill", steps] == pytest.approx(2.0, rel=0.01)
 
 
 def test_a_drive_that_nobody_wrote_about_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,9 +153,9 @@ class Counted:
 def test_amplification_counts_from_before_the_first_pass(before: Any, expected: float) -> None:
     passes = [("fill/x/pass-1", 300, 500), ("rest", 300, 600), ("fill/x/pass-2", 600, 900)]
     run: Any = Counted(*before, *passes)
-    assert fill_waf(run, "x") == pytest.approx(expected)
+    assert amplification(run, "fill/x/pass-1", "fill/x/pass-2") == pytest.approx(expected)
 
 
 def test_no_second_pass_no_amplification() -> None:
     run: Any = Counted(("fill/x/pass-1", 300, 500))
-    assert fill_waf(run, "x") is None
+    assert amplification(run, "fill/x/pass-1", "fill/x/pass-2") is None

@@ -1,23 +1,19 @@
-"""The registry: rows spelled as published, and values taken from the right findings."""
+"""The measures: rows spelled as published, and values taken from the right findings."""
 
 from __future__ import annotations
+
+import tomllib
 
 import pytest
 
 from flashtwin.batteries.base import registry
 from flashtwin.catalogue.facts import Fact, facts_for, published
 from flashtwin.study.validation.metrics import (
-    EMPTY,
-    FILL,
-    HALF,
-    LONG,
-    PLANS,
-    POWER,
-    REGISTRY,
-    STRAIGHT,
-    WAF,
+    MEASURES,
     Measured,
     measure_of,
+    measures,
+    plans,
 )
 
 BOTH = ("bx500-240", "bx500-240-nocache")
@@ -34,13 +30,23 @@ def drive(
     half: dict[str, float | None] | None = None,
     waf: dict[str, float | None] | None = None,
 ) -> Measured:
-    findings = {FILL: fill or {}, EMPTY: empty or {}, HALF: half or {}}
-    return Measured(findings=findings, fill_waf=waf or {})
+    findings = {
+        "fill": fill or {},
+        "crystaldiskmark": empty or {},
+        "crystaldiskmark, half full": half or {},
+    }
+    passes = {name: (f"fill/{name}/pass-1", f"fill/{name}/pass-2") for name in waf or {}}
+    return Measured(
+        findings=findings,
+        waf={("fill", passes[name]): value for name, value in (waf or {}).items()},
+    )
 
 
 def test_every_entry_names_a_published_row() -> None:
     names = {(fact.test, fact.metric) for fact in published()}
-    assert set(REGISTRY) <= names
+    assert set(measures()) <= names
+    written = tomllib.loads(MEASURES.read_text())["measure"]
+    assert len(written) == len(measures()), "a row has two entries"
 
 
 def test_all_rows_of_both_drives_whose_battery_exists_are_listed() -> None:
@@ -51,10 +57,12 @@ def test_all_rows_of_both_drives_whose_battery_exists_are_listed() -> None:
 
 
 def test_plans_are_batteries_with_parameters_that_exist() -> None:
-    for name, parameters in PLANS.values():
-        registry.request(name, parameters)
-    for measure in REGISTRY.values():
-        assert set(measure.plans) <= set(PLANS)
+    for plan in plans().values():
+        registry.request(plan.battery, plan.parameters)
+    for measure in measures().values():
+        assert set(measure.plans) <= set(plans())
+        for cell in (*measure.cells, *measure.also):
+            assert (cell.finding is None) is (cell.written is not None)
 
 
 def test_a_fill_row_counts_one_pattern_and_shows_the_other() -> None:
@@ -63,7 +71,7 @@ def test_a_fill_row_counts_one_pattern_and_shows_the_other() -> None:
         "fill.cache_size[1m-q1]": 23.9,
     }
     fact = one("fill, sequential, empty drive", "cache size")
-    found = REGISTRY[fact.test, fact.metric].find((drive(values),))
+    found = measures()[fact.test, fact.metric].find((drive(values),))
     assert found.cells == {"": 24.1}
     assert found.also == {"1m-q1": 23.9}
 
@@ -82,22 +90,22 @@ def test_a_fill_row_counts_one_pattern_and_shows_the_other() -> None:
     ],
 )
 def test_each_fill_metric_has_its_finding(metric: str, finding: str) -> None:
-    measure = REGISTRY["fill, sequential, empty drive", metric]
+    measure = measures()["fill, sequential, empty drive", metric]
     found = measure.find((drive({f"fill.{finding}[128k-q32]": 7.0}),))
     assert found.cells == {"": 7.0}
 
 
 def test_a_finding_without_a_value_is_no_value() -> None:
     fact = one("fill, sequential, empty drive", "where folding begins")
-    assert REGISTRY[fact.test, fact.metric].find((drive(),)).cells == {"": None}
+    assert measures()[fact.test, fact.metric].find((drive(),)).cells == {"": None}
 
 
 def test_a_ratio_is_second_over_first() -> None:
     on = drive({"fill.duration[128k-q32]": 2000.0}, waf={"128k-q32": 2.0, "1m-q1": 2.0})
     off = drive({"fill.duration[128k-q32]": 1740.0}, waf={"128k-q32": 1.4, "1m-q1": 1.5})
     time, waf = one("fill"), one("write amplification")
-    assert REGISTRY[time.test, time.metric].find((on, off)).cells == {"": pytest.approx(0.87)}
-    found = REGISTRY[waf.test, waf.metric].find((on, off))
+    assert measures()[time.test, time.metric].find((on, off)).cells == {"": pytest.approx(0.87)}
+    found = measures()[waf.test, waf.metric].find((on, off))
     assert found.cells == {"": pytest.approx(0.7)}
     assert found.also == {"1m-q1": pytest.approx(0.75)}
 
@@ -107,7 +115,7 @@ def test_ten_times_slower_is_asked_of_latency_and_of_speed() -> None:
     on = drive(empty={name: 80.0, latency: 48.0}, half={latency: 50.0})
     off = drive(empty={name: 8.0, latency: 460.8}, half={latency: 450.0})
     fact = one("CrystalDiskMark RND4K Q1T1 write")
-    found = REGISTRY[fact.test, fact.metric].find((on, off))
+    found = measures()[fact.test, fact.metric].find((on, off))
     assert found.cells == {
         "latency off/on": pytest.approx(9.6),
         "speed on/off": pytest.approx(10.0),
@@ -120,7 +128,7 @@ def test_equal_reads_judge_two_cells_and_show_the_inferred_ones() -> None:
     on = drive(empty={f"crystaldiskmark.read[RND4K-Q1T{n}]": 10.0 * n for n in threads})
     off = drive(empty={f"crystaldiskmark.read[RND4K-Q1T{n}]": 10.0 * n + n / 10 for n in threads})
     fact = one("CrystalDiskMark RND4K read, Q1T1 and Q1T4")
-    found = REGISTRY[fact.test, fact.metric].find((on, off))
+    found = measures()[fact.test, fact.metric].find((on, off))
     assert set(found.cells) == {"Q1T1", "Q1T4"}
     assert {"Q1T2", "Q1T8", "Q1T16"} <= set(found.also)
     assert found.cells["Q1T1"] == pytest.approx(1.01)
@@ -131,14 +139,14 @@ def test_power_while_writing_is_asked_of_the_mean_and_of_the_most_and_of_a_long_
     on, off = (
         Measured(
             findings={
-                POWER: {"power.write": watts, "power.write.most": watts + 0.1},
-                LONG: {"power.write": 2 * watts, "power.write.most": 3 * watts},
+                "power": {"power.write": watts, "power.write.most": watts + 0.1},
+                "power, a long write": {"power.write": 2 * watts, "power.write.most": 3 * watts},
             },
-            fill_waf={},
+            waf={},
         )
         for watts in (0.9, 0.8)
     )
-    found = REGISTRY[fact.test, fact.metric].find((on, off))
+    found = measures()[fact.test, fact.metric].find((on, off))
     assert found.cells == {
         "mean, 24 GB": pytest.approx(8 / 9),
         "most, 24 GB": pytest.approx(0.9),
@@ -151,12 +159,12 @@ def test_the_rise_of_write_amplification_is_of_the_first_drive() -> None:
     fact = one("write amplification against fill")
     on = Measured(
         findings={
-            WAF: {"waf[25%]": 2.0, "waf[90%]": 2.5},
-            STRAIGHT: {"waf[25%]": 2.0, "waf[90%]": 3.0},
+            "waf": {"waf[25%]": 2.0, "waf[90%]": 2.5},
+            "waf, straight after the fill": {"waf[25%]": 2.0, "waf[90%]": 3.0},
         },
-        fill_waf={},
+        waf={},
     )
-    found = REGISTRY[fact.test, fact.metric].find((on, drive()))
+    found = measures()[fact.test, fact.metric].find((on, drive()))
     assert (found.cells, found.also) == (
         {"": 1.25},
         {"straight after the fill": 1.5},
@@ -167,4 +175,4 @@ def test_nothing_over_nothing_is_no_ratio() -> None:
     fact = one("CrystalDiskMark SEQ1M Q8T1 write")
     on = drive(empty={"crystaldiskmark.write[SEQ1M-Q8T1]": 0.0})
     off = drive(empty={"crystaldiskmark.write[SEQ1M-Q8T1]": 100.0})
-    assert REGISTRY[fact.test, fact.metric].find((on, off)).cells == {"": None}
+    assert measures()[fact.test, fact.metric].find((on, off)).cells == {"": None}

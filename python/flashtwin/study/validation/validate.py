@@ -2,8 +2,9 @@
 
 Each battery that a published row needs runs on a fresh twin, in a process of its own, made as
 `flashtwin test` makes it. The run directories are scratch; what stays of them is findings by id
-and, of fills, the write amplification. Invariant: a row is listed if and only if its battery exists
-(`metrics.REGISTRY`) and all of its drives are chosen; every listed row gets a verdict.
+and write amplification between steps. Invariant: a row is listed if and only
+if `measures.toml` has an entry for it and all of its drives are chosen; every listed row gets a
+verdict.
 """
 
 from __future__ import annotations
@@ -22,7 +23,13 @@ from flashtwin.runner.events import Observer, Silent
 from flashtwin.runner.target import Variant, twin_target
 from flashtwin.runs.frames import HOST_BYTES, programmed_bytes
 from flashtwin.runs.rundir import Run
-from flashtwin.study.validation.metrics import PATTERNS, PLANS, Measure, Measured, measure_of
+from flashtwin.study.validation.metrics import (
+    Measure,
+    Measured,
+    measure_of,
+    plans,
+    written_of,
+)
 from flashtwin.study.validation.rows import Row, count, judge, missed, outlived
 
 ObserverFor = Callable[[str, str], Observer]
@@ -30,7 +37,7 @@ ObserverFor = Callable[[str, str], Observer]
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """A plan (see `metrics.PLANS`) that a drive has to run."""
+    """A plan of `measures.toml` that a drive has to run."""
 
     drive: str
     plan: str
@@ -48,11 +55,11 @@ def measure(
     with Scratch("validation") as scratch:
         tasks = []
         for number, need in enumerate(wanted):
-            name, parameters = PLANS[need.plan]
+            plan = plans()[need.plan]
             tasks.append(
                 Task(
                     target=twin_target(Variant(drive=need.drive, sets=tuple(sets), seed=seed)),
-                    batteries=[(name, parameters)],
+                    batteries=[(plan.battery, plan.parameters)],
                     place=scratch.path / str(number),
                     observer=observer_for(need.drive, need.plan) if observer_for else Silent(),
                 )
@@ -66,27 +73,26 @@ def measure(
 
 def _by_drive(done: Iterable[tuple[Need, Run]]) -> dict[str, Measured]:
     findings: dict[str, dict[str, Mapping[str, float | None]]] = {}
-    waf: dict[str, dict[str, float | None]] = {}
+    waf: dict[str, dict[tuple[str, tuple[str, str]], float | None]] = {}
     for need, run in done:
         values = {finding.id: finding.number for finding in run.findings}
         findings.setdefault(need.drive, {})[need.plan] = values
-        if need.plan == "fill":
-            waf[need.drive] = {pattern: fill_waf(run, pattern) for pattern in PATTERNS}
+        for steps in written_of(need.plan):
+            waf.setdefault(need.drive, {})[need.plan, steps] = amplification(run, *steps)
     return {
-        drive: Measured(findings=by_plan, fill_waf=waf.get(drive, {}))
+        drive: Measured(findings=by_plan, waf=waf.get(drive, {}))
         for drive, by_plan in findings.items()
     }
 
 
-def fill_waf(run: Run, pattern: str) -> float | None:
-    """Bytes programmed over bytes from the host, from before a pattern's first pass to after its
-    second: the rest between the two is part of it."""
-    first = run.step(f"fill/{pattern}/pass-1")
-    second = run.step(f"fill/{pattern}/pass-2")
-    if first is None or second is None:
+def amplification(run: Run, first_label: str, last_label: str) -> float | None:
+    """Bytes programmed over bytes from the host, from before one step to after another: what lies
+    between the two is part of it."""
+    first, last = run.step(first_label), run.step(last_label)
+    if first is None or last is None:
         return None
     before = _counters(run, range(first.step - 1, -1, -1))
-    after = _counters(run, [second.step])
+    after = _counters(run, [last.step])
     host = after.host - before.host
     return (after.programmed - before.programmed) / host if host > 0 else None
 
