@@ -137,14 +137,14 @@ impl<T: State> State for Vec<T> {
 ///   while no command is outstanding.
 #[macro_export]
 macro_rules! state {
-    ($type:ident {
+    ($type:ident $(<$param:ident: $bound:path>)? {
         $(kept: $($kept:ident),+;)?
         $(sized: $($sized:ident),+;)?
         $(table: $($table:ident),+;)?
         $(part: $($part:ident),+;)?
         $(built: $($built:ident),+;)?
     }) => {
-        impl $crate::state::State for $type {
+        impl$(<$param: $bound>)? $crate::state::State for $type$(<$param>)? {
             fn visit<V: $crate::state::Visitor>(
                 &mut self,
                 visitor: &mut V,
@@ -156,6 +156,7 @@ macro_rules! state {
                     $($($part,)+)?
                     $($($built: _,)+)?
                 } = self;
+                let _ = &visitor;
                 $($(visitor.kept(concat!(stringify!($type), ".", stringify!($kept)), $kept)?;)+)?
                 $($(visitor.sized(concat!(stringify!($type), ".", stringify!($sized)), $sized)?;)+)?
                 $($(visitor.table(concat!(stringify!($type), ".", stringify!($table)), $table)?;)+)?

@@ -4,7 +4,7 @@
 //! Both timers are lazy: one event is pending at most, and when it comes too early it is set anew.
 
 use flashtwin_base::Nanos;
-use flashtwin_ftl::{Load, Policy};
+use flashtwin_ftl::{Load, Policies, Policy};
 
 use crate::engine::Drive;
 use crate::event::Event;
@@ -87,7 +87,7 @@ impl Background {
     }
 }
 
-impl Drive {
+impl<P: Policies> Drive<P> {
     /// The last outstanding command has been answered.
     #[inline(never)]
     pub(crate) fn fell_idle(&mut self) {

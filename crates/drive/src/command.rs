@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 use flashtwin_base::ring::Ring;
 use flashtwin_base::{Completion, Nanos, Op, Request, Status};
-use flashtwin_ftl::Route;
+use flashtwin_ftl::{Policies, Route};
 
 use crate::engine::Drive;
 use crate::event::Event;
@@ -233,7 +233,7 @@ impl Commands {
     }
 }
 
-impl Drive {
+impl<P: Policies> Drive<P> {
     /// The firmware has understood a command.
     #[inline(always)]
     pub(crate) fn begin_command(&mut self, slot: u32) {

@@ -6,7 +6,7 @@
 
 use flashtwin_base::queue::EventQueue;
 use flashtwin_base::{Completion, Device, Nanos, Op, Request};
-use flashtwin_ftl::{Counters, Ftl, NandOp, Placement, Token};
+use flashtwin_ftl::{BuiltIn, Chosen, Counters, Ftl, NandOp, Placement, Policies, Token};
 
 use crate::background::Background;
 use crate::command::{Commands, SECTOR_BYTES};
@@ -32,12 +32,12 @@ use crate::xray::{Inside, Xray};
 pub(crate) const READ_AHEAD: u32 = 1 << 31;
 
 /// A simulated drive.
-pub struct Drive {
+pub struct Drive<P: Policies = BuiltIn> {
     pub(crate) capacity_bytes: u64,
     pub(crate) controller: Controller,
     pub(crate) link: HostLink,
     pub(crate) path: Path,
-    pub(crate) ftl: Ftl,
+    pub(crate) ftl: Ftl<P>,
     pub(crate) firmware: Firmware,
     pub(crate) flash: Flash,
     pub(crate) errors: BitErrors,
@@ -65,7 +65,7 @@ pub struct Drive {
     pub(crate) supply: Supply,
 }
 
-flashtwin_base::state! { Drive {
+flashtwin_base::state! { Drive<P: Policies> {
     kept: events, now, runs, engine_free, totals, supply;
     part: link, path, ftl, firmware, flash, errors, rebuilds, commands, lookups, background,
         read_ahead, cores, power, thermal;
@@ -76,14 +76,24 @@ impl Drive {
     /// A drive as it leaves the factory; `seed` decides what is left to chance in it.
     #[must_use]
     pub fn new(config: &Config, seed: u64) -> Drive {
+        let order = config.policy.gc.victim;
+        Drive::with_policies(config, seed, Chosen { order })
+    }
+}
+
+impl<P: Policies> Drive<P> {
+    /// The same with policies of the caller's own in place of those that the config names.
+    #[must_use]
+    pub fn with_policies(config: &Config, seed: u64, policies: P) -> Drive<P> {
         let c = &config.controller;
         let policy = config.policy.clone();
-        let ftl = Ftl::new(
+        let ftl = Ftl::with_policies(
             &config.part,
             policy,
             config.capacity_bytes,
             c.buffer_bytes,
             seed,
+            policies,
         );
         let mut flash = Flash::new(&config.part, &ftl.layout, c);
         let ahead = ReadAhead::new(
@@ -135,7 +145,7 @@ impl Drive {
 
     /// The firmware, for inspection.
     #[must_use]
-    pub fn ftl(&self) -> &Ftl {
+    pub fn ftl(&self) -> &Ftl<P> {
         &self.ftl
     }
 
@@ -391,7 +401,7 @@ impl Drive {
     }
 }
 
-impl Device for Drive {
+impl<P: Policies> Device for Drive<P> {
     fn queue_depth(&self) -> u32 {
         self.link.queue_depth()
     }

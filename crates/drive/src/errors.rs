@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 use flashtwin_base::Nanos;
 use flashtwin_ftl::blocks::State;
 use flashtwin_ftl::layout::Mode;
-use flashtwin_ftl::{Ftl, NandOp, Token};
+use flashtwin_ftl::{Ftl, NandOp, Policies, Token};
 
 use crate::config::Errors;
 use crate::engine::Drive;
@@ -129,7 +129,7 @@ impl BitErrors {
     }
 
     /// Wrong bits a KiB of a superblock's average page now, at its wear.
-    fn bits(&self, ftl: &Ftl, superblock: u32, now: Nanos) -> f64 {
+    fn bits<P: Policies>(&self, ftl: &Ftl<P>, superblock: u32, now: Nanos) -> f64 {
         let data = self.data[superblock as usize];
         let age = Nanos(now.0.saturating_sub(data.since.0));
         let (wear, reads) = load_of(ftl, superblock, data.reads);
@@ -156,7 +156,13 @@ impl BitErrors {
     /// When the data of a superblock reaches a share of the correctable bits, but not before
     /// `soonest` where it gets there without any reads; never where the share is 0 or the drive's
     /// life is over by then.
-    fn reaches(&self, ftl: &Ftl, superblock: u32, share: f64, soonest: Nanos) -> Nanos {
+    fn reaches<P: Policies>(
+        &self,
+        ftl: &Ftl<P>,
+        superblock: u32,
+        share: f64,
+        soonest: Nanos,
+    ) -> Nanos {
         let data = self.data[superblock as usize];
         if share == 0.0 || data.since == Nanos::NEVER {
             return Nanos::NEVER;
@@ -182,7 +188,7 @@ impl BitErrors {
 }
 
 /// The wear of a superblock, this program counted, and the reads of each of its blocks.
-fn load_of(ftl: &Ftl, superblock: u32, reads: u64) -> (f64, f64) {
+fn load_of<P: Policies>(ftl: &Ftl<P>, superblock: u32, reads: u64) -> (f64, f64) {
     let (block, rated) = (&ftl.superblocks()[superblock as usize], ftl.rated());
     let this = rated.cycle_in(block.mode);
     let dies = f64::from(ftl.layout.group_dies);
@@ -197,7 +203,7 @@ fn difference(row: u32) -> f64 {
     ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
 }
 
-impl Drive {
+impl<P: Policies> Drive<P> {
     /// What bit errors have cost so far.
     #[must_use]
     pub fn error_counts(&self) -> ErrorCounts {

@@ -9,6 +9,7 @@
 //! `docs/concepts/durability.md` has the table.
 
 use flashtwin_base::{Completion, Device, Nanos};
+use flashtwin_ftl::Policies;
 use flashtwin_ftl::recover::Recovery;
 
 use crate::command::Commands;
@@ -48,7 +49,7 @@ impl Supply {
     }
 }
 
-impl Drive {
+impl<P: Policies> Drive<P> {
     /// Switches on what power cuts need: spare areas of the flash, 12 bytes a physical unit and 8
     /// a logical one, and the wait of erases for what replaced their data. Not under commands.
     pub fn enable_power_cuts(&mut self) {

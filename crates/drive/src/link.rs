@@ -7,6 +7,7 @@
 //! completion are the same for every command and occupy nothing: commands overlap in them.
 
 use flashtwin_base::Nanos;
+use flashtwin_ftl::Policies;
 
 use crate::config::{Link, LinkKind};
 use crate::engine::Drive;
@@ -132,7 +133,7 @@ impl Cores {
     }
 }
 
-impl Drive {
+impl<P: Policies> Drive<P> {
     /// When data that is wholly here at `arrives` has been through the compressing engine, which
     /// takes it as it comes.
     #[cold]

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 use flashtwin_base::{Nanos, Op};
 use flashtwin_ftl::layout::NONE;
-use flashtwin_ftl::{Ftl, LookUp};
+use flashtwin_ftl::{Ftl, LookUp, Policies};
 
 use crate::engine::Drive;
 use crate::event::Event;
@@ -87,7 +87,7 @@ impl Lookups {
     }
 }
 
-impl Drive {
+impl<P: Policies> Drive<P> {
     /// Whether the map entry of a unit is at hand for a command; where it is not, the command has
     /// been noted and goes on when it is. `end` is where the command ends.
     pub(crate) fn ask_map(&mut self, command: u32, lpn: u32, end: u32) -> bool {

@@ -6,12 +6,12 @@
 //! it does not replace. Compressed units are moved whole, for nothing tells where in them a byte
 //! is.
 
-use flashtwin_ftl::{NandOp, Planes};
+use flashtwin_ftl::{NandOp, Planes, Policies};
 
 use crate::command::{Command, SECTOR_BYTES};
 use crate::engine::Drive;
 
-impl Drive {
+impl<P: Policies> Drive<P> {
     /// The units that a command covers whole: the first, and how many. Of the drive's last unit
     /// the host has what the capacity says.
     pub(crate) fn whole_units(&self, command: &Command) -> (u32, u32) {

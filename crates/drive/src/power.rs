@@ -10,6 +10,7 @@
 //! a command waits for a state to be left.
 
 use flashtwin_base::Nanos;
+use flashtwin_ftl::Policies;
 use flashtwin_ftl::op::class;
 use flashtwin_nand::Part;
 use flashtwin_nand::energy::Work;
@@ -250,7 +251,7 @@ fn operations(draw: &PowerDraw, part: &Part, flash: &Flash, planes: u32) -> [u12
     })
 }
 
-impl Drive {
+impl<P: Policies> Drive<P> {
     /// A command has come while none was outstanding.
     #[inline]
     pub(crate) fn wake_for_command(&mut self) {

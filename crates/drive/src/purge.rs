@@ -6,13 +6,14 @@
 //! [`flashtwin_ftl::Ftl::forget`]).
 
 use flashtwin_base::{Device, Nanos};
+use flashtwin_ftl::Policies;
 use flashtwin_ftl::op::class;
 
 use crate::config::SecureErase;
 use crate::engine::Drive;
 use crate::power::Phase;
 
-impl Drive {
+impl<P: Policies> Drive<P> {
     /// Secure erase, of the kind that the spec says, after what is under way. The answer is the
     /// time it took.
     pub fn purge(&mut self) -> Nanos {

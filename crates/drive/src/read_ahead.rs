@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use flashtwin_ftl::Token;
+use flashtwin_ftl::{Policies, Token};
 
 use crate::engine::{Drive, READ_AHEAD};
 use crate::snapshot::{Checked, LIFETIME, ensure};
@@ -233,7 +233,7 @@ impl ReadAhead {
     }
 }
 
-impl Drive {
+impl<P: Policies> Drive<P> {
     /// Reads as far ahead of a stream as it may.
     pub(crate) fn fetch_ahead(&mut self, stream: usize) {
         let logical = self.ftl.logical_units();

@@ -7,7 +7,7 @@
 //! superblock is refreshed. One that cannot be read either leaves the data lost; the attempt costs
 //! the same.
 
-use flashtwin_ftl::{NandOp, Token};
+use flashtwin_ftl::{NandOp, Policies, Token};
 
 use crate::engine::Drive;
 use crate::snapshot::{Checked, ensure};
@@ -76,7 +76,7 @@ impl Rebuilds {
     }
 }
 
-impl Drive {
+impl<P: Policies> Drive<P> {
     /// The read of a row is going to fail: the rest of its stripe will be read, where there is one.
     /// The answer is whether that brings its data back.
     pub(crate) fn rebuild(&mut self, op: &mut NandOp, ppn: u32) -> bool {

@@ -8,6 +8,7 @@
 //! that the host gets a share of the link's rate. e^x comes from `libm`, so every machine agrees.
 
 use flashtwin_base::Nanos;
+use flashtwin_ftl::Policies;
 
 use crate::config::{Heat, Throttle};
 use crate::engine::Drive;
@@ -176,7 +177,7 @@ impl Thermal {
     }
 }
 
-impl Drive {
+impl<P: Policies> Drive<P> {
     /// Takes the ticks that are due at or before `to`.
     #[cold]
     pub(crate) fn heat_to(&mut self, to: Nanos) {

@@ -6,6 +6,7 @@
 //! before its queued form) waits until the drive holds no other command, takes its time, and what
 //! came meanwhile begins after it, in order. What it covers is gone from the map at its end.
 
+use flashtwin_ftl::Policies;
 use std::collections::VecDeque;
 
 use flashtwin_base::{Nanos, Status};
@@ -30,7 +31,7 @@ pub(crate) struct Alone {
     releasing: bool,
 }
 
-impl Drive {
+impl<P: Policies> Drive<P> {
     /// Firmware time of a TRIM beside that of any command.
     #[cold]
     pub(crate) fn trim_time(&self, sectors: u32) -> Nanos {

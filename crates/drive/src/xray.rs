@@ -1,7 +1,7 @@
 //! The X-ray: what happened inside, on the host's time axis. It explains and never feeds a finding.
 
 use flashtwin_base::{Nanos, memory};
-use flashtwin_ftl::Ftl;
+use flashtwin_ftl::{Ftl, Policies};
 use flashtwin_nand::energy::FJ_PER_UJ;
 
 use crate::errors::ErrorCounts;
@@ -61,8 +61,8 @@ pub const COLUMNS: [&str; WIDTH] = [
 ];
 
 /// What the X-ray looks at.
-pub(crate) struct Inside<'a> {
-    pub(crate) ftl: &'a Ftl,
+pub(crate) struct Inside<'a, P: Policies> {
+    pub(crate) ftl: &'a Ftl<P>,
     pub(crate) host_bytes: u64,
     pub(crate) flash: &'a Flash,
     pub(crate) errors: ErrorCounts,
@@ -100,7 +100,7 @@ struct Wear {
 }
 
 impl Wear {
-    fn look(&mut self, ftl: &Ftl) {
+    fn look<P: Policies>(&mut self, ftl: &Ftl<P>) {
         let c = ftl.counters();
         let erases = c.slc_erases + c.native_erases + c.tier_erases;
         let seen = Some((erases, ftl.grown_bad_blocks().into()));
@@ -156,7 +156,7 @@ impl Xray {
 
     /// Takes the samples that are due at or before `to`.
     #[cold]
-    pub(crate) fn sample(&mut self, to: Nanos, inside: &Inside<'_>) {
+    pub(crate) fn sample<P: Policies>(&mut self, to: Nanos, inside: &Inside<'_, P>) {
         while self.next <= to {
             self.take(self.next, inside);
             self.next += self.every;
@@ -179,7 +179,7 @@ impl Xray {
     }
 
     /// Takes a last, shorter interval's sample.
-    pub(crate) fn close(&mut self, now: Nanos, inside: &Inside<'_>) {
+    pub(crate) fn close<P: Policies>(&mut self, now: Nanos, inside: &Inside<'_, P>) {
         if self.every == Nanos::ZERO {
             return;
         }
@@ -190,7 +190,7 @@ impl Xray {
         self.next = Nanos::NEVER;
     }
 
-    fn take(&mut self, at: Nanos, inside: &Inside<'_>) {
+    fn take<P: Policies>(&mut self, at: Nanos, inside: &Inside<'_, P>) {
         let ftl = inside.ftl;
         let c = ftl.counters();
         let energy = inside.power.energy_fj(at, inside.flash);

@@ -8,6 +8,7 @@ use crate::blocks::Pool;
 use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
 use crate::op::NandOp;
+use crate::orders::Policies;
 use crate::packing::GRAINS;
 use crate::policy::Policy;
 use crate::write_buffer::{Flight, PARITY};
@@ -169,7 +170,7 @@ impl Stream {
     }
 }
 
-impl Ftl {
+impl<P: Policies> Ftl<P> {
     /// Places up to `count` units of consecutive LPNs; the answer is how many fitted into the
     /// superblock.
     #[inline]

@@ -9,6 +9,7 @@ use crate::counters::Counters;
 use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
 use crate::op::Token;
+use crate::orders::Policies;
 
 /// Counts and times of a drive's life stay below this, so that sums of them cannot overflow.
 pub(crate) const LIFETIME: u64 = 1 << 56;
@@ -119,7 +120,7 @@ impl Counters {
     }
 }
 
-impl Ftl {
+impl<P: Policies> Ftl<P> {
     /// Why this cannot be a state of this firmware with no host command outstanding. Costs a pass
     /// over all tables.
     ///

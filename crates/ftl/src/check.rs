@@ -6,6 +6,7 @@ use crate::allocate::MAP;
 use crate::blocks::{Pool, State};
 use crate::ftl::Ftl;
 use crate::layout::{Mode, NONE};
+use crate::orders::Policies;
 use crate::policy::CacheMode;
 
 /// What a check finds: nothing, or an invariant that does not hold.
@@ -44,7 +45,7 @@ macro_rules! ensure_ne {
 
 pub(crate) use {ensure, ensure_eq, ensure_ne};
 
-impl Ftl {
+impl<P: Policies> Ftl<P> {
     /// Panics with the state when an invariant does not hold. Costs a pass over all tables.
     pub fn check(&self) {
         if let Err(broken) = self.checked() {

@@ -18,8 +18,9 @@ use crate::ftl::Ftl;
 use crate::layout::{Mode, NONE};
 use crate::mover::{Work, between_passes};
 use crate::op::NandOp;
-use crate::policy::{Pace, Recycler, Victim};
-use crate::victims::POOLS;
+use crate::orders::{Policies, VictimOrder};
+use crate::policy::{Pace, Recycler};
+use crate::victims::{Candidates, POOLS};
 use crate::wear::Cause;
 
 /// Victims without anything to gain that a policy may choose one after another, before the emptiest
@@ -92,23 +93,23 @@ impl Collection {
     }
 
     /// Notes a victim and sets what its copies cost. A policy that takes the emptiest knows the
-    /// cost of each; where victims come as they come, the host pays the mean of the last eight or
+    /// cost of `each`; where victims come as they come, the host pays the mean of the last eight or
     /// so: one without anything to gain would ask for its whole price at once.
-    fn chosen(&mut self, policy: Victim, pool: usize, valid: u32, units: u32) {
+    fn chosen(&mut self, each: bool, pool: usize, valid: u32, units: u32) {
         let (valid, freed) = (u64::from(valid), u64::from(units - valid));
         let full = &mut self.full_in_turn[pool];
         *full = if freed == 0 { *full + 1 } else { 0 };
         let fade = |sum: u64| sum - sum / 8;
-        self.recent = match policy {
-            Victim::Greedy => (valid, freed),
-            _ => (fade(self.recent.0) + valid, fade(self.recent.1) + freed),
+        self.recent = match each {
+            true => (valid, freed),
+            false => (fade(self.recent.0) + valid, fade(self.recent.1) + freed),
         };
         let (valid, freed) = self.recent;
         self.cost_milli = valid as i64 * 1000 / (freed as i64).max(1);
     }
 }
 
-impl Ftl {
+impl<P: Policies> Ftl<P> {
     /// Units to copy for each host unit, in thousandths.
     #[inline]
     pub(crate) fn collect_pace_milli(&self) -> i64 {
@@ -294,8 +295,8 @@ impl Ftl {
         let units = self.units_in(victim);
         self.collect.cause = Cause::Space;
         let pool = self.victims.pool_of(victim);
-        self.collection
-            .chosen(self.policy.gc.victim, pool, valid, units);
+        let each = self.policies.order().takes_emptiest();
+        self.collection.chosen(each, pool, valid, units);
         self.counters.gc_victims += 1;
         self.start_source(Work::Collect, victim);
         true
@@ -354,18 +355,21 @@ impl Ftl {
         let (all, units) = (&self.blocks.all, self.layout.whole_units(Mode::Native));
         let valid = |superblock: u32| all[superblock as usize].valid;
         let emptiest = self.victims.emptiest(pool, all)?;
-        let chosen = match self.policy.gc.victim {
-            Victim::Greedy => Some(emptiest),
-            _ if self.collection.full_in_turn[pool] >= FULL_IN_TURN => Some(emptiest),
-            Victim::CostBenefit => {
-                let now = self.counters.host_units;
-                self.victims.worthiest(pool, units, now, all)
-            }
-            Victim::Fifo => self.victims.oldest(pool, all),
-            Victim::Choices(d) => self.victims.best_of(pool, d, all, &mut self.chance),
-            Victim::Random => self.victims.any(pool, all, &mut self.chance),
+        let chosen = if self.collection.full_in_turn[pool] >= FULL_IN_TURN {
+            emptiest
+        } else {
+            let mut among = Candidates {
+                victims: &mut self.victims,
+                pool,
+                all,
+                emptiest,
+                units,
+                now: self.counters.host_units,
+            };
+            let order = self.policies.order();
+            let chosen = order.choose(&mut among, &mut self.chance);
+            chosen.unwrap_or(emptiest)
         };
-        let chosen = chosen.unwrap_or(emptiest);
         let oldest_cached = self
             .blocks
             .cache

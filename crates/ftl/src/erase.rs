@@ -7,8 +7,9 @@ use crate::ftl::Ftl;
 use crate::layout::Mode;
 use crate::mover::Work;
 use crate::op::{NandOp, Token, class};
+use crate::orders::Policies;
 
-impl Ftl {
+impl<P: Policies> Ftl<P> {
     /// A program has ended, well or not.
     #[inline]
     pub(crate) fn granule_programmed(&mut self, place: u32, ops: &mut Vec<NandOp>) {

@@ -20,6 +20,7 @@ use crate::ftl::Ftl;
 use crate::layout::{Mode, NONE};
 use crate::mover::Work;
 use crate::op::{NandOp, Token, class};
+use crate::orders::Policies;
 use crate::policy::{CacheMode, FoldPath, WhenFull};
 use crate::write_buffer::Flight;
 
@@ -27,7 +28,7 @@ use crate::write_buffer::Flight;
 /// overwritten finds a steady rate and not bursts between folds.
 const NEAR_SUPERBLOCKS: u32 = 2;
 
-impl Ftl {
+impl<P: Policies> Ftl<P> {
     /// Adds what host data costs in folding and collection to the debts.
     #[inline]
     pub(crate) fn owe(&mut self, units: u32) {

@@ -9,12 +9,13 @@
 use crate::blocks::{Pool, State};
 use crate::ftl::Ftl;
 use crate::op::NandOp;
+use crate::orders::Policies;
 
 /// Superblocks kept erased, or in erase, beyond those at which collection ends: one for each stream
 /// that the host may open.
 const AHEAD: u32 = 2;
 
-impl Ftl {
+impl<P: Policies> Ftl<P> {
     /// Forgets all data. Only with nothing in flight; wear and counters stay.
     pub fn forget(&mut self) {
         self.forget_passes();

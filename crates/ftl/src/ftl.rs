@@ -15,6 +15,7 @@ use crate::map::Map;
 use crate::map_cache::MapCache;
 use crate::mover::{Mover, Work};
 use crate::op::{NandOp, Token, class};
+use crate::orders::{BuiltIn, Chosen, Policies};
 use crate::packing::Packing;
 use crate::passes::Passes;
 use crate::policy::{CacheMode, Policy};
@@ -51,10 +52,12 @@ pub enum Load {
 const CHANCE: u64 = 0x4654_4c00;
 
 /// The firmware of one drive.
-pub struct Ftl {
+pub struct Ftl<P: Policies = BuiltIn> {
     /// Address arithmetic.
     pub layout: Layout,
     pub(crate) policy: Policy,
+    /// What the program that built the drive may have brought itself.
+    pub(crate) policies: P,
     pub(crate) map: Map,
     /// What is in RAM of a map that is not all there.
     pub(crate) paged: Option<Box<MapCache>>,
@@ -92,10 +95,11 @@ pub struct Ftl {
     pub(crate) spare: Option<Box<Spare>>,
 }
 
-flashtwin_base::state! { Ftl {
+flashtwin_base::state! { Ftl<P: Policies> {
     kept: counters, sequence, starved, parity_forgone, chance, recovering;
     part: map, paged, blocks, victims, streams, lanes, passes, buffer, cache, fold, collect,
-        wear, collect_map, packing, health, journal, collection, heat, spare;
+        wear, collect_map, packing, health, journal, collection, heat, spare,
+        policies;
     built: layout, policy, host_units, scratch, pumps_collection_only;
 } }
 
@@ -117,6 +121,23 @@ impl Ftl {
         buffer_bytes: u64,
         seed: u64,
     ) -> Ftl {
+        let order = policy.gc.victim;
+        let policies = Chosen { order };
+        Ftl::with_policies(part, policy, capacity_bytes, buffer_bytes, seed, policies)
+    }
+}
+
+impl<P: Policies> Ftl<P> {
+    /// The same with policies of the caller's own in place of those that `policy` names.
+    #[must_use]
+    pub fn with_policies(
+        part: &Part,
+        policy: Policy,
+        capacity_bytes: u64,
+        buffer_bytes: u64,
+        seed: u64,
+        policies: P,
+    ) -> Ftl<P> {
         let layout = Layout::new(part, &policy);
         let mut cache = Cache::new(&policy, &layout);
         let (health, born) = Health::new(part, &policy, &layout, seed);
@@ -173,6 +194,7 @@ impl Ftl {
             cache,
             layout,
             policy,
+            policies,
         };
         if born.iter().any(|&b| b != Born::Good) {
             ftl.look_for_end();

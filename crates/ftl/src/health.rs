@@ -36,6 +36,7 @@ use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
 use crate::mover::{Mover, Work};
 use crate::op::{NandOp, Token};
+use crate::orders::Policies;
 use crate::policy::{CacheMode, Failures, Policy, ReadOnlyAt, Wear, WhenFull, Worn};
 use crate::slc_cache::Route;
 use crate::wear::Cause;
@@ -188,7 +189,7 @@ impl Health {
     }
 }
 
-impl Ftl {
+impl<P: Policies> Ftl<P> {
     /// The drive has come to its end: it can be read, and takes no more data.
     #[inline]
     #[must_use]

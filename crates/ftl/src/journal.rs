@@ -14,6 +14,7 @@
 use crate::ftl::Ftl;
 use crate::layout::Mode;
 use crate::op::{NandOp, Token, class};
+use crate::orders::Policies;
 use crate::policy::Durability;
 
 /// Bytes of a journal entry: first unit, how many, version stamp.
@@ -113,7 +114,7 @@ impl Journal {
     }
 }
 
-impl Ftl {
+impl<P: Policies> Ftl<P> {
     /// Programs the next row of the system area.
     fn write_system_row(&mut self, token: Token, ops: &mut Vec<NandOp>) {
         let dies = u64::from(self.layout.dies);

@@ -19,6 +19,7 @@ use crate::check::{Checked, ensure, ensure_eq};
 use crate::ftl::Ftl;
 use crate::layout::{Layout, NONE};
 use crate::op::NandOp;
+use crate::orders::Policies;
 
 /// A lane whose turn it is not.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
@@ -88,7 +89,7 @@ impl Lanes {
     }
 }
 
-impl Ftl {
+impl<P: Policies> Ftl<P> {
     /// The group of a stream's lane has a free superblock for it.
     pub(crate) fn lane_has_free(&self, stream: usize) -> bool {
         let group = self.streams[stream].lane;

@@ -20,6 +20,7 @@ use crate::layout::{Layout, Mode, NONE};
 use crate::map_cache::{Checkpoint, MapCache};
 use crate::mover::Work;
 use crate::op::{NandOp, Planes, Token};
+use crate::orders::Policies;
 use crate::policy::MapPolicy;
 
 /// Granules a die that the map may have in programming.
@@ -71,7 +72,7 @@ pub enum LookUp {
     Full,
 }
 
-impl Ftl {
+impl<P: Policies> Ftl<P> {
     /// Whether parts of the map have to be read before commands can go on.
     #[inline]
     #[must_use]

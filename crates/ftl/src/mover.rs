@@ -16,6 +16,7 @@ use crate::check::{Checked, ensure};
 use crate::ftl::Ftl;
 use crate::layout::{Layout, NONE};
 use crate::op::{NandOp, Token};
+use crate::orders::Policies;
 use crate::wear::{CAUSES, Cause};
 
 /// Granules a die that a mover may have read or in programming.
@@ -175,7 +176,7 @@ fn floor(work: Work) -> u32 {
     }
 }
 
-impl Ftl {
+impl<P: Policies> Ftl<P> {
     pub(crate) fn mover(&mut self, work: Work) -> &mut Mover {
         match work {
             Work::Fold => &mut self.fold,

@@ -4,8 +4,9 @@ use crate::allocate::{CACHE, COLD, DIRECT, FOLD, GC, GC_COLD, MAP, TIER, is_host
 use crate::blocks::{Pool, State};
 use crate::ftl::Ftl;
 use crate::layout::NONE;
+use crate::orders::Policies;
 
-impl Ftl {
+impl<P: Policies> Ftl<P> {
     /// Makes sure that the lane of a stream that has its turn has space.
     #[inline]
     pub(crate) fn ensure_open(&mut self, stream: usize) {

@@ -20,6 +20,7 @@ use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode};
 use crate::map::Map;
 use crate::op::NandOp;
+use crate::orders::Policies;
 
 /// Grains of a unit that cannot be compressed.
 pub(crate) const GRAINS: u32 = 8;
@@ -100,7 +101,7 @@ impl Packing {
     }
 }
 
-impl Ftl {
+impl<P: Policies> Ftl<P> {
     /// Whether the drive compresses what it stores.
     #[inline]
     #[must_use]

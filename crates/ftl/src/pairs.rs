@@ -15,6 +15,7 @@ use crate::check::{Checked, ensure};
 use crate::ftl::Ftl;
 use crate::layout::NONE;
 use crate::op::NandOp;
+use crate::orders::Policies;
 use crate::passes::Half;
 
 /// Pages whose wordline gets no more programs.
@@ -48,7 +49,7 @@ impl Pairs {
     }
 }
 
-impl Ftl {
+impl<P: Policies> Ftl<P> {
     /// The wordline of a granule in flight, as superblock, die and number.
     fn wordline_of(&self, place: u32) -> (u32, u16, u32) {
         let flight = &self.buffer.flights[place as usize];
@@ -123,7 +124,7 @@ impl Ftl {
 
     /// Closes a wordline if nothing is under way on it.
     fn settle(&mut self, wordline: (u32, u16, u32)) {
-        let own = |ftl: &Ftl, half: &Half| ftl.wordline_of(half.place) == wordline;
+        let own = |ftl: &Ftl<P>, half: &Half| ftl.wordline_of(half.place) == wordline;
         let closing = &self.passes.pairs.closing;
         let mut all = closing.iter().filter(|half| own(self, half));
         let ended = |half: &Half| self.passes.pairs.ended.contains(&half.place);

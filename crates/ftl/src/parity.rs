@@ -11,6 +11,7 @@ use crate::blocks::State;
 use crate::ftl::Ftl;
 use crate::layout::NONE;
 use crate::op::{NandOp, class};
+use crate::orders::Policies;
 use crate::write_buffer::{Flight, PARITY};
 
 /// A row that is read to rebuild another of its stripe.
@@ -24,7 +25,7 @@ pub struct Mate {
     pub row: u32,
 }
 
-impl Ftl {
+impl<P: Policies> Ftl<P> {
     /// Issues the parity of a stripe once the last of its data granules, the one that the stream
     /// has filled, is on its way. The parity of what went before is in the controller's RAM; it
     /// is whole with the last one and crosses the channel like data.

@@ -20,6 +20,7 @@ use crate::check::{Checked, ensure, ensure_eq, ensure_ne};
 use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
 use crate::op::{NandOp, Token, class};
+use crate::orders::Policies;
 use crate::pairs::Pairs;
 use crate::write_buffer::{Flight, PARITY};
 
@@ -115,7 +116,7 @@ impl Passes {
     }
 }
 
-impl Ftl {
+impl<P: Policies> Ftl<P> {
     /// Whether granules of a mode wait for more programs of their wordline.
     #[inline]
     pub(crate) fn has_passes(&self, mode: Mode) -> bool {

@@ -3,6 +3,7 @@
 use flashtwin_base::Nanos;
 
 use crate::layout::Mode;
+pub use crate::orders::Victim;
 
 /// Where the SLC cache takes its blocks from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,21 +134,6 @@ pub struct Fold {
     pub check_cycles: u32,
     /// How the data travels.
     pub path: FoldPath,
-}
-
-/// Which superblock is collected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Victim {
-    /// The one with the fewest valid units.
-    Greedy,
-    /// The one with the most benefit for its cost: free share × age ÷ valid share.
-    CostBenefit,
-    /// The one that was filled first.
-    Fifo,
-    /// The one with the fewest valid units of so many drawn at random.
-    Choices(u32),
-    /// Any.
-    Random,
 }
 
 /// Which data shares superblocks.

@@ -15,6 +15,7 @@ use crate::blocks::{Pool, State};
 use crate::ftl::Ftl;
 use crate::layout::NONE;
 use crate::op::{Token, class};
+use crate::orders::Policies;
 use crate::passes::Passes;
 use crate::victims::Victims;
 use crate::write_buffer::WriteBuffer;
@@ -50,7 +51,7 @@ pub(crate) struct Opened {
     stream: usize,
 }
 
-impl Ftl {
+impl<P: Policies> Ftl<P> {
     /// The power goes. With `protected` (power-loss protection) what is in RAM is programmed from
     /// the energy of the capacitors; else programs and erases in flight are torn and the buffer is
     /// gone. Nothing but [`Ftl::recover`] may follow.

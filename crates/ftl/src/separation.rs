@@ -20,6 +20,7 @@ use crate::ftl::Ftl;
 use crate::layout::NONE;
 use crate::mover::Work;
 use crate::op::NandOp;
+use crate::orders::Policies;
 use crate::policy::Separation;
 
 /// Pool of hot data, and of all data where it is not divided.
@@ -65,7 +66,7 @@ impl Heat {
     }
 }
 
-impl Ftl {
+impl<P: Policies> Ftl<P> {
     /// The stream for a run of host data that goes past the cache, and how many of its units are
     /// alike.
     #[inline]

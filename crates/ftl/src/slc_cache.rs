@@ -14,6 +14,7 @@ use crate::blocks::{Pool, State, Superblock};
 use crate::check::{Checked, ensure};
 use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
+use crate::orders::Policies;
 use crate::policy::{CacheMode, Policy, SizeAt, WhenFull, Worn};
 
 /// Superblocks that staging may hold beyond the cache's size: one being filled, one being erased.
@@ -186,7 +187,7 @@ fn size_at(table: &[SizeAt], fill: u32) -> u64 {
     }
 }
 
-impl Ftl {
+impl<P: Policies> Ftl<P> {
     /// Superblocks that the cache could open now.
     pub(crate) fn cache_openable(&self) -> u32 {
         self.blocks.free_fixed.len() as u32 + self.cache_lendable()

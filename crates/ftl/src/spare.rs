@@ -16,6 +16,7 @@ use crate::check::{Checked, ensure, ensure_eq};
 use crate::ftl::Ftl;
 use crate::layout::NONE;
 use crate::op::NandOp;
+use crate::orders::Policies;
 
 /// A change of the map, for inspection: which logical units got which stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -192,7 +193,7 @@ impl Spare {
     }
 }
 
-impl Ftl {
+impl<P: Policies> Ftl<P> {
     /// Switches on what power cuts need. At any time with nothing of the host's in RAM; without it
     /// the firmware erases a little earlier and takes less memory.
     pub fn enable_power_cuts(&mut self) {

@@ -6,8 +6,9 @@ use crate::blocks::State;
 use crate::ftl::Ftl;
 use crate::layout::NONE;
 use crate::op::NandOp;
+use crate::orders::Policies;
 
-impl Ftl {
+impl<P: Policies> Ftl<P> {
     /// Deallocates `count` logical units from `lpn`; superblocks without valid data are erased.
     pub fn trim(&mut self, lpn: u32, count: u32, ops: &mut Vec<NandOp>) {
         self.invalidate_run(lpn, count);

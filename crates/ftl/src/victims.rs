@@ -37,9 +37,9 @@ const NOBODYS: u8 = POOLS as u8;
 /// Draws before a random choice gives up: closed superblocks whose last programs still run are few.
 const DRAWS: u32 = 16;
 
-/// Candidates of one pool.
+/// Sorted of one pool, in all orders that are kept.
 #[derive(Clone, Debug)]
-struct Candidates {
+struct Sorted {
     by_valid: Lists,
     /// A bit for each list of `by_valid` that is not empty.
     filled: Vec<u64>,
@@ -50,7 +50,7 @@ struct Candidates {
     by_benefit: Option<Heaps>,
 }
 
-flashtwin_base::state! { Candidates {
+flashtwin_base::state! { Sorted {
     kept: members;
     sized: filled;
     part: by_valid, by_age;
@@ -59,8 +59,8 @@ flashtwin_base::state! { Candidates {
 
 /// All candidates, and what the policies know of each superblock.
 #[derive(Clone, Debug)]
-pub(crate) struct Victims {
-    pools: [Candidates; POOLS],
+pub struct Victims {
+    pools: [Sorted; POOLS],
     /// Units of a step of valid counts, as a power of two.
     shift: u32,
     /// Place of a candidate among its pool's members.
@@ -79,6 +79,78 @@ flashtwin_base::state! { Victims {
     part: pools;
     built: shift;
 } }
+
+/// The candidates of one pool, as an order of collection sees them. They are given by the numbers
+/// of their superblocks. A superblock is ready once its last programs have ended; only ready ones
+/// may be collected, and only those are shown.
+pub struct Candidates<'a> {
+    pub(crate) victims: &'a mut Victims,
+    pub(crate) pool: usize,
+    pub(crate) all: &'a [Superblock],
+    pub(crate) emptiest: u32,
+    /// Units that a superblock holds.
+    pub(crate) units: u32,
+    /// Units that the host has written.
+    pub(crate) now: u64,
+}
+
+impl Candidates<'_> {
+    /// The one with the fewest valid units, the first one of equals.
+    #[inline]
+    #[must_use]
+    pub fn emptiest(&self) -> u32 {
+        self.emptiest
+    }
+
+    /// The one that was closed first.
+    #[must_use]
+    pub fn oldest(&self) -> Option<u32> {
+        self.by_age().next()
+    }
+
+    /// All of them, the one that was closed first at the beginning.
+    pub fn by_age(&self) -> impl Iterator<Item = u32> + '_ {
+        self.victims.by_age(self.pool, self.all)
+    }
+
+    /// Any of them, each as likely as the others; none where draws met only superblocks that are
+    /// not ready.
+    pub fn any(&self, chance: &mut Rng) -> Option<u32> {
+        self.victims.any(self.pool, self.all, chance)
+    }
+
+    /// The one with the most benefit for its cost, `(1 − u) / 2u × age` (see
+    /// [`CostBenefit`](crate::orders::CostBenefit)). Found without a look at all of them.
+    pub fn worthiest(&mut self) -> Option<u32> {
+        self.victims
+            .worthiest(self.pool, self.units, self.now, self.all)
+    }
+
+    /// Valid units of a superblock.
+    #[inline]
+    #[must_use]
+    pub fn valid(&self, superblock: u32) -> u32 {
+        self.all[superblock as usize].valid
+    }
+
+    /// Units that a superblock holds.
+    #[must_use]
+    pub fn units(&self) -> u32 {
+        self.units
+    }
+
+    /// Units that the host had written when the youngest data of a superblock came from it.
+    #[must_use]
+    pub fn written(&self, superblock: u32) -> u64 {
+        self.victims.written(superblock)
+    }
+
+    /// Units that the host has written.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+}
 
 /// A closed superblock whose programs have all ended.
 fn is_ready(all: &[Superblock], superblock: u32) -> bool {
@@ -113,9 +185,9 @@ impl Worth {
     }
 }
 
-impl Candidates {
-    fn new(steps: u32, superblocks: u32) -> Candidates {
-        Candidates {
+impl Sorted {
+    fn new(steps: u32, superblocks: u32) -> Sorted {
+        Sorted {
             by_valid: Lists::new(steps, superblocks),
             filled: vec![0; steps.div_ceil(64) as usize],
             by_age: Lists::new(1, superblocks),
@@ -175,7 +247,7 @@ impl Victims {
         while units >> shift >= STEPS {
             shift += 1;
         }
-        let pool = Candidates::new((units >> shift) + 1, superblocks);
+        let pool = Sorted::new((units >> shift) + 1, superblocks);
         Victims {
             pools: [pool.clone(), pool],
             shift,
@@ -284,14 +356,19 @@ impl Victims {
         pool.steps().find_map(fewest)
     }
 
+    /// The ready candidates, the one that was closed first at the beginning.
+    fn by_age(&self, pool: usize, all: &[Superblock]) -> impl Iterator<Item = u32> {
+        let members = self.pools[pool].by_age.members(0);
+        members.filter(|&s| is_ready(all, s))
+    }
+
     /// The ready candidate that was closed first.
     pub(crate) fn oldest(&self, pool: usize, all: &[Superblock]) -> Option<u32> {
-        let mut members = self.pools[pool].by_age.members(0);
-        members.find(|&s| is_ready(all, s))
+        self.by_age(pool, all).next()
     }
 
     /// Any ready candidate, each as likely as the others.
-    pub(crate) fn any(&self, pool: usize, all: &[Superblock], chance: &mut Rng) -> Option<u32> {
+    fn any(&self, pool: usize, all: &[Superblock], chance: &mut Rng) -> Option<u32> {
         let members = &self.pools[pool].members;
         let draw = |_| members.get(chance.below(members.len() as u64) as usize);
         (0..DRAWS)
@@ -300,27 +377,9 @@ impl Victims {
             .find(|&s| is_ready(all, s))
     }
 
-    /// Of `choices` draws the ready candidate with the fewest valid units.
-    pub(crate) fn best_of(
-        &self,
-        pool: usize,
-        choices: u32,
-        all: &[Superblock],
-        chance: &mut Rng,
-    ) -> Option<u32> {
-        let draws = (0..choices).filter_map(|_| self.any(pool, all, chance));
-        draws.min_by_key(|&s| all[s as usize].valid)
-    }
-
     /// The ready candidate with the most benefit for its cost (see [`Worth`]), of equals the one
     /// with the first seat.
-    pub(crate) fn worthiest(
-        &mut self,
-        pool: usize,
-        units: u32,
-        now: u64,
-        all: &[Superblock],
-    ) -> Option<u32> {
+    fn worthiest(&mut self, pool: usize, units: u32, now: u64, all: &[Superblock]) -> Option<u32> {
         let (written, seats, shift) = (&self.written, &self.seats, self.shift);
         self.pools[pool].heaps(written);
         let pool = &self.pools[pool];
@@ -409,7 +468,7 @@ impl Victims {
     }
 }
 
-impl Candidates {
+impl Sorted {
     fn audit(&self, b: &Bounds, seats: &[u32]) -> Checked {
         self.by_valid.audit()?;
         self.by_age.audit()?;

@@ -24,6 +24,7 @@ use crate::check::{Checked, ensure};
 use crate::ftl::Ftl;
 use crate::layout::{Mode, NONE};
 use crate::op::NandOp;
+use crate::orders::Policies;
 use crate::policy::Levelling;
 
 /// Superblocks that have to be to spare before data is moved for another reason than space.
@@ -158,7 +159,7 @@ impl Wear {
     }
 }
 
-impl Ftl {
+impl<P: Policies> Ftl<P> {
     /// Least and greatest wear of the superblocks in use, as shares of the rated life.
     #[must_use]
     pub fn wear_range(&self) -> (f64, f64) {
@@ -345,7 +346,7 @@ impl Ftl {
     }
 }
 
-impl Ftl {
+impl<P: Policies> Ftl<P> {
     /// What waits to be moved is marked, and waits once.
     pub(crate) fn check_wear(&self) -> Checked {
         let queue = &self.wear.queue;

@@ -9,6 +9,7 @@ use crate::audit::{Bounds, LIFETIME};
 use crate::check::{Checked, ensure, ensure_eq};
 use crate::ftl::Ftl;
 use crate::layout::NONE;
+use crate::orders::Policies;
 use crate::slc_cache::ROUTES;
 
 /// In place of a stream: parity, which belongs to none and which nobody waits for.
@@ -109,7 +110,7 @@ impl WriteBuffer {
     }
 }
 
-impl Ftl {
+impl<P: Policies> Ftl<P> {
     /// Whether a unit's data is still in RAM: in a granule being filled or programmed.
     #[inline]
     pub(crate) fn is_buffered(&self, ppn: u32) -> bool {

@@ -4,6 +4,7 @@ mod common;
 mod compression;
 mod health;
 mod layout;
+mod orders;
 mod paged_map;
 mod parity;
 mod reference;

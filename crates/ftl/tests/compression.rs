@@ -3,6 +3,7 @@
 use crate::common::{Bench, part, policy};
 use flashtwin_ftl::Policy;
 use flashtwin_ftl::layout::Mode;
+use flashtwin_ftl::orders::{CostBenefit, DChoices, Fifo, Greedy, Random};
 use flashtwin_ftl::policy::{CacheMode, FoldPath, Parity, Victim, WhenFull};
 use flashtwin_nand::part::Cell;
 
@@ -98,11 +99,11 @@ fn parity_and_superblocks_of_some_dies_are_packed_too() {
 #[test]
 fn every_way_to_choose_a_victim_ends() {
     for victim in [
-        Victim::Greedy,
-        Victim::CostBenefit,
-        Victim::Fifo,
-        Victim::Choices(4),
-        Victim::Random,
+        Victim::Greedy(Greedy),
+        Victim::CostBenefit(CostBenefit),
+        Victim::Fifo(Fifo),
+        Victim::from(DChoices { choices: 4 }),
+        Victim::Random(Random),
     ] {
         let mut policy = packed(2, policy());
         policy.gc.victim = victim;

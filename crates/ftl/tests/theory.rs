@@ -8,6 +8,7 @@
 
 use crate::common::{UNIT, part, policy};
 use flashtwin_base::rng::Rng;
+use flashtwin_ftl::orders::{CostBenefit, DChoices, Fifo, Greedy, Random};
 use flashtwin_ftl::policy::{Separation, Victim};
 use flashtwin_ftl::{Ftl, NandOp, Route};
 use flashtwin_nand::Cell;
@@ -70,7 +71,7 @@ struct Case {
 }
 
 const UNIFORM: Case = Case {
-    victim: Victim::Greedy,
+    victim: Victim::Greedy(Greedy),
     separation: Separation::Gc,
     rho: 0.145,
     pages: 64,
@@ -96,7 +97,7 @@ fn size(case: &Case) -> (u32, u64) {
     match case {
         // Chance has to be averaged out: victims hold anything from nothing to all.
         Case {
-            victim: Victim::Random,
+            victim: Victim::Random(Random),
             ..
         } => (1600, 12),
         Case { pages: 256, .. } => (400, 8),
@@ -219,7 +220,7 @@ fn greedy_collection_meets_the_published_row() {
 
 #[test]
 fn collection_in_order_of_filling_meets_the_formula() {
-    let victim = Victim::Fifo;
+    let victim = Victim::Fifo(Fifo);
     for rho in [0.07, 0.145, 0.28] {
         Case {
             victim,
@@ -232,7 +233,7 @@ fn collection_in_order_of_filling_meets_the_formula() {
 
 #[test]
 fn collection_at_random_meets_the_formula() {
-    let victim = Victim::Random;
+    let victim = Victim::Random(Random);
     for rho in [0.28, 0.5] {
         Case {
             victim,
@@ -245,7 +246,7 @@ fn collection_at_random_meets_the_formula() {
 
 #[test]
 fn the_best_of_ten_meets_the_published_row() {
-    let victim = Victim::Choices(10);
+    let victim = Victim::from(DChoices { choices: 10 });
     for (rho, expected) in [(0.145, 4.04), (0.28, 2.47)] {
         Case {
             victim,
@@ -271,7 +272,7 @@ fn hot_and_cold_data_meet_the_published_rows() {
             ..UNIFORM
         };
         let separation = Separation::None;
-        let (victim, one) = (Victim::Fifo, Case { separation, ..case });
+        let (victim, one) = (Victim::Fifo(Fifo), Case { separation, ..case });
         Case { victim, ..one }.meets(in_order, 0.03);
         one.meets(together, 0.03);
         case.meets(apart, 0.03);
@@ -288,7 +289,7 @@ fn an_ideal_separation_meets_the_least_sum() {
         let (pool, least) = ideal(rho, heat);
         assert!((least / expected - 1.0).abs() < 0.005, "{least} at {pool}");
         let case = Case {
-            victim: Victim::Fifo,
+            victim: Victim::Fifo(Fifo),
             separation: Separation::Oracle {
                 hot_milli: (heat.0 * 1000.0) as u32,
                 pool_milli: (pool * 1000.0).round() as u32,
@@ -311,7 +312,7 @@ fn each_pool_is_a_drive_of_its_own() {
         let (hot, cold) = (pool * alpha / heat.0, (1.0 - pool) * alpha / (1.0 - heat.0));
         let expected = heat.1 * fifo(hot) + (1.0 - heat.1) * fifo(cold);
         let case = Case {
-            victim: Victim::Fifo,
+            victim: Victim::Fifo(Fifo),
             separation: Separation::Oracle {
                 hot_milli: 200,
                 pool_milli: (pool * 1000.0) as u32,
@@ -335,7 +336,7 @@ fn trims_are_spare_flash() {
         };
         case.meets(greedy, 0.03);
         let in_use = (1.0 - 2.0 * trims) / (1.0 - trims);
-        let victim = Victim::Fifo;
+        let victim = Victim::Fifo(Fifo);
         Case { victim, ..case }.meets(fifo((1.0 + rho) / in_use), 0.03);
     }
 }
@@ -344,7 +345,7 @@ fn host_data_divided_by_age_spares_copies_where_little_is_very_hot() {
     let [together, apart, divided] =
         [Separation::None, Separation::Gc, Separation::HotCold].map(|separation| {
             let case = Case {
-                victim: Victim::CostBenefit,
+                victim: Victim::CostBenefit(CostBenefit),
                 separation,
                 heat: (0.01, 0.5),
                 ..UNIFORM

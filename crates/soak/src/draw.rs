@@ -11,20 +11,12 @@ mod health;
 use flashtwin_base::rng::Rng;
 use flashtwin_drive::spec::keys::{KEYS, Key, Kind};
 use flashtwin_drive::{Config, spec};
+use flashtwin_ftl::orders::{NAMES, ORDERS};
 
 use flash::Shape;
 
 /// The drive that all others are made of by `--set`.
 const BASE: &str = include_str!("base.toml");
-
-const VICTIMS: [&str; 6] = [
-    "greedy",
-    "greedy",
-    "cost-benefit",
-    "fifo",
-    "d-choices",
-    "random",
-];
 
 /// The base with these values.
 ///
@@ -157,12 +149,25 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
         ),
         format!("gc.idle_target={target}"),
         format!("gc.recycler={}", pick(rng, &["none", "none", "settled"])),
-        format!("gc.policy={}", pick(rng, &VICTIMS)),
-        format!("gc.choices={}", pick(rng, &[1, 2, 3, 5, 8, 12, 1000])),
+    ]);
+    order(rng, shape);
+    shape.sets.extend([
         format!("gc.low={low}"),
         format!("gc.high={high}"),
         format!("drive.capacity={capacity} B"),
     ]);
+}
+
+/// An order of collection, the first one twice as often as the others, and values for the keys of
+/// all orders.
+fn order(rng: &mut Rng, shape: &mut Shape) {
+    let names = [&NAMES[..1], NAMES].concat();
+    shape.sets.push(format!("gc.policy={}", pick(rng, &names)));
+    for own in ORDERS.iter().flat_map(|order| order.settings) {
+        let low = [0, 1, 2, 4, 7, 11].map(|more| (own.min + more).min(own.max));
+        let value = pick(rng, &[&low[..], &[own.max]].concat());
+        shape.sets.push(format!("{}={value}", own.name));
+    }
 }
 
 /// The second tier of the cache: its bits a cell, and how many superblocks it may borrow.

@@ -6,6 +6,7 @@ use flashtwin_base::{Device, Nanos, Op, Request};
 use flashtwin_drive::Drive;
 use flashtwin_ftl::blocks::State;
 use flashtwin_ftl::layout::Mode;
+use flashtwin_ftl::orders::NAMES;
 use flashtwin_soak::draw;
 
 /// 64 superblocks of 192 units: 12,288 units of 4 KiB.
@@ -28,7 +29,6 @@ const SMALL: [&str; 16] = [
     "link.rate=0",
 ];
 const UNITS: u64 = 64 * 192;
-const POLICIES: [&str; 5] = ["greedy", "cost-benefit", "fifo", "d-choices", "random"];
 /// Two runs of so many writes differ by so much for no reason but chance.
 const SAMPLING: f64 = 0.03;
 
@@ -74,7 +74,7 @@ fn copies(drive: &mut Drive, units: u64, writes: u64, seed: u64) -> f64 {
 #[test]
 fn a_trim_never_raises_the_copies_of_what_follows() {
     let units = UNITS * 80 / 100 / 32 * 32;
-    for policy in POLICIES {
+    for policy in NAMES {
         for seed in [1, 2] {
             let [kept, trimmed] = [0, 3].map(|tenths| {
                 let mut drive = small(units, seed, &[&format!("gc.policy={policy}")]);
@@ -95,7 +95,7 @@ fn a_trim_never_raises_the_copies_of_what_follows() {
 
 #[test]
 fn more_over_provisioning_never_raises_copies() {
-    for policy in POLICIES {
+    for policy in NAMES {
         for seed in [1, 2] {
             let mut last = f64::INFINITY;
             for percent in [84, 76, 66] {
@@ -143,7 +143,7 @@ fn without_a_cache_only_blocks_of_the_map_are_in_slc_mode() {
 #[test]
 fn wear_never_decreases_and_pages_add_up() {
     let units = UNITS * 80 / 100 / 32 * 32;
-    for policy in POLICIES {
+    for policy in NAMES {
         let mut drive = small(units, 1, &[&format!("gc.policy={policy}")]);
         fill(&mut drive, units);
         let mut cycles = vec![0; drive.ftl().superblocks().len()];

@@ -11,6 +11,7 @@ use flashtwin_base::Op;
 
 use super::Commands;
 use crate::engine::Drive;
+use flashtwin_ftl::Policies;
 
 /// Commands whose map entries are asked for together.
 const GROUP: usize = 8;
@@ -44,7 +45,7 @@ impl Commands {
     }
 }
 
-impl Drive {
+impl<P: Policies> Drive<P> {
     /// A command has come: its map entry will be needed, of a read at once, of a write when those
     /// before it have been sent for.
     #[inline]

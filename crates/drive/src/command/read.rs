@@ -2,7 +2,7 @@
 //! data goes out as each of them ends.
 
 use flashtwin_base::{Op, Status};
-use flashtwin_ftl::{Found, NandOp, Token};
+use flashtwin_ftl::{Found, NandOp, Policies, Token};
 
 use super::{Command, SECTOR_BYTES};
 use crate::engine::Drive;
@@ -10,7 +10,7 @@ use crate::event::{Event, lane};
 use crate::link::Way;
 use crate::read_ahead::Hit;
 
-impl Drive {
+impl<P: Policies> Drive<P> {
     pub(super) fn begin_read(&mut self, slot: u32) {
         let command = self.commands.slots[slot as usize];
         self.commands.slots[slot as usize].status = self.path.pass();

@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use flashtwin_base::Status;
-use flashtwin_ftl::{Found, NandOp, Route, Token};
+use flashtwin_ftl::{Found, NandOp, Policies, Route, Token};
 
 use super::{Piece, SECTOR_BYTES};
 use crate::config::Acknowledge;
@@ -18,7 +18,7 @@ use crate::engine::Drive;
 use crate::event::{Event, lane};
 use crate::link::Way;
 
-impl Drive {
+impl<P: Policies> Drive<P> {
     pub(super) fn begin_flush(&mut self, slot: u32) {
         if self.controller.power_loss_protection {
             self.answer(slot, Status::Ok);

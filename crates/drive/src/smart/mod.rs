@@ -11,7 +11,7 @@ mod nvme;
 
 use flashtwin_base::{Op, Status};
 use flashtwin_ftl::layout::Mode;
-use flashtwin_ftl::{Counters, Ftl};
+use flashtwin_ftl::{Counters, Ftl, Policies};
 use serde_json::{Map, Value, json};
 
 use crate::config::{Config, Family, Label};
@@ -38,7 +38,7 @@ pub(crate) struct Nameplate {
 }
 
 impl Nameplate {
-    pub(crate) fn new(config: &Config, ftl: &Ftl) -> Nameplate {
+    pub(crate) fn new<P: Policies>(config: &Config, ftl: &Ftl<P>) -> Nameplate {
         let tier = config.part.tier.as_ref();
         Nameplate {
             spares: ftl.spare_blocks(),
@@ -162,7 +162,7 @@ impl Facts<'_> {
     }
 }
 
-impl Drive {
+impl<P: Policies> Drive<P> {
     /// The drive's SMART data as `smartctl --json` prints it, and what a twin knows beyond it.
     #[must_use]
     pub fn smart(&self) -> Value {

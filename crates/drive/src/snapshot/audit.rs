@@ -3,7 +3,7 @@
 //! passes; what was made up is refused before it can do harm.
 
 use flashtwin_base::Nanos;
-use flashtwin_ftl::{NandOp, Token};
+use flashtwin_ftl::{NandOp, Policies, Token};
 
 use crate::engine::{Drive, READ_AHEAD};
 use crate::event::Event;
@@ -24,7 +24,7 @@ macro_rules! ensure {
 }
 pub(crate) use ensure;
 
-impl Drive {
+impl<P: Policies> Drive<P> {
     /// What of a loaded state no drive could have come to with no command outstanding. Costs a
     /// pass over all tables.
     pub(super) fn audit(&self) -> Checked {

@@ -17,6 +17,7 @@ mod read;
 mod shape;
 mod write;
 
+use flashtwin_ftl::{Chosen, Policies};
 use std::io::{self, Read, Write};
 
 use thiserror::Error;
@@ -113,6 +114,22 @@ fn tag(name: &str) -> u32 {
 }
 
 impl Drive {
+    /// A drive of this configuration in the state that was saved, and the seed that it was built
+    /// with. `spec_hash` is that of the spec which the configuration comes from.
+    ///
+    /// # Errors
+    /// When the file is not a whole snapshot of this drive, made by this version.
+    pub fn load(
+        config: &Config,
+        spec_hash: &str,
+        input: impl Read,
+    ) -> Result<(Drive, u64), SnapshotError> {
+        let order = config.policy.gc.victim;
+        Drive::load_with_policies(config, spec_hash, Chosen { order }, input)
+    }
+}
+
+impl<P: Policies> Drive<P> {
     /// Writes the drive's state.
     ///
     /// # Errors
@@ -129,16 +146,17 @@ impl Drive {
         write::write(self, out, &header)
     }
 
-    /// A drive of this configuration in the state that was saved, and the seed that it was built
-    /// with. `spec_hash` is that of the spec which the configuration comes from.
+    /// A drive of this configuration and these policies in the state that was saved, and the seed
+    /// that it was built with. `spec_hash` is that of the spec which the configuration comes from.
     ///
     /// # Errors
     /// When the file is not a whole snapshot of this drive, made by this version.
-    pub fn load(
+    pub fn load_with_policies(
         config: &Config,
         spec_hash: &str,
+        policies: P,
         mut input: impl Read,
-    ) -> Result<(Drive, u64), SnapshotError> {
+    ) -> Result<(Drive<P>, u64), SnapshotError> {
         let header = read::header(&mut input)?;
         if header.identity.spec_hash != spec_hash {
             return Err(SnapshotError::OtherSpec {
@@ -147,7 +165,7 @@ impl Drive {
             });
         }
         let seed = header.identity.seed;
-        let mut drive = Drive::new(config, seed);
+        let mut drive = Drive::with_policies(config, seed, policies);
         if header.power_cuts {
             drive.ftl.enable_power_cuts();
         }

@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind, Read};
 use crc32fast::Hasher;
 use flashtwin_base::State as _;
 use flashtwin_base::state::{Visitor, Word};
+use flashtwin_ftl::Policies;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -182,7 +183,7 @@ pub(super) fn header(input: &mut impl Read) -> Result<Header, SnapshotError> {
     })
 }
 
-fn small(drive: &mut Drive, input: &mut impl Read) -> Result<(), SnapshotError> {
+fn small<P: Policies>(drive: &mut Drive<P>, input: &mut impl Read) -> Result<(), SnapshotError> {
     let ftl = &drive.ftl;
     let units = u64::from(ftl.mapped_units()) * u64::from(ftl.has_power_cuts());
     let superblocks = ftl.superblocks().len() as u64;
@@ -209,7 +210,10 @@ fn small(drive: &mut Drive, input: &mut impl Read) -> Result<(), SnapshotError> 
 }
 
 /// Overwrites a fresh drive with what was saved.
-pub(super) fn sections(drive: &mut Drive, input: impl Read) -> Result<(), SnapshotError> {
+pub(super) fn sections<P: Policies>(
+    drive: &mut Drive<P>,
+    input: impl Read,
+) -> Result<(), SnapshotError> {
     let mut packed = zstd::stream::Decoder::new(input).map_err(failed)?;
     small(drive, &mut packed)?;
     let mut tables = Tables(packed);

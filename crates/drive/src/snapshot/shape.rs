@@ -1,4 +1,5 @@
-//! The shape of the state as a number: names and sizes of all that is saved, in order. Two builds
+//! The shape of the state as a number: names and sizes of all that is saved, in order,
+//! and the policies that the drive was compiled for. Two builds
 //! whose states are laid out differently cannot mistake one for the other.
 
 use std::convert::Infallible;
@@ -6,6 +7,7 @@ use std::convert::Infallible;
 use crc32fast::Hasher;
 use flashtwin_base::State as _;
 use flashtwin_base::state::{Visitor, Word};
+use flashtwin_ftl::Policies;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -51,8 +53,10 @@ impl Visitor for Shape {
 }
 
 /// The shape of a drive's state.
-pub(super) fn of(drive: &mut Drive) -> u32 {
+pub(super) fn of<P: Policies>(drive: &mut Drive<P>) -> u32 {
     let mut shape = Shape(Hasher::new());
+    // Another order of collection is another drive, even where it remembers as much.
+    shape.note::<P>(3, std::any::type_name::<P>());
     let Ok(()) = drive.visit(&mut shape);
     shape.0.finalize()
 }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use crc32fast::Hasher;
 use flashtwin_base::State as _;
 use flashtwin_base::state::{Visitor, Word};
+use flashtwin_ftl::Policies;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -125,8 +126,8 @@ fn header(out: &mut impl Write, header: &Header) -> io::Result<()> {
 }
 
 /// Writes a drive.
-pub(super) fn write(
-    drive: &mut Drive,
+pub(super) fn write<P: Policies>(
+    drive: &mut Drive<P>,
     mut out: impl Write,
     head: &Header,
 ) -> Result<(), SnapshotError> {

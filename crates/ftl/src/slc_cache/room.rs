@@ -6,9 +6,10 @@
 use super::Route;
 use crate::allocate::{CACHE, DIRECT, TIER};
 use crate::ftl::Ftl;
+use crate::orders::Policies;
 use crate::policy::{Admit, CacheMode};
 
-impl Ftl {
+impl<P: Policies> Ftl<P> {
     /// Whether a superblock may be opened for direct data of a route.
     #[inline]
     pub(super) fn direct_openable(&self, route: Route) -> bool {

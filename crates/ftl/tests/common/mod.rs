@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 use flashtwin_base::Nanos;
 use flashtwin_base::rng::Rng;
 use flashtwin_ftl::layout::NONE;
+use flashtwin_ftl::orders::Greedy;
 use flashtwin_ftl::policy::{
     Admit, CacheMode, Durability, Fold, FoldPath, Gc, MapPolicy, Pace, Parity, Recycler,
     Separation, SlcCache, Victim, Wear, WhenFull, Worn,
@@ -100,7 +101,7 @@ pub fn policy() -> Policy {
             path: FoldPath::Controller,
         },
         gc: Gc {
-            victim: Victim::Greedy,
+            victim: Victim::Greedy(Greedy),
             low_superblocks: 5,
             high_superblocks: 7,
             reserve_superblocks: 3,

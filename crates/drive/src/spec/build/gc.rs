@@ -6,13 +6,7 @@ use super::Checked;
 
 pub(super) fn policy(checked: &Checked<'_>) -> Gc {
     Gc {
-        victim: match checked.word("gc.policy") {
-            "greedy" => Victim::Greedy,
-            "cost-benefit" => Victim::CostBenefit,
-            "fifo" => Victim::Fifo,
-            "d-choices" => Victim::Choices(checked.count("gc.choices")),
-            _ => Victim::Random,
-        },
+        victim: Victim::named(checked.word("gc.policy"), &|key| checked.count(key)),
         low_superblocks: checked.count("gc.low"),
         high_superblocks: checked.count("gc.high"),
         reserve_superblocks: checked.count("gc.reserve"),

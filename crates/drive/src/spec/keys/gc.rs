@@ -1,25 +1,42 @@
 //! Garbage collection.
 
+use flashtwin_ftl::orders::{NAMES, ORDERS, Setting};
+
 use super::{Key, Kind, count, policy};
 use crate::spec::quantity::Dimension::Time;
 
-pub(super) const KEYS: &[Key] = &[
+/// `gc.policy`, the keys that its orders have of their own, and the rest.
+pub(super) fn keys() -> Vec<Key> {
+    let own = ORDERS.iter().flat_map(|order| order.settings).map(setting);
+    std::iter::once(order())
+        .chain(own)
+        .chain(KEYS.iter().copied())
+        .collect()
+}
+
+/// The key that names an order.
+fn order() -> Key {
+    let takes: Vec<String> = ORDERS
+        .iter()
+        .map(|order| format!("`{}`: {}", order.name, order.takes))
+        .collect();
+    let meaning = format!("Which superblock is collected. {}.", takes.join("; "));
     policy(
         "gc.policy",
-        Kind::Word(&["greedy", "cost-benefit", "fifo", "d-choices", "random"]),
+        Kind::Word(NAMES),
         "\"greedy\"",
-        "Which superblock is collected: the one with the least valid data, with the best of free \
-         share times age over valid share, the one that was filled first, the one with the least \
-         of `gc.choices` drawn at random, or any.",
+        String::leak(meaning),
     )
-    .or("\"greedy\""),
-    policy(
-        "gc.choices",
-        count(1, 1000),
-        "10",
-        "Superblocks that `d-choices` draws for each victim.",
-    )
-    .or("10"),
+    .or("\"greedy\"")
+}
+
+/// A key that an order has of its own.
+fn setting(own: &Setting) -> Key {
+    let kind = count(own.min, own.max);
+    policy(own.name, kind, own.default, own.meaning).or(own.default)
+}
+
+const KEYS: &[Key] = &[
     policy(
         "gc.low",
         count(1, 1_000_000),

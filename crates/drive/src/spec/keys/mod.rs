@@ -159,6 +159,7 @@ pub const SUPERBLOCKS_MIN: u32 = 8;
 
 /// Every key, in the order of a printed spec.
 pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
+    let gc = gc::keys();
     let sections: &[&[Key]] = &[
         drive::KEYS,
         nand::KEYS,
@@ -167,7 +168,7 @@ pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
         map::KEYS,
         slc_cache::KEYS,
         fold::KEYS,
-        gc::KEYS,
+        &gc,
         wear::KEYS,
         errors::KEYS,
         controller::KEYS,
