@@ -1,4 +1,4 @@
-//! The orders in which superblocks are collected: one file each, and one line in the registry below.
+//! The orders in which superblocks are collected: one file each, and a line in the registry below.
 //!
 //! An order chooses the next victim among the closed superblocks of a pool, which [`Candidates`]
 //! shows it. What an order is called, what it does and which keys of its own it has are said in its
