@@ -167,7 +167,7 @@ impl Commands {
         self.crossing > 0 || !self.received.is_empty()
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&mut self, request: Request, in_range: bool) -> u32 {
         let shift = self.unit_shift;
         // Past the end of the drive neither this nor what follows from it means anything.

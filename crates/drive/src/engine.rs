@@ -460,7 +460,7 @@ impl<P: Policies> Device for Drive<P> {
         self.end_run(done);
     }
 
-    #[inline]
+    #[inline(always)]
     fn advance_until_done(&mut self, limit: Nanos, done: &mut Vec<Completion>) -> Nanos {
         let reached = self.run_events::<true>(limit);
         self.end_run(done);

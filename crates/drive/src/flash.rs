@@ -292,7 +292,7 @@ impl Flash {
     }
 
     /// Starts what waits for an idle die.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn start_next(&mut self, index: u16, now: Nanos, events: &mut EventQueue<Event>) {
         if self.independent > 0 {
             self.start_planes(index, now, events);

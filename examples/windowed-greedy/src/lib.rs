@@ -5,8 +5,9 @@
 //! FIFO, one as long as the drive is greedy: a firmware that keeps no order by valid units gets
 //! most of what greedy gives for a look at a few.
 //!
-//! The drive is compiled for it, so it costs no more than an order of ours. With `Chosen { order }`
-//! handed to `Drive::with_policies` a drive collects by it; `tests/host.rs` does so and measures it.
+//! The drive is compiled for it, so it costs no more than an order of ours. A drive
+//! collects by it where `Drive::with_policies` is handed `Chosen { order }`; `tests/host.rs` does so
+//! and measures it.
 
 use flashtwin_base::rng::Rng;
 use flashtwin_ftl::orders::{Candidates, VictimOrder};
