@@ -44,7 +44,7 @@ flashtwin_base::state! { Lookups {
 } }
 
 impl Lookups {
-    pub(crate) fn new(ftl: &Ftl, latency: Nanos) -> Lookups {
+    pub(crate) fn new<P: Policies>(ftl: &Ftl<P>, latency: Nanos) -> Lookups {
         Lookups {
             waiting: vec![(NONE, NONE); ftl.map_slots() as usize],
             behind: Vec::new(),
