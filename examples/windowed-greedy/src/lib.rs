@@ -6,7 +6,7 @@
 //! most of what greedy gives for a look at a few.
 //!
 //! The drive is compiled for it, so it costs no more than an order of ours. A drive
-//! collects by it where `Drive::with_policies` is handed `Chosen { order }`; `tests/host.rs` does so
+//! handed to `Drive::with_policies` a drive collects by it: `tests/host.rs` builds one and measures.
 //! and measures it.
 
 use flashtwin_base::rng::Rng;
