@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use flashtwin_base::Nanos;
 use flashtwin_ftl::layout::Mode;
 use flashtwin_ftl::op::class;
-use flashtwin_ftl::{Layout, NandOp, Token};
+use flashtwin_ftl::{Layout, NandOp, Policies, Token};
 
 use crate::config::{Controller, OperationTimes};
 use crate::engine::Drive;
@@ -129,7 +129,7 @@ impl Firmware {
     }
 }
 
-impl Drive {
+impl<P: Policies> Drive<P> {
     /// Sends an operation to its die, through a core where that takes time.
     #[inline]
     pub(crate) fn send_to_flash(&mut self, op: NandOp) {

@@ -5,9 +5,8 @@
 //! FIFO, one as long as the drive is greedy: a firmware that keeps no order by valid units gets
 //! most of what greedy gives for a look at a few.
 //!
-//! The drive is compiled for it, so it costs no more than an order of ours. A drive
-//! handed to `Drive::with_policies` a drive collects by it: `tests/host.rs` builds one and measures.
-//! and measures it.
+//! The drive is compiled for it, so it costs no more than an order of ours. `tests/host.rs` hands
+//! it to `Drive::with_policies` and measures what the host sees of it.
 
 use flashtwin_base::rng::Rng;
 use flashtwin_ftl::orders::{Candidates, VictimOrder};
