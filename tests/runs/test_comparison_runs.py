@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from stored_runs import store, usual
+from stored_runs import stepped, store, usual
 
 from flashtwin import report
 from flashtwin.errors import FlashtwinError
@@ -142,3 +142,22 @@ def test_the_page_says_what_differs(tmp_path: Path) -> None:
     assert page == report.build(runs, tmp_path / "again.html", comparison=done).read_text()
     plain = report.build(runs, tmp_path / "plain.html").read_text()
     assert 'id="differences"' not in plain and "SSD test report" in plain
+
+
+def test_steps_that_say_that_they_repeat_the_same_count_together(tmp_path: Path) -> None:
+    """And no others, whatever number their labels end in."""
+    from flashtwin.runs.writer import Writer
+
+    manifest = {"target": {"name": "x", "kind": "twin"}, "seed": 1, "batteries": []}
+    with Writer(tmp_path / "run", manifest, {}) as writer:
+        for label, detail in (
+            ("sweep/depth/1", {"repeats": "sweep/depth"}),
+            ("sweep/depth/2", {"repeats": "sweep/depth"}),
+            ("sweep/size/1", {}),
+            ("sweep/size/2", {}),
+        ):
+            answer = stepped((100.0,) * 4)
+            writer.step(battery="sweep", label=label, kind="run", answer=answer, detail=detail)
+        run = writer.close([])
+    labels = [pair.label for pair in latencies.compare(run, run)]
+    assert labels == ["sweep/depth", "sweep/size/1", "sweep/size/2"]

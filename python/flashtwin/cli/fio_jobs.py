@@ -158,6 +158,7 @@ class _Progress:
         now = time.monotonic()
         if now - self._last < OFTEN_S or now - self._begun < QUICK_S:
             return
+        from flashtwin.batteries.fio import NAME
         from flashtwin.runner.events import Status
 
         self._last = now
@@ -169,7 +170,7 @@ class _Progress:
         self._observed().progress(
             Status(
                 target=self._name,
-                battery="fio",
+                battery=NAME,
                 label=self._labels[phase],
                 kind="run",
                 step=phase,

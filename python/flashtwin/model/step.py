@@ -20,11 +20,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """Jobs that run side by side; the step ends with the last of them. One series for all."""
+    """Jobs that run side by side; the step ends with the last of them. One series for all.
+
+    `repeats`: what this step measures once more; steps that repeat the same count together where
+    runs are compared. None where a step is the only one of its kind.
+    """
 
     label: str
     jobs: tuple[Job, ...]
     sample_s: float = 0.5
+    repeats: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -132,9 +132,10 @@ def _digest(path: Path, check: str) -> str:
 def detail_of(step: Step) -> dict[str, Any]:
     """A step's own fields as JSON values: enough to know the same step again."""
     fields = asdict(step)
-    for name in ("label", "found"):
-        fields.pop(name, None)
+    del fields["label"]
     for part in (fields, *fields.get("parts", ())):
+        if part.get("repeats", "") is None:
+            del part["repeats"]
         for job in part.get("jobs", ()):
             if job["fio"] is None:
                 del job["fio"]
@@ -196,8 +197,8 @@ class Replay:
         """What came of the next step."""
         number, step = len(self._steps), given.step
         record = self._records[number]
-        asked = (battery, step.label, _kind(step), _plain(detail_of(step)))
-        if asked != (record.battery, record.label, record.kind, record.detail):
+        asked = (battery, step.label, _kind(step), _asked(_plain(detail_of(step))))
+        if asked != (record.battery, record.label, record.kind, _asked(record.detail)):
             raise CannotGoOnError(
                 f"{self._writer.path} cannot be resumed: its step {number} was {record.label},"
                 f" and this flashtwin asks for {_other(step, record)}",
@@ -266,6 +267,11 @@ class Replay:
 
 def _kind(step: Step) -> str:
     return type(step).__name__.lower()
+
+
+def _asked(detail: Mapping[str, Any]) -> dict[str, Any]:
+    """What a step asks of the drive; runs that were begun earlier do not say what it repeats."""
+    return {name: value for name, value in detail.items() if name != "repeats"}
 
 
 def _plain(detail: dict[str, Any]) -> Any:

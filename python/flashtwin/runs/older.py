@@ -4,7 +4,8 @@ Until schema 3 a finding's id was all that told its name and variant, and its `l
 nothing of what they mean. What follows from an id is read out of it here, and nowhere else. The
 tables of a run that is not finished were Parquet files in `parts`, one a step and kind: from schema
 3 on the journal's line of a step says which it has and what is in them; before that the series of a
-step that was possible is there, and the others may be.
+step that was possible is there, and the others may be. What a step repeats stood in its label alone
+until steps said it (`Run.repeats`), which not all runs of schema 4 do.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from flashtwin.runs.storage import damaged, is_there
 # The first schema whose findings say in fields what their ids are made of.
 TYPED = 4
 _CELL = re.compile(r"cdm\.(?P<cell>.+)\.(?P<way>read|write|mix)(?P<aspect>\.latency|\.iops)?")
+_LOOP = re.compile(r"(?P<cell>cdm/.+)/\d+")
 # The last word of a name that is told beside the name before it.
 _ASPECT = re.compile(r"(?P<name>.+)\.(most|efficiency)")
 
@@ -87,6 +89,12 @@ def _means(row: Mapping[str, Any]) -> str | None:
     if row["battery"] == "waf" or unseen:
         return "bound"
     return "range" if row["battery"] == "crystaldiskmark" else "estimate"
+
+
+def repeats(record: StepRecord) -> str:
+    """What a step that does not say so itself measures: of CrystalDiskMark's runs their cell."""
+    loop = _LOOP.fullmatch(record.label)
+    return loop["cell"] if loop else record.label
 
 
 def joined(run: Path, name: str, records: Iterable[StepRecord]) -> Table:

@@ -234,6 +234,7 @@ class Part(Struct, frozen=True, kw_only=True):
     label: str | UnsetType = UNSET
     jobs: list[Job] | UnsetType = UNSET
     sample_s: float | UnsetType = UNSET
+    repeats: str | UnsetType = UNSET
     seconds: float | UnsetType = UNSET
 
 
@@ -243,6 +244,7 @@ class Detail(Struct, frozen=True, kw_only=True):
     jobs: list[Job] | UnsetType = UNSET
     parts: list[Part] | UnsetType = UNSET
     sample_s: float | UnsetType = UNSET
+    repeats: str | UnsetType = UNSET
     seconds: float | UnsetType = UNSET
     offset: Asked | UnsetType = UNSET
     size: Asked | UnsetType | None = UNSET

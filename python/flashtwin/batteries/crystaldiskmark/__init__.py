@@ -151,11 +151,15 @@ def conclude(record: Record) -> list[Finding]:
 
 
 def _mark(cell: Cell, direction: Direction) -> str:
-    return f"cdm/{cell}/{direction}/found"
+    return f"{_cell(cell, direction)}/found"
 
 
 def _label(cell: Cell, direction: Direction, name: str) -> str:
-    return f"cdm/{cell}/{direction}/{name}"
+    return f"{_cell(cell, direction)}/{name}"
+
+
+def _cell(cell: Cell, direction: Direction) -> str:
+    return f"cdm/{cell}/{direction}"
 
 
 def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
@@ -164,7 +168,7 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     numbered = {
         (direction, cell): Part(
             title=f"{cell} {direction}",
-            labels=(f"cdm/rest-{number}", f"cdm/{cell}/{direction}"),
+            labels=(f"cdm/rest-{number}", _cell(cell, direction)),
         )
         for number, (direction, cell) in enumerate(_grid(parameters))
     }
@@ -253,7 +257,12 @@ def _run(
         shared_stream=cell.sequential and cell.threads > 1,
         seed=parameters.runs.index(name) + 1,
     )
-    return Run(label=_label(cell, direction, name), jobs=(job,), sample_s=0.5)
+    return Run(
+        label=_label(cell, direction, name),
+        jobs=(job,),
+        sample_s=0.5,
+        repeats=None if name == WARM else _cell(cell, direction),
+    )
 
 
 def _access(cell: Cell, direction: Direction) -> ReadWrite:

@@ -41,12 +41,17 @@ class Group:
     jobs: tuple[Job, ...]
 
 
-def labels(names: Sequence[Sequence[str]]) -> list[str]:
-    """The labels of groups whose jobs have these names."""
+def titles(names: Sequence[Sequence[str]]) -> list[str]:
+    """What groups whose jobs have these names are called: a number and the names."""
     return [
-        f"{NAME}/{number} {'+'.join(dict.fromkeys(group))[:LONGEST]}".strip()
+        f"{number} {'+'.join(dict.fromkeys(group))[:LONGEST]}".strip()
         for number, group in enumerate(names, start=1)
     ]
+
+
+def labels(names: Sequence[Sequence[str]]) -> list[str]:
+    """The labels of the steps of such groups."""
+    return [f"{NAME}/{title}" for title in titles(names)]
 
 
 def _parsed(text: str) -> tuple[Group, ...]:
@@ -113,18 +118,21 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
 def conclude(record: Record) -> list[Finding]:
     """Of each job its speed, its requests a second and its mean latency; tails of its group."""
     findings: list[Finding] = []
-    groups = [group for group in record.parameters.groups if record.result(group.label)]
-    names = [name for group in groups for name in {job.name for job in group.jobs}]
-    for group in groups:
-        result = record.result(group.label)
-        assert result is not None, "chosen as one that has a result"
-        number = group.label.partition("/")[2]
+    groups: Sequence[Group] = record.parameters.groups
+    titled = titles([[job.name for job in group.jobs] for group in groups])
+    measured = [
+        (group, title, result)
+        for group, title in zip(groups, titled, strict=True)
+        if (result := record.result(group.label))
+    ]
+    names = [name for group, _, _ in measured for name in {job.name for job in group.jobs}]
+    for group, title, result in measured:
         for name in dict.fromkeys(job.name for job in result.jobs):
             rows = [job for job in result.jobs if job.name == name]
-            variant = _variant(name if names.count(name) == 1 else f"{number}: {name}")
+            variant = _variant(name if names.count(name) == 1 else f"{title}: {name}")
             findings += _of_job(group.label, variant, name, rows)
         for direction, counts in result.hist.items():
-            findings += _tails(group.label, _variant(number), direction, counts)
+            findings += _tails(group.label, _variant(title), direction, counts)
     return findings
 
 

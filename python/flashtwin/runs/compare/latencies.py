@@ -1,13 +1,12 @@
 """Latency percentiles of two runs, step by step: the median and the tails.
 
-Steps that repeat one another (a label that ends in a number, as the loops of a cell do) count
+Steps that repeat the same measurement (`Run.repeats`, as the scored runs of a cell do) count
 together. Percentiles come from fio's buckets, which are 1/64 wide, so what shifts by less than
 `RESOLUTION` may be the bucket and not the drive.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 
 from flashtwin.model.histogram import percentiles
 from flashtwin.model.series import Counts
+from flashtwin.runs import older
 from flashtwin.runs.rundir import Run
 
 SHARES = (50.0, 99.0, 99.9)
@@ -76,13 +76,13 @@ def compare(base: Run, other: Run) -> list[LatencyPair]:
 
 
 def _counts(run: Run) -> dict[tuple[str, str, str], Counts]:
-    found: dict[tuple[str, str, str], Counts] = {}
+    counted: dict[tuple[str, str, str], Counts] = {}
     for step in run.steps:
         if step.kind not in ("run", "chain"):
             continue
-        label = re.sub(r"/\d+$", "", step.label)
+        label = str(step.detail.get("repeats") or older.repeats(step))
         for direction, counts in run.hist(step.step).items():
             if counts.any():
                 key = (step.battery, label, direction)
-                found[key] = np.add(found[key], counts) if key in found else counts
-    return found
+                counted[key] = np.add(counted[key], counts) if key in counted else counts
+    return counted
