@@ -252,9 +252,7 @@ impl<P: Policies> Ftl<P> {
             self.advance_stream(stream, count, ops);
             rest = later;
         }
-        if self.paged.is_some() {
-            self.entries_moved(lpns);
-        }
+        self.entries_moved(lpns);
     }
 
     /// Moves a stream on and issues the granules that became full.

@@ -144,7 +144,7 @@ impl<P: Policies> Ftl<P> {
         self.passes.audit(&b)?;
         self.victims.audit(&b)?;
         self.packing.audit(&b)?;
-        for mover in [&self.fold, &self.collect, &self.collect_map] {
+        for mover in [&self.fold, &self.collect] {
             mover.audit(&b)?;
         }
         self.wear.audit(&b)?;
@@ -152,9 +152,7 @@ impl<P: Policies> Ftl<P> {
         self.collection.audit()?;
         self.heat.audit()?;
         self.cache.audit(&b)?;
-        if let Some(paged) = &self.paged {
-            paged.audit(&b)?;
-        }
+        self.paged.audit(&b)?;
         if let Some(spare) = &self.spare {
             spare.audit(&b)?;
         }
@@ -165,7 +163,6 @@ impl<P: Policies> Ftl<P> {
     #[must_use]
     pub fn knows(&self, token: Token) -> bool {
         let flights = &self.buffer.flights;
-        let pages = self.paged.as_deref();
         match token {
             Token::Host(_) | Token::Rebuild(_) => false,
             Token::Program(place) | Token::FirstPass(place) | Token::Copyback(place) => flights
@@ -176,7 +173,7 @@ impl<P: Policies> Ftl<P> {
             | Token::MapGcRead(row)
             | Token::FoldCheck(row) => row < self.layout.physical_units(),
             Token::MapRead(slot) => slot < self.map_slots(),
-            Token::MapUpdate(page) => pages.is_some_and(|p| page < p.pages),
+            Token::MapUpdate(page) => page < self.paged.pages(),
             // They are written, and wear the flash, whether power cuts are switched on or not.
             Token::Checkpoint => self.journal.writes_checkpoint(),
             Token::Journal(sequence) => self.journal.writes(sequence),

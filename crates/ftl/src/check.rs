@@ -2,12 +2,10 @@
 
 use std::fmt::Write as _;
 
-use crate::allocate::MAP;
 use crate::blocks::{Pool, State};
 use crate::ftl::Ftl;
 use crate::layout::{Mode, NONE};
 use crate::orders::Policies;
-use crate::policy::CacheMode;
 
 /// What a check finds: nothing, or an invariant that does not hold.
 pub(crate) type Checked = Result<(), String>;
@@ -64,51 +62,6 @@ impl<P: Policies> Ftl<P> {
         self.check_spare()?;
         self.check_wear()?;
         self.check_map_pages()
-    }
-
-    /// Map pages live in their own blocks and nothing else does; each was programmed once for each
-    /// time it was written, or waits; what is mapped is on flash, in SRAM or in the journal.
-    fn check_map_pages(&self) -> Checked {
-        for (index, block) in self.blocks.all.iter().enumerate() {
-            let free = matches!(block.state, State::Free | State::Retired);
-            ensure!(
-                free || block.map == (block.pool == Pool::Map),
-                "superblock {index} serves another pool"
-            );
-            let declared = self.cache.mode != CacheMode::None || block.map;
-            ensure!(
-                declared || block.mode == Mode::Native,
-                "superblock {index} is in SLC mode without a cache"
-            );
-        }
-        let Some(paged) = self.paged.as_deref() else {
-            return Ok(());
-        };
-        paged.check()?;
-        let own = paged
-            .pool
-            .iter()
-            .filter(|&&s| self.blocks.all[s as usize].map);
-        let all = self.blocks.all.iter().filter(|b| b.map).count();
-        ensure_eq!(own.count(), all, "superblocks of the map");
-        ensure_eq!(paged.pool.len(), all, "superblocks of its pool");
-        let s = self.streams[MAP];
-        ensure_eq!(
-            self.counters.map_units + u64::from(s.waiting()),
-            self.counters.map_written,
-            "map pages are lost or doubled"
-        );
-        for (lpn, &ppn) in self.map.physical.iter().enumerate() {
-            let own = ppn != NONE && self.blocks.all[self.layout.superblock_of(ppn) as usize].map;
-            let page = lpn as u32 >= self.host_units;
-            ensure!(ppn == NONE || own == page, "unit {lpn} lies at {ppn}");
-            if ppn != NONE && !page {
-                let page = paged.page_of(lpn as u32);
-                let kept = self.map.physical[(self.host_units + page) as usize] != NONE;
-                ensure!(kept || paged.is_stale(page), "the entry of {lpn} is lost");
-            }
-        }
-        Ok(())
     }
 
     fn check_map(&self) -> Checked {
@@ -301,7 +254,7 @@ impl<P: Policies> Ftl<P> {
         let movers = [
             ("fold", &self.fold),
             ("gc", &self.collect),
-            ("map gc", &self.collect_map),
+            ("map gc", &self.paged.mover),
         ];
         for (name, mover) in movers {
             let _ = writeln!(
@@ -322,9 +275,7 @@ impl<P: Policies> Ftl<P> {
             self.collect.cause,
             self.wear.waiting()
         );
-        if let Some(paged) = &self.paged {
-            out += &paged.describe();
-        }
+        out += &self.paged.describe();
         out
     }
 }

@@ -350,9 +350,7 @@ impl<P: Policies> Ftl<P> {
                     self.map.clear_valid(from);
                     let lpn = self.map.logical[from as usize];
                     self.map.point(lpn, to, 1);
-                    if self.paged.is_some() {
-                        self.entries_moved(&[lpn]);
-                    }
+                    self.entries_moved(&[lpn]);
                     if let Some(spare) = &mut self.spare {
                         spare.copied(lpn, to);
                     }

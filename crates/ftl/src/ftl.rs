@@ -12,11 +12,11 @@ use crate::journal::Journal;
 use crate::lanes::Lanes;
 use crate::layout::{Layout, Mode, NONE};
 use crate::map::Map;
-use crate::map_cache::MapCache;
 use crate::mover::{Mover, Work};
 use crate::op::{NandOp, Token, class};
 use crate::orders::{BuiltIn, Chosen, Policies};
 use crate::packing::Packing;
+use crate::paged_map::PagedMap;
 use crate::passes::Passes;
 use crate::policy::{CacheMode, Policy};
 use crate::separation::Heat;
@@ -59,8 +59,8 @@ pub struct Ftl<P: Policies = BuiltIn> {
     /// What the program that built the drive may have brought itself.
     pub(crate) policies: P,
     pub(crate) map: Map,
-    /// What is in RAM of a map that is not all there.
-    pub(crate) paged: Option<Box<MapCache>>,
+    /// The map where it is not all in RAM.
+    pub(crate) paged: PagedMap,
     /// Units that the host can address; those above them are pages of the map.
     pub(crate) host_units: u32,
     pub(crate) blocks: Blocks,
@@ -73,7 +73,6 @@ pub struct Ftl<P: Policies = BuiltIn> {
     pub(crate) fold: Mover,
     pub(crate) collect: Mover,
     pub(crate) wear: Wear,
-    pub(crate) collect_map: Mover,
     pub(crate) packing: Packing,
     pub(crate) health: Health,
     pub(crate) counters: Counters,
@@ -98,16 +97,10 @@ pub struct Ftl<P: Policies = BuiltIn> {
 flashtwin_base::state! { Ftl<P: Policies> {
     kept: counters, sequence, starved, parity_forgone, chance, recovering;
     part: map, paged, blocks, victims, streams, lanes, passes, buffer, cache, fold, collect,
-        wear, collect_map, packing, health, journal, collection, heat, spare,
+        wear, packing, health, journal, collection, heat, spare,
         policies;
     built: layout, policy, host_units, scratch, pumps_collection_only;
 } }
-
-/// What is in RAM of a map that is not all there; nothing where it is.
-fn page_map(policy: &Policy, host_units: u32, pool: Vec<u32>) -> Option<Box<MapCache>> {
-    let paged = || MapCache::new(&policy.map, policy.unit_bytes, host_units, pool);
-    (!policy.map.is_whole()).then(|| Box::new(paged()))
-}
 
 impl Ftl {
     /// The firmware of a drive as it leaves the factory. `buffer_bytes` is the write buffer,
@@ -153,10 +146,9 @@ impl<P: Policies> Ftl<P> {
             cache.mode != CacheMode::None,
         );
         cache.fixed_total = blocks.fixed_count();
-        let paged = page_map(&policy, logical, map.collect());
-        let pages = paged.as_ref().map_or(0, |p| p.pages);
+        let paged = PagedMap::new(&policy, &layout, logical, map.collect());
         let mut ftl = Ftl {
-            map: Map::new(logical + pages, layout.physical_units()),
+            map: Map::new(logical + paged.pages(), layout.physical_units()),
             paged,
             host_units: logical,
             collection: Collection::new(&blocks),
@@ -170,7 +162,6 @@ impl<P: Policies> Ftl<P> {
             fold: Mover::new(Work::Fold, &layout),
             collect: Mover::new(Work::Collect, &layout),
             wear: Wear::new(part),
-            collect_map: Mover::new(Work::Map, &layout),
             packing: Packing::new(&layout),
             counters: Counters::default(),
             sequence: 0,
@@ -217,11 +208,10 @@ impl<P: Policies> Ftl<P> {
     /// Bytes that the tables take, map and superblocks together.
     #[must_use]
     pub fn table_bytes(&self) -> usize {
-        let paged = self.paged.as_ref().map_or(0, |p| p.bytes());
         self.map.bytes()
             + self.packing.bytes()
             + self.blocks.all.len() * size_of::<Superblock>()
-            + paged
+            + self.paged.bytes()
     }
 
     /// What has been done so far.
@@ -327,9 +317,7 @@ impl<P: Policies> Ftl<P> {
     pub fn append_host(&mut self, route: Route, lpn: u32, count: u32, ops: &mut Vec<NandOp>) {
         self.counters.host_units += u64::from(count);
         self.buffer.coming[route as usize] -= count;
-        if self.paged.is_some() {
-            self.entries_changed(lpn, count);
-        }
+        self.entries_changed(lpn, count);
         let stream = if count == 1 && self.layout.ratio == 1 && self.spare.is_none() {
             let mut stream = self.host_stream(route);
             if stream == DIRECT {
@@ -423,7 +411,7 @@ impl<P: Policies> Ftl<P> {
         if !self.blocks.stale.is_empty() {
             self.erase_stale(ops);
         }
-        if self.paged.is_some() {
+        if self.paged.is_on() {
             self.pump_map(ops);
         }
         let awaited = self.starved || self.collection.halts_host;
@@ -439,7 +427,7 @@ impl<P: Policies> Ftl<P> {
         match load {
             Load::Fold => self.fold.idle = idle,
             Load::Collect => self.collect.idle = idle,
-            Load::Map => self.collect_map.idle = idle,
+            Load::Map => self.paged.mover.idle = idle,
         }
         self.pump(ops);
     }
@@ -531,13 +519,8 @@ impl<P: Policies> Ftl<P> {
         self.wear.forget();
         self.victims = Victims::new(self.layout.superblocks, self.layout.native_units);
         self.collection = Collection::new(&self.blocks);
-        self.collect_map = Mover::new(Work::Map, &self.layout);
-        let before = self.paged.take();
-        let (pool, lacking) = before.map(|p| (p.pool, p.lacking)).unwrap_or_default();
-        self.paged = page_map(&self.policy, self.host_units, pool);
-        if let Some(paged) = &mut self.paged {
-            paged.lacking = lacking;
-        }
+        self.paged
+            .start_over(&self.policy, &self.layout, self.host_units);
         self.heat = Heat::new(self.policy.gc.separation, self.logical_units());
         self.starved = false;
     }

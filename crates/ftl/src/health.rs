@@ -241,7 +241,7 @@ impl<P: Policies> Ftl<P> {
             && cache.size_by_fill.is_empty()
             && cache.worn == Worn::Keep;
         let no_cache = staged && bound && self.cache.fixed_total + self.cache.limit == 0;
-        let left = left.saturating_sub(self.paged.as_deref().map_or(0, |p| p.lacking));
+        let left = left.saturating_sub(self.paged.lacking());
         self.health.read_only |= early || no_cache || left < data + work;
     }
 

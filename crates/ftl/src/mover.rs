@@ -181,7 +181,7 @@ impl<P: Policies> Ftl<P> {
         match work {
             Work::Fold => &mut self.fold,
             Work::Collect => &mut self.collect,
-            Work::Map => &mut self.collect_map,
+            Work::Map => &mut self.paged.mover,
         }
     }
 
@@ -265,7 +265,7 @@ impl<P: Policies> Ftl<P> {
         match work {
             Work::Fold => &self.fold,
             Work::Collect => &self.collect,
-            Work::Map => &self.collect_map,
+            Work::Map => &self.paged.mover,
         }
     }
 

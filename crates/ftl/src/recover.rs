@@ -118,7 +118,10 @@ impl<P: Policies> Ftl<P> {
         let opened = self.forget_ram();
         self.rebuild_map(&mut told);
         self.rebuild_blocks(&opened, &mut told);
-        self.mark_stale_pages();
+        if let Some(spare) = self.spare.take() {
+            self.mark_stale_pages(&spare.version, &spare.opened);
+            self.spare = Some(spare);
+        }
         for stream in 0..self.streams.len() {
             let own = opened.iter().filter(|o| o.stream == stream);
             let own: Vec<u32> = own.map(|o| o.superblock).collect();
@@ -267,31 +270,6 @@ impl<P: Policies> Ftl<P> {
         told.erased.push(superblock);
         told.operations[class::erase(block.mode) as usize] += u64::from(self.layout.group_dies);
         self.die_erased(superblock);
-    }
-
-    /// With a map in pages: those that may lack a change of the data that they point to have to be
-    /// written anew. A change is newer than a page by its stamp, or by the superblock that it is
-    /// in.
-    fn mark_stale_pages(&mut self) {
-        let (Some(paged), Some(spare)) = (&mut self.paged, &self.spare) else {
-            return;
-        };
-        let place = |lpn: u32| {
-            let ppn = self.map.physical[lpn as usize];
-            (ppn != NONE).then(|| spare.opened[self.layout.superblock_of(ppn) as usize])
-        };
-        for page in 0..paged.pages {
-            let own = paged.first + page;
-            let kept = (spare.version[own as usize], place(own).unwrap_or(0));
-            let first = page * paged.entries;
-            let last = paged.first.min(first + paged.entries);
-            let newer = |lpn: u32| {
-                spare.version[lpn as usize] > kept.0 || place(lpn).is_some_and(|at| at >= kept.1)
-            };
-            if (first..last).any(newer) {
-                paged.changed(page, 1);
-            }
-        }
     }
 
     /// Saves the valid data of the superblocks that a stream had open, erases them and writes the

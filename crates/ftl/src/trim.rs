@@ -13,9 +13,7 @@ impl<P: Policies> Ftl<P> {
     pub fn trim(&mut self, lpn: u32, count: u32, ops: &mut Vec<NandOp>) {
         self.invalidate_run(lpn, count);
         self.map.physical[lpn as usize..(lpn + count) as usize].fill(NONE);
-        if self.paged.is_some() {
-            self.entries_trimmed(lpn, count);
-        }
+        self.entries_trimmed(lpn, count);
         if let Some(spare) = &mut self.spare {
             spare.trimmed(lpn, count);
         }

@@ -79,7 +79,7 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     pub fn reserve_at_once(&mut self, route: Route, units: u32) -> bool {
         let free = self.buffer.capacity_units - self.buffer.used_units;
-        let held = self.fold.holds_host() || self.collect.holds_host() || self.paged.is_some();
+        let held = self.fold.holds_host() || self.collect.holds_host() || self.paged.is_on();
         let s = &self.streams[DIRECT];
         if self.cache.mode != CacheMode::None
             || held

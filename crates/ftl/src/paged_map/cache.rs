@@ -19,12 +19,18 @@ use crate::check::{Checked, ensure, ensure_eq};
 use crate::layout::{Divider, NONE};
 use crate::policy::MapPolicy;
 
+/// The part of the slots that reading ahead leaves to pages that commands wait for.
+const AHEAD_PART: u32 = 2;
+/// The part of the journal from which on its changes are worked in: the other half is for those
+/// that come meanwhile, so that nobody waits while they come no faster than they are worked in.
+const JOURNAL_PART: u32 = 2;
+
 /// Bytes of a change in the journal: a logical and a physical unit.
 pub const JOURNAL_ENTRY_BYTES: u64 = 8;
 
 /// Pages held by the CLOCK rule.
 #[derive(Clone, Debug)]
-pub(crate) struct Clock {
+pub(super) struct Clock {
     /// Slot of each page, or none.
     slot_of: Vec<u32>,
     /// Page of each slot, or none.
@@ -108,7 +114,7 @@ enum Content {
 
 /// Writing everything back, from the wish to the last program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) enum Checkpoint {
+pub(super) enum Checkpoint {
     /// Nothing is asked for.
     Off,
     /// Pages are still to be written; asked for at this sequence number.
@@ -120,16 +126,16 @@ pub(crate) enum Checkpoint {
 
 /// The state of a map that is read page by page.
 #[derive(Clone, Debug)]
-pub(crate) struct MapCache {
+pub(super) struct MapCache {
     /// Entries of a page.
-    pub(crate) entries: u32,
+    pub(super) entries: u32,
     /// Logical unit that stands for page 0: the pages follow the host's units.
-    pub(crate) first: u32,
-    pub(crate) pages: u32,
+    pub(super) first: u32,
+    pub(super) pages: u32,
     /// Superblocks that hold map pages and nothing else.
-    pub(crate) pool: Vec<u32>,
+    pub(super) pool: Vec<u32>,
     /// Superblocks that it has lost and not got back.
-    pub(crate) lacking: u32,
+    pub(super) lacking: u32,
     by_entries: Divider,
     sram: Clock,
     content: Vec<Content>,
@@ -137,7 +143,7 @@ pub(crate) struct MapCache {
     dirty: u32,
     host: Option<Clock>,
     /// Pages copied into the host's memory of which the drive has not been told yet.
-    pub(crate) host_writes: u32,
+    pub(super) host_writes: u32,
     /// Changes in the journal, by page.
     deferred: Vec<u32>,
     /// The page is in `owing` or being updated.
@@ -146,13 +152,13 @@ pub(crate) struct MapCache {
     deferred_total: u32,
     journal_limit: u32,
     /// Reads under way of pages that the journal changes.
-    pub(crate) updating: u32,
-    pub(crate) checkpoint: Checkpoint,
+    pub(super) updating: u32,
+    pub(super) checkpoint: Checkpoint,
     /// Slot up to which the checkpoint has written the dirty ones.
     swept: usize,
-    pub(crate) write_on_flush: bool,
+    pub(super) write_on_flush: bool,
     /// Superblocks of the pool whose pages are at risk: they are collected next.
-    pub(crate) at_risk: VecDeque<u32>,
+    pub(super) at_risk: VecDeque<u32>,
 }
 
 flashtwin_base::state! { MapCache {
@@ -164,7 +170,7 @@ flashtwin_base::state! { MapCache {
 } }
 
 impl MapCache {
-    pub(crate) fn new(
+    pub(super) fn new(
         policy: &MapPolicy,
         unit_bytes: u32,
         host_units: u32,
@@ -202,7 +208,7 @@ impl MapCache {
     }
 
     /// Bytes that the tables of the simulation take.
-    pub(crate) fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         let clock = |c: &Clock| c.slot_of.len() * 4 + c.page_of.len() * 9;
         let host = self.host.as_ref().map_or(0, clock);
         clock(&self.sram) + host + self.content.len() + self.deferred.len() * 5
@@ -210,39 +216,39 @@ impl MapCache {
 
     /// Page of a logical unit.
     #[inline]
-    pub(crate) fn page_of(&self, lpn: u32) -> u32 {
+    pub(super) fn page_of(&self, lpn: u32) -> u32 {
         self.by_entries.quotient(lpn)
     }
 
     /// Slots of the SRAM.
-    pub(crate) fn slots(&self) -> u32 {
+    pub(super) fn slots(&self) -> u32 {
         self.sram.slots()
     }
 
     /// The slot of a page and whether it is still being read; none when the page is not in SRAM.
     #[inline]
-    pub(crate) fn slot(&self, page: u32) -> Option<(u32, bool)> {
+    pub(super) fn slot(&self, page: u32) -> Option<(u32, bool)> {
         let slot = self.sram.slot(page);
         (slot != NONE).then(|| (slot, self.content[slot as usize] == Content::Loading))
     }
 
     /// Whether a page can be read in SRAM now.
     #[inline]
-    pub(crate) fn is_filled(&self, page: u32) -> bool {
+    pub(super) fn is_filled(&self, page: u32) -> bool {
         self.slot(page).is_some_and(|(_, loading)| !loading)
     }
 
-    pub(crate) fn touch(&mut self, slot: u32) {
+    pub(super) fn touch(&mut self, slot: u32) {
         self.sram.used[slot as usize] = true;
     }
 
     /// Whether reading ahead leaves slots for what commands wait for.
-    pub(crate) fn has_slots_to_spare(&self) -> bool {
-        self.loading < self.slots() / 2
+    pub(super) fn has_slots_to_spare(&self) -> bool {
+        self.loading < self.slots() / AHEAD_PART
     }
 
     /// A slot that may be filled anew; dirty ones only when their pages can be `written`.
-    pub(crate) fn choose_slot(&mut self, written: bool) -> Option<u32> {
+    pub(super) fn choose_slot(&mut self, written: bool) -> Option<u32> {
         let stays = self.loading + if written { 0 } else { self.dirty };
         if stays == self.slots() {
             return None;
@@ -256,7 +262,7 @@ impl MapCache {
     }
 
     /// Empties a chosen slot; the answer is the page that has to be written for it, if any.
-    pub(crate) fn empty_slot(&mut self, slot: u32) -> Option<u32> {
+    pub(super) fn empty_slot(&mut self, slot: u32) -> Option<u32> {
         let page = self.sram.clear(slot);
         let dirty = self.content[slot as usize] == Content::Dirty;
         self.content[slot as usize] = Content::Clean;
@@ -268,7 +274,7 @@ impl MapCache {
     }
 
     /// A page's read begins, into a slot.
-    pub(crate) fn begin_loading(&mut self, slot: u32, page: u32) {
+    pub(super) fn begin_loading(&mut self, slot: u32, page: u32) {
         self.sram.put(slot, page);
         self.content[slot as usize] = Content::Loading;
         self.loading += 1;
@@ -276,7 +282,7 @@ impl MapCache {
 
     /// A slot's page has come; changes that waited for it are worked in. It came from flash, or
     /// from the host's memory.
-    pub(crate) fn loaded(&mut self, slot: u32) {
+    pub(super) fn loaded(&mut self, slot: u32) {
         assert_eq!(self.content[slot as usize], Content::Loading);
         self.loading -= 1;
         self.content[slot as usize] = Content::Clean;
@@ -298,7 +304,7 @@ impl MapCache {
 
     /// `count` entries of a page have changed: in its slot, or in the journal until it has one.
     #[inline]
-    pub(crate) fn changed(&mut self, page: u32, count: u32) {
+    pub(super) fn changed(&mut self, page: u32, count: u32) {
         if let Some((slot, false)) = self.slot(page) {
             self.make_dirty(slot);
             return;
@@ -311,21 +317,21 @@ impl MapCache {
     }
 
     /// Takes a page's changes out of the journal; false when there are none.
-    pub(crate) fn take_deferred(&mut self, page: u32) -> bool {
+    pub(super) fn take_deferred(&mut self, page: u32) -> bool {
         let count = std::mem::take(&mut self.deferred[page as usize]);
         self.deferred_total -= count;
         count > 0
     }
 
     /// The page is on its way to flash with all that is known of it, and to the host's memory.
-    pub(crate) fn written(&mut self, page: u32) {
+    pub(super) fn written(&mut self, page: u32) {
         self.clean(page);
         self.copy_to_host(page);
     }
 
     /// The page is on its way to another place on flash. The host's memory is told what flash did
     /// not know of it; a page that it does not hold is not wanted for having been moved.
-    pub(crate) fn moved(&mut self, page: u32) {
+    pub(super) fn moved(&mut self, page: u32) {
         let changed = self.clean(page);
         if changed && self.host.as_ref().is_some_and(|h| h.slot(page) != NONE) {
             self.host_writes += 1;
@@ -346,7 +352,7 @@ impl MapCache {
     }
 
     /// None of the page's units is mapped any more: nothing of it is worth keeping.
-    pub(crate) fn forget(&mut self, page: u32) {
+    pub(super) fn forget(&mut self, page: u32) {
         self.clean(page);
         if let Some((slot, false)) = self.slot(page) {
             self.sram.clear(slot);
@@ -362,12 +368,12 @@ impl MapCache {
     }
 
     /// Whether the host's memory holds pages.
-    pub(crate) fn uses_host_memory(&self) -> bool {
+    pub(super) fn uses_host_memory(&self) -> bool {
         self.host.is_some()
     }
 
     /// Whether the host's memory holds a page; it counts as used.
-    pub(crate) fn host_has(&mut self, page: u32) -> bool {
+    pub(super) fn host_has(&mut self, page: u32) -> bool {
         let Some(host) = &mut self.host else {
             return false;
         };
@@ -379,12 +385,12 @@ impl MapCache {
     }
 
     /// The page of a slot, which came from flash.
-    pub(crate) fn page_in(&self, slot: u32) -> u32 {
+    pub(super) fn page_in(&self, slot: u32) -> u32 {
         self.sram.page_of[slot as usize]
     }
 
     /// A page as flash has it is copied into the host's memory, over its older copy there.
-    pub(crate) fn copy_to_host(&mut self, page: u32) {
+    pub(super) fn copy_to_host(&mut self, page: u32) {
         let Some(host) = &mut self.host else {
             return;
         };
@@ -400,15 +406,15 @@ impl MapCache {
 
     /// Whether so many changes wait that movers and the host have to.
     #[inline]
-    pub(crate) fn journal_is_full(&self) -> bool {
+    pub(super) fn journal_is_full(&self) -> bool {
         self.deferred_total >= self.journal_limit
     }
 
     /// The next page whose changes are to be worked in: from half of the journal on, or all of it
     /// where that is asked for, as by a checkpoint.
-    pub(crate) fn next_owing(&mut self, all: bool) -> Option<u32> {
+    pub(super) fn next_owing(&mut self, all: bool) -> Option<u32> {
         let all = all || matches!(self.checkpoint, Checkpoint::Writing(_));
-        while all || self.deferred_total > self.journal_limit / 2 {
+        while all || self.deferred_total > self.journal_limit / JOURNAL_PART {
             let page = self.owing.pop_front()?;
             if self.deferred[page as usize] > 0 && self.slot(page).is_none() {
                 return Some(page);
@@ -420,12 +426,12 @@ impl MapCache {
     }
 
     /// A page that [`MapCache::next_owing`] gave is dealt with.
-    pub(crate) fn update_ended(&mut self, page: u32) {
+    pub(super) fn update_ended(&mut self, page: u32) {
         self.queued[page as usize] = false;
     }
 
     /// A dirty page of some slot.
-    pub(crate) fn some_dirty(&mut self) -> Option<u32> {
+    pub(super) fn some_dirty(&mut self) -> Option<u32> {
         if self.dirty == 0 {
             return None;
         }
@@ -437,12 +443,12 @@ impl MapCache {
     }
 
     /// Whether flash has all that is known, or will have once its programs have ended.
-    pub(crate) fn is_all_written(&self) -> bool {
+    pub(super) fn is_all_written(&self) -> bool {
         self.dirty + self.deferred_total + self.updating == 0
     }
 
     /// Whether flash lacks something of a page.
-    pub(crate) fn is_stale(&self, page: u32) -> bool {
+    pub(super) fn is_stale(&self, page: u32) -> bool {
         let dirty = self
             .slot(page)
             .is_some_and(|(slot, _)| self.content[slot as usize] == Content::Dirty);
@@ -450,7 +456,7 @@ impl MapCache {
     }
 
     /// Panics when an invariant does not hold.
-    pub(crate) fn check(&self) -> Checked {
+    pub(super) fn check(&self) -> Checked {
         let count = |what| self.content.iter().filter(|&&c| c == what).count() as u32;
         ensure_eq!(count(Content::Dirty), self.dirty, "dirty slots");
         ensure_eq!(count(Content::Loading), self.loading, "slots being filled");
@@ -467,7 +473,7 @@ impl MapCache {
     }
 
     /// The state in a line, for a panic.
-    pub(crate) fn describe(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         format!(
             "map: {} pages, {} slots, {} dirty, {} loading, journal {} of {}, {} updating, {:?}\n",
             self.pages,
@@ -495,7 +501,7 @@ impl Clock {
 
 impl MapCache {
     /// See [`crate::audit`].
-    pub(crate) fn audit(&self, b: &Bounds) -> Checked {
+    pub(super) fn audit(&self, b: &Bounds) -> Checked {
         self.sram.audit()?;
         self.host.as_ref().map_or(Ok(()), Clock::audit)?;
         b.distinct("pool", &self.pool)?;

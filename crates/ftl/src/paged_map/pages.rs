@@ -13,21 +13,23 @@
 //! Which data is valid, and the logical unit of a physical one, the movers know without the map:
 //! from counters and bits in RAM and from the spare areas that they read.
 
+use super::cache::{Checkpoint, MapCache};
 use crate::allocate::{FOLD, GC, GC_COLD, MAP};
 use crate::blocks::State;
 use crate::ftl::{Found, Ftl};
 use crate::layout::{Layout, Mode, NONE};
-use crate::map_cache::{Checkpoint, MapCache};
 use crate::mover::Work;
 use crate::op::{NandOp, Planes, Token};
 use crate::orders::Policies;
 use crate::policy::MapPolicy;
 
-/// Granules a die that the map may have in programming.
+/// Granules a die that the map may have in programming: one runs, and one waits for it, so that a
+/// die does not stand idle between two pages. More would only fill the buffer.
 const GRANULES_AHEAD: u32 = 2;
-/// Journal reads a die that may be under way.
+/// Journal reads a die that may be under way: one runs and one waits, for the same reason.
 const UPDATES_AHEAD: u32 = 2;
-/// Erased superblocks of the pool below which it is collected.
+/// Erased superblocks of the pool below which it is collected: one takes what collection copies,
+/// the other the pages that are written until it has freed one.
 const LOW_SUPERBLOCKS: usize = 2;
 /// Superblocks of the pool beside its data: one open, one free for collection, one being erased.
 const SPARE_SUPERBLOCKS: u64 = 3;
@@ -77,26 +79,29 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     #[must_use]
     pub fn is_map_paged(&self) -> bool {
-        self.paged.is_some()
+        self.paged.is_on()
     }
 
     /// Slots of the map's cache; 0 where the whole map is in RAM.
     #[must_use]
     pub fn map_slots(&self) -> u32 {
-        self.paged.as_ref().map_or(0, |p| p.slots())
+        self.paged.cache.as_ref().map_or(0, |p| p.slots())
     }
 
     /// Whether the host's memory holds pages of the map.
     #[must_use]
     pub fn uses_host_memory(&self) -> bool {
-        self.paged.as_ref().is_some_and(|p| p.uses_host_memory())
+        self.paged
+            .cache
+            .as_ref()
+            .is_some_and(|p| p.uses_host_memory())
     }
 
     /// The first logical unit past the map page of this one.
     #[inline]
     #[must_use]
     pub fn map_page_end(&self, lpn: u32) -> u32 {
-        let Some(paged) = &self.paged else {
+        let Some(paged) = &self.paged.cache else {
             return self.logical_units();
         };
         (paged.page_of(lpn) + 1).saturating_mul(paged.entries)
@@ -105,7 +110,7 @@ impl<P: Policies> Ftl<P> {
     /// Whether the entry of a logical unit is at hand.
     #[must_use]
     pub fn is_map_at_hand(&self, lpn: u32) -> bool {
-        let Some(paged) = &self.paged else {
+        let Some(paged) = &self.paged.cache else {
             return true;
         };
         paged.is_filled(paged.page_of(lpn))
@@ -126,7 +131,7 @@ impl<P: Policies> Ftl<P> {
     /// The same for an entry that will be needed, when there are slots to spare.
     pub fn look_ahead(&mut self, lpn: u32, ops: &mut Vec<NandOp>) -> LookUp {
         let spare = |p: &MapCache| p.has_slots_to_spare();
-        if self.paged.as_deref().is_some_and(spare) {
+        if self.paged.cache.as_deref().is_some_and(spare) {
             self.load_map_page(lpn, ops)
         } else {
             LookUp::Full
@@ -134,7 +139,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     fn load_map_page(&mut self, lpn: u32, ops: &mut Vec<NandOp>) -> LookUp {
-        let Some(paged) = self.paged.as_deref_mut() else {
+        let Some(paged) = self.paged.cache.as_deref_mut() else {
             return LookUp::Known;
         };
         let page = paged.page_of(lpn);
@@ -150,7 +155,7 @@ impl<P: Policies> Ftl<P> {
         let Some(slot) = self.free_map_slot(ops) else {
             return LookUp::Full;
         };
-        let Some(paged) = self.paged.as_deref_mut() else {
+        let Some(paged) = self.paged.cache.as_deref_mut() else {
             return LookUp::Known;
         };
         paged.begin_loading(slot, page);
@@ -185,7 +190,7 @@ impl<P: Policies> Ftl<P> {
     /// Empties a slot of the cache, writing its page back where it is dirty.
     fn free_map_slot(&mut self, ops: &mut Vec<NandOp>) -> Option<u32> {
         let room = self.map_room() > 0;
-        let paged = self.paged.as_deref_mut()?;
+        let paged = self.paged.cache.as_deref_mut()?;
         let slot = paged.choose_slot(room)?;
         if let Some(page) = paged.empty_slot(slot) {
             self.write_map_page(page, ops);
@@ -201,13 +206,13 @@ impl<P: Policies> Ftl<P> {
 
     /// Map pages that may be written now.
     fn map_room(&self) -> u32 {
-        let Some(paged) = &self.paged else {
+        let Some(paged) = &self.paged.cache else {
             return 0;
         };
         if self.buffer.by_stream[MAP] >= GRANULES_AHEAD * self.layout.dies {
             return 0;
         }
-        let coming = self.collect_map.outstanding * self.layout.row_units;
+        let coming = self.paged.mover.outstanding * self.layout.row_units;
         let held = self.layout.units(self.streams[MAP].mode) + coming + paged.updating;
         self.map_space().saturating_sub(held)
     }
@@ -215,7 +220,7 @@ impl<P: Policies> Ftl<P> {
     fn write_map_page(&mut self, page: u32, ops: &mut Vec<NandOp>) {
         self.counters.map_written += 1;
         self.append(MAP, self.map_unit(page), 1, ops);
-        if let Some(paged) = self.paged.as_deref_mut() {
+        if let Some(paged) = self.paged.cache.as_deref_mut() {
             paged.written(page);
         }
         self.erase_dead(ops);
@@ -223,7 +228,7 @@ impl<P: Policies> Ftl<P> {
 
     /// A page has been read from flash into its slot.
     pub(crate) fn map_page_read(&mut self, slot: u32) {
-        if let Some(paged) = self.paged.as_deref_mut() {
+        if let Some(paged) = self.paged.cache.as_deref_mut() {
             paged.copy_to_host(paged.page_in(slot));
             paged.loaded(slot);
         }
@@ -231,21 +236,21 @@ impl<P: Policies> Ftl<P> {
 
     /// A page has come from the host's memory into its slot.
     pub fn map_fetched(&mut self, slot: u32) {
-        if let Some(paged) = self.paged.as_deref_mut() {
+        if let Some(paged) = self.paged.cache.as_deref_mut() {
             paged.loaded(slot);
         }
     }
 
     /// Map pages copied into the host's memory since this was last asked: they cross the link.
     pub fn take_host_memory_writes(&mut self) -> u32 {
-        let paged = self.paged.as_deref_mut();
+        let paged = self.paged.cache.as_deref_mut();
         paged.map_or(0, |p| std::mem::take(&mut p.host_writes))
     }
 
-    /// Entries of a run of logical units have changed.
+    /// See [`Ftl::entries_changed`].
     #[cold]
-    pub(crate) fn entries_changed(&mut self, lpn: u32, count: u32) {
-        let Some(paged) = self.paged.as_deref_mut() else {
+    pub(super) fn note_changed_entries(&mut self, lpn: u32, count: u32) {
+        let Some(paged) = self.paged.cache.as_deref_mut() else {
             return;
         };
         let (mut at, end) = (lpn, lpn + count);
@@ -260,8 +265,8 @@ impl<P: Policies> Ftl<P> {
     /// Units have been moved: their entries have changed, or, where they are map pages, they have
     /// been written with all that is known of them.
     #[cold]
-    pub(crate) fn entries_moved(&mut self, lpns: &[u32]) {
-        let Some(paged) = self.paged.as_deref_mut() else {
+    pub(super) fn note_moved_entries(&mut self, lpns: &[u32]) {
+        let Some(paged) = self.paged.cache.as_deref_mut() else {
             return;
         };
         for &lpn in lpns {
@@ -277,8 +282,8 @@ impl<P: Policies> Ftl<P> {
 
     /// A run of logical units within one map page was trimmed. A page without a mapped unit is
     /// given up; of another the entries have changed.
-    pub(crate) fn entries_trimmed(&mut self, lpn: u32, count: u32) {
-        let Some(paged) = self.paged.as_deref() else {
+    pub(super) fn note_trimmed_entries(&mut self, lpn: u32, count: u32) {
+        let Some(paged) = self.paged.cache.as_deref() else {
             return;
         };
         let (mut at, end) = (lpn, lpn + count);
@@ -290,7 +295,7 @@ impl<P: Policies> Ftl<P> {
             if at == page * entries && to == last {
                 self.forget_map_page(page);
             } else {
-                self.entries_changed(at, to - at);
+                self.note_changed_entries(at, to - at);
             }
             at = to;
         }
@@ -300,7 +305,7 @@ impl<P: Policies> Ftl<P> {
         let unit = self.map_unit(page);
         self.invalidate_run(unit, 1);
         self.map.physical[unit as usize] = NONE;
-        if let Some(paged) = self.paged.as_deref_mut() {
+        if let Some(paged) = self.paged.cache.as_deref_mut() {
             paged.forget(page);
         }
     }
@@ -308,7 +313,10 @@ impl<P: Policies> Ftl<P> {
     /// Whether the journal is so full that whoever adds to it has to wait.
     #[inline]
     pub(crate) fn map_holds(&self) -> bool {
-        self.paged.as_ref().is_some_and(|p| p.journal_is_full())
+        self.paged
+            .cache
+            .as_ref()
+            .is_some_and(|p| p.journal_is_full())
     }
 
     /// Works the journal into its pages, writes a checkpoint on, and collects the pool.
@@ -319,7 +327,7 @@ impl<P: Policies> Ftl<P> {
         }
         self.apply_journal(false, ops);
         self.write_checkpoint(ops);
-        if self.collect_map.idle {
+        if self.paged.mover.idle {
             self.write_in_idle(ops);
         }
         self.collect_map(ops);
@@ -329,7 +337,7 @@ impl<P: Policies> Ftl<P> {
     fn apply_journal(&mut self, all: bool, ops: &mut Vec<NandOp>) {
         while self.map_room() > 0 {
             let ahead = UPDATES_AHEAD * self.layout.dies;
-            let Some(paged) = self.paged.as_deref_mut() else {
+            let Some(paged) = self.paged.cache.as_deref_mut() else {
                 return;
             };
             if paged.updating >= ahead {
@@ -349,7 +357,7 @@ impl<P: Policies> Ftl<P> {
     /// A page has been read for the journal's sake; it is written with its changes, unless a
     /// command has had it read in the meantime.
     pub(crate) fn map_page_updated(&mut self, page: u32, ops: &mut Vec<NandOp>) {
-        let Some(paged) = self.paged.as_deref_mut() else {
+        let Some(paged) = self.paged.cache.as_deref_mut() else {
             return;
         };
         paged.updating -= 1;
@@ -361,7 +369,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Map pages that flash does not hold as they are now: what a power cut would lose of the map.
     pub fn dirty_map_pages(&self) -> impl Iterator<Item = u32> {
-        let paged = self.paged.as_deref();
+        let paged = self.paged.cache.as_deref();
         let pages = paged.map_or(0, |p| p.pages);
         (0..pages).filter(move |&page| paged.is_some_and(|p| p.is_stale(page)))
     }
@@ -369,7 +377,7 @@ impl<P: Policies> Ftl<P> {
     /// Begins to write back every map page that flash does not hold as it is; over when
     /// [`Ftl::is_checkpointing`] is false.
     pub fn checkpoint_map(&mut self, ops: &mut Vec<NandOp>) {
-        let Some(paged) = self.paged.as_deref_mut() else {
+        let Some(paged) = self.paged.cache.as_deref_mut() else {
             return;
         };
         let since = match paged.checkpoint {
@@ -386,18 +394,18 @@ impl<P: Policies> Ftl<P> {
     #[must_use]
     pub fn is_checkpointing(&self) -> bool {
         let idle = |p: &MapCache| p.checkpoint == Checkpoint::Off;
-        !self.paged.as_deref().is_none_or(idle)
+        !self.paged.cache.as_deref().is_none_or(idle)
     }
 
     /// Whether a flush of the host's writes the map back too.
     #[must_use]
     pub fn map_follows_flush(&self) -> bool {
-        self.paged.as_ref().is_some_and(|p| p.write_on_flush)
+        self.paged.cache.as_ref().is_some_and(|p| p.write_on_flush)
     }
 
     /// Sequence number below which a flush has to wait for the checkpoint.
     pub(crate) fn checkpoint_pending(&self) -> u64 {
-        match self.paged.as_deref().map(|p| p.checkpoint) {
+        match self.paged.cache.as_deref().map(|p| p.checkpoint) {
             Some(Checkpoint::Writing(since) | Checkpoint::Programming(since, _)) => since,
             _ => u64::MAX,
         }
@@ -423,25 +431,29 @@ impl<P: Policies> Ftl<P> {
         }
         self.apply_journal(true, ops);
         while self.map_room() > 0 {
-            let Some(page) = self.paged.as_deref_mut().and_then(|p| p.some_dirty()) else {
+            let Some(page) = self.paged.cache.as_deref_mut().and_then(|p| p.some_dirty()) else {
                 break;
             };
             self.write_map_page(page, ops);
         }
-        let written = self.paged.as_deref().is_some_and(|p| p.is_all_written());
-        if written && self.collect_map.source == NONE {
+        let written = self
+            .paged
+            .cache
+            .as_deref()
+            .is_some_and(|p| p.is_all_written());
+        if written && self.paged.mover.source == NONE {
             self.pad(MAP, ops);
         }
     }
 
     fn write_checkpoint(&mut self, ops: &mut Vec<NandOp>) {
-        while let Some(paged) = self.paged.as_deref_mut() {
+        while let Some(paged) = self.paged.cache.as_deref_mut() {
             match paged.checkpoint {
                 Checkpoint::Off => return,
                 Checkpoint::Writing(since) if paged.is_all_written() => {
                     self.pad(MAP, ops);
                     let until = self.sequence;
-                    if let Some(paged) = self.paged.as_deref_mut() {
+                    if let Some(paged) = self.paged.cache.as_deref_mut() {
                         paged.checkpoint = Checkpoint::Programming(since, until);
                     }
                 }
@@ -461,7 +473,7 @@ impl<P: Policies> Ftl<P> {
                     if self.oldest_pending(|stream| stream == MAP) < until {
                         return;
                     }
-                    if let Some(paged) = self.paged.as_deref_mut() {
+                    if let Some(paged) = self.paged.cache.as_deref_mut() {
                         paged.checkpoint = Checkpoint::Off;
                     }
                 }
@@ -471,7 +483,7 @@ impl<P: Policies> Ftl<P> {
 
     fn collect_map(&mut self, ops: &mut Vec<NandOp>) {
         loop {
-            let source = self.collect_map.source;
+            let source = self.paged.mover.source;
             if source == NONE {
                 let low = self.blocks.free_map.len() < LOW_SUPERBLOCKS;
                 let at_risk = self.map_at_risk();
@@ -482,11 +494,11 @@ impl<P: Policies> Ftl<P> {
                     self.unblock_map(ops);
                     return;
                 }
-            } else if self.collect_map.cursor >= self.map_superblock_units(source) {
+            } else if self.paged.mover.cursor >= self.map_superblock_units(source) {
                 if !self.finish_source(Work::Map, ops) {
                     return;
                 }
-            } else if self.collect_map.is_far_ahead(self.buffer.by_stream[MAP]) {
+            } else if self.paged.mover.is_far_ahead(self.buffer.by_stream[MAP]) {
                 return;
             } else {
                 self.read_row(Work::Map, ops);
@@ -496,7 +508,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Whether few superblocks of the pool are erased or being erased.
     pub(crate) fn map_is_short(&self) -> bool {
-        let Some(paged) = self.paged.as_deref() else {
+        let Some(paged) = self.paged.cache.as_deref() else {
             return false;
         };
         let erasing = |&s: &u32| self.blocks.all[s as usize].state == State::Erasing;
@@ -510,7 +522,7 @@ impl<P: Policies> Ftl<P> {
 
     /// A full superblock of the pool whose pages are to be written anew.
     fn map_at_risk(&mut self) -> Option<u32> {
-        let paged = self.paged.as_deref_mut()?;
+        let paged = self.paged.cache.as_deref_mut()?;
         while let Some(&superblock) = paged.at_risk.front() {
             let block = &self.blocks.all[superblock as usize];
             if block.state == State::Closed {
@@ -524,7 +536,7 @@ impl<P: Policies> Ftl<P> {
     /// Takes the superblock at risk, or else the pool's closed one with the fewest valid pages, if
     /// there is room for them.
     fn next_map_victim(&mut self, at_risk: Option<u32>) -> bool {
-        let Some(paged) = self.paged.as_deref() else {
+        let Some(paged) = self.paged.cache.as_deref() else {
             return false;
         };
         let ready = |&s: &u32| {
@@ -548,7 +560,7 @@ impl<P: Policies> Ftl<P> {
     pub(crate) fn refresh_map(&mut self, superblock: u32) -> bool {
         let block = &mut self.blocks.all[superblock as usize];
         let news = !std::mem::replace(&mut block.marked, true);
-        if let (true, Some(paged)) = (news, self.paged.as_deref_mut()) {
+        if let (true, Some(paged)) = (news, self.paged.cache.as_deref_mut()) {
             paged.at_risk.push_back(superblock);
         }
         news
@@ -558,8 +570,8 @@ impl<P: Policies> Ftl<P> {
     /// one left for collection and room for what is being read.
     pub(crate) fn map_can_fall_back(&self) -> bool {
         let s = &self.streams[MAP];
-        let coming = self.collect_map.outstanding * self.layout.row_units;
-        let updating = self.paged.as_deref().map_or(0, |p| p.updating);
+        let coming = self.paged.mover.outstanding * self.layout.row_units;
+        let updating = self.paged.cache.as_deref().map_or(0, |p| p.updating);
         let held = self.layout.units(s.mode) + coming + updating + 2 * s.granule;
         self.map_space() - s.left() >= held
     }
@@ -567,7 +579,7 @@ impl<P: Policies> Ftl<P> {
     /// A superblock of the pool is given up.
     pub(crate) fn map_lost_superblock(&mut self, superblock: u32) {
         self.blocks.all[superblock as usize].map = false;
-        if let Some(paged) = self.paged.as_deref_mut() {
+        if let Some(paged) = self.paged.cache.as_deref_mut() {
             paged.pool.retain(|&s| s != superblock);
             paged.lacking += 1;
         }
@@ -579,7 +591,7 @@ impl<P: Policies> Ftl<P> {
         let reserve = self.policy.gc.reserve_superblocks;
         while self.available_to_movers() > reserve {
             let lacks = |p: &&mut MapCache| p.lacking > 0;
-            let Some(paged) = self.paged.as_deref_mut().filter(lacks) else {
+            let Some(paged) = self.paged.cache.as_deref_mut().filter(lacks) else {
                 return;
             };
             let Some(superblock) = self.blocks.free.pop_front() else {
@@ -596,7 +608,7 @@ impl<P: Policies> Ftl<P> {
     /// Emptied superblocks wait for copies in a granule that nothing will fill: it is padded.
     fn unblock_map(&mut self, ops: &mut Vec<NandOp>) {
         let units = self.layout.units(self.streams[MAP].mode);
-        if self.collect_map.waiting() && self.map_space() <= units {
+        if self.paged.mover.waiting() && self.map_space() <= units {
             self.pad(MAP, ops);
         }
     }

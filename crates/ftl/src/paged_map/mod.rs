@@ -1,0 +1,194 @@
+//! The map of a drive whose controller does not hold all of it in RAM.
+//!
+//! [`cache`] is what the controller holds: slots of SRAM, the host's memory, the journal of
+//! changes. [`pages`] is what lies on flash: pages are looked up, written back, collected.
+//!
+//! What crosses is named: the rest of the firmware says what became of the map's entries
+//! ([`Ftl::entries_changed`], [`Ftl::entries_moved`], [`Ftl::entries_trimmed`]), asks whether
+//! movers and host have to wait ([`Ftl::map_holds`]), reports ends ([`Ftl::map_page_read`],
+//! [`Ftl::map_page_updated`]), tells which of its superblocks are at risk or lost
+//! ([`Ftl::refresh_map`], [`Ftl::map_lost_superblock`]) and lets it work ([`Ftl::pump_map`]). Where
+//! the whole map is in RAM each of them is one comparison.
+
+mod cache;
+mod pages;
+
+use crate::allocate::MAP;
+use crate::audit::Bounds;
+use crate::blocks::{Pool, State};
+use crate::check::{Checked, ensure, ensure_eq};
+use crate::ftl::Ftl;
+use crate::layout::{Layout, Mode, NONE};
+use crate::mover::{Mover, Work};
+use crate::orders::Policies;
+use crate::policy::{CacheMode, Policy};
+use cache::MapCache;
+
+pub use cache::JOURNAL_ENTRY_BYTES;
+pub use pages::{LookUp, pool_superblocks};
+
+/// The state of the room.
+pub(crate) struct PagedMap {
+    /// What is in RAM of the map; none where all of it is.
+    cache: Option<Box<MapCache>>,
+    /// Collection of the map's own superblocks.
+    pub(crate) mover: Mover,
+}
+
+flashtwin_base::state! { PagedMap { part: cache, mover; } }
+
+impl PagedMap {
+    /// Nothing is written yet; `pool` are the superblocks that hold map pages.
+    pub(crate) fn new(
+        policy: &Policy,
+        layout: &Layout,
+        host_units: u32,
+        pool: Vec<u32>,
+    ) -> PagedMap {
+        let cache = || MapCache::new(&policy.map, policy.unit_bytes, host_units, pool);
+        PagedMap {
+            cache: (!policy.map.is_whole()).then(|| Box::new(cache())),
+            mover: Mover::new(Work::Map, layout),
+        }
+    }
+
+    /// The same after all data is forgotten: the superblocks stay.
+    pub(crate) fn start_over(&mut self, policy: &Policy, layout: &Layout, host_units: u32) {
+        let before = self.cache.take();
+        let (pool, lacking) = before.map(|c| (c.pool, c.lacking)).unwrap_or_default();
+        *self = PagedMap::new(policy, layout, host_units, pool);
+        if let Some(cache) = &mut self.cache {
+            cache.lacking = lacking;
+        }
+    }
+
+    /// Whether parts of the map have to be read before commands can go on.
+    #[inline]
+    pub(crate) fn is_on(&self) -> bool {
+        self.cache.is_some()
+    }
+
+    /// Pages of the map; 0 where all of it is in RAM.
+    pub(crate) fn pages(&self) -> u32 {
+        self.cache.as_ref().map_or(0, |c| c.pages)
+    }
+
+    /// Superblocks that the map has lost and not got back.
+    pub(crate) fn lacking(&self) -> u32 {
+        self.cache.as_ref().map_or(0, |c| c.lacking)
+    }
+
+    /// Bytes that the tables of the simulation take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.cache.as_ref().map_or(0, |c| c.bytes())
+    }
+
+    /// The state in a line, for a panic.
+    pub(crate) fn describe(&self) -> String {
+        self.cache
+            .as_ref()
+            .map_or_else(String::new, |c| c.describe())
+    }
+
+    /// See [`crate::audit`].
+    pub(crate) fn audit(&self, b: &Bounds) -> Checked {
+        self.mover.audit(b)?;
+        self.cache.as_ref().map_or(Ok(()), |c| c.audit(b))
+    }
+}
+
+impl<P: Policies> Ftl<P> {
+    /// Entries of a run of logical units have changed.
+    #[inline]
+    pub(crate) fn entries_changed(&mut self, lpn: u32, count: u32) {
+        if self.paged.is_on() {
+            self.note_changed_entries(lpn, count);
+        }
+    }
+
+    /// Units have been moved.
+    #[inline]
+    pub(crate) fn entries_moved(&mut self, lpns: &[u32]) {
+        if self.paged.is_on() {
+            self.note_moved_entries(lpns);
+        }
+    }
+
+    /// A run of logical units has been deallocated.
+    #[inline]
+    pub(crate) fn entries_trimmed(&mut self, lpn: u32, count: u32) {
+        if self.paged.is_on() {
+            self.note_trimmed_entries(lpn, count);
+        }
+    }
+
+    /// After a power cut: pages that may lack a change of the data that they point to have to be
+    /// written anew. A change is newer than a page by its `version`, or by when the superblock that
+    /// it lies in was `opened`.
+    pub(crate) fn mark_stale_pages(&mut self, version: &[u64], opened: &[u64]) {
+        let Some(cache) = &mut self.paged.cache else {
+            return;
+        };
+        let place = |lpn: u32| {
+            let ppn = self.map.physical[lpn as usize];
+            (ppn != NONE).then(|| opened[self.layout.superblock_of(ppn) as usize])
+        };
+        for page in 0..cache.pages {
+            let own = cache.first + page;
+            let kept = (version[own as usize], place(own).unwrap_or(0));
+            let first = page * cache.entries;
+            let last = cache.first.min(first + cache.entries);
+            let newer = |lpn: u32| {
+                version[lpn as usize] > kept.0 || place(lpn).is_some_and(|at| at >= kept.1)
+            };
+            if (first..last).any(newer) {
+                cache.changed(page, 1);
+            }
+        }
+    }
+
+    /// Map pages live in their own blocks and nothing else does; each was programmed once for each
+    /// time it was written, or waits; what is mapped is on flash, in SRAM or in the journal.
+    pub(crate) fn check_map_pages(&self) -> Checked {
+        for (index, block) in self.blocks.all.iter().enumerate() {
+            let free = matches!(block.state, State::Free | State::Retired);
+            ensure!(
+                free || block.map == (block.pool == Pool::Map),
+                "superblock {index} serves another pool"
+            );
+            let declared = self.cache.mode != CacheMode::None || block.map;
+            ensure!(
+                declared || block.mode == Mode::Native,
+                "superblock {index} is in SLC mode without a cache"
+            );
+        }
+        let Some(paged) = self.paged.cache.as_deref() else {
+            return Ok(());
+        };
+        paged.check()?;
+        let own = paged
+            .pool
+            .iter()
+            .filter(|&&s| self.blocks.all[s as usize].map);
+        let all = self.blocks.all.iter().filter(|b| b.map).count();
+        ensure_eq!(own.count(), all, "superblocks of the map");
+        ensure_eq!(paged.pool.len(), all, "superblocks of its pool");
+        let s = self.streams[MAP];
+        ensure_eq!(
+            self.counters.map_units + u64::from(s.waiting()),
+            self.counters.map_written,
+            "map pages are lost or doubled"
+        );
+        for (lpn, &ppn) in self.map.physical.iter().enumerate() {
+            let own = ppn != NONE && self.blocks.all[self.layout.superblock_of(ppn) as usize].map;
+            let page = lpn as u32 >= self.host_units;
+            ensure!(ppn == NONE || own == page, "unit {lpn} lies at {ppn}");
+            if ppn != NONE && !page {
+                let page = paged.page_of(lpn as u32);
+                let kept = self.map.physical[(self.host_units + page) as usize] != NONE;
+                ensure!(kept || paged.is_stale(page), "the entry of {lpn} is lost");
+            }
+        }
+        Ok(())
+    }
+}
