@@ -4,71 +4,18 @@
 //! The map changes when data is placed, before its program is issued; until the program ends the
 //! data is served from the buffer.
 
-use crate::blocks::Pool;
 use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
 use crate::op::NandOp;
 use crate::orders::Policies;
 use crate::packing::GRAINS;
 use crate::policy::Policy;
-use crate::write_buffer::{Flight, PARITY};
-
-/// Host data into the SLC cache.
-pub(crate) const CACHE: usize = 0;
-/// Host data straight into native blocks.
-pub(crate) const DIRECT: usize = 1;
-/// Folded data.
-pub(crate) const FOLD: usize = 2;
-/// Collected data.
-pub(crate) const GC: usize = 3;
-/// Pages of the map, new and collected.
-pub(crate) const MAP: usize = 4;
-/// Host data that is held to be cold, past the cache.
-pub(crate) const COLD: usize = 5;
-/// Collected data of cold superblocks.
-pub(crate) const GC_COLD: usize = 6;
-/// Host data into the second tier of the cache.
-pub(crate) const TIER: usize = 7;
-/// How many streams there are.
-pub(crate) const STREAMS: usize = 8;
-/// Those that take host data.
-pub(crate) const HOST_STREAMS: [usize; 4] = [CACHE, DIRECT, COLD, TIER];
-
-/// Whether a stream takes host data.
-#[inline]
-pub(crate) fn is_host(stream: usize) -> bool {
-    matches!(stream, CACHE | DIRECT | COLD | TIER)
-}
-
-/// Whether a stream takes collected data and no other.
-#[inline]
-pub(crate) fn is_collected(stream: usize) -> bool {
-    matches!(stream, GC | GC_COLD)
-}
-
-/// How a stream programs its superblocks.
-fn mode_of(stream: usize, policy: &Policy) -> Mode {
-    match stream {
-        CACHE => Mode::Slc,
-        TIER => Mode::Tier,
-        MAP => policy.map.mode,
-        _ => Mode::Native,
-    }
-}
-
-/// What a stream's superblocks are used for.
-pub(crate) fn pool_of(stream: usize) -> Pool {
-    match stream {
-        CACHE => Pool::Cache,
-        TIER => Pool::Tier,
-        MAP => Pool::Map,
-        _ => Pool::Data,
-    }
-}
+use crate::streams::Stream;
+use crate::write_buffer::Flight;
 
 /// The open superblock whose turn it is, and how far it is filled.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stream {
+pub(crate) struct Frontier {
     /// The open superblock, or none.
     pub(crate) superblock: u32,
     /// Offset of the next unit.
@@ -100,15 +47,15 @@ pub(crate) struct Stream {
     pub(crate) grains: u32,
 }
 
-flashtwin_base::state! { Stream {
+flashtwin_base::state! { Frontier {
     kept: superblock, next, begun, end, stop, lane, parked, moved, sequence, used, held, grains;
     built: granule, mode, ratio, row;
 } }
 
-impl Stream {
-    pub(crate) fn new(layout: &Layout, policy: &Policy, stream: usize) -> Stream {
-        let mode = mode_of(stream, policy);
-        Stream {
+impl Frontier {
+    pub(crate) fn new(layout: &Layout, policy: &Policy, stream: Stream) -> Frontier {
+        let mode = stream.mode(policy);
+        Frontier {
             superblock: NONE,
             next: 0,
             begun: 0,
@@ -176,7 +123,7 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     pub(crate) fn append(
         &mut self,
-        stream: usize,
+        stream: Stream,
         lpn: u32,
         count: u32,
         ops: &mut Vec<NandOp>,
@@ -205,7 +152,7 @@ impl<P: Policies> Ftl<P> {
     /// Places one unit where nothing is compressed and no power cut can come: what
     /// [`Ftl::append`] does for a run, without what a run needs.
     #[inline]
-    pub(crate) fn append_unit(&mut self, stream: usize, lpn: u32, ops: &mut Vec<NandOp>) {
+    pub(crate) fn append_unit(&mut self, stream: Stream, lpn: u32, ops: &mut Vec<NandOp>) {
         self.ensure_open(stream);
         let s = &self.streams[stream];
         let superblock = s.superblock;
@@ -222,7 +169,7 @@ impl<P: Policies> Ftl<P> {
     /// the host wrote at `written` or before, are already marked invalid.
     pub(crate) fn append_moved(
         &mut self,
-        stream: usize,
+        stream: Stream,
         lpns: &[u32],
         written: u64,
         ops: &mut Vec<NandOp>,
@@ -257,7 +204,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Moves a stream on and issues the granules that became full.
     #[inline]
-    pub(crate) fn advance_stream(&mut self, stream: usize, count: u32, ops: &mut Vec<NandOp>) {
+    pub(crate) fn advance_stream(&mut self, stream: Stream, count: u32, ops: &mut Vec<NandOp>) {
         let s = &mut self.streams[stream];
         if s.next == s.begun {
             s.sequence = self.sequence;
@@ -271,7 +218,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Issues the granules of a stream that are full, and ends its turn where that is over.
     #[inline(never)]
-    fn issue_full(&mut self, stream: usize, ops: &mut Vec<NandOp>) {
+    fn issue_full(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
         while self.streams[stream].begun + self.streams[stream].granule <= self.streams[stream].next
         {
             let granule = self.streams[stream].granule;
@@ -284,12 +231,12 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// A lane is full, or its turn is over.
-    pub(crate) fn end_turn(&mut self, stream: usize) {
+    pub(crate) fn end_turn(&mut self, stream: Stream) {
         let s = self.streams[stream];
         if s.next == s.end {
             self.close(stream);
         }
-        if self.layout.groups > 1 && stream != MAP {
+        if self.layout.groups > 1 && stream != Stream::Map {
             self.next_lane(stream);
         }
     }
@@ -298,7 +245,7 @@ impl<P: Policies> Ftl<P> {
     /// crosses the channel.
     pub(crate) fn issue_program(
         &mut self,
-        stream: usize,
+        stream: Stream,
         filled: u32,
         sent: u32,
         ops: &mut Vec<NandOp>,
@@ -312,7 +259,11 @@ impl<P: Policies> Ftl<P> {
         let flight = Flight {
             first: self.layout.base(s.superblock) + s.begun,
             superblock: s.superblock,
-            host_units: if is_host(stream) { filled - s.moved } else { 0 },
+            host_units: if stream.is_host() {
+                filled - s.moved
+            } else {
+                0
+            },
             moved: s.moved,
             stream,
             sequence: s.sequence,
@@ -345,14 +296,14 @@ impl<P: Policies> Ftl<P> {
     #[inline(always)]
     pub(crate) fn launch(
         &mut self,
-        stream: usize,
-        s: &Stream,
+        stream: Stream,
+        s: &Frontier,
         flight: Flight,
         (die, page): (u32, u32),
         sent: u32,
         ops: &mut Vec<NandOp>,
     ) {
-        let data = flight.stream != PARITY;
+        let data = flight.stream != Stream::Parity;
         let stripe = self.layout.stripe_of(s.mode, s.begun).0;
         let flight = Flight {
             die: die as u16,
@@ -382,14 +333,14 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    pub(crate) fn count_programmed(&mut self, stream: usize, units: u32) {
+    pub(crate) fn count_programmed(&mut self, stream: Stream, units: u32) {
         let counter = match stream {
             _ if self.recovering => &mut self.counters.recovery_units,
-            CACHE => &mut self.counters.slc_units,
-            TIER => &mut self.counters.tier_units,
-            DIRECT | COLD => &mut self.counters.direct_units,
-            FOLD => &mut self.counters.fold_units,
-            MAP => &mut self.counters.map_units,
+            Stream::Cache => &mut self.counters.slc_units,
+            Stream::Tier => &mut self.counters.tier_units,
+            Stream::Direct | Stream::Cold => &mut self.counters.direct_units,
+            Stream::Fold => &mut self.counters.fold_units,
+            Stream::Map => &mut self.counters.map_units,
             _ => return self.count_moved(units),
         };
         *counter += u64::from(units);
@@ -397,7 +348,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Fills the rest of a partly filled granule with nothing and issues it. Only the pages that
     /// hold data cross the channel.
-    pub(crate) fn pad(&mut self, stream: usize, ops: &mut Vec<NandOp>) {
+    pub(crate) fn pad(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
         let s = self.streams[stream];
         if s.next == s.begun {
             return;
@@ -416,7 +367,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// Passes over a whole granule that is filled in another way than by programs from the buffer.
-    pub(crate) fn skip_granule(&mut self, stream: usize, ops: &mut Vec<NandOp>) {
+    pub(crate) fn skip_granule(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
         self.sequence += 1;
         let s = &mut self.streams[stream];
         s.next += s.granule;

@@ -10,6 +10,7 @@ use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
 use crate::op::Token;
 use crate::orders::Policies;
+use crate::streams::Stream;
 
 /// Counts and times of a drive's life stay below this, so that sums of them cannot overflow.
 pub(crate) const LIFETIME: u64 = 1 << 56;
@@ -225,21 +226,25 @@ impl<P: Policies> Ftl<P> {
     }
 
     fn audit_streams(&self, b: &Bounds) -> Checked {
-        for (index, s) in self.streams.iter().enumerate() {
+        for (stream, s) in Stream::ALL.into_iter().zip(&self.streams) {
             Bounds::below_or_none("stream", b.superblocks, [&s.superblock])?;
             Bounds::below("lane", b.groups, [&s.lane])?;
             let ordered = s.begun <= s.next && s.next <= s.end && s.end <= b.units;
-            ensure!(ordered && s.stop <= b.units, "stream {index}: {s:?}");
+            ensure!(ordered && s.stop <= b.units, "stream {stream:?}: {s:?}");
             let few = s.used.max(s.held).max(s.grains) <= b.units * 8;
-            ensure!(few && s.parked <= b.physical, "stream {index}: {s:?}");
-            ensure!(s.moved <= s.waiting(), "stream {index} moves {}", s.moved);
+            ensure!(few && s.parked <= b.physical, "stream {stream:?}: {s:?}");
+            ensure!(
+                s.moved <= s.waiting(),
+                "stream {stream:?} moves {}",
+                s.moved
+            );
             ensure!(
                 s.sequence <= self.sequence,
-                "stream {index}: {}",
+                "stream {stream:?}: {}",
                 s.sequence
             );
             let closed = s.superblock != NONE || s.next == s.end;
-            ensure!(closed, "stream {index} has room nowhere");
+            ensure!(closed, "stream {stream:?} has room nowhere");
         }
         ensure_eq!(self.buffer.coming_units(), 0, "data to come");
         Ok(())

@@ -10,7 +10,6 @@
 //! holds less valid data than the best native victim, folding is the cheaper way to free space and
 //! goes first.
 
-use crate::allocate::GC;
 use crate::audit::LIFETIME;
 use crate::blocks::{Blocks, State, Superblock};
 use crate::check::{Checked, ensure, ensure_eq};
@@ -20,6 +19,7 @@ use crate::mover::{Work, between_passes};
 use crate::op::NandOp;
 use crate::orders::{Policies, VictimOrder};
 use crate::policy::{Pace, Recycler};
+use crate::streams::Stream;
 use crate::victims::{Candidates, POOLS};
 use crate::wear::Cause;
 
@@ -159,7 +159,10 @@ impl<P: Policies> Ftl<P> {
         self.collect.source != NONE
             && self.collect.cursor < self.layout.native_units
             && self.collect.cause == Cause::Space
-            && (!self.collect.is_behind() || self.collect.is_far_ahead(self.buffer.by_stream[GC]))
+            && (!self.collect.is_behind()
+                || self
+                    .collect
+                    .is_far_ahead(self.buffer.by_stream[Stream::Collected]))
             && !self.starved
             && self.collect.active
             && !self.collect.idle

@@ -1,7 +1,6 @@
 //! What ends: programs, and superblocks that hold nothing any more, from the last valid unit that
 //! leaves them to the queue of free ones.
 
-use crate::allocate::is_host;
 use crate::blocks::{Pool, State};
 use crate::ftl::Ftl;
 use crate::layout::Mode;
@@ -32,7 +31,7 @@ impl<P: Policies> Ftl<P> {
         if block.in_flight == 0 && block.valid == 0 && block.state == State::Closed {
             self.erase_when_safe(superblock, ops);
         }
-        let moved = !is_host(flight.stream) || self.takes_moved(Work::Collect, flight.stream);
+        let moved = !flight.stream.is_host() || self.takes_moved(Work::Collect, flight.stream);
         if moved || self.spare.is_some() {
             self.erase_emptied(ops);
         }

@@ -14,7 +14,6 @@
 //! then and checks it; where it finds too many errors the rest of the superblock goes through the
 //! controller.
 
-use crate::allocate::FOLD;
 use crate::blocks::Superblock;
 use crate::ftl::Ftl;
 use crate::layout::{Mode, NONE};
@@ -22,6 +21,7 @@ use crate::mover::Work;
 use crate::op::{NandOp, Token, class};
 use crate::orders::Policies;
 use crate::policy::{CacheMode, FoldPath, WhenFull};
+use crate::streams::Stream;
 use crate::write_buffer::Flight;
 
 /// So near above the reserve staged data already keeps up, so that a full drive that is
@@ -141,7 +141,7 @@ impl<P: Policies> Ftl<P> {
     /// collection's.
     #[inline]
     pub(crate) fn fold_can_write(&self) -> bool {
-        self.streams[FOLD].left() >= self.row_most()
+        self.streams[Stream::Fold].left() >= self.row_most()
             || self.fold.pledged
             || self.available_to_movers() > 1
     }
@@ -155,7 +155,7 @@ impl<P: Policies> Ftl<P> {
             if self.fold.source == NONE && !self.next_fold_source(ops) {
                 self.fold.owe(0, 0);
                 if self.fold.waiting() && self.fold.outstanding + self.fold.copying == 0 {
-                    self.pad_through(FOLD, ops);
+                    self.pad_through(Stream::Fold, ops);
                 }
                 return;
             }
@@ -250,14 +250,14 @@ impl<P: Policies> Ftl<P> {
         if busy || self.map.count_valid(first, group) != group {
             return false;
         }
-        if start == 0 && self.streams[FOLD].next > self.streams[FOLD].begun {
-            self.pad(FOLD, ops);
+        if start == 0 && self.streams[Stream::Fold].next > self.streams[Stream::Fold].begun {
+            self.pad(Stream::Fold, ops);
         }
-        if self.streams[FOLD].next != self.streams[FOLD].begun {
+        if self.streams[Stream::Fold].next != self.streams[Stream::Fold].begun {
             return false;
         }
-        self.switch_lane(FOLD, self.layout.group_of(self.fold.source));
-        let s = self.streams[FOLD];
+        self.switch_lane(Stream::Fold, self.layout.group_of(self.fold.source));
+        let s = self.streams[Stream::Fold];
         let left = s.end - s.next;
         if left < group && (left > 0 || !self.fold_may_open()) {
             return false;
@@ -293,17 +293,17 @@ impl<P: Policies> Ftl<P> {
 
     /// Whether folding may open a superblock in the lane that has its turn.
     fn fold_may_open(&self) -> bool {
-        (self.fold.pledged || self.available_to_movers() > 1) && self.lane_has_free(FOLD)
+        (self.fold.pledged || self.available_to_movers() > 1) && self.lane_has_free(Stream::Fold)
     }
 
     /// Issues one copyback a die for a group of fully valid rows.
     fn copy_group(&mut self, first: u32, ops: &mut Vec<NandOp>) {
-        if self.streams[FOLD].superblock == NONE {
-            self.open(FOLD);
+        if self.streams[Stream::Fold].superblock == NONE {
+            self.open(Stream::Fold);
         }
         let (dies, row) = (self.layout.group_dies, self.layout.row_units);
         for _ in 0..dies {
-            let s = self.streams[FOLD];
+            let s = self.streams[Stream::Fold];
             let die = self.layout.place(Mode::Native, s.superblock, s.next).0;
             let within = die - self.layout.dies_of(s.superblock).start;
             let place = self.buffer.launch(Flight {
@@ -311,7 +311,7 @@ impl<P: Policies> Ftl<P> {
                 superblock: s.superblock,
                 host_units: 0,
                 moved: 0,
-                stream: FOLD,
+                stream: Stream::Fold,
                 sequence: self.sequence,
                 source: first + within * row,
                 die: 0,
@@ -322,7 +322,7 @@ impl<P: Policies> Ftl<P> {
             self.fold.debt_milli -= i64::from(s.granule) * 1000;
             let token = Token::Copyback(place);
             ops.push(NandOp::new(die as u16, class::COPYBACK, 0, token));
-            self.skip_granule(FOLD, ops);
+            self.skip_granule(Stream::Fold, ops);
         }
         self.fold.cursor += dies * row * self.layout.bits;
         self.spend_allowance(dies * row * self.layout.bits);
@@ -361,7 +361,7 @@ impl<P: Policies> Ftl<P> {
         self.lose_valid(origin, moved);
         self.gain_valid(target, moved);
         self.victims.received(target, self.victims.written(origin));
-        self.count_programmed(FOLD, self.layout.native_granule);
+        self.count_programmed(Stream::Fold, self.layout.native_granule);
         self.fold.copying -= 1;
         self.granule_landed(place, ops);
     }

@@ -3,7 +3,7 @@
 use flashtwin_base::rng::Rng;
 use flashtwin_nand::Part;
 
-use crate::allocate::{CACHE, DIRECT, HOST_STREAMS, MAP, STREAMS, Stream, TIER};
+use crate::allocate::Frontier;
 use crate::blocks::{Blocks, State, Superblock};
 use crate::collect::Collection;
 use crate::counters::Counters;
@@ -22,6 +22,7 @@ use crate::policy::{CacheMode, Policy};
 use crate::separation::Heat;
 use crate::slc_cache::{Cache, Route};
 use crate::spare::Spare;
+use crate::streams::{STREAMS, Stream};
 use crate::victims::Victims;
 use crate::wear::Wear;
 use crate::write_buffer::WriteBuffer;
@@ -65,7 +66,7 @@ pub struct Ftl<P: Policies = BuiltIn> {
     pub(crate) host_units: u32,
     pub(crate) blocks: Blocks,
     pub(crate) victims: Victims,
-    pub(crate) streams: [Stream; STREAMS],
+    pub(crate) streams: [Frontier; STREAMS],
     pub(crate) lanes: Lanes,
     pub(crate) passes: Passes,
     pub(crate) buffer: WriteBuffer,
@@ -155,7 +156,7 @@ impl<P: Policies> Ftl<P> {
             blocks,
             health,
             victims: Victims::new(layout.superblocks, layout.native_units),
-            streams: std::array::from_fn(|i| Stream::new(&layout, &policy, i)),
+            streams: Stream::ALL.map(|stream| Frontier::new(&layout, &policy, stream)),
             lanes: Lanes::new(&layout),
             passes: Passes::new(&layout),
             buffer: WriteBuffer::new((buffer_bytes / unit) as u32),
@@ -238,7 +239,7 @@ impl<P: Policies> Ftl<P> {
         let each = self.layout.whole_units(Mode::Slc);
         let given = u64::from(self.cache.borrowed + self.fixed_in_use()) * u64::from(each);
         (
-            given - u64::from(self.streams[CACHE].left()),
+            given - u64::from(self.streams[Stream::Cache].left()),
             u64::from(self.cache.valid_units),
         )
     }
@@ -249,7 +250,7 @@ impl<P: Policies> Ftl<P> {
         let each = self.layout.whole_units(Mode::Tier);
         let given = u64::from(self.cache.tier_borrowed) * u64::from(each);
         (
-            given - u64::from(self.streams[TIER].left()),
+            given - u64::from(self.streams[Stream::Tier].left()),
             u64::from(self.cache.tier_valid_units),
         )
     }
@@ -320,7 +321,7 @@ impl<P: Policies> Ftl<P> {
         self.entries_changed(lpn, count);
         let stream = if count == 1 && self.layout.ratio == 1 && self.spare.is_none() {
             let mut stream = self.host_stream(route);
-            if stream == DIRECT {
+            if stream == Stream::Direct {
                 stream = self.direct_stream(lpn, 1).0;
             }
             self.append_unit(stream, lpn, ops);
@@ -341,13 +342,13 @@ impl<P: Policies> Ftl<P> {
     /// Places a run of units in the stream that the policy chooses, or one after another in those
     /// that it chooses for parts of it; the answer is the last one.
     #[inline(never)]
-    fn append_run(&mut self, route: Route, lpn: u32, count: u32, ops: &mut Vec<NandOp>) -> usize {
+    fn append_run(&mut self, route: Route, lpn: u32, count: u32, ops: &mut Vec<NandOp>) -> Stream {
         let (mut lpn, mut left) = (lpn, count);
-        let mut stream = DIRECT;
+        let mut stream = Stream::Direct;
         while left > 0 {
             stream = self.host_stream(route);
             let mut alike = left;
-            if stream == DIRECT {
+            if stream == Stream::Direct {
                 (stream, alike) = self.direct_stream(lpn, left);
             }
             let taken = self.append(stream, lpn, alike, ops);
@@ -436,7 +437,7 @@ impl<P: Policies> Ftl<P> {
     /// with data reserved for and not handed over, whose place it would take.
     pub fn pad_host(&mut self, ops: &mut Vec<NandOp>) {
         debug_assert_eq!(self.buffer.coming_units(), 0, "padding under data to come");
-        for stream in HOST_STREAMS {
+        for stream in Stream::HOST {
             let s = &self.streams[stream];
             if s.next - s.begun > s.moved {
                 self.pad(stream, ops);
@@ -447,7 +448,7 @@ impl<P: Policies> Ftl<P> {
     /// The same, and what waits for a second pass gets it, so that all of it will be durable.
     pub fn pad_host_through(&mut self, ops: &mut Vec<NandOp>) {
         debug_assert_eq!(self.buffer.coming_units(), 0, "padding under data to come");
-        for stream in HOST_STREAMS {
+        for stream in Stream::HOST {
             let s = &self.streams[stream];
             if s.next - s.begun > s.moved || self.passes.holds_host(stream) {
                 self.pad_through(stream, ops);
@@ -507,9 +508,9 @@ impl<P: Policies> Ftl<P> {
         self.blocks.half.clear();
         self.blocks.stale.clear();
         self.parity_forgone += self.unprotected_units();
-        let s = self.streams[MAP];
+        let s = self.streams[Stream::Map];
         self.counters.map_written -= u64::from(s.next - s.begun);
-        self.streams = std::array::from_fn(|i| Stream::new(&self.layout, &self.policy, i));
+        self.streams = Stream::ALL.map(|stream| Frontier::new(&self.layout, &self.policy, stream));
         self.lanes = Lanes::new(&self.layout);
         debug_assert_eq!(self.buffer.used_units, 0, "erase with host data");
         self.cache = Cache::new(&self.policy, &self.layout);

@@ -28,7 +28,6 @@
 use flashtwin_base::rng::Rng;
 use flashtwin_nand::Part;
 
-use crate::allocate::{CACHE, COLD, DIRECT, FOLD, HOST_STREAMS, MAP, TIER, is_collected, is_host};
 use crate::audit::Bounds;
 use crate::blocks::{Pool, State};
 use crate::check::Checked;
@@ -39,8 +38,9 @@ use crate::op::{NandOp, Token};
 use crate::orders::Policies;
 use crate::policy::{CacheMode, Failures, Policy, ReadOnlyAt, Wear, WhenFull, Worn};
 use crate::slc_cache::Route;
+use crate::streams::Stream;
 use crate::wear::Cause;
-use crate::write_buffer::{Flight, PARITY};
+use crate::write_buffer::Flight;
 
 /// Superblocks to spare without which a failing program stays where it is: one to go on in, one for
 /// rows on their way to it, one for collection.
@@ -341,7 +341,7 @@ impl<P: Policies> Ftl<P> {
 
     /// The die that a granule is programmed on; for parity, which does not know its own, the first.
     fn die_of(&self, flight: &Flight) -> u32 {
-        if flight.stream == PARITY {
+        if flight.stream == Stream::Parity {
             return self.layout.dies_of(flight.superblock).start;
         }
         let (superblock, offset) = self.layout.split(flight.first);
@@ -356,13 +356,13 @@ impl<P: Policies> Ftl<P> {
         let flight = self.buffer.flights[place as usize];
         let mut lpns = Vec::new();
         self.hold_erases(flight.sequence);
-        if flight.stream != PARITY {
+        if flight.stream != Stream::Parity {
             let granule = self
                 .layout
                 .granule(self.blocks.all[flight.superblock as usize].mode);
             self.take_valid(flight.first, granule, &mut lpns);
             self.count_again(flight.stream, lpns.len() as u32);
-            if is_host(flight.stream) {
+            if flight.stream.is_host() {
                 // It gives its place in the buffer back as it lands, and takes it anew.
                 self.buffer.used_units += lpns.len() as u32;
             }
@@ -371,7 +371,7 @@ impl<P: Policies> Ftl<P> {
         self.tear_parity(&flight);
         let left = self.abandon(flight.superblock, &mut lpns, ops);
         self.granule_landed(place, ops);
-        let stream = if flight.stream == PARITY {
+        let stream = if flight.stream == Stream::Parity {
             left
         } else {
             Some(flight.stream)
@@ -391,11 +391,11 @@ impl<P: Policies> Ftl<P> {
             return;
         }
         for flight in &mut self.buffer.flights {
-            if flight.first != NONE && is_host(flight.stream) {
+            if flight.first != NONE && flight.stream.is_host() {
                 flight.sequence = flight.sequence.min(failed.sequence);
             }
         }
-        for stream in HOST_STREAMS {
+        for stream in Stream::HOST {
             let s = &mut self.streams[stream];
             if s.next > s.begun {
                 s.sequence = s.sequence.min(failed.sequence);
@@ -443,7 +443,7 @@ impl<P: Policies> Ftl<P> {
         self.hold_erases(flight.sequence);
         self.abandon(flight.superblock, &mut lpns, ops);
         self.granule_landed(place, ops);
-        self.place_again(FOLD, &flight, &lpns, ops);
+        self.place_again(Stream::Fold, &flight, &lpns, ops);
         self.condemn(flight.superblock, ops);
         self.release_erases(ops);
     }
@@ -463,16 +463,18 @@ impl<P: Policies> Ftl<P> {
 
     /// Units of a failed program that are programmed again count as that, and as what they are
     /// the second time.
-    fn count_again(&mut self, stream: usize, units: u32) {
+    fn count_again(&mut self, stream: Stream, units: u32) {
         self.counters.failure_units += u64::from(units);
         let mut left = u64::from(units);
         let c = &mut self.counters;
         let first = match stream {
-            CACHE => [&mut c.slc_units, &mut c.gc_units, &mut c.wear_units],
-            MAP => [&mut c.map_units, &mut c.gc_units, &mut c.wear_units],
-            TIER => [&mut c.tier_units, &mut c.gc_units, &mut c.wear_units],
-            DIRECT | COLD => [&mut c.direct_units, &mut c.gc_units, &mut c.wear_units],
-            FOLD => [&mut c.fold_units, &mut c.gc_units, &mut c.wear_units],
+            Stream::Cache => [&mut c.slc_units, &mut c.gc_units, &mut c.wear_units],
+            Stream::Map => [&mut c.map_units, &mut c.gc_units, &mut c.wear_units],
+            Stream::Tier => [&mut c.tier_units, &mut c.gc_units, &mut c.wear_units],
+            Stream::Direct | Stream::Cold => {
+                [&mut c.direct_units, &mut c.gc_units, &mut c.wear_units]
+            }
+            Stream::Fold => [&mut c.fold_units, &mut c.gc_units, &mut c.wear_units],
             _ => [&mut c.gc_units, &mut c.wear_units, &mut c.refresh_units],
         };
         for counter in first {
@@ -482,7 +484,7 @@ impl<P: Policies> Ftl<P> {
         }
         // What is moved out of failing superblocks is counted as that already.
         self.counters.failure_units -= left;
-        if is_collected(stream) {
+        if stream.is_collected() {
             self.collect.placed[self.collect.cause as usize] += units;
         }
     }
@@ -494,14 +496,15 @@ impl<P: Policies> Ftl<P> {
         superblock: u32,
         lpns: &mut Vec<u32>,
         ops: &mut Vec<NandOp>,
-    ) -> Option<usize> {
+    ) -> Option<Stream> {
         if self.blocks.all[superblock as usize].state == State::Half {
             self.blocks.half.retain(|&s| s != superblock);
-            self.close_superblock(DIRECT, superblock);
+            self.close_superblock(Stream::Direct, superblock);
             return None;
         }
         let parked = self.leave_parked(superblock, ops);
-        let open = self.streams.iter().position(|s| s.superblock == superblock);
+        let mut all = Stream::ALL.into_iter();
+        let open = all.find(|&s| self.streams[s].superblock == superblock);
         let Some(stream) = open else {
             return parked;
         };
@@ -514,12 +517,12 @@ impl<P: Policies> Ftl<P> {
             self.take_valid(self.layout.base(superblock) + s.begun, slots, lpns);
         }
         let lost = s.waiting() - (lpns.len() - before) as u32;
-        if is_host(stream) {
+        if stream.is_host() {
             self.buffer.used_units -= lost;
             self.counters.dropped_units += u64::from(lost);
-        } else if is_collected(stream) {
+        } else if stream.is_collected() {
             self.collect.unplace(lost);
-        } else if stream == MAP {
+        } else if stream == Stream::Map {
             self.counters.map_written -= u64::from(lost);
         }
         self.last_passes(stream, s.lane, ops);
@@ -533,7 +536,13 @@ impl<P: Policies> Ftl<P> {
 
     /// Programs units again that a failure left in the buffer. Until that is done, everything that
     /// waits for the failed program goes on waiting.
-    fn place_again(&mut self, stream: usize, failed: &Flight, lpns: &[u32], ops: &mut Vec<NandOp>) {
+    fn place_again(
+        &mut self,
+        stream: Stream,
+        failed: &Flight,
+        lpns: &[u32],
+        ops: &mut Vec<NandOp>,
+    ) {
         let s = self.streams[stream];
         let since = if s.next > s.begun {
             s.sequence
@@ -543,12 +552,12 @@ impl<P: Policies> Ftl<P> {
         let written = self.victims.written(failed.superblock);
         let sequence = failed.sequence.min(self.health.homeless);
         self.append_moved(stream, lpns, written, ops);
-        if stream == MAP {
+        if stream == Stream::Map {
             // They were handed over before.
             self.counters.map_written -= lpns.len() as u64;
             self.counters.map_moved -= lpns.len() as u64;
         }
-        self.health.placed_again |= is_host(stream) && !lpns.is_empty();
+        self.health.placed_again |= stream.is_host() && !lpns.is_empty();
         for flight in &mut self.buffer.flights {
             if flight.first != NONE && flight.stream == stream && flight.sequence >= since {
                 flight.sequence = flight.sequence.min(sequence);
@@ -592,7 +601,7 @@ impl<P: Policies> Ftl<P> {
             first: NONE,
             superblock,
             host_units: 0,
-            stream: DIRECT,
+            stream: Stream::Direct,
             moved: 0,
             sequence: open.map_or(self.sequence, |s| s.sequence),
             source: NONE,

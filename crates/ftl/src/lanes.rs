@@ -1,8 +1,8 @@
 //! Lanes: where superblocks span a part of the dies, a stream keeps one open in each group of dies
 //! and goes round them granule by granule, so that all dies work.
 //!
-//! One lane of a stream has its turn and stands in [`Stream`]; the others are parked here, each at
-//! the beginning of a granule. With one group there is one lane and nothing is ever parked.
+//! One lane of a stream has its turn and stands in [`Frontier`]; the others are parked here, each
+//! at the beginning of a granule. With one group there is one lane and nothing is ever parked.
 //!
 //! Opening is generous while superblocks abound: each lane that has none takes one of its group.
 //! At the reserve it is thrifty: a stream uses up the lanes that it has, on fewer dies, and opens
@@ -12,7 +12,7 @@
 //! Pages of the map are few and their superblocks too: their stream has one lane, of the group of
 //! the superblock that is open.
 
-use crate::allocate::{CACHE, DIRECT, MAP, STREAMS, Stream, TIER};
+use crate::allocate::Frontier;
 use crate::audit::Bounds;
 use crate::blocks::State;
 use crate::check::{Checked, ensure, ensure_eq};
@@ -20,6 +20,7 @@ use crate::ftl::Ftl;
 use crate::layout::{Layout, NONE};
 use crate::op::NandOp;
 use crate::orders::Policies;
+use crate::streams::{STREAMS, Stream};
 
 /// A lane whose turn it is not.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
@@ -54,26 +55,26 @@ impl Lanes {
         }
     }
 
-    fn at(&mut self, stream: usize, group: u32) -> &mut Lane {
-        &mut self.all[stream * self.groups as usize + group as usize]
+    fn at(&mut self, stream: Stream, group: u32) -> &mut Lane {
+        &mut self.all[stream.index() * self.groups as usize + group as usize]
     }
 
     /// The parked superblocks of a stream, the group that each is parked in, and what fits.
-    fn open(&self, stream: usize) -> impl Iterator<Item = (u32, u32, u32)> {
-        let first = stream * self.groups as usize;
+    fn open(&self, stream: Stream) -> impl Iterator<Item = (u32, u32, u32)> {
+        let first = stream.index() * self.groups as usize;
         let own = self.all[first..first + self.groups as usize].iter();
         let own = (0..).zip(own).filter(|(_, lane)| lane.superblock != NONE);
         own.map(|(group, lane)| (group, lane.superblock, lane.end - lane.next))
     }
 
     /// The parked superblocks of a stream.
-    pub(crate) fn superblocks(&self, stream: usize) -> impl Iterator<Item = u32> {
+    pub(crate) fn superblocks(&self, stream: Stream) -> impl Iterator<Item = u32> {
         self.open(stream).map(|(_, superblock, _)| superblock)
     }
 
     /// How far the parked superblocks of a stream are filled.
-    pub(crate) fn parked(&self, stream: usize) -> impl Iterator<Item = u32> {
-        let first = stream * self.groups as usize;
+    pub(crate) fn parked(&self, stream: Stream) -> impl Iterator<Item = u32> {
+        let first = stream.index() * self.groups as usize;
         let own = self.all[first..first + self.groups as usize].iter();
         own.filter(|lane| lane.superblock != NONE)
             .map(|lane| lane.next)
@@ -91,7 +92,7 @@ impl Lanes {
 
 impl<P: Policies> Ftl<P> {
     /// The group of a stream's lane has a free superblock for it.
-    pub(crate) fn lane_has_free(&self, stream: usize) -> bool {
+    pub(crate) fn lane_has_free(&self, stream: Stream) -> bool {
         let group = self.streams[stream].lane;
         self.blocks.has_free(&self.layout, group)
     }
@@ -99,11 +100,15 @@ impl<P: Policies> Ftl<P> {
     /// A superblock takes no more data: the lane that it is parked in, if it is, has none. Whatever
     /// its stream has is between granules there.
     /// The answer is the stream.
-    pub(crate) fn leave_parked(&mut self, superblock: u32, ops: &mut Vec<NandOp>) -> Option<usize> {
+    pub(crate) fn leave_parked(
+        &mut self,
+        superblock: u32,
+        ops: &mut Vec<NandOp>,
+    ) -> Option<Stream> {
         let mut lanes = self.lanes.all.iter();
         let at = lanes.position(|lane| lane.superblock == superblock)?;
         let lane = std::mem::replace(&mut self.lanes.all[at], EMPTY);
-        let stream = at / self.layout.groups as usize;
+        let stream = Stream::ALL[at / self.layout.groups as usize];
         self.streams[stream].parked -= lane.end - lane.next;
         self.last_passes(stream, self.layout.group_of(superblock), ops);
         self.forgo_parity(stream, superblock, lane.next);
@@ -112,11 +117,11 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// Gives a group's lane of a stream its turn. Only between granules.
-    pub(crate) fn switch_lane(&mut self, stream: usize, group: u32) {
+    pub(crate) fn switch_lane(&mut self, stream: Stream, group: u32) {
         let s = self.streams[stream];
         assert_eq!(
             s.next, s.begun,
-            "stream {stream} leaves a granule half full"
+            "stream {stream:?} leaves a granule half full"
         );
         if s.lane == group {
             return;
@@ -128,7 +133,7 @@ impl<P: Policies> Ftl<P> {
         };
         let lane = std::mem::replace(self.lanes.at(stream, group), EMPTY);
         let open = lane.superblock != NONE;
-        self.streams[stream] = Stream {
+        self.streams[stream] = Frontier {
             superblock: lane.superblock,
             next: lane.next,
             begun: lane.next,
@@ -141,7 +146,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// The granule is full: the next lane has its turn.
-    pub(crate) fn next_lane(&mut self, stream: usize) {
+    pub(crate) fn next_lane(&mut self, stream: Stream) {
         let next = (self.streams[stream].lane + 1) % self.layout.groups;
         self.switch_lane(stream, next);
     }
@@ -149,8 +154,8 @@ impl<P: Policies> Ftl<P> {
     /// Finds a lane with space for a stream whose own has none, and opens a superblock where it
     /// has to or may.
     #[cold]
-    pub(crate) fn find_space(&mut self, stream: usize) {
-        if self.layout.groups == 1 || stream == MAP {
+    pub(crate) fn find_space(&mut self, stream: Stream) {
+        if self.layout.groups == 1 || stream == Stream::Map {
             self.open(stream);
             return;
         }
@@ -165,7 +170,7 @@ impl<P: Policies> Ftl<P> {
             self.next_lane(stream);
         }
         let fixed = self.blocks.free_fixed.front();
-        let first = fixed.filter(|_| stream == CACHE);
+        let first = fixed.filter(|_| stream == Stream::Cache);
         if let Some(&superblock) = first.or(self.blocks.free.front()) {
             self.switch_lane(stream, self.layout.group_of(superblock));
         }
@@ -173,16 +178,16 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// Whether a lane may have a superblock though others of its stream have space.
-    fn may_open_lane(&self, stream: usize) -> bool {
+    fn may_open_lane(&self, stream: Stream) -> bool {
         let reserve = self.policy.gc.reserve_superblocks;
         let group = self.streams[stream].lane;
         match stream {
-            CACHE => {
+            Stream::Cache => {
                 self.blocks.has_fixed(&self.layout, group)
                     || (self.lane_has_free(stream) && self.cache_lendable() > 0)
             }
-            TIER => self.lane_has_free(stream) && self.tier_may_open(),
-            DIRECT => self.lane_has_free(stream) && self.available() > reserve,
+            Stream::Tier => self.lane_has_free(stream) && self.tier_may_open(),
+            Stream::Direct => self.lane_has_free(stream) && self.available() > reserve,
             _ => self.lane_has_free(stream) && self.available_to_movers() > reserve,
         }
     }
@@ -190,9 +195,13 @@ impl<P: Policies> Ftl<P> {
     /// Each open superblock stands in one lane, of its own group, and what they hold adds up.
     pub(crate) fn check_lanes(&self) -> Checked {
         let mut open = 0;
-        for (stream, s) in self.streams.iter().enumerate() {
+        for (stream, s) in Stream::ALL.into_iter().zip(&self.streams) {
             let parked: u32 = self.lanes.open(stream).map(|(_, _, left)| left).sum();
-            ensure_eq!(parked, s.parked, "space in parked lanes of stream {stream}");
+            ensure_eq!(
+                parked,
+                s.parked,
+                "space in parked lanes of stream {stream:?}"
+            );
             let own = (s.superblock != NONE).then_some((s.lane, s.superblock, 0));
             for (group, superblock, _) in self.lanes.open(stream).chain(own) {
                 let state = self.blocks.all[superblock as usize].state;

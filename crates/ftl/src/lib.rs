@@ -42,6 +42,7 @@ pub mod recover;
 mod separation;
 mod slc_cache;
 mod spare;
+mod streams;
 mod trim;
 mod victims;
 pub mod wear;

@@ -9,7 +9,6 @@
 //! that is dealt with takes from it, and a debt beyond the slack holds the host back. That is what
 //! turns pressure into a steady slower rate instead of stalls.
 
-use crate::allocate::{FOLD, GC, GC_COLD, MAP, is_host};
 use crate::audit::{Bounds, LIFETIME};
 use crate::blocks::State;
 use crate::check::{Checked, ensure};
@@ -17,6 +16,7 @@ use crate::ftl::Ftl;
 use crate::layout::{Layout, NONE};
 use crate::op::{NandOp, Token};
 use crate::orders::Policies;
+use crate::streams::Stream;
 use crate::wear::{CAUSES, Cause};
 
 /// Granules a die that a mover may have read or in programming.
@@ -187,7 +187,7 @@ impl<P: Policies> Ftl<P> {
 
     /// As many folded granules are in programming as may be.
     pub(crate) fn fold_programs_enough(&self) -> bool {
-        self.buffer.by_stream[FOLD] >= self.fold.granules_ahead
+        self.buffer.by_stream[Stream::Fold] >= self.fold.granules_ahead
     }
 
     /// Free native superblocks that are not set aside for a mover.
@@ -232,7 +232,8 @@ impl<P: Policies> Ftl<P> {
                 0 => 0,
                 moved => moved / self.layout.native_granule,
             };
-            let [hot, cold] = [GC, GC_COLD].map(|own| self.buffer.by_stream[own]);
+            let [hot, cold] =
+                [Stream::Collected, Stream::CollectedCold].map(|own| self.buffer.by_stream[own]);
             programs = hot.max(cold).max(shared);
         }
         if mover.is_far_ahead(programs) || self.map_holds() {
@@ -253,11 +254,11 @@ impl<P: Policies> Ftl<P> {
 
     /// The stream that a mover has room set aside in.
     #[inline]
-    pub(crate) fn stream_of(&self, work: Work) -> usize {
+    pub(crate) fn stream_of(&self, work: Work) -> Stream {
         match work {
-            Work::Fold => FOLD,
+            Work::Fold => Stream::Fold,
             Work::Collect => self.collect_stream(),
-            Work::Map => MAP,
+            Work::Map => Stream::Map,
         }
     }
 
@@ -349,7 +350,7 @@ impl<P: Policies> Ftl<P> {
         }
         if work == Work::Collect && self.divides_pools() && ratio == 1 {
             self.append_divided(&lpns, written, ops);
-        } else if is_host(stream) {
+        } else if stream.is_host() {
             self.append_among_hosts(stream, &lpns, written, ops);
         } else {
             self.append_moved(stream, &lpns, written, ops);
@@ -405,7 +406,8 @@ impl<P: Policies> Ftl<P> {
             }
             // What was not copied, because the host had replaced it, has to be on flash too.
             let all = self.spare.is_some() && work != Work::Map;
-            let durable = self.oldest_pending(|s| self.takes_moved(work, s) || (all && is_host(s)));
+            let durable =
+                self.oldest_pending(|s| self.takes_moved(work, s) || (all && s.is_host()));
             let durable = if all {
                 durable.min(self.journal.oldest()).min(self.health.homeless)
             } else {

@@ -1,15 +1,15 @@
 //! Superblocks from the moment a stream opens them until it has filled them.
 
-use crate::allocate::{CACHE, COLD, DIRECT, FOLD, GC, GC_COLD, MAP, TIER, is_host, pool_of};
 use crate::blocks::{Pool, State};
 use crate::ftl::Ftl;
 use crate::layout::NONE;
 use crate::orders::Policies;
+use crate::streams::Stream;
 
 impl<P: Policies> Ftl<P> {
     /// Makes sure that the lane of a stream that has its turn has space.
     #[inline]
-    pub(crate) fn ensure_open(&mut self, stream: usize) {
+    pub(crate) fn ensure_open(&mut self, stream: Stream) {
         if self.streams[stream].here() == 0 {
             self.find_space(stream);
         }
@@ -17,40 +17,44 @@ impl<P: Policies> Ftl<P> {
 
     /// Opens a superblock in the lane that has its turn and has none.
     #[cold]
-    pub(crate) fn open(&mut self, stream: usize) {
+    pub(crate) fn open(&mut self, stream: Stream) {
         // What a start after a power cut writes back has to fit where it came from.
-        let lower_only = self.layout.lower_first && stream == DIRECT && !self.recovering;
+        let lower_only = self.layout.lower_first && stream == Stream::Direct && !self.recovering;
         if lower_only && self.reopen_half() {
             return;
         }
         let mode = self.streams[stream].mode;
         let group = self.streams[stream].lane;
         let superblock = match stream {
-            CACHE => self.take_cache_superblock(group),
-            TIER => self.take_tier_superblock(group),
-            MAP => self.blocks.free_map.pop_front(),
+            Stream::Cache => self.take_cache_superblock(group),
+            Stream::Tier => self.take_tier_superblock(group),
+            Stream::Map => self.blocks.free_map.pop_front(),
             _ => self.take_free(stream, group),
         };
         self.look_at_cache();
         let Some(superblock) = superblock else {
             panic!(
-                "no superblock left for stream {stream}\n{}",
+                "no superblock left for stream {stream:?}\n{}",
                 self.describe()
             );
         };
         match stream {
-            FOLD => self.fold.pledged = false,
-            GC | GC_COLD if stream == self.collect_stream() => self.collect.pledged = false,
-            MAP | COLD | GC | GC_COLD => {}
+            Stream::Fold => self.fold.pledged = false,
+            Stream::Collected | Stream::CollectedCold if stream == self.collect_stream() => {
+                self.collect.pledged = false
+            }
+            Stream::Map | Stream::Cold | Stream::Collected | Stream::CollectedCold => {}
             _ => self.keep_promise(stream),
         }
         let pledged = u32::from(self.fold.pledged) + u32::from(self.collect.pledged);
         assert!(
             self.blocks.free_count() >= pledged,
-            "stream {stream} took a superblock set aside for a mover\n{}",
+            "stream {stream:?} took a superblock set aside for a mover\n{}",
             self.describe()
         );
-        let pool = usize::from(matches!(stream, COLD | GC_COLD) && self.divides_pools());
+        let pool = usize::from(
+            matches!(stream, Stream::Cold | Stream::CollectedCold) && self.divides_pools(),
+        );
         let block = &mut self.blocks.all[superblock as usize];
         assert_eq!(
             (block.state, block.valid, block.written),
@@ -59,11 +63,11 @@ impl<P: Policies> Ftl<P> {
         block.state = State::Open;
         (block.bare, block.distrusted) = (u32::MAX, false);
         block.mode = mode;
-        block.pool = pool_of(stream);
+        block.pool = stream.pool();
         if self.layout.ratio > 1 {
             self.packing.opened(superblock);
         }
-        let written = if is_host(stream) {
+        let written = if stream.is_host() {
             self.counters.host_units
         } else {
             0
@@ -81,7 +85,7 @@ impl<P: Policies> Ftl<P> {
         } else {
             self.layout.units(mode)
         };
-        s.stop = if self.layout.groups > 1 && stream != MAP {
+        s.stop = if self.layout.groups > 1 && stream != Stream::Map {
             s.granule
         } else {
             s.end
@@ -99,7 +103,7 @@ impl<P: Policies> Ftl<P> {
         let Some(superblock) = self.blocks.half.pop_front() else {
             return false;
         };
-        self.keep_promise(DIRECT);
+        self.keep_promise(Stream::Direct);
         let block = &mut self.blocks.all[superblock as usize];
         assert_eq!(
             (block.state, block.written),
@@ -109,7 +113,7 @@ impl<P: Policies> Ftl<P> {
         if let Some(spare) = &mut self.spare {
             spare.opened(superblock);
         }
-        let s = &mut self.streams[DIRECT];
+        let s = &mut self.streams[Stream::Direct];
         s.superblock = superblock;
         (s.next, s.begun) = (block.written, block.written);
         s.end = self.layout.native_units;
@@ -118,9 +122,9 @@ impl<P: Policies> Ftl<P> {
         true
     }
 
-    pub(crate) fn close(&mut self, stream: usize) {
+    pub(crate) fn close(&mut self, stream: Stream) {
         let superblock = self.streams[stream].superblock;
-        let half = stream == DIRECT && self.streams[stream].end < self.layout.native_units;
+        let half = stream == Stream::Direct && self.streams[stream].end < self.layout.native_units;
         let s = &mut self.streams[stream];
         s.superblock = NONE;
         (s.next, s.begun, s.end, s.stop) = (0, 0, 0, 0);
@@ -133,8 +137,8 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// A superblock that a stream has filled takes no more data.
-    pub(crate) fn close_superblock(&mut self, stream: usize, superblock: u32) {
-        if is_host(stream) {
+    pub(crate) fn close_superblock(&mut self, stream: Stream, superblock: u32) {
+        if stream.is_host() {
             self.victims.received(superblock, self.counters.host_units);
         }
         let block = &mut self.blocks.all[superblock as usize];

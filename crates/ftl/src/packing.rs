@@ -21,6 +21,7 @@ use crate::layout::{Layout, Mode};
 use crate::map::Map;
 use crate::op::NandOp;
 use crate::orders::Policies;
+use crate::streams::Stream;
 
 /// Grains of a unit that cannot be compressed.
 pub(crate) const GRAINS: u32 = 8;
@@ -151,7 +152,7 @@ impl<P: Policies> Ftl<P> {
     /// Places units of consecutive LPNs that the host hands over; the answer is how many.
     pub(crate) fn append_packed(
         &mut self,
-        stream: usize,
+        stream: Stream,
         lpn: u32,
         count: u32,
         ops: &mut Vec<NandOp>,
@@ -170,7 +171,7 @@ impl<P: Policies> Ftl<P> {
     /// Places units that were moved from elsewhere, whose sizes have been noted.
     pub(crate) fn append_moved_packed(
         &mut self,
-        stream: usize,
+        stream: Stream,
         lpns: &[u32],
         written: u64,
         ops: &mut Vec<NandOp>,
@@ -193,7 +194,7 @@ impl<P: Policies> Ftl<P> {
 
     /// How many units of a size fit into the row being filled, at least one: a row without room for
     /// one is closed.
-    fn fits(&mut self, stream: usize, size: u8, ops: &mut Vec<NandOp>) -> u32 {
+    fn fits(&mut self, stream: Stream, size: u8, ops: &mut Vec<NandOp>) -> u32 {
         loop {
             self.ensure_open(stream);
             let s = &self.streams[stream];
@@ -207,7 +208,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// Points logical units at the next slots of a stream, which they fit into.
-    fn put(&mut self, stream: usize, lpn: u32, count: u32, size: u8, ops: &mut Vec<NandOp>) {
+    fn put(&mut self, stream: Stream, lpn: u32, count: u32, size: u8, ops: &mut Vec<NandOp>) {
         let s = &mut self.streams[stream];
         if s.next == s.begun {
             s.sequence = self.sequence;
@@ -237,7 +238,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// Ends the row being filled; when it was the last of its granule, that is issued.
-    fn close_row(&mut self, stream: usize, ops: &mut Vec<NandOp>) {
+    fn close_row(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
         let s = &mut self.streams[stream];
         s.next = s.next.next_multiple_of(self.layout.row_units);
         s.used = 0;
@@ -249,7 +250,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Fills the rest of a partly filled granule with nothing and issues it. Only the pages that
     /// hold data cross the channel.
-    pub(crate) fn pad_packed(&mut self, stream: usize, ops: &mut Vec<NandOp>) {
+    pub(crate) fn pad_packed(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
         let s = &mut self.streams[stream];
         let rows = (s.next - s.begun) / self.layout.row_units;
         let last = s.used.next_multiple_of(self.layout.page_grains());
@@ -259,7 +260,7 @@ impl<P: Policies> Ftl<P> {
         self.issue_packed(stream, sent, ops);
     }
 
-    fn issue_packed(&mut self, stream: usize, sent: u32, ops: &mut Vec<NandOp>) {
+    fn issue_packed(&mut self, stream: Stream, sent: u32, ops: &mut Vec<NandOp>) {
         let s = &mut self.streams[stream];
         let (held, grains) = (s.held, s.grains);
         (s.held, s.grains) = (0, 0);

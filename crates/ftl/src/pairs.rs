@@ -17,6 +17,7 @@ use crate::layout::NONE;
 use crate::op::NandOp;
 use crate::orders::Policies;
 use crate::passes::Half;
+use crate::streams::Stream;
 
 /// Pages whose wordline gets no more programs.
 #[derive(Default)]
@@ -70,7 +71,7 @@ impl<P: Policies> Ftl<P> {
 
     /// The last page of a wordline has been issued: the others wait for its end and no longer for
     /// more data.
-    pub(crate) fn close_wordlines(&mut self, stream: usize, lane: u32) {
+    pub(crate) fn close_wordlines(&mut self, stream: Stream, lane: u32) {
         let (bits, mut at) = (self.layout.bits, 0);
         let s = self.streams[stream];
         let granules = s.begun / s.granule;
@@ -90,7 +91,7 @@ impl<P: Policies> Ftl<P> {
 
     /// The superblock of a lane takes no more: what waits in it can be torn by nothing but what is
     /// under way.
-    pub(crate) fn leave_wordlines(&mut self, stream: usize, lane: u32) {
+    pub(crate) fn leave_wordlines(&mut self, stream: Stream, lane: u32) {
         while let Some(half) = self.passes.of(stream, lane, 1).pop_front() {
             self.begin_closing(half);
             self.settle(self.wordline_of(half.place));

@@ -6,13 +6,14 @@
 //! a stripe without parity; so does one whose parity was torn by a power cut. From there on its
 //! data stands alone ([`crate::blocks::Superblock::bare`]).
 
-use crate::allocate::Stream;
+use crate::allocate::Frontier;
 use crate::blocks::State;
 use crate::ftl::Ftl;
 use crate::layout::NONE;
 use crate::op::{NandOp, class};
 use crate::orders::Policies;
-use crate::write_buffer::{Flight, PARITY};
+use crate::streams::Stream;
+use crate::write_buffer::Flight;
 
 /// A row that is read to rebuild another of its stripe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +30,7 @@ impl<P: Policies> Ftl<P> {
     /// Issues the parity of a stripe once the last of its data granules, the one that the stream
     /// has filled, is on its way. The parity of what went before is in the controller's RAM; it
     /// is whole with the last one and crosses the channel like data.
-    pub(crate) fn protect(&mut self, stream: usize, s: &Stream, ops: &mut Vec<NandOp>) {
+    pub(crate) fn protect(&mut self, stream: Stream, s: &Frontier, ops: &mut Vec<NandOp>) {
         let (stripe, slot) = self.layout.stripe_of(s.mode, s.begun);
         if slot + 1 < self.layout.stripe_granules() {
             return;
@@ -39,7 +40,7 @@ impl<P: Policies> Ftl<P> {
             superblock: s.superblock,
             host_units: 0,
             moved: 0,
-            stream: PARITY,
+            stream: Stream::Parity,
             sequence: s.sequence,
             source: self.layout.base(s.superblock) + s.begun - slot * s.granule,
             die: 0,
@@ -56,17 +57,17 @@ impl<P: Policies> Ftl<P> {
         if !self.layout.parity {
             return 0;
         }
-        let units = |(index, s): (usize, &Stream)| {
+        let units = |(stream, s): (Stream, &Frontier)| {
             let stripe = s.granule * self.layout.stripe_granules();
-            let parked = self.lanes.parked(index).map(|next| next % stripe);
+            let parked = self.lanes.parked(stream).map(|next| next % stripe);
             let slots = u64::from(s.begun % stripe) + parked.map(u64::from).sum::<u64>();
             slots / u64::from(self.layout.ratio)
         };
-        self.streams.iter().enumerate().map(units).sum()
+        Stream::ALL.into_iter().zip(&self.streams).map(units).sum()
     }
 
     /// A stream leaves a superblock at an offset: the stripe that it was filling has no parity.
-    pub(crate) fn forgo_parity(&mut self, stream: usize, superblock: u32, offset: u32) {
+    pub(crate) fn forgo_parity(&mut self, stream: Stream, superblock: u32, offset: u32) {
         if self.layout.parity {
             let stripe = self.streams[stream].granule * self.layout.stripe_granules();
             let begun = offset % stripe;
@@ -83,7 +84,7 @@ impl<P: Policies> Ftl<P> {
 
     /// The parity of a stripe has not been programmed to its end.
     pub(crate) fn tear_parity(&mut self, flight: &Flight) {
-        if flight.stream == PARITY && flight.source != NONE {
+        if flight.stream == Stream::Parity && flight.source != NONE {
             let (superblock, offset) = self.layout.split(flight.source);
             self.lose_parity(superblock, offset);
         }
@@ -139,7 +140,8 @@ impl<P: Policies> Ftl<P> {
     fn has_parity_on_flash(&self, superblock: u32, first: u32) -> bool {
         let block = &self.blocks.all[superblock as usize];
         let begins = self.layout.base(superblock) + first;
-        let coming = |f: &Flight| f.first != NONE && f.stream == PARITY && f.source == begins;
+        let coming =
+            |f: &Flight| f.first != NONE && f.stream == Stream::Parity && f.source == begins;
         if block.in_flight > 0 && self.buffer.flights.iter().any(coming) {
             return false;
         }

@@ -14,7 +14,7 @@
 
 use std::collections::VecDeque;
 
-use crate::allocate::{STREAMS, Stream};
+use crate::allocate::Frontier;
 use crate::audit::Bounds;
 use crate::check::{Checked, ensure, ensure_eq, ensure_ne};
 use crate::ftl::Ftl;
@@ -22,7 +22,8 @@ use crate::layout::{Layout, Mode, NONE};
 use crate::op::{NandOp, Token, class};
 use crate::orders::Policies;
 use crate::pairs::Pairs;
-use crate::write_buffer::{Flight, PARITY};
+use crate::streams::{COUNTED, STREAMS, Stream};
+use crate::write_buffer::Flight;
 
 /// A granule that has had a pass and not its last.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
@@ -54,9 +55,9 @@ pub(crate) struct Passes {
     /// Units of the host's that wait.
     pub(crate) host_units: u32,
     /// Granules of each stream that wait, and of none.
-    pub(crate) by_stream: [u32; STREAMS + 1],
+    pub(crate) by_stream: [u32; COUNTED],
     /// Passes under way that are not the last, of each stream and of none.
-    pub(crate) first: [u32; STREAMS + 1],
+    pub(crate) first: [u32; COUNTED],
     /// Those of granules that hold host data.
     pub(crate) host_firsts: u32,
     /// What can be lost with other pages of its wordline, see [`crate::pairs`].
@@ -83,27 +84,27 @@ impl Passes {
             groups: layout.groups,
             halves: vec![VecDeque::new(); queues],
             host_units: 0,
-            by_stream: [0; STREAMS + 1],
-            first: [0; STREAMS + 1],
+            by_stream: [0; COUNTED],
+            first: [0; COUNTED],
             host_firsts: 0,
             pairs: Pairs::default(),
         }
     }
 
     /// Those of a lane that have had so many passes.
-    pub(crate) fn of(&mut self, stream: usize, lane: u32, passes: u32) -> &mut VecDeque<Half> {
-        let lane = stream * self.groups as usize + lane as usize;
+    pub(crate) fn of(&mut self, stream: Stream, lane: u32, passes: u32) -> &mut VecDeque<Half> {
+        let lane = stream.index() * self.groups as usize + lane as usize;
         &mut self.halves[lane * self.later as usize + passes as usize - 1]
     }
 
     /// All of a lane.
-    fn lane(&self, stream: usize, lane: u32) -> &[VecDeque<Half>] {
-        let at = (stream * self.groups as usize + lane as usize) * self.later as usize;
+    fn lane(&self, stream: Stream, lane: u32) -> &[VecDeque<Half>] {
+        let at = (stream.index() * self.groups as usize + lane as usize) * self.later as usize;
         &self.halves[at..at + self.later as usize]
     }
 
     /// Whether host data of a stream waits, and not only what was collected among it.
-    pub(crate) fn holds_host(&self, stream: usize) -> bool {
+    pub(crate) fn holds_host(&self, stream: Stream) -> bool {
         let lanes = |lane| self.lane(stream, lane).iter().flatten();
         let mut halves = (0..self.groups).flat_map(lanes);
         self.by_stream[stream] > 0 && halves.any(|half| half.host_units > 0)
@@ -135,7 +136,7 @@ impl<P: Policies> Ftl<P> {
 
     /// The first pass of a granule, or the program of a page of its wordline, has been issued: it
     /// waits for the others. `s` is the stream as it stood before.
-    pub(crate) fn half_done(&mut self, stream: usize, s: &Stream, first: NandOp, data: bool) {
+    pub(crate) fn half_done(&mut self, stream: Stream, s: &Frontier, first: NandOp, data: bool) {
         let Token::FirstPass(place) = first.token else {
             return;
         };
@@ -165,7 +166,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// Issues the later passes whose time has come in the lane of a stream that has its turn.
-    pub(crate) fn later_passes(&mut self, stream: usize, ops: &mut Vec<NandOp>) {
+    pub(crate) fn later_passes(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
         let s = self.streams[stream];
         if !self.has_passes(s.mode) {
             return;
@@ -182,7 +183,7 @@ impl<P: Policies> Ftl<P> {
 
     /// The superblock of a lane takes no more: what waits in it gets its passes now, as if
     /// wordlines went on behind it.
-    pub(crate) fn last_passes(&mut self, stream: usize, lane: u32, ops: &mut Vec<NandOp>) {
+    pub(crate) fn last_passes(&mut self, stream: Stream, lane: u32, ops: &mut Vec<NandOp>) {
         if !self.has_passes(self.streams[stream].mode) {
             return;
         }
@@ -199,7 +200,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// Issues what is due in a lane once its stripes below a number have had their first pass.
-    fn pass_below(&mut self, stream: usize, lane: u32, whole: u32, ops: &mut Vec<NandOp>) {
+    fn pass_below(&mut self, stream: Stream, lane: u32, whole: u32, ops: &mut Vec<NandOp>) {
         for passes in 1..=self.passes.later {
             let reach = passes * self.passes.distance;
             while let Some(&half) = self.passes.of(stream, lane, passes).front() {
@@ -234,7 +235,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Pads a stream until none of its data waits: the granule being filled, and as many
     /// wordlines of padding as second passes ask for.
-    pub(crate) fn pad_through(&mut self, stream: usize, ops: &mut Vec<NandOp>) {
+    pub(crate) fn pad_through(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
         self.pad(stream, ops);
         if self.passes.by_stream[stream] == 0 {
             return;
@@ -248,13 +249,13 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// Whether data waits for a pass in a lane.
-    fn waits(&self, stream: usize, lane: u32) -> bool {
+    fn waits(&self, stream: Stream, lane: u32) -> bool {
         let mut halves = self.passes.lane(stream, lane).iter().flatten();
         halves.any(|half| half.data)
     }
 
     /// Programs a granule of nothing.
-    fn pad_granule(&mut self, stream: usize, ops: &mut Vec<NandOp>) {
+    fn pad_granule(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
         let s = self.streams[stream];
         assert!(
             s.here() >= s.granule,
@@ -265,7 +266,7 @@ impl<P: Policies> Ftl<P> {
             superblock: s.superblock,
             host_units: 0,
             moved: 0,
-            stream: PARITY,
+            stream: Stream::Parity,
             sequence: s.sequence,
             source: NONE,
             die: 0,
@@ -300,7 +301,7 @@ impl<P: Policies> Ftl<P> {
 
     /// What waits is in flight, of open superblocks, and is counted.
     pub(crate) fn check_passes(&self) -> Checked {
-        let mut by_stream = [0; STREAMS + 1];
+        let mut by_stream = [0; COUNTED];
         let mut host_units = 0;
         for half in self.passes.halves.iter().flatten() {
             let flight = self.buffer.flights[half.place as usize];

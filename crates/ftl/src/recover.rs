@@ -10,13 +10,13 @@
 //! Invariants: only completed programs count; afterwards [`Ftl::check`] holds and every stream has
 //! at least the room that it had.
 
-use crate::allocate::{MAP, is_host};
 use crate::blocks::{Pool, State};
 use crate::ftl::Ftl;
 use crate::layout::NONE;
 use crate::op::{Token, class};
 use crate::orders::Policies;
 use crate::passes::Passes;
+use crate::streams::Stream;
 use crate::victims::Victims;
 use crate::write_buffer::WriteBuffer;
 
@@ -48,7 +48,7 @@ impl Recovery {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opened {
     superblock: u32,
-    stream: usize,
+    stream: Stream,
 }
 
 impl<P: Policies> Ftl<P> {
@@ -58,7 +58,7 @@ impl<P: Policies> Ftl<P> {
     pub fn cut_power(&mut self, protected: bool) {
         assert!(self.spare.is_some(), "power cuts are not switched on");
         if protected {
-            for stream in 0..self.streams.len() {
+            for stream in Stream::ALL {
                 self.pad(stream, &mut Vec::new());
             }
             if let Some(spare) = &mut self.spare {
@@ -93,12 +93,12 @@ impl<P: Policies> Ftl<P> {
                 self.wipe(flight.first, self.streams[flight.stream].granule);
             }
         }
-        for index in 0..self.streams.len() {
-            let s = self.streams[index];
+        for stream in Stream::ALL {
+            let s = self.streams[stream];
             if s.superblock == NONE {
                 continue;
             }
-            if is_host(index) {
+            if stream.is_host() {
                 self.counters.lost_units += u64::from(s.waiting() - s.moved);
             }
             let first = self.layout.base(s.superblock) + s.begun;
@@ -122,7 +122,7 @@ impl<P: Policies> Ftl<P> {
             self.mark_stale_pages(&spare.version, &spare.opened);
             self.spare = Some(spare);
         }
-        for stream in 0..self.streams.len() {
+        for stream in Stream::ALL {
             let own = opened.iter().filter(|o| o.stream == stream);
             let own: Vec<u32> = own.map(|o| o.superblock).collect();
             self.rewrite(stream, &own, &mut told);
@@ -134,7 +134,7 @@ impl<P: Policies> Ftl<P> {
     /// superblock that a stream was filling.
     fn forget_ram(&mut self) -> Vec<Opened> {
         let mut opened = Vec::new();
-        for (stream, s) in self.streams.iter().enumerate() {
+        for (stream, s) in Stream::ALL.into_iter().zip(&self.streams) {
             let own = std::iter::once(s.superblock).filter(|&s| s != NONE);
             let all = own.chain(self.lanes.superblocks(stream));
             opened.extend(all.map(|superblock| Opened { superblock, stream }));
@@ -274,7 +274,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Saves the valid data of the superblocks that a stream had open, erases them and writes the
     /// data back. It has to fit where it came from, so none of them is given up here.
-    fn rewrite(&mut self, stream: usize, superblocks: &[u32], told: &mut Recovery) {
+    fn rewrite(&mut self, stream: Stream, superblocks: &[u32], told: &mut Recovery) {
         let mut lpns = Vec::new();
         self.recovering = true;
         for &superblock in superblocks {
@@ -301,7 +301,7 @@ impl<P: Policies> Ftl<P> {
             self.write_back(stream, &lpns, told);
         }
         self.recovering = false;
-        if stream == MAP {
+        if stream == Stream::Map {
             // It counts as recovery.
             self.counters.map_written -= lpns.len() as u64;
             self.counters.map_moved -= lpns.len() as u64;
@@ -309,8 +309,8 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// Programs units into a stream, padded to a whole granule, with nothing else going on.
-    fn write_back(&mut self, stream: usize, lpns: &[u32], told: &mut Recovery) {
-        if is_host(stream) {
+    fn write_back(&mut self, stream: Stream, lpns: &[u32], told: &mut Recovery) {
+        if stream.is_host() {
             self.buffer.used_units += lpns.len() as u32;
         }
         let mut ops = Vec::new();

@@ -7,13 +7,12 @@
 //! is written again soon. Or the host says what is hot, as with streams and placement handles; then
 //! two pools of superblocks are kept apart and collected each by itself.
 //!
-//! What data *has* to have room in are the streams that are always there ([`DIRECT`], and [`GC`] or
-//! [`GC_COLD`] by the pool of the source): a superblock is promised or pledged to those. The others
-//! are taken where they have room, or where a superblock can be opened that nobody has been
-//! promised; else the data goes where it has to. So no separation can make a drive stick, and at
-//! the edge of the reserve it is not perfect.
+//! What data *has* to have room in are the streams that are always there ([`Stream::Direct`], and
+//! [`Stream::Collected`] or [`Stream::CollectedCold`] by the pool of the source): a superblock is
+//! promised or pledged to those. The others are taken where they have room, or where a superblock
+//! can be opened that nobody has been promised; else the data goes where it has to. So no
+//! separation can make a drive stick, and at the edge of the reserve it is not perfect.
 
-use crate::allocate::{COLD, DIRECT, FOLD, GC, GC_COLD, HOST_STREAMS, MAP};
 use crate::audit::LIFETIME;
 use crate::check::{Checked, ensure};
 use crate::ftl::Ftl;
@@ -22,6 +21,7 @@ use crate::mover::Work;
 use crate::op::NandOp;
 use crate::orders::Policies;
 use crate::policy::Separation;
+use crate::streams::Stream;
 
 /// Pool of hot data, and of all data where it is not divided.
 pub(crate) const HOT_POOL: usize = 0;
@@ -70,24 +70,24 @@ impl<P: Policies> Ftl<P> {
     /// The stream for a run of host data that goes past the cache, and how many of its units are
     /// alike.
     #[inline]
-    pub(crate) fn direct_stream(&mut self, lpn: u32, count: u32) -> (usize, u32) {
+    pub(crate) fn direct_stream(&mut self, lpn: u32, count: u32) -> (Stream, u32) {
         match self.policy.gc.separation {
-            Separation::None | Separation::Gc => (DIRECT, count),
+            Separation::None | Separation::Gc => (Stream::Direct, count),
             _ => self.divided_stream(lpn, count),
         }
     }
 
     /// A run that begins with cold data is cold; the host's word is taken for each unit.
-    fn divided_stream(&mut self, lpn: u32, count: u32) -> (usize, u32) {
+    fn divided_stream(&mut self, lpn: u32, count: u32) -> (Stream, u32) {
         let (cold, alike) = match self.policy.gc.separation {
             Separation::HotCold => (self.replaces_old(lpn), count),
             _ if lpn >= self.heat.first_cold => (true, count),
             _ => (false, count.min(self.heat.first_cold - lpn)),
         };
-        if cold && self.has_place(COLD, 1) {
-            return (COLD, alike);
+        if cold && self.has_place(Stream::Cold, 1) {
+            return (Stream::Cold, alike);
         }
-        (DIRECT, alike)
+        (Stream::Direct, alike)
     }
 
     /// Whether the present copy of a unit is old for a copy that is replaced. What has never been
@@ -102,15 +102,17 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// Whether units may go to a stream that nothing is set aside for.
-    fn has_place(&self, stream: usize, units: u32) -> bool {
+    fn has_place(&self, stream: Stream, units: u32) -> bool {
         self.streams[stream].left() >= units
             || self.available_to_movers() > self.policy.gc.reserve_superblocks
     }
 
     /// The stream for collected data of the present source.
-    pub(crate) fn collected_stream(&self, units: u32) -> usize {
+    pub(crate) fn collected_stream(&self, units: u32) -> Stream {
         match self.policy.gc.separation {
-            Separation::None if self.shares_granules() && self.host_has_place(units) => DIRECT,
+            Separation::None if self.shares_granules() && self.host_has_place(units) => {
+                Stream::Direct
+            }
             _ => self.collect_stream(),
         }
     }
@@ -118,10 +120,10 @@ impl<P: Policies> Ftl<P> {
     /// The stream that has room, or a superblock pledged, for all that is left of the present
     /// source: that of its pool.
     #[inline]
-    pub(crate) fn collect_stream(&self) -> usize {
+    pub(crate) fn collect_stream(&self) -> Stream {
         match self.policy.gc.separation {
-            Separation::Oracle { .. } if self.source_pool() == COLD_POOL => GC_COLD,
-            _ => GC,
+            Separation::Oracle { .. } if self.source_pool() == COLD_POOL => Stream::CollectedCold,
+            _ => Stream::Collected,
         }
     }
 
@@ -131,7 +133,11 @@ impl<P: Policies> Ftl<P> {
     pub(crate) fn append_divided(&mut self, lpns: &[u32], written: u64, ops: &mut Vec<NandOp>) {
         let first_cold = self.heat.first_cold;
         for alike in lpns.chunk_by(|a, b| (*a < first_cold) == (*b < first_cold)) {
-            let own = if alike[0] < first_cold { GC } else { GC_COLD };
+            let own = if alike[0] < first_cold {
+                Stream::Collected
+            } else {
+                Stream::CollectedCold
+            };
             let stream = if self.has_place(own, alike.len() as u32) {
                 own
             } else {
@@ -157,7 +163,7 @@ impl<P: Policies> Ftl<P> {
     /// Whether collected data fits into the host's superblock beside what the host is sending.
     fn host_has_place(&self, units: u32) -> bool {
         let coming = self.buffer.coming_units();
-        let fits = self.streams[DIRECT].left() >= coming + units;
+        let fits = self.streams[Stream::Direct].left() >= coming + units;
         let opens = self.available_to_movers() > self.policy.gc.reserve_superblocks
             && self.layout.native_units >= coming + units;
         self.promised() == 0 && (fits || opens)
@@ -167,7 +173,7 @@ impl<P: Policies> Ftl<P> {
     /// one at a time.
     pub(crate) fn append_among_hosts(
         &mut self,
-        stream: usize,
+        stream: Stream,
         lpns: &[u32],
         written: u64,
         ops: &mut Vec<NandOp>,
@@ -184,12 +190,16 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// Whether a mover's data may be in a stream.
-    pub(crate) fn takes_moved(&self, work: Work, stream: usize) -> bool {
+    pub(crate) fn takes_moved(&self, work: Work, stream: Stream) -> bool {
         let shared = self.policy.gc.separation == Separation::None;
         match work {
-            Work::Fold => stream == FOLD,
-            Work::Map => stream == MAP,
-            Work::Collect => stream == GC || stream == GC_COLD || (stream == DIRECT && shared),
+            Work::Fold => stream == Stream::Fold,
+            Work::Map => stream == Stream::Map,
+            Work::Collect => {
+                stream == Stream::Collected
+                    || stream == Stream::CollectedCold
+                    || (stream == Stream::Direct && shared)
+            }
         }
     }
 
@@ -197,13 +207,16 @@ impl<P: Policies> Ftl<P> {
     /// unless somebody waits for it, and while data is coming that has its place there.
     pub(crate) fn pad_moved(&mut self, work: Work, awaited: bool, ops: &mut Vec<NandOp>) {
         match work {
-            Work::Fold => self.pad_through(FOLD, ops),
-            Work::Map => self.pad_through(MAP, ops),
+            Work::Fold => self.pad_through(Stream::Fold, ops),
+            Work::Map => self.pad_through(Stream::Map, ops),
             Work::Collect => {
-                self.pad_through(GC, ops);
-                self.pad_through(GC_COLD, ops);
-                if awaited && self.takes_moved(work, DIRECT) && self.buffer.coming_units() == 0 {
-                    self.pad_through(DIRECT, ops);
+                self.pad_through(Stream::Collected, ops);
+                self.pad_through(Stream::CollectedCold, ops);
+                if awaited
+                    && self.takes_moved(work, Stream::Direct)
+                    && self.buffer.coming_units() == 0
+                {
+                    self.pad_through(Stream::Direct, ops);
                 }
             }
         }
@@ -216,11 +229,11 @@ impl<P: Policies> Ftl<P> {
 
     /// Units of the host that wait in granules that are not full.
     pub(crate) fn host_units_waiting(&self) -> u32 {
-        let waiting = |&stream: &usize| {
+        let waiting = |&stream: &Stream| {
             let s = &self.streams[stream];
             s.waiting() - s.moved
         };
-        HOST_STREAMS.iter().map(waiting).sum()
+        Stream::HOST.iter().map(waiting).sum()
     }
 
     /// The pool that is to be collected: the one that has more than its share of the superblocks.

@@ -8,7 +8,6 @@
 
 mod room;
 
-use crate::allocate::{CACHE, DIRECT, TIER};
 use crate::audit::{Bounds, LIFETIME};
 use crate::blocks::{Pool, State, Superblock};
 use crate::check::{Checked, ensure};
@@ -16,6 +15,7 @@ use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
 use crate::orders::Policies;
 use crate::policy::{CacheMode, Policy, SizeAt, WhenFull, Worn};
+use crate::streams::Stream;
 
 /// Superblocks that staging may hold beyond the cache's size: one being filled, one being erased.
 const STAGING_SUPERBLOCKS: u32 = 2;
@@ -237,13 +237,14 @@ impl<P: Policies> Ftl<P> {
     /// Whether the second tier takes what the SLC cache cannot.
     #[inline]
     pub(crate) fn tier_takes(&self) -> bool {
-        self.cache.tier_limit > 0 && (self.streams[TIER].left() > 0 || self.tier_openable() > 0)
+        self.cache.tier_limit > 0
+            && (self.streams[Stream::Tier].left() > 0 || self.tier_openable() > 0)
     }
 
     /// Takes a superblock of a die group for the second tier.
     pub(crate) fn take_tier_superblock(&mut self, group: u32) -> Option<u32> {
         self.cache.tier_borrowed += 1;
-        self.take_free(TIER, group)
+        self.take_free(Stream::Tier, group)
     }
 
     /// Takes a superblock of a die group for the cache: a static one if there is one, else a
@@ -253,24 +254,24 @@ impl<P: Policies> Ftl<P> {
             return Some(fixed);
         }
         self.cache.borrowed += 1;
-        self.take_free(CACHE, group)
+        self.take_free(Stream::Cache, group)
     }
 
     /// The stream that takes the next host unit of a route.
     #[inline]
-    pub(crate) fn host_stream(&mut self, route: Route) -> usize {
+    pub(crate) fn host_stream(&mut self, route: Route) -> Stream {
         if self.cache.mode == CacheMode::None || route == Route::Direct {
-            return DIRECT;
+            return Stream::Direct;
         }
         self.cached_stream()
     }
 
     /// The same where there is a cache and the route may lead there.
-    fn cached_stream(&mut self) -> usize {
+    fn cached_stream(&mut self) -> Stream {
         if self.cache.bypass {
             if self.cache_openable() < self.rearms_at() {
                 self.look_for_reclaim();
-                return DIRECT;
+                return Stream::Direct;
             }
             self.cache.bypass = false;
         }
@@ -278,41 +279,41 @@ impl<P: Policies> Ftl<P> {
         if self.policy.cache.when_full == WhenFull::Mixed && !tier {
             return self.mixed_stream();
         }
-        if self.streams[CACHE].left() > 0 || self.cache_openable() > 0 {
-            return CACHE;
+        if self.streams[Stream::Cache].left() > 0 || self.cache_openable() > 0 {
+            return Stream::Cache;
         }
         if tier {
-            return TIER;
+            return Stream::Tier;
         }
         if self.policy.cache.when_full == WhenFull::Direct && !self.room_is_coming() {
             self.cache.bypass = true;
-            return DIRECT;
+            return Stream::Direct;
         }
         if self.cache.limit == 0 && self.cache.fixed_total == 0 {
-            return DIRECT;
+            return Stream::Direct;
         }
-        CACHE
+        Stream::Cache
     }
 
     /// The stream whose turn it is in a mixed cache, or the other one where it has no room.
-    fn mixed_stream(&self) -> usize {
-        let cache = self.streams[CACHE].left() > 0 || self.cache_openable() > 0;
-        let native = self.streams[DIRECT].left() > 0 || self.direct_openable(Route::Cache);
+    fn mixed_stream(&self) -> Stream {
+        let cache = self.streams[Stream::Cache].left() > 0 || self.cache_openable() > 0;
+        let native = self.streams[Stream::Direct].left() > 0 || self.direct_openable(Route::Cache);
         match (self.cache.direct_next, cache, native) {
-            (true, true, false) | (false, true, _) | (false, _, false) => CACHE,
-            _ => DIRECT,
+            (true, true, false) | (false, true, _) | (false, _, false) => Stream::Cache,
+            _ => Stream::Direct,
         }
     }
 
     /// Host data has been placed: a full mixed cache decides where the next goes, so that each
     /// stream gets its share. Not while data is on its way to the place that was decided.
     #[inline]
-    pub(crate) fn placed(&mut self, stream: usize, units: u32) {
+    pub(crate) fn placed(&mut self, stream: Stream, units: u32) {
         if self.policy.cache.when_full != WhenFull::Mixed {
             return;
         }
         let share = i64::from(self.policy.cache.direct_milli);
-        let gone = if stream == CACHE { 0 } else { 1000 };
+        let gone = if stream == Stream::Cache { 0 } else { 1000 };
         let ahead = self.cache.direct_ahead_milli + i64::from(units) * (gone - share);
         let full = self.cache_is_full();
         self.cache.direct_ahead_milli = if full { ahead } else { 0 };

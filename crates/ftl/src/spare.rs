@@ -9,7 +9,6 @@
 //! that had not ended; a superblock is erased only when whatever replaced its data is programmed,
 //! so that what was durable once stays readable at every instant.
 
-use crate::allocate::HOST_STREAMS;
 use crate::audit::{Bounds, LIFETIME};
 use crate::blocks::{State, Superblock};
 use crate::check::{Checked, ensure, ensure_eq};
@@ -17,6 +16,7 @@ use crate::ftl::Ftl;
 use crate::layout::NONE;
 use crate::op::NandOp;
 use crate::orders::Policies;
+use crate::streams::Stream;
 
 /// A change of the map, for inspection: which logical units got which stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -329,7 +329,7 @@ impl<P: Policies> Ftl<P> {
         let waiting = waiting || self.fold.waiting() || self.collect.waiting();
         if self.spare.is_some() && waiting && self.buffer.coming_units() == 0 {
             // Host granules that hold nothing but moved data too.
-            for stream in HOST_STREAMS {
+            for stream in Stream::HOST {
                 self.pad_through(stream, ops);
             }
         }

@@ -17,7 +17,6 @@ use std::collections::VecDeque;
 
 use flashtwin_nand::Part;
 
-use crate::allocate::is_collected;
 use crate::audit::Bounds;
 use crate::blocks::{Pool, State, Superblock};
 use crate::check::{Checked, ensure};
@@ -26,6 +25,7 @@ use crate::layout::{Mode, NONE};
 use crate::op::NandOp;
 use crate::orders::Policies;
 use crate::policy::Levelling;
+use crate::streams::Stream;
 
 /// Superblocks that have to be to spare before data is moved for another reason than space.
 const SPARE_SUPERBLOCKS: u32 = 2;
@@ -218,14 +218,14 @@ impl<P: Policies> Ftl<P> {
 
     /// Takes a free superblock of a die group for a stream, by the policy of dynamic levelling.
     /// Data that is moved because it rests goes where the cells are most worn.
-    pub(crate) fn take_free(&mut self, stream: usize, group: u32) -> Option<u32> {
+    pub(crate) fn take_free(&mut self, stream: Stream, group: u32) -> Option<u32> {
         let rated = self.wear.rated;
         let cycles = |blocks: &[Superblock], s: u32| rated.cycles_of(&blocks[s as usize]);
         let blocks = &self.blocks;
         let free = blocks.free.iter().enumerate();
         let mut free = free.filter(|&(_, &s)| self.layout.group_of(s) == group);
         let wear = free.clone().map(|(at, &s)| (at, cycles(&blocks.all, s)));
-        let at = if is_collected(stream) && self.collect.cause == Cause::Wear {
+        let at = if stream.is_collected() && self.collect.cause == Cause::Wear {
             wear.max_by(|a, b| a.1.total_cmp(&b.1))?.0
         } else {
             match self.policy.wear.dynamic {

@@ -4,16 +4,13 @@
 //! then its data is served from the buffer. The list is bounded by what the streams may have
 //! outstanding.
 
-use crate::allocate::{HOST_STREAMS, STREAMS};
 use crate::audit::{Bounds, LIFETIME};
 use crate::check::{Checked, ensure, ensure_eq};
 use crate::ftl::Ftl;
 use crate::layout::NONE;
 use crate::orders::Policies;
 use crate::slc_cache::ROUTES;
-
-/// In place of a stream: parity, which belongs to none and which nobody waits for.
-pub(crate) const PARITY: usize = STREAMS;
+use crate::streams::{COUNTED, Stream};
 
 /// A granule being programmed.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
@@ -27,8 +24,8 @@ pub(crate) struct Flight {
     pub(crate) host_units: u32,
     /// Units of collected data in a granule of the host's.
     pub(crate) moved: u32,
-    /// Which stream it belongs to, or [`PARITY`].
-    pub(crate) stream: usize,
+    /// Which stream it belongs to, or [`Stream::Parity`].
+    pub(crate) stream: Stream,
     /// Its number among all granules, in the order in which they were begun.
     pub(crate) sequence: u64,
     /// First physical unit of a copyback's source rows; of parity, of its stripe.
@@ -51,7 +48,7 @@ pub(crate) struct WriteBuffer {
     /// Units of collected data in flight in granules of the host's.
     pub(crate) moved: u32,
     /// How many of each stream are in flight, and how many of parity.
-    pub(crate) by_stream: [u32; STREAMS + 1],
+    pub(crate) by_stream: [u32; COUNTED],
 }
 
 flashtwin_base::state! { WriteBuffer {
@@ -69,7 +66,7 @@ impl WriteBuffer {
             flights: Vec::new(),
             vacant: Vec::new(),
             moved: 0,
-            by_stream: [0; STREAMS + 1],
+            by_stream: [0; COUNTED],
         }
     }
 
@@ -142,7 +139,7 @@ impl<P: Policies> Ftl<P> {
         let flying = flying
             .filter(|f| f.first != NONE && f.host_units > 0)
             .map(|f| f.sequence);
-        let open = HOST_STREAMS.iter().map(|&stream| &self.streams[stream]);
+        let open = Stream::HOST.iter().map(|&stream| &self.streams[stream]);
         let open = open
             .filter(|s| s.next - s.begun > s.moved)
             .map(|s| s.sequence);
@@ -152,12 +149,12 @@ impl<P: Policies> Ftl<P> {
             .min(self.health.homeless)
     }
 
-    pub(crate) fn oldest_pending(&self, of: impl Fn(usize) -> bool) -> u64 {
+    pub(crate) fn oldest_pending(&self, of: impl Fn(Stream) -> bool) -> u64 {
         let flying = self.buffer.flights.iter();
         let flying = flying
             .filter(|f| f.first != NONE && of(f.stream))
             .map(|f| f.sequence);
-        let open = self.streams.iter().enumerate();
+        let open = Stream::ALL.into_iter().zip(&self.streams);
         let open = open
             .filter(|(i, s)| of(*i) && s.next > s.begun)
             .map(|(_, s)| s.sequence);
@@ -168,12 +165,12 @@ impl<P: Policies> Ftl<P> {
 impl WriteBuffer {
     /// See [`crate::audit`].
     pub(crate) fn audit(&self, b: &Bounds) -> Checked {
-        let (mut by_stream, mut host, mut moved) = ([0; STREAMS + 1], 0u64, 0u64);
+        let (mut by_stream, mut host, mut moved) = ([0; COUNTED], 0u64, 0u64);
         for flight in self.flights.iter().filter(|f| f.first != NONE) {
             ensure!(flight.first <= b.physical, "{flight:?}");
             Bounds::below("in flight", b.superblocks, [&flight.superblock])?;
             Bounds::below_or_none("copied", b.physical, [&flight.source])?;
-            let known = flight.stream <= PARITY && flight.sequence < LIFETIME;
+            let known = flight.sequence < LIFETIME;
             let known = known && u32::from(flight.die) < b.dies && flight.stripe <= b.units;
             ensure!(known, "{flight:?}");
             by_stream[flight.stream] += 1;

@@ -13,7 +13,6 @@
 mod cache;
 mod pages;
 
-use crate::allocate::MAP;
 use crate::audit::Bounds;
 use crate::blocks::{Pool, State};
 use crate::check::{Checked, ensure, ensure_eq};
@@ -22,6 +21,7 @@ use crate::layout::{Layout, Mode, NONE};
 use crate::mover::{Mover, Work};
 use crate::orders::Policies;
 use crate::policy::{CacheMode, Policy};
+use crate::streams::Stream;
 use cache::MapCache;
 
 pub use cache::JOURNAL_ENTRY_BYTES;
@@ -173,7 +173,7 @@ impl<P: Policies> Ftl<P> {
         let all = self.blocks.all.iter().filter(|b| b.map).count();
         ensure_eq!(own.count(), all, "superblocks of the map");
         ensure_eq!(paged.pool.len(), all, "superblocks of its pool");
-        let s = self.streams[MAP];
+        let s = self.streams[Stream::Map];
         ensure_eq!(
             self.counters.map_units + u64::from(s.waiting()),
             self.counters.map_written,

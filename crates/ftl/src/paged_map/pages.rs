@@ -14,7 +14,6 @@
 //! from counters and bits in RAM and from the spare areas that they read.
 
 use super::cache::{Checkpoint, MapCache};
-use crate::allocate::{FOLD, GC, GC_COLD, MAP};
 use crate::blocks::State;
 use crate::ftl::{Found, Ftl};
 use crate::layout::{Layout, Mode, NONE};
@@ -22,6 +21,7 @@ use crate::mover::Work;
 use crate::op::{NandOp, Planes, Token};
 use crate::orders::Policies;
 use crate::policy::MapPolicy;
+use crate::streams::Stream;
 
 /// Granules a die that the map may have in programming: one runs, and one waits for it, so that a
 /// die does not stand idle between two pages. More would only fill the buffer.
@@ -201,7 +201,7 @@ impl<P: Policies> Ftl<P> {
     /// Units that the pool can give out, its own collection's share included.
     fn map_space(&self) -> u32 {
         let free = self.blocks.free_map.len() as u32;
-        self.streams[MAP].left() + free * self.layout.units(self.streams[MAP].mode)
+        self.streams[Stream::Map].left() + free * self.layout.units(self.streams[Stream::Map].mode)
     }
 
     /// Map pages that may be written now.
@@ -209,17 +209,17 @@ impl<P: Policies> Ftl<P> {
         let Some(paged) = &self.paged.cache else {
             return 0;
         };
-        if self.buffer.by_stream[MAP] >= GRANULES_AHEAD * self.layout.dies {
+        if self.buffer.by_stream[Stream::Map] >= GRANULES_AHEAD * self.layout.dies {
             return 0;
         }
         let coming = self.paged.mover.outstanding * self.layout.row_units;
-        let held = self.layout.units(self.streams[MAP].mode) + coming + paged.updating;
+        let held = self.layout.units(self.streams[Stream::Map].mode) + coming + paged.updating;
         self.map_space().saturating_sub(held)
     }
 
     fn write_map_page(&mut self, page: u32, ops: &mut Vec<NandOp>) {
         self.counters.map_written += 1;
-        self.append(MAP, self.map_unit(page), 1, ops);
+        self.append(Stream::Map, self.map_unit(page), 1, ops);
         if let Some(paged) = self.paged.cache.as_deref_mut() {
             paged.written(page);
         }
@@ -417,8 +417,11 @@ impl<P: Policies> Ftl<P> {
         let reading = self.fold.outstanding + self.fold.copying + self.collect.outstanding;
         // What only waits for later passes of its wordline rests too.
         let (flying, waiting) = (&self.buffer.by_stream, &self.passes.by_stream);
-        let programming = |stream: usize| flying[stream] - waiting[stream];
-        let programming: u32 = [FOLD, GC, GC_COLD].map(programming).iter().sum();
+        let programming = |stream: Stream| flying[stream] - waiting[stream];
+        let programming: u32 = [Stream::Fold, Stream::Collected, Stream::CollectedCold]
+            .map(programming)
+            .iter()
+            .sum();
         reading + programming + self.buffer.moved == 0 && !self.wants_allowance()
     }
 
@@ -442,7 +445,7 @@ impl<P: Policies> Ftl<P> {
             .as_deref()
             .is_some_and(|p| p.is_all_written());
         if written && self.paged.mover.source == NONE {
-            self.pad(MAP, ops);
+            self.pad(Stream::Map, ops);
         }
     }
 
@@ -451,7 +454,7 @@ impl<P: Policies> Ftl<P> {
             match paged.checkpoint {
                 Checkpoint::Off => return,
                 Checkpoint::Writing(since) if paged.is_all_written() => {
-                    self.pad(MAP, ops);
+                    self.pad(Stream::Map, ops);
                     let until = self.sequence;
                     if let Some(paged) = self.paged.cache.as_deref_mut() {
                         paged.checkpoint = Checkpoint::Programming(since, until);
@@ -466,11 +469,11 @@ impl<P: Policies> Ftl<P> {
                 }
                 Checkpoint::Programming(_, until) => {
                     // Pages of a program that failed have gone into a granule that waits for more.
-                    let s = self.streams[MAP];
+                    let s = self.streams[Stream::Map];
                     if s.next > s.begun && s.sequence < until {
-                        self.pad(MAP, ops);
+                        self.pad(Stream::Map, ops);
                     }
-                    if self.oldest_pending(|stream| stream == MAP) < until {
+                    if self.oldest_pending(|stream| stream == Stream::Map) < until {
                         return;
                     }
                     if let Some(paged) = self.paged.cache.as_deref_mut() {
@@ -498,7 +501,11 @@ impl<P: Policies> Ftl<P> {
                 if !self.finish_source(Work::Map, ops) {
                     return;
                 }
-            } else if self.paged.mover.is_far_ahead(self.buffer.by_stream[MAP]) {
+            } else if self
+                .paged
+                .mover
+                .is_far_ahead(self.buffer.by_stream[Stream::Map])
+            {
                 return;
             } else {
                 self.read_row(Work::Map, ops);
@@ -548,7 +555,7 @@ impl<P: Policies> Ftl<P> {
         let Some(victim) = at_risk.or_else(emptiest) else {
             return false;
         };
-        let granule = self.streams[MAP].granule;
+        let granule = self.streams[Stream::Map].granule;
         if valid(&victim) + granule > self.map_space() {
             return false;
         }
@@ -569,7 +576,7 @@ impl<P: Policies> Ftl<P> {
     /// Whether the map can go on elsewhere when a superblock that it fills fails: in another, with
     /// one left for collection and room for what is being read.
     pub(crate) fn map_can_fall_back(&self) -> bool {
-        let s = &self.streams[MAP];
+        let s = &self.streams[Stream::Map];
         let coming = self.paged.mover.outstanding * self.layout.row_units;
         let updating = self.paged.cache.as_deref().map_or(0, |p| p.updating);
         let held = self.layout.units(s.mode) + coming + updating + 2 * s.granule;
@@ -607,9 +614,9 @@ impl<P: Policies> Ftl<P> {
 
     /// Emptied superblocks wait for copies in a granule that nothing will fill: it is padded.
     fn unblock_map(&mut self, ops: &mut Vec<NandOp>) {
-        let units = self.layout.units(self.streams[MAP].mode);
+        let units = self.layout.units(self.streams[Stream::Map].mode);
         if self.paged.mover.waiting() && self.map_space() <= units {
-            self.pad(MAP, ops);
+            self.pad(Stream::Map, ops);
         }
     }
 }

@@ -4,10 +4,10 @@
 //! questions the answer may change only to a stream that can take the data as well.
 
 use super::Route;
-use crate::allocate::{CACHE, DIRECT, TIER};
 use crate::ftl::Ftl;
 use crate::orders::Policies;
 use crate::policy::{Admit, CacheMode};
+use crate::streams::Stream;
 
 impl<P: Policies> Ftl<P> {
     /// Whether a superblock may be opened for direct data of a route.
@@ -20,7 +20,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Whether the other route's data goes to a stream too.
     #[inline]
-    fn shares(&mut self, stream: usize, route: Route) -> bool {
+    fn shares(&mut self, stream: Stream, route: Route) -> bool {
         let other = match route {
             Route::Cache => Route::Direct,
             Route::Direct => Route::Cache,
@@ -30,7 +30,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Units on their way to a stream, and whether a superblock is set aside for it.
     #[inline]
-    fn awaited(&mut self, stream: usize, route: Route) -> (u32, bool) {
+    fn awaited(&mut self, stream: Stream, route: Route) -> (u32, bool) {
         let (mut coming, mut promised) = (
             self.buffer.coming[route as usize],
             self.buffer.promised[route as usize],
@@ -55,8 +55,8 @@ impl<P: Policies> Ftl<P> {
         let (coming, promised) = self.awaited(stream, route);
         let can_open = match stream {
             _ if promised => true,
-            CACHE => self.cache_openable() > 0,
-            TIER => self.tier_openable() > 0,
+            Stream::Cache => self.cache_openable() > 0,
+            Stream::Tier => self.tier_openable() > 0,
             _ => self.direct_openable(route),
         };
         let left = self.streams[stream].left().saturating_sub(coming);
@@ -80,7 +80,7 @@ impl<P: Policies> Ftl<P> {
     pub fn reserve_at_once(&mut self, route: Route, units: u32) -> bool {
         let free = self.buffer.capacity_units - self.buffer.used_units;
         let held = self.fold.holds_host() || self.collect.holds_host() || self.paged.is_on();
-        let s = &self.streams[DIRECT];
+        let s = &self.streams[Stream::Direct];
         if self.cache.mode != CacheMode::None
             || held
             || self.collection.halts_host
@@ -105,9 +105,9 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// A host stream has opened a superblock: the one that was set aside for it is taken.
-    pub(crate) fn keep_promise(&mut self, stream: usize) {
+    pub(crate) fn keep_promise(&mut self, stream: Stream) {
         let promised = &mut self.buffer.promised;
-        if stream != DIRECT || !promised[Route::Direct as usize] {
+        if stream != Stream::Direct || !promised[Route::Direct as usize] {
             promised[Route::Cache as usize] = false;
         } else {
             promised[Route::Direct as usize] = false;
