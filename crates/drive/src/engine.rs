@@ -308,6 +308,7 @@ impl<P: Policies> Drive<P> {
             Event::Prepared => self.prepared(),
             Event::Sensed(die) => self.flash.sensed(die, self.now, &mut self.events),
             Event::RegisterFree(die) => self.flash.register_free(die, self.now),
+            Event::Rested(die) => self.flash.rested(die, self.now, &mut self.events),
             Event::Suspended(die) => self.flash.suspended(die, self.now, &mut self.events),
             Event::MapFetched(slot) => self.map_fetched(slot),
             Event::GatherTimer => self.gather_timer(),

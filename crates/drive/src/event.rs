@@ -29,6 +29,8 @@ pub(crate) enum Event {
     PlaneDone(u16, u16),
     /// A die has suspended its operation: the array is free for reads.
     Suspended(u16),
+    /// A die has rested while the drive is throttled.
+    Rested(u16),
     /// A command has ended in the drive.
     Answer(u32),
     /// The host hears of the end of a command.

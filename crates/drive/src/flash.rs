@@ -21,6 +21,8 @@ use crate::planes::Planes;
 use crate::snapshot::{Checked, LIFETIME, ensure};
 use crate::suspend::Pause;
 
+/// All of a die's time, in the unit of shares of it.
+pub(crate) const FULL_SPEED: u64 = 1000;
 /// Check data of a sector with end-to-end protection (T10 PI).
 const CHECK_BYTES: u64 = 8;
 
@@ -36,12 +38,14 @@ pub(crate) struct Die {
     /// The page register is free: the next program's data may be taken.
     may_load: bool,
     pub(crate) pause: Pause,
+    /// Throttled, it begins nothing before this.
+    pub(crate) rests_until: Nanos,
     /// Reads that go on side by side, where planes work for themselves.
     pub(crate) planes: Planes,
 }
 
 flashtwin_base::state! { Die {
-    kept: urgent, queue, running, loaded, may_load, pause, planes;
+    kept: urgent, queue, running, loaded, may_load, pause, rests_until, planes;
     built: channel;
 } }
 
@@ -70,6 +74,8 @@ pub(crate) struct Flash {
     /// None where nothing is ever suspended.
     pub(crate) suspend: Option<Suspend>,
     pub(crate) suspensions: u64,
+    /// Thousandths of its time that each die may work: all but while the drive is throttled.
+    speed_milli: u64,
     /// A die shares its way to the controller with no other, so that a read's end is known when it
     /// starts.
     lone: bool,
@@ -94,7 +100,7 @@ pub(crate) struct Flash {
 }
 
 flashtwin_base::state! { Flash {
-    kept: data_free, suspensions, busy, ended, units_moved, codewords_skipped,
+    kept: data_free, suspensions, speed_milli, busy, ended, units_moved, codewords_skipped,
         retry_plane_ns, spared;
     sized: channel_free;
     part: dies;
@@ -174,6 +180,7 @@ impl Flash {
             loaded: None,
             may_load: false,
             pause: Pause::default(),
+            rests_until: Nanos::ZERO,
             planes: Planes::new(if part.independent_planes { g.planes } else { 0 }),
         };
         Flash {
@@ -190,6 +197,7 @@ impl Flash {
             read_priority: controller.read_priority,
             suspend: part.suspend.any().then(|| part.suspend.clone()),
             suspensions: 0,
+            speed_milli: FULL_SPEED,
             lone: g.dies_per_channel == 1 && controller.data_bytes_per_s == 0,
             busy: 0,
             ended: [0; class::COUNT],
@@ -243,6 +251,7 @@ impl Flash {
             die.urgent.clear();
             die.queue.clear();
             die.pause = Pause::default();
+            die.rests_until = Nanos::ZERO;
             (die.running, die.loaded, die.may_load) = (None, None, false);
             die.planes.power_lost();
         }
@@ -271,7 +280,8 @@ impl Flash {
     pub(crate) fn push(&mut self, op: NandOp, now: Nanos, events: &mut EventQueue<Event>) {
         self.busy += 1;
         let die = &mut self.dies[op.die as usize];
-        if self.starts_at_once && die.running.is_none() && die.nothing_waits() {
+        let idle = die.running.is_none() && die.nothing_waits();
+        if self.starts_at_once && idle && now >= die.rests_until {
             die.running = Some(op);
             self.start(op.die, now, events);
             return;
@@ -294,6 +304,9 @@ impl Flash {
     /// Starts what waits for an idle die.
     #[inline(always)]
     pub(crate) fn start_next(&mut self, index: u16, now: Nanos, events: &mut EventQueue<Event>) {
+        if now < self.dies[index as usize].rests_until {
+            return;
+        }
         if self.independent > 0 {
             self.start_planes(index, now, events);
             return;
@@ -368,7 +381,7 @@ impl Flash {
         }
     }
 
-    /// What a read takes until its pages can be sent.
+    /// How long the array works on an operation: of a read, until its pages can be sent.
     #[inline]
     pub(crate) fn sense_time(&self, op: &NandOp) -> Nanos {
         self.array_time[op.class as usize] + self.retry_time[op.retries as usize]
@@ -487,8 +500,46 @@ impl Flash {
             panic!("die {index} ended an operation that it had not begun");
         };
         self.count_ended(&op);
+        if self.is_throttled() {
+            self.rest(index, self.sense_time(&op), now, events);
+        }
         self.start_next(index, now, events);
         op
+    }
+
+    /// Throttled, a die that has worked for `time` leaves the array alone for so long that its
+    /// share of the time is kept. What waits for it begins afterwards, whoever asked for it.
+    #[cold]
+    pub(crate) fn rest(
+        &mut self,
+        index: u16,
+        time: Nanos,
+        now: Nanos,
+        events: &mut EventQueue<Event>,
+    ) {
+        let die = &mut self.dies[index as usize];
+        let rest = Nanos(time.0 * (FULL_SPEED - self.speed_milli) / self.speed_milli);
+        die.rests_until = now.max(die.rests_until) + rest;
+        events.push(die.rests_until, Event::Rested(index));
+    }
+
+    /// A die may have rested long enough.
+    #[cold]
+    pub(crate) fn rested(&mut self, index: u16, now: Nanos, events: &mut EventQueue<Event>) {
+        if self.dies[index as usize].running.is_none() {
+            self.start_next(index, now, events);
+        }
+    }
+
+    /// From now on dies that have worked keep to this share of their time, in thousandths.
+    pub(crate) fn throttle(&mut self, speed_milli: u64) {
+        self.speed_milli = speed_milli;
+    }
+
+    /// Whether the drive is throttled.
+    #[inline]
+    pub(crate) fn is_throttled(&self) -> bool {
+        self.speed_milli < FULL_SPEED
     }
 
     #[inline]
@@ -605,7 +656,11 @@ impl Flash {
             "channels are never free"
         );
         ensure!(self.data_free.0 < LIFETIME, "the data is never through");
+        let speed = self.speed_milli;
+        ensure!((1..=FULL_SPEED).contains(&speed), "throttled to {speed}");
         self.dies.iter().try_for_each(|die| {
+            let until = die.rests_until;
+            ensure!(until.0 < LIFETIME, "a die rests until {}", until.0);
             die.pause.audit()?;
             die.planes.audit(self.independent)
         })

@@ -165,6 +165,12 @@ impl Flash {
         planes.busy &= !mask;
         self.count_ended(&op);
         self.spare(&op, self.independent - mask.count_ones());
+        if self.is_throttled() {
+            // A plane's read is its share of the die's work.
+            let work = self.sense_time(&op).0 * u64::from(mask.count_ones());
+            let time = Nanos(work / u64::from(self.independent));
+            self.rest(index, time, now, events);
+        }
         self.start_next(index, now, events);
         op
     }

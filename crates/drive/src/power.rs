@@ -6,6 +6,9 @@
 //! femtojoule. Which idle state a rest went through depends on its length alone and is reckoned
 //! when the rest ends. Invariant: the times of all states add up to the drive's clock.
 //!
+//! While throttling holds, the controller stands still for the rest of its share of the active time
+//! and draws what it draws when idle.
+//!
 //! Work that the firmware begins by itself (folding after idle time) wakes the drive at once; only
 //! a command waits for a state to be left.
 
@@ -17,7 +20,7 @@ use flashtwin_nand::energy::Work;
 
 use crate::config::{IdleState, PowerDraw};
 use crate::engine::Drive;
-use crate::flash::Flash;
+use crate::flash::{FULL_SPEED, Flash};
 use crate::snapshot::{Checked, LIFETIME, ensure};
 
 /// What the drive as a whole is doing.
@@ -78,6 +81,10 @@ pub(crate) struct Power {
     since: Nanos,
     /// Up to `since`.
     times: StateTimes,
+    /// Thousandths of its active time that the controller works: all but while throttled.
+    speed_milli: u64,
+    /// Thousandths of nanoseconds of active time in which it stood still, up to `since`.
+    spared_milli: u128,
     /// Rests shorter than this go through no low-power state.
     shallow: Nanos,
     /// Femtojoules of the array, by class of operation.
@@ -92,7 +99,7 @@ pub(crate) struct Power {
 }
 
 flashtwin_base::state! { Power {
-    kept: phase, since, times, link_bytes;
+    kept: phase, since, times, speed_milli, spared_milli, link_bytes;
     built: draw, shallow, op_fj, plane_fj, link_bytes_per_s, dies, bus_bytes_per_s;
 } }
 
@@ -107,6 +114,8 @@ impl Power {
             phase: Phase::Resting,
             since: Nanos::ZERO,
             times: StateTimes::default(),
+            speed_milli: FULL_SPEED,
+            spared_milli: 0,
             shallow: draw.light.after.min(draw.deep.after),
             op_fj: operations(draw, part, flash, part.geometry.planes),
             plane_fj: operations(draw, part, flash, 1),
@@ -123,6 +132,9 @@ impl Power {
     pub(crate) fn turn(&mut self, now: Nanos, phase: Phase) -> Nanos {
         let span = now - self.since;
         let mut wake = Nanos::ZERO;
+        if self.speed_milli < FULL_SPEED {
+            self.spared_milli = self.spared(now);
+        }
         match self.phase {
             Phase::Serving => self.times.serving += span.0,
             Phase::Working => self.times.working += span.0,
@@ -136,6 +148,26 @@ impl Power {
         self.since = now;
         self.phase = phase;
         wake
+    }
+
+    /// From `now` on the controller works this share of its active time.
+    pub(crate) fn throttle(&mut self, now: Nanos, speed_milli: u64) {
+        if speed_milli == self.speed_milli {
+            return;
+        }
+        if matches!(self.phase, Phase::Serving | Phase::Working) {
+            self.turn(now, self.phase);
+        }
+        self.speed_milli = speed_milli;
+    }
+
+    /// Thousandths of nanoseconds of active time that throttling has spared, up to `now`.
+    fn spared(&self, now: Nanos) -> u128 {
+        let span = match self.phase {
+            Phase::Serving | Phase::Working => now - self.since,
+            Phase::Resting | Phase::Off => Nanos::ZERO,
+        };
+        self.spared_milli + u128::from(span.0) * u128::from(FULL_SPEED - self.speed_milli)
     }
 
     /// How long waking takes after a rest: the rest of an entry, and the exit.
@@ -194,6 +226,8 @@ impl Power {
             + product(times.idle, self.draw.idle_uw)
             + product(times.light, self.draw.light.power_uw)
             + product(times.deep, self.draw.deep.power_uw);
+        let gain = self.draw.active_uw.saturating_sub(self.draw.idle_uw);
+        let states = states - self.spared(now) * u128::from(gain) / u128::from(FULL_SPEED);
         let standby =
             product(now.0 - times.off, self.draw.flash.standby_uw) * u128::from(self.dies);
         let ended = flash.ended().iter().zip(&self.op_fj);
@@ -314,6 +348,13 @@ impl Power {
             small && self.link_bytes < LIFETIME,
             "states since {}",
             self.since.0
+        );
+        let speed = (1..=FULL_SPEED).contains(&self.speed_milli);
+        let active = u128::from(t.serving + t.working) * u128::from(FULL_SPEED);
+        ensure!(
+            speed && self.spared_milli <= active,
+            "{} ps spared",
+            self.spared_milli
         );
         let clock = self.times(now).total();
         ensure!(clock == now.0, "states for {clock} ns of {}", now.0);

@@ -3,15 +3,20 @@
 //! With power P, resistance R, capacity C and air at A the temperature goes to A + P R by
 //! e^(-t / RC). It is taken on a grid of ticks, the mean power of a tick from the energy at its
 //! ends, which is exact for constant power. The grid follows from the drive's own state, never
-//! from when somebody looks: a sample of the X-ray changes nothing. Throttling has two steps with
-//! hysteresis, decided at ticks; while one holds, the firmware leaves pauses between commands so
-//! that the host gets a share of the link's rate. e^x comes from `libm`, so every machine agrees.
+//! from when somebody looks: a sample of the X-ray changes nothing.
+//!
+//! Throttling has two steps with hysteresis (NVMe calls their temperatures TMT1 and TMT2), decided
+//! at ticks. While one holds, what heats is held to a share of its time: a die rests after each
+//! operation, the host's or the firmware's own, the controller stands still for the same share of
+//! its time, and the firmware leaves pauses between commands, so that the link is held to it, too.
+//! e^x comes from `libm`, so every machine agrees.
 
 use flashtwin_base::Nanos;
 use flashtwin_ftl::Policies;
 
 use crate::config::{Heat, Throttle};
 use crate::engine::Drive;
+use crate::flash::FULL_SPEED;
 use crate::snapshot::{Checked, ensure};
 
 /// Time constants of drives are tens of seconds: a tick is short beside them.
@@ -40,11 +45,13 @@ pub(crate) struct Thermal {
     pub(crate) due: Nanos,
     /// Picoseconds that a byte takes while throttling holds; 0 = full speed.
     pub(crate) hold_ps: u64,
+    /// Thousandths of its time that a die may work.
+    speed_milli: u64,
     times: ThermalTimes,
 }
 
 flashtwin_base::state! { Thermal {
-    kept: celsius, at, energy_fj, due, hold_ps, times;
+    kept: celsius, at, energy_fj, due, hold_ps, speed_milli, times;
     part: steps;
     built: ambient, resistance, time_constant, decay, warning, critical;
 } }
@@ -66,21 +73,24 @@ pub struct ThermalTimes {
 struct Step {
     start: f64,
     stop: f64,
+    speed_milli: u64,
     hold_ps: u64,
     on: bool,
 }
 
 flashtwin_base::state! { Step {
     kept: on;
-    built: start, stop, hold_ps;
+    built: start, stop, speed_milli, hold_ps;
 } }
 
 impl Step {
     fn new(config: &Throttle, link_bytes_per_s: u64) -> Step {
-        let rate = u128::from(link_bytes_per_s) * u128::from(config.speed_milli.max(1));
+        let speed_milli = config.speed_milli.max(1);
+        let rate = u128::from(link_bytes_per_s) * u128::from(speed_milli);
         Step {
             start: config.start_mc.map_or(f64::INFINITY, |mc| mc as f64 / 1e3),
             stop: config.stop_mc as f64 / 1e3,
+            speed_milli,
             hold_ps: (1_000_000_000_000_000 / rate) as u64,
             on: false,
         }
@@ -112,6 +122,7 @@ impl Thermal {
             energy_fj: 0,
             due: TICK,
             hold_ps: 0,
+            speed_milli: FULL_SPEED,
             times: ThermalTimes::default(),
         }
     }
@@ -142,8 +153,10 @@ impl Thermal {
         for (step, begun) in self.steps.iter_mut().zip(&mut self.times.begun) {
             *begun += u32::from(step.feel(self.celsius));
         }
-        let on = self.steps.iter().filter(|step| step.on);
-        self.hold_ps = on.map(|step| step.hold_ps).max().unwrap_or(0);
+        let on = || self.steps.iter().filter(|step| step.on);
+        self.hold_ps = on().map(|step| step.hold_ps).max().unwrap_or(0);
+        let slowest = on().map(|step| step.speed_milli).min();
+        self.speed_milli = slowest.unwrap_or(FULL_SPEED);
         let calm = self.hold_ps == 0 && self.celsius < self.warning;
         let long = calm && rested.is_some_and(|rested| rested >= LONG_TICK);
         self.due = at + if long { LONG_TICK } else { TICK };
@@ -190,6 +203,8 @@ impl<P: Policies> Drive<P> {
         let energy = self.power.energy_fj(at, &self.flash);
         let rested = self.power.rests_since().map(|since| at - since);
         self.thermal.tick(at, energy, rested);
+        self.flash.throttle(self.thermal.speed_milli);
+        self.power.throttle(at, self.thermal.speed_milli);
     }
 
     /// A rest is over: its long ticks are, too.

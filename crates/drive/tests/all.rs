@@ -35,3 +35,4 @@ mod spec_profiles;
 mod spec_rules;
 mod spec_scale;
 mod suspend;
+mod throttle;

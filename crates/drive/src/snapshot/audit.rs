@@ -64,6 +64,7 @@ impl<P: Policies> Drive<P> {
                 Event::Sensed(die)
                 | Event::RegisterFree(die)
                 | Event::Done(die)
+                | Event::Rested(die)
                 | Event::Suspended(die) => usize::from(die) < dies,
                 Event::PlaneSensed(die, plane) | Event::PlaneDone(die, plane) => {
                     usize::from(die) < dies && u32::from(plane) < self.flash.independent

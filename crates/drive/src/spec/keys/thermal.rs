@@ -50,7 +50,7 @@ pub(super) const KEYS: &[Key] = &[
         "thermal.throttle.start",
         quantity_or_never(Temperature),
         "\"70 C\"",
-        "The firmware slows the host down from this temperature on.",
+        "The firmware slows dies and host down from this temperature on (TMT1 of NVMe).",
     )
     .or("\"never\""),
     policy(
@@ -64,14 +64,15 @@ pub(super) const KEYS: &[Key] = &[
         "thermal.throttle.speed",
         Kind::Factor,
         "0.5",
-        "Share of the link's rate that is left: the firmware inserts pauses between commands.",
+        "Share that is left of each die's time, whoever gives it work, and of the link's rate: \
+         dies rest after each operation, and the firmware inserts pauses between commands.",
     )
     .or("0.5"),
     policy(
         "thermal.heavy.start",
         quantity_or_never(Temperature),
         "\"78 C\"",
-        "A second, harder step of throttling from this temperature on.",
+        "A second, harder step of throttling from this temperature on (TMT2 of NVMe).",
     )
     .or("\"never\""),
     policy(
@@ -85,7 +86,7 @@ pub(super) const KEYS: &[Key] = &[
         "thermal.heavy.speed",
         Kind::Factor,
         "0.05",
-        "Share of the link's rate that is left in the second step.",
+        "Share of each die's time and of the link's rate that is left in the second step.",
     )
     .or("0.05"),
 ];
