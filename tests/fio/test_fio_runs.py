@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from stored_runs import store
 
 from flashtwin.batteries.base import registry
 from flashtwin.cli.app import app
-from flashtwin.errors import DONE, ENVIRONMENT, REFUSED, USAGE, FlashtwinError
-from flashtwin.fio.drives import FilesDrive, answer_of, jobs_of
+from flashtwin.errors import DONE, ENVIRONMENT, REFUSED, TERMINATED, USAGE, FlashtwinError
+from flashtwin.fio.drives import FilesDrive, JobsTwin, answer_of, jobs_of
 from flashtwin.fio.language.script import script
 from flashtwin.fio.on_files import Asked
-from flashtwin.model.step import NotPossible, Rest, Result
-from flashtwin.model.target import Interrupted, Progress
+from flashtwin.model.step import NotPossible, Rest, Result, Step
+from flashtwin.model.target import Interrupted, Progress, Watch
 from flashtwin.runner.conclude import again
 from flashtwin.runs.rundir import Run
 
@@ -101,7 +103,7 @@ def test_a_budget_cuts_the_group_under_way_and_leaves_out_the_rest(folder: Path)
     [
         (["--status-interval=1s", "--out", "run"], "status-interval"),
         (["--trace", "x.iolog", "--out", "run"], "trace"),
-        (["--exit_what=all", "--out", "run"], "exit_what"),
+        (["--read_iolog=x.iolog", "--out", "run"], "read_iolog"),
     ],
 )
 def test_what_a_kept_run_cannot_have_is_refused(
@@ -110,6 +112,55 @@ def test_what_a_kept_run_cannot_have_is_refused(
     job = [] if "--trace" in more else ["--name=a", "--size=1m"]
     assert message in fio(*job, *more, *TWIN, code=USAGE)
     assert not (folder / "run").exists()
+
+
+def counted(answer: dict[str, Any]) -> list[dict[str, Any]]:
+    """The jobs without their options, which a run keeps as values and not as they were typed."""
+    return [{**job, "job options": None} for job in answer["jobs"]]
+
+
+def test_what_is_left_is_done_and_answered_with_what_was_over(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = json.loads(fio("job.fio", *TWIN, "--output-format=json"))
+    whole = JobsTwin.do
+
+    def stops(drive: JobsTwin, step: Step, watch: Watch) -> Result | NotPossible:
+        if step.label == "fio/2 look":
+            raise Interrupted(step.label)
+        return whole(drive, step, watch)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(JobsTwin, "do", stops)
+        done = CliRunner().invoke(app, ["fio", "job.fio", *TWIN, "--out", "run"])
+    assert done.exit_code == TERMINATED and "flashtwin fio --resume run goes on" in done.stderr
+    assert len(Run(folder / "run").steps) == 1
+    resumed = json.loads(fio("--resume", "run", "--quiet", "--output-format=json"))
+    assert counted(resumed) == counted(plain)
+    # A run that is finished is answered again, in any format.
+    assert counted(json.loads(fio("--resume", "run", "--output-format=json"))) == counted(plain)
+    assert "look: (groupid=1" in fio("--resume", "run")
+    assert "status-interval" in fio("--resume", "run", "--status-interval=1s", code=USAGE)
+
+
+def test_a_run_of_a_battery_is_refused_by_name(folder: Path) -> None:
+    store(folder / "run")
+    assert "no run of fio's jobs" in fio("--resume", "run", code=USAGE)
+
+
+@pytest.mark.parametrize(
+    "on", [TWIN, pytest.param(("--on", "./probe.bin", "--quiet"), marks=HAS_FIO)]
+)
+def test_a_job_that_ends_all_ends_the_run(folder: Path, on: tuple[str, ...]) -> None:
+    ending = JOBS.replace("[fill]", "[fill]\nexitall\nexit_what=all")
+    (folder / "job.fio").write_text(ending)
+    answer = json.loads(fio("job.fio", *on, "--out", "run", "--output-format=json"))
+    assert answer["jobs"][0]["write"]["io_bytes"] == 2 << 20
+    assert not any(job["read"]["io_bytes"] for job in answer["jobs"])
+    run = Run(folder / "run")
+    assert run.finished and [step.label for step in run.steps] == ["fio/1 fill"]
+    again = json.loads(fio("--resume", "run", "--quiet", "--output-format=json"))
+    assert counted(again) == counted(answer)
 
 
 def test_a_battery_without_jobs_says_who_makes_them() -> None:

@@ -112,11 +112,7 @@ class Words(click.Command):
     metavar="RUN",
     help="Write the steps of a run as the job files that fio would run.",
 )
-@click.option(
-    "--budget",
-    metavar="TIME",
-    help="Keep a run, and end its jobs when the drive's clock has gone so far; e.g. 10m.",
-)
+@options.budget("Keep a run, and end its jobs when the drive's clock has gone so far; e.g. 10m.")
 @click.option(
     "--resume",
     type=click.Path(path_type=Path),
@@ -167,10 +163,11 @@ def command(
     of the job that replays it, for example --iodepth=64 or --replay_skip=trim.
 
     With --out or --budget the jobs are a run like those of flashtwin test: each group that a
-    stonewall ends is a step, and what was finished is kept.
+    stonewall ends is a step, and what was finished is kept. --resume RUN runs the groups that are
+    left, and prints fio's answer to all of them; it writes no logs of those that were over.
     """
-    from flashtwin.cli import fio_jobs, fio_run, test
-    from flashtwin.fio.answer import output_file
+    from flashtwin.cli import fio_jobs, fio_run
+    from flashtwin.fio.answer import inputs_of, output_file
     from flashtwin.fio.language.script import script
     from flashtwin.fio.plan.plan import refuse_writes
     from flashtwin.runner.target import Variant, is_spec
@@ -184,7 +181,16 @@ def command(
                 hint="leave out --on, --budget and --out",
                 exit_code=USAGE,
             )
-        return test.go_on(resume, words, quiet=quiet, as_json=False, page=False)
+        return fio_run.resume(
+            fio_run.Resumed(
+                run=resume,
+                words=words,
+                shape=_shape(formats, minimal, terse_version, status_s),
+                formats=_formats(formats) if formats else ("terse",) if minimal else None,
+                output=output_file(output),
+                quiet=quiet,
+            )
+        )
     _refuse_drives(words)
     replaying = _replaying(trace_format, trace_event, trace_disk, trace_fit)
     read = script(_trace_words(trace, speed, words), only=sections)
@@ -203,7 +209,7 @@ def command(
         read=read,
         variant=Variant(drive=on, firmware=firmware, sets=sets, scale=scale, seed=seed),
         shape=_shape(formats, minimal, terse_version, status_s),
-        output=output_file(output, read, on),
+        output=output_file(output, inputs_of(read, on)),
         parse_only=parse_only,
         readonly=readonly,
         quiet=quiet,

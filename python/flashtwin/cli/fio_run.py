@@ -13,18 +13,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flashtwin.batteries.fio import NAME
 from flashtwin.cli import terminal
 from flashtwin.errors import DONE, TERMINATED, USAGE, FlashtwinError
+from flashtwin.model.step import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from flashtwin._core import Spec
     from flashtwin.cli.fio_jobs import Asked
-    from flashtwin.fio.plan.plan import PhaseResult, Plan
-    from flashtwin.model.step import Result
+    from flashtwin.fio.plan.plan import Plan
+    from flashtwin.fio.report.formats import Shape
     from flashtwin.runner.jobs import JobsRequest
     from flashtwin.runner.target import Variant
+    from flashtwin.runs.rundir import Run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,12 +64,7 @@ def run(asked: Asked, kept: Kept) -> int:
     from flashtwin.fio.plan.plan import plan
     from flashtwin.runner.target import is_spec
 
-    if asked.shape.status_ns:
-        raise FlashtwinError(
-            "--status-interval is not possible with --out or --budget",
-            hint="leave one of them out; progress is shown on stderr",
-            exit_code=USAGE,
-        )
+    _refuse_status(asked.shape)
     if is_spec(variant.drive):
         spec = variant.spec()
         made = plan(read.jobs, Target(name=variant.drive, bytes=spec.capacity_bytes))
@@ -77,12 +75,22 @@ def run(asked: Asked, kept: Kept) -> int:
     return _on_files(made, asked, kept)
 
 
+def _refuse_status(shape: Shape) -> None:
+    """A run keeps what is over; a status is of a group that is under way."""
+    if shape.status_ns:
+        raise FlashtwinError(
+            "--status-interval is not possible with --out, --budget or --resume",
+            hint="leave one of them out; progress is shown on stderr",
+            exit_code=USAGE,
+        )
+
+
 _NO_END = 1 << 60
 
 
 def _on_twin(spec: Spec, made: Plan, asked: Asked, kept: Kept) -> int:
     from flashtwin.fio.answer import Answer, check_logs
-    from flashtwin.fio.drives import JobsTwin, parameters
+    from flashtwin.fio.drives import JobsTwin, parameters, phases_of
     from flashtwin.fio.run import check_memory
     from flashtwin.runner.jobs import JobsRequest
     from flashtwin.runner.target import twin_target
@@ -103,31 +111,15 @@ def _on_twin(spec: Spec, made: Plan, asked: Asked, kept: Kept) -> int:
     say = partial(terminal.say, nl=False, stdout=sys.stdout)
     with Answer(made, asked.shape, asked.output, say) as answer:
         stopped = _carried_out(request, quiet, lambda: bool(twin.answers))
-        phases = _phases(made, [twin.answers.get(group.label) for group in request.jobs.groups])
+        phases = phases_of(made, [twin.answers.get(group.label) for group in request.jobs.groups])
         answer.end(phases, None)
         answer.write_logs([phase for phase in phases if phase.rows])
         return _ended(request.out, stopped, answer.failed, quiet)
 
 
-def _phases(made: Plan, results: Sequence[Result | None]) -> list[PhaseResult]:
-    """What a group came to, as fio's answer is made of it; one that did not run has no rows."""
-    from flashtwin.fio.plan.plan import PhaseResult
-
-    first_ns = next((result.start_ns for result in results if result), 0)
-    return [
-        PhaseResult(
-            processes=phase,
-            begun_ns=result.start_ns - first_ns if result else 0,
-            rows=result.fio if result else (),  # type: ignore[arg-type]
-        )
-        for phase, result in zip(made.phases, results, strict=True)
-    ]
-
-
 def _on_files(made: Plan, asked: Asked, kept: Kept) -> int:
-    from flashtwin import outputs
     from flashtwin.fio import on_files
-    from flashtwin.fio.answer import inputs_of
+    from flashtwin.fio.answer import inputs_of, write
     from flashtwin.fio.drives import FilesDrive, answer_of, parameters
     from flashtwin.runner.jobs import JobsRequest
     from flashtwin.runner.target import files_target, free_path
@@ -159,15 +151,74 @@ def _on_files(made: Plan, asked: Asked, kept: Kept) -> int:
     )
     stopped = _carried_out(request, quiet, lambda: bool(drive.told))
     text = answer_of(drive.told, shape.formats)
-    failed = drive.failed
-    try:
-        if asked.output is not None:
-            outputs.write(asked.output, text)
-    except FlashtwinError as error:
-        failed.append(error)
-    if asked.output is None or failed:
-        terminal.say(text, nl=False)
+    failed = [*drive.failed, *write(text, asked.output, partial(terminal.say, nl=False))]
     return _ended(request.out, stopped, failed, quiet) or drive.code
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resumed:
+    """A run to go on with, and how its answer is told; without `formats` as it was asked for."""
+
+    run: Path
+    words: tuple[str, ...]
+    shape: Shape
+    formats: tuple[str, ...] | None
+    output: Path | None
+    quiet: bool
+
+
+def resume(asked: Resumed) -> int:
+    """Go on with a run of fio's jobs, and print fio's answer to all of them: those that were over
+    before are answered from their steps."""
+    from flashtwin.cli import progress
+    from flashtwin.model.target import Interrupted
+    from flashtwin.runner import request
+    from flashtwin.runs import listing
+    from flashtwin.runs.rundir import Run
+
+    _refuse_status(asked.shape)
+    run, quiet = Run(listing.find(asked.run)), asked.quiet
+    if [row["name"] for row in run.manifest["batteries"]] != [NAME]:
+        raise FlashtwinError(
+            f"{run.path} is no run of fio's jobs",
+            hint=f"flashtwin test --resume {run.path} goes on with it",
+            exit_code=USAGE,
+        )
+    stopped = None
+    try:
+        show, say = partial(progress.observers, quiet), _silent if quiet else None
+        done = request.resume(asked.run, show, words=asked.words, say=say)
+        if not done.anything and not quiet:
+            terminal.note(f"{done.where} is finished: nothing was left to do")
+    except Interrupted as stop:
+        stopped = str(stop)
+    run = Run(run.path)
+    if stopped and not any(step.fio for step in run.steps):
+        raise Interrupted(stopped)
+    return _ended(run.path, stopped, _stored_answer(run, asked), quiet)
+
+
+def _stored_answer(run: Run, asked: Resumed) -> list[FlashtwinError]:
+    """Tell fio's answer as the run's steps have it; what could not be written."""
+    from flashtwin.batteries.base import registry
+    from flashtwin.fio import drives
+    from flashtwin.fio.answer import Answer, write
+    from flashtwin.fio.plan.files import Target
+    from flashtwin.fio.plan.plan import plan
+
+    say = partial(terminal.say, nl=False, stdout=sys.stdout)
+    if run.target["kind"] == "files":
+        text = drives.answer_of_steps([step.fio for step in run.steps], asked.formats)
+        return write(text, asked.output, say)
+    parameters = registry.request(NAME, run.manifest["batteries"][0]["parameters"]).parameters
+    size = int(run.target["capacity_bytes"])
+    made = plan(drives.jobs_of(parameters.file), Target(name=run.target["name"], bytes=size))
+    by_label = {step.label: run.result(step.step) for step in run.steps if step.fio}
+    results = [by_label.get(group.label) for group in parameters.groups]
+    ran = [result if isinstance(result, Result) else None for result in results]
+    with Answer(made, asked.shape, asked.output, say) as answer:
+        answer.end(drives.phases_of(made, ran), None)
+    return answer.failed
 
 
 def _carried_out(request: JobsRequest, quiet: bool, answered: Callable[[], bool]) -> str | None:

@@ -71,6 +71,23 @@ SIZE = Quantity("size", lambda text: 0 if text.strip() == "0" else units.parse_s
 TIME = Quantity("time", units.parse_seconds)
 AGE = Quantity("time", units.parse_age)
 
+
+class Budget(click.ParamType[str]):
+    """A time to go through with; it stays as it was typed, for the command that a run has."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            seconds = units.parse_seconds(value)
+        except ValueError as error:
+            raise click.BadParameter(str(error), ctx, param_hint="--budget") from None
+        if not seconds:
+            reason = "a budget has to be longer than 0 seconds"
+            raise click.BadParameter(reason, ctx, param_hint="--budget")
+        return str(value)
+
+
 firmware: Decorator = click.option(
     "--firmware",
     multiple=True,
@@ -102,6 +119,11 @@ seed: Decorator = click.option(
     show_default=True,
     help="The same seed gives the same bytes.",
 )
+
+
+def budget(text: str) -> Decorator:
+    """--budget, with what it bounds."""
+    return click.option("--budget", type=Budget(), metavar="TIME", help=text)
 
 
 def out(text: str) -> Decorator:

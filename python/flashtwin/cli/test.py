@@ -39,11 +39,7 @@ if TYPE_CHECKING:
     help="What to run; by default the standard ones, which flashtwin batteries marks.",
 )
 @click.option("--size", metavar="SIZE", help="Size of the file to make, for a path; e.g. 4GB.")
-@click.option(
-    "--budget",
-    metavar="TIME",
-    help="Choose what fits into so long on each drive's clock, and end with it; e.g. 30m.",
-)
+@options.budget("Choose what fits into so long on each drive's clock, and end with it; e.g. 30m.")
 @click.option(
     "--resume",
     type=click.Path(path_type=Path),

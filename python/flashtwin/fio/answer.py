@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 STDOUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
-def output_file(output: Path | None, read: Script, on: str) -> Path | None:
-    """The file of the answer, checked; none for stdout."""
+def output_file(output: Path | None, inputs: Iterable[Path] = ()) -> Path | None:
+    """The file of the answer, checked; none for stdout. `inputs`: files that the command reads."""
     if output is None or str(output) in STDOUT:
         return None
-    outputs.check(output, inputs=inputs_of(read, on))
+    outputs.check(output, inputs=set(inputs))
     return output
 
 
@@ -117,6 +117,19 @@ class Answer:
 
         refused = [_refused(log) for log in files_of(found)]
         self.failed[:0] = [one for one in refused if one]
+
+
+def write(text: str, output: Path | None, say: Callable[[str], object]) -> list[FlashtwinError]:
+    """An answer that is there as a whole, to a file or stdout; what was refused goes to stdout."""
+    refused: list[FlashtwinError] = []
+    if output is not None:
+        try:
+            outputs.write(output, text)
+            return refused
+        except FlashtwinError as error:
+            refused.append(error)
+    say(text)
+    return refused
 
 
 def _refused(log: Log) -> FlashtwinError | None:

@@ -12,10 +12,10 @@ from __future__ import annotations
 import json
 import signal
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
@@ -31,11 +31,14 @@ from flashtwin.fio.language.errors import JobFileError
 from flashtwin.fio.language.job import FioJob, Setting, text_of
 from flashtwin.fio.language.script import typed
 from flashtwin.fio.on_files import ANSWER, Asked, Files, checked_text, move_logs, prepare
-from flashtwin.fio.plan.plan import Plan
+from flashtwin.fio.plan.plan import PhaseResult, Plan
 from flashtwin.model.histogram import BUCKETS
 from flashtwin.model.series import Counts, Series
 from flashtwin.model.step import Mark, NotPossible, Result, Run, Step
 from flashtwin.model.target import Capabilities, DriveInfo, Interrupted, Progress, Watch
+
+if TYPE_CHECKING:
+    from flashtwin._core import FioRow
 
 _NO_SERIES = "no series: fio wrote no log of its bandwidth or of single requests"
 
@@ -43,16 +46,12 @@ _NO_SERIES = "no series: fio wrote no log of its bandwidth or of single requests
 def parameters(jobs: Sequence[FioJob], plan: Plan) -> Parameters:
     """What the battery is asked for; refused is what a run that is kept cannot go on with."""
     for job in jobs:
-        for name, why in (
-            ("read_iolog", "the trace is not kept with the run"),
-            ("exit_what", "a job that ends all groups leaves nothing to go on with"),
-        ):
-            if job.has(name) and (name != "exit_what" or job[name] == "all"):
-                raise JobFileError(
-                    job.line(name),
-                    f"{name} is not possible with --out: {why}",
-                    hint="leave out --out, and the answer alone is printed",
-                )
+        if job.has("read_iolog"):
+            raise JobFileError(
+                job.line("read_iolog"),
+                "read_iolog is not possible with --out: the trace is not kept with the run",
+                hint="leave out --out, and the answer alone is printed",
+            )
     named = labels([[process.job.name for process in phase] for phase in plan.phases])
     return Parameters(
         groups=tuple(
@@ -87,11 +86,16 @@ class JobsTwin(Twin):
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
-    """What fio said of a group: before its JSON, the JSON, and behind it."""
+    """What fio said of a group: before its JSON, the JSON, and behind it.
+
+    `formats`: what it was asked to say beside its JSON. `ended_all`: no group behind it runs.
+    """
 
     before: str
     data: dict[str, Any]
     behind: str
+    formats: tuple[str, ...] = ("normal",)
+    ended_all: bool = False
 
 
 class FilesDrive:
@@ -168,15 +172,26 @@ class FilesDrive:
         code = self._files.fio(checked_text(jobs), words, asks.stopped)
         said = self._files.work / ANSWER
         text = said.read_text(errors="replace") if said.exists() else ""
-        self._answered(step, text, code)
+        told = self._answered(step, text, code)
         if asks.number:
             raise Interrupted(step.label)
-        return _result(step, text, self._files.work, began_ns)
+        result = _result(step, text, self._files.work, began_ns)
+        return result if told is None else replace(result, fio=(asdict(told),))
 
-    def _answered(self, step: Run, text: str, code: int) -> None:
+    def _answered(self, step: Run, text: str, code: int) -> Told | None:
         before, data, behind = output.divided(text)
+        told = None
         if data is not None:
-            self.told.append(Told(before=before, data=data, behind=behind))
+            ends = [job.fio.ends for job in step.jobs if job.fio and job.fio.ends.what == "all"]
+            failed = any(row.get("error") for row in data["jobs"])
+            told = Told(
+                before=before,
+                data=data,
+                behind=behind,
+                formats=self._asked.formats,
+                ended_all=any(end.all or (end.on_error and failed) for end in ends),
+            )
+            self.told.append(told)
         if code not in (DONE, 128):
             self.code = MISS
         others = list(self._phase_of).index(step.label)
@@ -191,6 +206,7 @@ class FilesDrive:
                 for path in work.glob(f"log*_{kind}.{place}.log"):
                     (work / f"kept_{kind}.{place}.log").hardlink_to(path)
         self.failed += move_logs(work, self._prepared.logs, self._asked, threads)
+        return told
 
     def _fill_once(self, watch: Watch) -> None:
         if not self._filled:
@@ -298,9 +314,56 @@ def _series(step: Run, found: output.FioOutput, directory: Path) -> tuple[Series
     return measured.series, "; ".join(measured.notes) or None
 
 
+def phases_of(plan: Plan, results: Sequence[Result | None]) -> list[PhaseResult]:
+    """What a twin's groups came to, as fio's answer is made of it; one that did not run has no
+    rows."""
+    first_ns = next((result.start_ns for result in results if result), 0)
+    return [
+        PhaseResult(
+            processes=phase,
+            begun_ns=result.start_ns - first_ns if result else 0,
+            rows=[_row(row) for row in result.fio] if result else (),
+        )
+        for phase, result in zip(plan.phases, results, strict=True)
+    ]
+
+
+def _row(stored: Mapping[str, Any]) -> FioRow:
+    """What fio counts of a job, as the core tells it or as it comes back from a journal."""
+    row: dict[str, Any] = {"requests": None, "averages": None, **stored}
+    for name in ("read", "write", "trim", "sync"):
+        row[name] = {
+            key: {int(bucket): count for bucket, count in value.items()}
+            if key.endswith("_hist")
+            else value
+            for key, value in row[name].items()
+        }
+    return cast("FioRow", row)
+
+
+def answer_of_steps(
+    steps: Sequence[Sequence[Mapping[str, Any]]], formats: Sequence[str] | None
+) -> str:
+    """What fio said of groups on files, by what their steps keep of it, in formats that it has."""
+    told = [Told(**{**row, "formats": tuple(row["formats"])}) for step in steps for row in step]
+    if not told:
+        return ""
+    there = told[0].formats
+    chosen = tuple(formats or there)
+    if missing := set(chosen) - {*there, "json", "json+"}:
+        raise FlashtwinError(
+            f"the run has fio's answer in the formats {', '.join(dict.fromkeys([*there, 'json']))},"
+            f" and not as {', '.join(sorted(missing))}",
+            hint="leave out --output-format, or write --output-format=json",
+            exit_code=USAGE,
+        )
+    return answer_of(told, chosen)
+
+
 def answer_of(told: Sequence[Told], formats: Sequence[str]) -> str:
     """fio's words on all groups, in the formats that were asked for: one JSON object for all."""
-    text = "".join(part.before for part in told)
+    wordy = all(part.formats == tuple(formats) for part in told)
+    text = "".join(part.before for part in told if wordy)
     known = [part.data for part in told]
     if known and {"json", "json+"}.intersection(formats):
         rows: list[dict[str, Any]] = []
@@ -311,7 +374,7 @@ def answer_of(told: Sequence[Told], formats: Sequence[str]) -> str:
         if "json+" not in formats:
             whole = _without_bins(whole)
         text += json.dumps(whole, indent=2) + "\n"
-    return text + "".join(part.behind.removeprefix("\n") for part in told)
+    return text + "".join(part.behind.removeprefix("\n") for part in told if wordy)
 
 
 def _without_bins(value: Any) -> Any:

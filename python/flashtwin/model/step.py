@@ -137,7 +137,8 @@ class Result:
     `hist` maps a direction to latency counts in fio's buckets; `xray` maps a column name to an
     array sampled on the same clock as the series (empty for a real drive); `start_ns` is the
     drive's clock when the step began, `duration_ns` how long it took on that clock; `fio` has what
-    fio counts of each job, where the jobs are fio's (`_core.FioRow`).
+    fio counts of each job, where the jobs are fio's (`_core.FioRow`), or what fio itself said of
+    all; a row's `ended_all` says that nothing behind the step runs (exit_what=all).
 
     `meter` is what a meter between host and drive read, empty where there is none: `t_ns` the end
     of each sample since the step began, `dt_ns` its length, `power_uw` the mean over it,

@@ -216,7 +216,7 @@ def _go(
         raise
     except (Interrupted, KeyboardInterrupt) as error:
         state = "interrupted"
-        raise Interrupted(stopped(writer.path)) from error
+        raise Interrupted(stopped(writer.path, writer.manifest["command"])) from error
     finally:
         if state and going.replay.over:
             _close(going, state, {**machine, **clock.read()})
@@ -226,9 +226,12 @@ def _go(
     return Run(writer.path)
 
 
-def stopped(out: Path | str) -> str:
-    """What to say of a run, or of runs in a folder, that were stopped."""
-    again = f"flashtwin test --resume {shlex.quote(str(out))}"
+def stopped(out: Path | str, command: Sequence[str] = ()) -> str:
+    """What to say of a run, or of runs in a folder, that a command began and somebody stopped."""
+    program = (
+        " ".join(command[:2]) if list(command[:2]) == ["flashtwin", "fio"] else "flashtwin test"
+    )
+    again = f"{program} --resume {shlex.quote(str(out))}"
     return f"stopped; what was finished is in {out}, and {again} goes on"
 
 

@@ -140,16 +140,22 @@ def files_target(
     path: Path,
     *,
     left: Sequence[Mapping[str, Any]] = (),
+    formats: Sequence[str] = ("normal",),
     say: Say | None = None,
     drive: Drive | None = None,
 ) -> Target:
-    """Files to be made for the jobs of a job file, by its lines; `drive` where it is there."""
+    """Files to be made for the jobs of a job file, by its lines; `drive` where it is there.
+
+    `formats`: how fio is to tell its answer.
+    """
 
     def make() -> Drive:
         from flashtwin.fio.drives import FilesDrive
+        from flashtwin.fio.on_files import Asked
 
         rows = [_left(row) for row in left]
-        return drive or FilesDrive(file, path, say=say, left=rows)
+        asked = Asked(formats=tuple(formats))
+        return drive or FilesDrive(file, path, asked=asked, say=say, left=rows)
 
     return Target(name=path.name or "file", make=make, host={"path": str(path.absolute())})
 
@@ -211,7 +217,8 @@ def _files_of(run: Run, path: Path, host: Mapping[str, Any], say: Say | None) ->
         ]
     except (KeyError, TypeError, ValueError) as error:
         raise damaged(run.path / "manifest.json", "it holds no job file") from error
-    return files_target(file, path, left=left, say=say)
+    formats = next((row["formats"] for step in run.steps for row in step.fio), ("normal",))
+    return files_target(file, path, left=left, formats=formats, say=say)
 
 
 def _twin_of(run: Run, target: Mapping[str, Any]) -> Target:

@@ -157,6 +157,7 @@ def answer_of(run: Path, record: StepRecord, tables: dict[str, Table]) -> Result
         xray=frames.columns_of(table["xray"], record.step),
         meter=frames.columns_of(table["meter"], record.step),
         smart=record.smart,
+        fio=tuple(record.fio),
         note=record.note,
         cut=record.cut,
     )

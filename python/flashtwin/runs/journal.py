@@ -38,6 +38,7 @@ class Block:
 class StepRecord:
     """A line of the journal: a step and what came of it, but for the tables.
 
+    `fio`: of fio's jobs what fio counted, or what it said, without the logs of single requests.
     `block`: where those are; lines of schema 3 have the digests of its `tables` instead.
     """
 
@@ -52,6 +53,7 @@ class StepRecord:
     not_possible: str | None = None
     detail: Mapping[str, Any] = field(default_factory=dict)
     smart: Mapping[str, Any] = field(default_factory=dict)
+    fio: Sequence[Mapping[str, Any]] = ()
     cut: bool = False
     block: Block | None = None
     tables: Mapping[str, str] | None = None
@@ -93,10 +95,14 @@ def record_of(
         note=answer.note,
         detail=detail,
         smart=answer.smart,
+        fio=[{name: row[name] for name in row if name not in _LOGS} for row in answer.fio],
         cut=answer.cut,
         block=block,
     )
 
+
+# What a job of fio's logs goes into files of its own.
+_LOGS = ("requests", "averages")
 
 # Of a manifest, what changes while the run goes on.
 _CHANGES = ("schema", "state", "budget", "tables", "files", "steps")
@@ -119,6 +125,9 @@ def append(descriptor: int, record: StepRecord, before: str, *, durable: bool) -
     if not record.cut:
         del row["cut"]
     del row["tables"]
+    if not record.fio or len(json_line(row)) > MOST_LINE - _TAIL_BYTES:
+        # No reader takes a longer line, and a run can do without what fio counted.
+        del row["fio"]
     body = json_line(row)[: -len("}\n")]
     check = _check(before, body)
     _write(descriptor, body + b',"check":"' + check.encode() + b'"}\n', durable=durable)

@@ -288,6 +288,7 @@ class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     not_possible: str | None = None
     detail: Detail | UnsetType = UNSET
     smart: dict[str, Any] | UnsetType = UNSET
+    fio: list[dict[str, Any]] | UnsetType = UNSET
     cut: bool = False
     tables: dict[str, Digest] | UnsetType = UNSET
     block: Block | None = None

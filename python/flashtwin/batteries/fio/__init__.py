@@ -20,7 +20,7 @@ from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import histogram
 from flashtwin.model.finding import Evidence, Finding
 from flashtwin.model.job import job_of
-from flashtwin.model.step import Job, Run
+from flashtwin.model.step import Job, Result, Run
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
@@ -97,7 +97,7 @@ class Parameters:
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:
-    """Group after group."""
+    """Group after group, until a job ends all (exit_what=all)."""
     if not parameters.groups:
         raise FlashtwinError(
             "fio: there are no jobs",
@@ -105,7 +105,9 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
             exit_code=USAGE,
         )
     for group in parameters.groups:
-        yield Run(label=group.label, jobs=group.jobs)
+        answer = yield Run(label=group.label, jobs=group.jobs)
+        if isinstance(answer, Result) and any(row.get("ended_all") for row in answer.fio):
+            return
 
 
 def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
