@@ -141,9 +141,7 @@ impl<P: Policies> Ftl<P> {
             // As a rule a run goes on.
             self.map.expect_run(lpn + taken, ppn + taken, taken);
         }
-        if let Some(spare) = &mut self.spare {
-            spare.placed(lpn, ppn, taken);
-        }
+        self.cuts.placed(lpn, ppn, taken);
         self.gain_valid(s.superblock, taken);
         self.advance_stream(stream, taken, ops);
         taken
@@ -189,11 +187,7 @@ impl<P: Policies> Ftl<P> {
             }
             self.map.logical[ppn as usize..(ppn + count) as usize].copy_from_slice(now);
             self.map.set_valid_run(ppn, count);
-            if let Some(spare) = &mut self.spare {
-                now.iter()
-                    .zip(ppn..)
-                    .for_each(|(&lpn, at)| spare.copied(lpn, at));
-            }
+            self.cuts.copied(now, ppn);
             self.gain_valid(s.superblock, count);
             self.victims.received(s.superblock, written);
             self.advance_stream(stream, count, ops);
@@ -335,7 +329,7 @@ impl<P: Policies> Ftl<P> {
 
     pub(crate) fn count_programmed(&mut self, stream: Stream, units: u32) {
         let counter = match stream {
-            _ if self.recovering => &mut self.counters.recovery_units,
+            _ if self.cuts.is_recovering() => &mut self.counters.recovery_units,
             Stream::Cache => &mut self.counters.slc_units,
             Stream::Tier => &mut self.counters.tier_units,
             Stream::Direct | Stream::Cold => &mut self.counters.direct_units,

@@ -154,9 +154,7 @@ impl<P: Policies> Ftl<P> {
         self.heat.audit()?;
         self.cache.audit(&b)?;
         self.paged.audit(&b)?;
-        if let Some(spare) = &self.spare {
-            spare.audit(&b)?;
-        }
+        self.cuts.audit(&b)?;
         self.checked()
     }
 
@@ -176,8 +174,8 @@ impl<P: Policies> Ftl<P> {
             Token::MapRead(slot) => slot < self.map_slots(),
             Token::MapUpdate(page) => page < self.paged.pages(),
             // They are written, and wear the flash, whether power cuts are switched on or not.
-            Token::Checkpoint => self.journal.writes_checkpoint(),
-            Token::Journal(sequence) => self.journal.writes(sequence),
+            Token::Checkpoint => self.cuts.writes_checkpoint(),
+            Token::Journal(sequence) => self.cuts.writes_trims(sequence),
             Token::SystemErase => true,
             Token::Erase(superblock) => {
                 let block = self.blocks.all.get(superblock as usize);

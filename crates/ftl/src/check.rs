@@ -59,7 +59,7 @@ impl<P: Policies> Ftl<P> {
         self.check_passes()?;
         self.check_packing()?;
         self.check_counters()?;
-        self.check_spare()?;
+        self.check_stamps()?;
         self.check_wear()?;
         self.check_map_pages()
     }
@@ -206,24 +206,6 @@ impl<P: Policies> Ftl<P> {
                 + self.parity_forgone,
             "stripes and parity"
         );
-        Ok(())
-    }
-
-    /// What lies on the flash is what the map says: the unit's own data, of its present version.
-    fn check_spare(&self) -> Checked {
-        let Some(spare) = &self.spare else {
-            return Ok(());
-        };
-        for (lpn, &ppn) in self.map.physical.iter().enumerate() {
-            let bears = ppn == NONE || spare.lpn[ppn as usize] as usize == lpn;
-            ensure!(bears, "unit {ppn} holds another's data than {lpn}");
-            let version = (ppn != NONE).then(|| spare.stamp[ppn as usize]);
-            let known = spare.version[lpn];
-            ensure!(
-                version.is_none_or(|found| found == known),
-                "unit {lpn} is version {known}, its data {version:?}"
-            );
-        }
         Ok(())
     }
 

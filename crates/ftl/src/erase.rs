@@ -32,10 +32,10 @@ impl<P: Policies> Ftl<P> {
             self.erase_when_safe(superblock, ops);
         }
         let moved = !flight.stream.is_host() || self.takes_moved(Work::Collect, flight.stream);
-        if moved || self.spare.is_some() {
+        if moved || self.cuts.is_on() {
             self.erase_emptied(ops);
         }
-        if self.spare.as_ref().is_some_and(|spare| spare.is_waiting()) {
+        if self.cuts.erases_wait() {
             self.erase_waiting(ops);
         }
     }
@@ -97,17 +97,16 @@ impl<P: Policies> Ftl<P> {
         block.mode = Mode::Native;
         block.pool = Pool::Data;
         block.written = 0;
-        if let Some(spare) = &mut self.spare {
-            spare.opened[superblock as usize] = 0;
-            spare.wipe(self.layout.base(superblock), self.layout.native_units);
-        }
+        let base = self.layout.base(superblock);
+        let units = base..base + self.layout.native_units;
+        self.cuts.erased(superblock, units);
         if marked {
             self.wear.moved(superblock);
         }
         if !fixed {
             self.cache.give_back(pool);
         }
-        if fixed && !self.recovering && self.gives_up_static(superblock) {
+        if fixed && !self.cuts.is_recovering() && self.gives_up_static(superblock) {
             self.starved = false;
             return;
         }

@@ -351,9 +351,7 @@ impl<P: Policies> Ftl<P> {
                     let lpn = self.map.logical[from as usize];
                     self.map.point(lpn, to, 1);
                     self.entries_moved(&[lpn]);
-                    if let Some(spare) = &mut self.spare {
-                        spare.copied(lpn, to);
-                    }
+                    self.cuts.copied(&[lpn], to);
                     moved += 1;
                 }
             }

@@ -21,7 +21,7 @@ impl<P: Policies> Ftl<P> {
         self.forget_passes();
         assert_eq!(self.buffer.in_flight(), 0, "erase with programs in flight");
         assert_eq!(self.blocks.erasing, 0, "erase while erasing");
-        self.forget_spare();
+        self.forget_stamps();
         self.start_over();
         self.give_up_worn();
         for (index, block) in self.blocks.all.iter_mut().enumerate() {

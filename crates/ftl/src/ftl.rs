@@ -8,7 +8,6 @@ use crate::blocks::{Blocks, State, Superblock};
 use crate::collect::Collection;
 use crate::counters::Counters;
 use crate::health::{self, Born, Health};
-use crate::journal::Journal;
 use crate::lanes::Lanes;
 use crate::layout::{Layout, Mode, NONE};
 use crate::map::Map;
@@ -19,9 +18,9 @@ use crate::packing::Packing;
 use crate::paged_map::PagedMap;
 use crate::passes::Passes;
 use crate::policy::{CacheMode, Policy};
+use crate::power_cut::PowerCuts;
 use crate::separation::Heat;
 use crate::slc_cache::{Cache, Route};
-use crate::spare::Spare;
 use crate::streams::{STREAMS, Stream};
 use crate::victims::Victims;
 use crate::wear::Wear;
@@ -88,17 +87,13 @@ pub struct Ftl<P: Policies = BuiltIn> {
     pub(crate) scratch: Vec<u32>,
     /// What the policies leave to chance.
     pub(crate) chance: Rng,
-    /// What is programmed now is the doing of the start after a power cut.
-    pub(crate) recovering: bool,
-    pub(crate) journal: Journal,
-    /// What power cuts need, once they are switched on.
-    pub(crate) spare: Option<Box<Spare>>,
+    pub(crate) cuts: PowerCuts,
 }
 
 flashtwin_base::state! { Ftl<P: Policies> {
-    kept: counters, sequence, starved, parity_forgone, chance, recovering;
+    kept: counters, sequence, starved, parity_forgone, chance;
     part: map, paged, blocks, victims, streams, lanes, passes, buffer, cache, fold, collect,
-        wear, packing, health, journal, collection, heat, spare,
+        wear, packing, health, collection, heat, cuts,
         policies;
     built: layout, policy, host_units, scratch, pumps_collection_only;
 } }
@@ -174,15 +169,7 @@ impl<P: Policies> Ftl<P> {
             heat: Heat::new(policy.gc.separation, logical),
             scratch: Vec::with_capacity(4096),
             chance: Rng::new(seed, CHANCE),
-            recovering: false,
-            journal: Journal::new(
-                &policy.durability,
-                u64::from(logical),
-                unit,
-                // A row holds the map as it comes, whatever the host's data is packed into.
-                layout.row_units / layout.ratio,
-            ),
-            spare: None,
+            cuts: PowerCuts::new(&policy, &layout, logical),
             cache,
             layout,
             policy,
@@ -319,7 +306,7 @@ impl<P: Policies> Ftl<P> {
         self.counters.host_units += u64::from(count);
         self.buffer.coming[route as usize] -= count;
         self.entries_changed(lpn, count);
-        let stream = if count == 1 && self.layout.ratio == 1 && self.spare.is_none() {
+        let stream = if count == 1 && self.layout.ratio == 1 && !self.cuts.is_on() {
             let mut stream = self.host_stream(route);
             if stream == Stream::Direct {
                 stream = self.direct_stream(lpn, 1).0;
@@ -333,7 +320,7 @@ impl<P: Policies> Ftl<P> {
         self.placed(stream, count);
         self.owe(count);
         self.erase_dead(ops);
-        if self.counters.host_units >= self.journal.due {
+        if self.cuts.is_checkpoint_due(self.counters.host_units) {
             self.begin_checkpoint(ops);
         }
         self.pump(ops);
@@ -417,7 +404,7 @@ impl<P: Policies> Ftl<P> {
         }
         let awaited = self.starved || self.collection.halts_host;
         // A source that is being emptied will fill the granules itself.
-        if awaited && self.collect.source == NONE && self.spare.is_some() {
+        if awaited && self.collect.source == NONE && self.cuts.is_on() {
             self.hasten_erases(ops);
         }
     }
@@ -478,7 +465,7 @@ impl<P: Policies> Ftl<P> {
     pub fn purge(&mut self) {
         self.forget_passes();
         assert_eq!(self.buffer.in_flight(), 0, "purge with programs in flight");
-        self.forget_spare();
+        self.forget_stamps();
         for block in &mut self.blocks.all {
             if block.state == State::Retired {
                 continue;

@@ -283,10 +283,9 @@ impl<P: Policies> Ftl<P> {
         self.victims.freed(superblock);
         // Nobody will write it.
         self.collection.opened(superblock);
-        if let Some(spare) = &mut self.spare {
-            spare.opened[superblock as usize] = 0;
-            spare.wipe(self.layout.base(superblock), self.layout.native_units);
-        }
+        let base = self.layout.base(superblock);
+        let units = base..base + self.layout.native_units;
+        self.cuts.erased(superblock, units);
         let block = &mut self.blocks.all[superblock as usize];
         block.state = State::Retired;
         (block.mode, block.pool) = (Mode::Native, Pool::Data);
@@ -307,7 +306,7 @@ impl<P: Policies> Ftl<P> {
         }
         // What a start after a power cut has saved goes back to where it was: more pulses erase it,
         // and its bad blocks are replaced the next time.
-        let fit = self.recovering || self.is_fit(superblock);
+        let fit = self.cuts.is_recovering() || self.is_fit(superblock);
         if fit && self.policy.wear.read_only_at == ReadOnlyAt::RatedWear {
             self.look_for_end();
         }
@@ -319,7 +318,7 @@ impl<P: Policies> Ftl<P> {
     pub(crate) fn program_fails(&mut self, place: u32) -> bool {
         let flight = self.buffer.flights[place as usize];
         let block = &self.blocks.all[flight.superblock as usize];
-        if self.recovering {
+        if self.cuts.is_recovering() {
             return false;
         }
         let map = block.map;
@@ -387,7 +386,7 @@ impl<P: Policies> Ftl<P> {
     /// copy of, or what it had replaced, stays until the replacement is programmed, and a flush
     /// that covers it waits for that too.
     fn await_replacements(&mut self, failed: &Flight) {
-        if self.spare.is_none() {
+        if !self.cuts.is_on() {
             return;
         }
         for flight in &mut self.buffer.flights {
@@ -406,13 +405,13 @@ impl<P: Policies> Ftl<P> {
     /// Until data that was in a granule is in another one, a power cut takes it: what it replaces
     /// stays.
     fn hold_erases(&mut self, sequence: u64) {
-        if self.spare.is_some() {
+        if self.cuts.is_on() {
             self.health.homeless = sequence;
         }
     }
 
     fn release_erases(&mut self, ops: &mut Vec<NandOp>) {
-        if self.spare.is_some() {
+        if self.cuts.is_on() {
             self.health.homeless = u64::MAX;
             self.erase_emptied(ops);
             self.erase_waiting(ops);

@@ -370,10 +370,7 @@ impl<P: Policies> Ftl<P> {
         let block = &mut self.blocks.all[superblock as usize];
         assert_eq!(block.valid, 0, "source {superblock} still holds data");
         block.state = State::Emptied;
-        if self.spare.is_some() {
-            // What was not copied, because it had been trimmed, must not come back.
-            self.flush_journal(ops);
-        }
+        self.secure_trims(ops);
         let sequence = self.sequence;
         self.mover(work).emptied.push(Emptied {
             superblock,
@@ -405,11 +402,13 @@ impl<P: Policies> Ftl<P> {
                 continue;
             }
             // What was not copied, because the host had replaced it, has to be on flash too.
-            let all = self.spare.is_some() && work != Work::Map;
+            let all = self.cuts.is_on() && work != Work::Map;
             let durable =
                 self.oldest_pending(|s| self.takes_moved(work, s) || (all && s.is_host()));
             let durable = if all {
-                durable.min(self.journal.oldest()).min(self.health.homeless)
+                durable
+                    .min(self.cuts.oldest_trims())
+                    .min(self.health.homeless)
             } else {
                 durable
             };

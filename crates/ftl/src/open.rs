@@ -19,7 +19,8 @@ impl<P: Policies> Ftl<P> {
     #[cold]
     pub(crate) fn open(&mut self, stream: Stream) {
         // What a start after a power cut writes back has to fit where it came from.
-        let lower_only = self.layout.lower_first && stream == Stream::Direct && !self.recovering;
+        let lower_only =
+            self.layout.lower_first && stream == Stream::Direct && !self.cuts.is_recovering();
         if lower_only && self.reopen_half() {
             return;
         }
@@ -74,9 +75,7 @@ impl<P: Policies> Ftl<P> {
         };
         self.victims.opened(superblock, pool, written);
         self.collection.opened(superblock);
-        if let Some(spare) = &mut self.spare {
-            spare.opened(superblock);
-        }
+        self.cuts.opened(superblock);
         let s = &mut self.streams[stream];
         s.superblock = superblock;
         (s.next, s.begun) = (0, 0);
@@ -110,9 +109,7 @@ impl<P: Policies> Ftl<P> {
             (State::Half, self.layout.slc_units)
         );
         block.state = State::Open;
-        if let Some(spare) = &mut self.spare {
-            spare.opened(superblock);
-        }
+        self.cuts.opened(superblock);
         let s = &mut self.streams[Stream::Direct];
         s.superblock = superblock;
         (s.next, s.begun) = (block.written, block.written);

@@ -160,10 +160,9 @@ impl<P: Policies> Ftl<P> {
         let size = self.packing.incoming;
         let taken = count.min(self.fits(stream, size, ops));
         self.invalidate_run(lpn, taken);
-        if let Some(spare) = &mut self.spare {
-            let s = &self.streams[stream];
-            spare.placed(lpn, self.layout.base(s.superblock) + s.next, taken);
-        }
+        let s = &self.streams[stream];
+        let ppn = self.layout.base(s.superblock) + s.next;
+        self.cuts.placed(lpn, ppn, taken);
         self.put(stream, lpn, taken, size, ops);
         taken
     }
@@ -182,10 +181,8 @@ impl<P: Policies> Ftl<P> {
             self.fits(stream, size, ops);
             let superblock = self.streams[stream].superblock;
             self.victims.received(superblock, written);
-            if let Some(spare) = &mut self.spare {
-                let s = &self.streams[stream];
-                spare.copied(lpn, self.layout.base(superblock) + s.next);
-            }
+            let ppn = self.layout.base(superblock) + self.streams[stream].next;
+            self.cuts.copied(&[lpn], ppn);
             self.put(stream, lpn, 1, size, ops);
         }
         sizes.clear();

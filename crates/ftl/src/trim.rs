@@ -14,12 +14,7 @@ impl<P: Policies> Ftl<P> {
         self.invalidate_run(lpn, count);
         self.map.physical[lpn as usize..(lpn + count) as usize].fill(NONE);
         self.entries_trimmed(lpn, count);
-        if let Some(spare) = &mut self.spare {
-            spare.trimmed(lpn, count);
-        }
-        if self.journal.keeps_trims {
-            self.journal_trim(ops);
-        }
+        self.note_trim(lpn, count, ops);
         self.erase_dead(ops);
     }
 

@@ -145,7 +145,7 @@ impl<P: Policies> Ftl<P> {
             .map(|s| s.sequence);
         let host = flying.chain(open).min().unwrap_or(u64::MAX);
         host.min(self.checkpoint_pending())
-            .min(self.journal.oldest())
+            .min(self.cuts.oldest_trims())
             .min(self.health.homeless)
     }
 

@@ -56,28 +56,28 @@ impl<P: Policies> Ftl<P> {
     /// the energy of the capacitors; else programs and erases in flight are torn and the buffer is
     /// gone. Nothing but [`Ftl::recover`] may follow.
     pub fn cut_power(&mut self, protected: bool) {
-        assert!(self.spare.is_some(), "power cuts are not switched on");
+        assert!(self.cuts.stamps.is_some(), "power cuts are not switched on");
         if protected {
             for stream in Stream::ALL {
                 self.pad(stream, &mut Vec::new());
             }
-            if let Some(spare) = &mut self.spare {
-                spare.keep_all_trims();
+            if let Some(stamps) = &mut self.cuts.stamps {
+                stamps.keep_all_trims();
             }
         }
         self.lose_buffer(protected);
         for index in 0..self.blocks.all.len() as u32 {
             if self.blocks.all[index as usize].state == State::Erasing {
                 self.wipe(self.layout.base(index), self.layout.native_units);
-                if let Some(spare) = &mut self.spare {
-                    spare.opened[index as usize] = 0;
+                if let Some(stamps) = &mut self.cuts.stamps {
+                    stamps.erased(index);
                 }
             }
         }
-        if let Some(spare) = &mut self.spare {
-            spare.forget_ram();
+        if let Some(stamps) = &mut self.cuts.stamps {
+            stamps.forget_ram();
         }
-        self.journal.power_lost();
+        self.cuts.journal.power_lost();
     }
 
     /// Forgets what was in the buffer and in flight; with `protected` the programs are finished.
@@ -107,8 +107,8 @@ impl<P: Policies> Ftl<P> {
     }
 
     pub(crate) fn wipe(&mut self, first: u32, units: u32) {
-        if let Some(spare) = &mut self.spare {
-            spare.wipe(first, units);
+        if let Some(stamps) = &mut self.cuts.stamps {
+            stamps.wipe(first, units);
         }
     }
 
@@ -118,9 +118,9 @@ impl<P: Policies> Ftl<P> {
         let opened = self.forget_ram();
         self.rebuild_map(&mut told);
         self.rebuild_blocks(&opened, &mut told);
-        if let Some(spare) = self.spare.take() {
-            self.mark_stale_pages(&spare.version, &spare.opened);
-            self.spare = Some(spare);
+        if let Some(stamps) = self.cuts.stamps.take() {
+            self.mark_stale_pages(&stamps.version, &stamps.opened);
+            self.cuts.stamps = Some(stamps);
         }
         for stream in Stream::ALL {
             let own = opened.iter().filter(|o| o.stream == stream);
@@ -153,55 +153,55 @@ impl<P: Policies> Ftl<P> {
 
     /// For each logical unit the highest stamp among completed programs and journaled trims.
     fn rebuild_map(&mut self, told: &mut Recovery) {
-        let Some(mut spare) = self.spare.take() else {
+        let Some(mut stamps) = self.cuts.stamps.take() else {
             panic!("power cuts are not switched on");
         };
-        spare.version.fill(0);
+        stamps.version.fill(0);
         let mut order: Vec<u32> = (0..self.blocks.all.len() as u32).collect();
-        order.retain(|&s| spare.opened[s as usize] > 0);
+        order.retain(|&s| stamps.opened[s as usize] > 0);
         // The first row of each tells when it was opened.
         told.operations[class::SLC_READ as usize] += self.blocks.all.len() as u64;
-        if let Some(checkpoint) = &spare.checkpoint {
-            told.operations[class::SLC_READ as usize] += self.journal.rows_read();
-            order.retain(|&s| !checkpoint.covers(s, spare.opened[s as usize]));
-            spare.version.copy_from_slice(&checkpoint.version);
+        if let Some(checkpoint) = &stamps.checkpoint {
+            told.operations[class::SLC_READ as usize] += self.cuts.journal.rows_read();
+            order.retain(|&s| !checkpoint.covers(s, stamps.opened[s as usize]));
+            stamps.version.copy_from_slice(&checkpoint.version);
             for (lpn, &ppn) in (0u32..).zip(&checkpoint.physical) {
                 let superblock = self
                     .layout
                     .superblock_of(ppn.min(self.layout.physical_units()));
-                let opened = spare.opened.get(superblock as usize);
+                let opened = stamps.opened.get(superblock as usize);
                 if ppn != NONE && opened.is_some_and(|&at| checkpoint.covers(superblock, at)) {
                     self.map.point(lpn, ppn, 1);
                 }
             }
         }
-        order.sort_by_key(|&s| spare.opened[s as usize]);
+        order.sort_by_key(|&s| stamps.opened[s as usize]);
         for superblock in order {
             told.scanned += 1;
             self.count_scan(superblock, told);
             let base = self.layout.base(superblock);
             for ppn in base..base + self.layout.native_units {
-                let (lpn, stamp) = (spare.lpn[ppn as usize], spare.stamp[ppn as usize]);
-                if lpn == NONE || stamp < spare.version[lpn as usize] {
+                let (lpn, stamp) = (stamps.lpn[ppn as usize], stamps.stamp[ppn as usize]);
+                if lpn == NONE || stamp < stamps.version[lpn as usize] {
                     continue;
                 }
                 let old = self.map.physical[lpn as usize];
                 if old != NONE {
                     self.map.clear_valid(old);
                 }
-                spare.version[lpn as usize] = stamp;
+                stamps.version[lpn as usize] = stamp;
                 self.map.point(lpn, ppn, 1);
             }
         }
         for lpn in 0..self.map.physical.len() {
             let ppn = self.map.physical[lpn];
-            if ppn != NONE && spare.trim_kept[lpn] > spare.version[lpn] {
+            if ppn != NONE && stamps.trim_kept[lpn] > stamps.version[lpn] {
                 self.map.clear_valid(ppn);
                 self.map.physical[lpn] = NONE;
             }
-            spare.version[lpn] = spare.version[lpn].max(spare.trim_kept[lpn]);
+            stamps.version[lpn] = stamps.version[lpn].max(stamps.trim_kept[lpn]);
         }
-        self.spare = Some(spare);
+        self.cuts.stamps = Some(stamps);
     }
 
     /// Every row of a superblock is sensed for its spare area.
@@ -240,8 +240,8 @@ impl<P: Policies> Ftl<P> {
                 _ => used.push(index),
             }
         }
-        let spare = self.spare.as_ref().map(|s| &s.opened);
-        used.sort_by_key(|&s| spare.map(|opened| opened[s as usize]));
+        let stamps = self.cuts.stamps.as_ref().map(|s| &s.opened);
+        used.sort_by_key(|&s| stamps.map(|opened| opened[s as usize]));
         for index in used {
             self.victims.keep(index, &before);
             let open = opened.iter().any(|o| o.superblock == index);
@@ -276,7 +276,7 @@ impl<P: Policies> Ftl<P> {
     /// data back. It has to fit where it came from, so none of them is given up here.
     fn rewrite(&mut self, stream: Stream, superblocks: &[u32], told: &mut Recovery) {
         let mut lpns = Vec::new();
-        self.recovering = true;
+        self.cuts.recovering = true;
         for &superblock in superblocks {
             let (base, units) = (self.layout.base(superblock), self.layout.native_units);
             let before = lpns.len();
@@ -300,7 +300,7 @@ impl<P: Policies> Ftl<P> {
         if !lpns.is_empty() {
             self.write_back(stream, &lpns, told);
         }
-        self.recovering = false;
+        self.cuts.recovering = false;
         if stream == Stream::Map {
             // It counts as recovery.
             self.counters.map_written -= lpns.len() as u64;
@@ -335,14 +335,14 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// A purge leaves nothing to recover.
-    pub(crate) fn forget_spare(&mut self) {
-        if let Some(spare) = &mut self.spare {
-            spare.lpn.fill(NONE);
-            spare.version.fill(0);
-            spare.opened.fill(0);
-            spare.trim_kept.fill(0);
-            spare.checkpoint = None;
-            spare.forget_ram();
+    pub(crate) fn forget_stamps(&mut self) {
+        if let Some(stamps) = &mut self.cuts.stamps {
+            stamps.lpn.fill(NONE);
+            stamps.version.fill(0);
+            stamps.opened.fill(0);
+            stamps.trim_kept.fill(0);
+            stamps.checkpoint = None;
+            stamps.forget_ram();
         }
     }
 }

@@ -46,9 +46,9 @@ type Trim = (u32, u32, u64);
 
 /// The map as a checkpoint keeps it.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Snapshot {
-    pub(crate) physical: Vec<u32>,
-    pub(crate) version: Vec<u64>,
+pub(super) struct Snapshot {
+    pub(super) physical: Vec<u32>,
+    pub(super) version: Vec<u64>,
     /// Superblocks opened later, and those that were being filled, have to be read.
     openings: u64,
     unfinished: Vec<u32>,
@@ -56,34 +56,34 @@ pub(crate) struct Snapshot {
 
 impl Snapshot {
     /// Whether the data of a superblock, opened as the given number, was all there.
-    pub(crate) fn covers(&self, superblock: u32, opened: u64) -> bool {
+    pub(super) fn covers(&self, superblock: u32, opened: u64) -> bool {
         opened > 0 && opened <= self.openings && !self.unfinished.contains(&superblock)
     }
 }
 
 /// The spare areas, and what of them is in RAM.
 #[derive(Clone, Debug)]
-pub(crate) struct Spare {
+pub(super) struct Stamps {
     /// Logical unit that each physical one was programmed with, or none.
-    pub(crate) lpn: Vec<u32>,
+    pub(super) lpn: Vec<u32>,
     /// Version stamp of each physical unit.
-    pub(crate) stamp: Vec<u64>,
+    pub(super) stamp: Vec<u64>,
     /// Stamp of each logical unit's present data; 0 = never written.
-    pub(crate) version: Vec<u64>,
+    pub(super) version: Vec<u64>,
     /// Number of each superblock's opening; 0 = erased.
-    pub(crate) opened: Vec<u64>,
+    pub(super) opened: Vec<u64>,
     /// Openings so far.
-    pub(crate) openings: u64,
+    pub(super) openings: u64,
     /// Last stamp given out.
-    pub(crate) last: u64,
+    pub(super) last: u64,
     /// Stamp of the last trim of each logical unit that is in the journal on flash.
-    pub(crate) trim_kept: Vec<u64>,
+    pub(super) trim_kept: Vec<u64>,
     /// Trims that the journal does not hold yet: first unit, how many, stamp.
     pending_trims: Vec<Trim>,
     /// Those in rows of the journal that are being programmed, by the row.
     writing_trims: Vec<(u64, Trim)>,
     /// The last checkpoint that counts, and the one being written.
-    pub(crate) checkpoint: Option<Snapshot>,
+    pub(super) checkpoint: Option<Snapshot>,
     begun: Option<Snapshot>,
     dead: Vec<Dead>,
     /// Units of the host; those above are pages of the map.
@@ -92,7 +92,7 @@ pub(crate) struct Spare {
     placements: Vec<Placement>,
 }
 
-flashtwin_base::state! { Spare {
+flashtwin_base::state! { Stamps {
     kept: openings, last, pending_trims, writing_trims, checkpoint, begun, dead, tag,
         placements;
     sized: opened;
@@ -100,7 +100,7 @@ flashtwin_base::state! { Spare {
     built: host_units;
 } }
 
-impl Spare {
+impl Stamps {
     fn next_stamp(&mut self, lpn: u32, units: u32, trimmed: bool) -> u64 {
         self.last += 1;
         let stamp = self.last;
@@ -118,7 +118,7 @@ impl Spare {
     }
 
     /// Host data has been placed.
-    pub(crate) fn placed(&mut self, lpn: u32, ppn: u32, units: u32) {
+    pub(super) fn placed(&mut self, lpn: u32, ppn: u32, units: u32) {
         let stamp = self.next_stamp(lpn, units, false);
         let span = ppn as usize..(ppn + units) as usize;
         self.stamp[span.clone()].fill(stamp);
@@ -126,25 +126,25 @@ impl Spare {
     }
 
     /// A unit has been copied.
-    pub(crate) fn copied(&mut self, lpn: u32, ppn: u32) {
+    pub(super) fn copied(&mut self, lpn: u32, ppn: u32) {
         self.lpn[ppn as usize] = lpn;
         self.stamp[ppn as usize] = self.version[lpn as usize];
     }
 
     /// Logical units have been deallocated.
-    pub(crate) fn trimmed(&mut self, lpn: u32, units: u32) {
+    pub(super) fn trimmed(&mut self, lpn: u32, units: u32) {
         let stamp = self.next_stamp(lpn, units, true);
         self.pending_trims.push((lpn, units, stamp));
     }
 
     /// The journal entries so far are on their way in a row.
-    pub(crate) fn write_trims(&mut self, sequence: u64) {
+    pub(super) fn write_trims(&mut self, sequence: u64) {
         let pending = self.pending_trims.drain(..);
         self.writing_trims.extend(pending.map(|t| (sequence, t)));
     }
 
     /// The journal entries of a row are on flash.
-    pub(crate) fn keep_trims(&mut self, sequence: u64) {
+    pub(super) fn keep_trims(&mut self, sequence: u64) {
         let mut writing = std::mem::take(&mut self.writing_trims);
         writing.retain(|&(row, trim)| {
             if row == sequence {
@@ -156,7 +156,7 @@ impl Spare {
     }
 
     /// Every trim so far is on flash: the capacitors fed its program.
-    pub(crate) fn keep_all_trims(&mut self) {
+    pub(super) fn keep_all_trims(&mut self) {
         let writing = std::mem::take(&mut self.writing_trims);
         let trims = writing.into_iter().map(|(_, trim)| trim);
         let pending = std::mem::take(&mut self.pending_trims);
@@ -170,22 +170,27 @@ impl Spare {
     }
 
     /// A superblock has been opened.
-    pub(crate) fn opened(&mut self, superblock: u32) {
+    pub(super) fn opened(&mut self, superblock: u32) {
         self.openings += 1;
         self.opened[superblock as usize] = self.openings;
     }
 
+    /// A superblock has been erased.
+    pub(super) fn erased(&mut self, superblock: u32) {
+        self.opened[superblock as usize] = 0;
+    }
+
     /// Units that no program has filled, or none that ended.
-    pub(crate) fn wipe(&mut self, first: u32, units: u32) {
+    pub(super) fn wipe(&mut self, first: u32, units: u32) {
         self.lpn[first as usize..(first + units) as usize].fill(NONE);
     }
 
-    pub(crate) fn is_waiting(&self) -> bool {
+    pub(super) fn is_waiting(&self) -> bool {
         !self.dead.is_empty()
     }
 
     /// Nothing is in RAM any more.
-    pub(crate) fn forget_ram(&mut self) {
+    pub(super) fn forget_ram(&mut self) {
         self.dead.clear();
         self.pending_trims.clear();
         self.writing_trims.clear();
@@ -197,12 +202,12 @@ impl<P: Policies> Ftl<P> {
     /// Switches on what power cuts need. At any time with nothing of the host's in RAM; without it
     /// the firmware erases a little earlier and takes less memory.
     pub fn enable_power_cuts(&mut self) {
-        if self.spare.is_some() {
+        if self.cuts.is_on() {
             return;
         }
         assert_eq!(self.buffer.used_units, 0, "host data in the buffer");
         let physical = self.map.logical.len();
-        let mut spare = Box::new(Spare {
+        let mut stamps = Box::new(Stamps {
             lpn: vec![NONE; physical],
             stamp: vec![0; physical],
             version: vec![0; self.map.physical.len()],
@@ -221,45 +226,45 @@ impl<P: Policies> Ftl<P> {
         });
         for (lpn, &ppn) in self.map.physical.iter().enumerate() {
             if ppn != NONE {
-                spare.version[lpn] = 1;
-                spare.copied(lpn as u32, ppn);
+                stamps.version[lpn] = 1;
+                stamps.copied(lpn as u32, ppn);
             }
         }
-        for (opened, block) in spare.opened.iter_mut().zip(&self.blocks.all) {
+        for (opened, block) in stamps.opened.iter_mut().zip(&self.blocks.all) {
             *opened = u64::from(block.written > 0);
         }
-        self.spare = Some(spare);
+        self.cuts.stamps = Some(stamps);
     }
 
     /// Whether what power cuts need is switched on.
     #[must_use]
     pub fn has_power_cuts(&self) -> bool {
-        self.spare.is_some()
+        self.cuts.is_on()
     }
 
     /// Version stamp of what a read of a logical unit returns, from the flash and not from the map;
     /// none where nothing is written, or while power cuts are switched off.
     #[must_use]
     pub fn version(&self, lpn: u32) -> Option<u64> {
-        let spare = self.spare.as_ref()?;
+        let stamps = self.cuts.stamps.as_ref()?;
         let ppn = self.locate(lpn)? as usize;
-        assert_eq!(spare.lpn[ppn], lpn, "unit {ppn} holds another's data");
-        Some(spare.stamp[ppn])
+        assert_eq!(stamps.lpn[ppn], lpn, "unit {ppn} holds another's data");
+        Some(stamps.stamp[ppn])
     }
 
     /// What the host changes from here on is the doing of this command.
     #[inline]
     pub fn note_tag(&mut self, tag: u32) {
-        if let Some(spare) = &mut self.spare {
-            spare.tag = tag;
+        if let Some(stamps) = &mut self.cuts.stamps {
+            stamps.tag = tag;
         }
     }
 
     /// Changes of the map by the host since the last call, in their order; empty while power cuts
     /// are switched off.
     pub fn take_placements(&mut self) -> Vec<Placement> {
-        let spare = self.spare.as_mut();
-        spare.map_or_else(Vec::new, |s| std::mem::take(&mut s.placements))
+        let stamps = self.cuts.stamps.as_mut();
+        stamps.map_or_else(Vec::new, |s| std::mem::take(&mut s.placements))
     }
 
     /// Erases a superblock that holds nothing valid, once what replaced its data is programmed.
@@ -267,17 +272,17 @@ impl<P: Policies> Ftl<P> {
     /// so are the map's, whose pages can be made anew from the spare areas of the data.
     pub(crate) fn erase_when_safe(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
         let map = self.blocks.all[superblock as usize].map;
-        if self.spare.is_some() {
+        if self.cuts.is_on() {
             self.flush_journal(ops);
         }
-        if map || self.spare.is_none() || self.oldest_pending_host() >= self.sequence {
+        if map || !self.cuts.is_on() || self.oldest_pending_host() >= self.sequence {
             self.start_erase(superblock, ops);
             return;
         }
         let sequence = self.sequence;
         self.retire_emptied(superblock);
-        if let Some(spare) = &mut self.spare {
-            spare.dead.push(Dead {
+        if let Some(stamps) = &mut self.cuts.stamps {
+            stamps.dead.push(Dead {
                 superblock,
                 sequence,
             });
@@ -285,24 +290,24 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// The map as it is now goes into a checkpoint.
-    pub(crate) fn snapshot_map(&mut self) {
-        let Some(spare) = &mut self.spare else {
+    pub(super) fn snapshot_map(&mut self) {
+        let Some(stamps) = &mut self.cuts.stamps else {
             return;
         };
         let filling = |b: &Superblock| b.state == State::Open || b.in_flight > 0;
         let blocks = (0u32..).zip(&self.blocks.all);
-        spare.begun = Some(Snapshot {
+        stamps.begun = Some(Snapshot {
             physical: self.map.physical.clone(),
-            version: spare.version.clone(),
-            openings: spare.openings,
+            version: stamps.version.clone(),
+            openings: stamps.openings,
             unfinished: blocks.filter(|(_, b)| filling(b)).map(|(s, _)| s).collect(),
         });
     }
 
     /// The checkpoint that was begun counts from now on.
-    pub(crate) fn keep_snapshot(&mut self) {
-        if let Some(spare) = &mut self.spare {
-            spare.checkpoint = spare.begun.take();
+    pub(super) fn keep_snapshot(&mut self) {
+        if let Some(stamps) = &mut self.cuts.stamps {
+            stamps.checkpoint = stamps.begun.take();
         }
     }
 
@@ -310,13 +315,13 @@ impl<P: Policies> Ftl<P> {
     #[cold]
     pub(crate) fn erase_waiting(&mut self, ops: &mut Vec<NandOp>) {
         let durable = self.oldest_pending_host();
-        let Some(spare) = &mut self.spare else {
+        let Some(stamps) = &mut self.cuts.stamps else {
             return;
         };
-        let (wait, safe): (Vec<Dead>, Vec<Dead>) = std::mem::take(&mut spare.dead)
+        let (wait, safe): (Vec<Dead>, Vec<Dead>) = std::mem::take(&mut stamps.dead)
             .into_iter()
             .partition(|d| d.sequence > durable);
-        spare.dead = wait;
+        stamps.dead = wait;
         for dead in safe {
             self.start_erase(dead.superblock, ops);
         }
@@ -325,9 +330,9 @@ impl<P: Policies> Ftl<P> {
     /// Superblocks wait for a partly filled host granule, and somebody waits for them: the granule
     /// is padded. Not under data to come, which fills it.
     pub(crate) fn hasten_erases(&mut self, ops: &mut Vec<NandOp>) {
-        let waiting = self.spare.as_ref().is_some_and(|s| s.is_waiting());
+        let waiting = self.cuts.erases_wait();
         let waiting = waiting || self.fold.waiting() || self.collect.waiting();
-        if self.spare.is_some() && waiting && self.buffer.coming_units() == 0 {
+        if self.cuts.is_on() && waiting && self.buffer.coming_units() == 0 {
             // Host granules that hold nothing but moved data too.
             for stream in Stream::HOST {
                 self.pad_through(stream, ops);
@@ -346,9 +351,9 @@ impl Snapshot {
     }
 }
 
-impl Spare {
+impl Stamps {
     /// See [`crate::audit`].
-    pub(crate) fn audit(&self, b: &Bounds) -> Checked {
+    pub(super) fn audit(&self, b: &Bounds) -> Checked {
         Bounds::below_or_none("spare areas", b.mapped, &self.lpn)?;
         let (last, openings) = (self.last, self.openings);
         ensure!(last < LIFETIME && openings < LIFETIME, "stamp {last}");

@@ -39,16 +39,16 @@ enum Checkpoint {
 
 /// What is written into the system area and when.
 #[derive(Clone, Debug)]
-pub(crate) struct Journal {
+pub(super) struct Journal {
     /// Host units at which the next checkpoint begins.
-    pub(crate) due: u64,
+    pub(super) due: u64,
     interval_units: u64,
     checkpoint_rows: u64,
     checkpoint: Checkpoint,
     /// Rows of the checkpoint being programmed.
     rows_in_flight: u32,
     /// Trims are journaled.
-    pub(crate) keeps_trims: bool,
+    pub(super) keeps_trims: bool,
     row_entries: u64,
     /// Entries that no row on its way holds.
     entries: u64,
@@ -64,7 +64,7 @@ flashtwin_base::state! { Journal {
 } }
 
 impl Journal {
-    pub(crate) fn new(policy: &Durability, units: u64, unit_bytes: u64, row_units: u32) -> Journal {
+    pub(super) fn new(policy: &Durability, units: u64, unit_bytes: u64, row_units: u32) -> Journal {
         let row_bytes = u64::from(row_units) * unit_bytes;
         let interval_units = policy.checkpoint_bytes.div_ceil(unit_bytes);
         Journal {
@@ -86,7 +86,7 @@ impl Journal {
     }
 
     /// The power is gone: what was under way is, and the rest begins anew.
-    pub(crate) fn power_lost(&mut self) {
+    pub(super) fn power_lost(&mut self) {
         self.checkpoint = Checkpoint::Off;
         self.rows_in_flight = 0;
         self.entries = 0;
@@ -94,22 +94,22 @@ impl Journal {
     }
 
     /// Lowest sequence number of a row of entries that is being programmed.
-    pub(crate) fn oldest(&self) -> u64 {
+    pub(super) fn oldest(&self) -> u64 {
         self.writing.iter().copied().min().unwrap_or(u64::MAX)
     }
 
     /// Rows that a start after a power cut reads, if there is a checkpoint.
-    pub(crate) fn rows_read(&self) -> u64 {
+    pub(super) fn rows_read(&self) -> u64 {
         self.checkpoint_rows
     }
 
     /// Rows of a checkpoint are being programmed.
-    pub(crate) fn writes_checkpoint(&self) -> bool {
+    pub(super) fn writes_checkpoint(&self) -> bool {
         self.rows_in_flight > 0
     }
 
     /// The row of entries with this number is being programmed.
-    pub(crate) fn writes(&self, sequence: u64) -> bool {
+    pub(super) fn writes(&self, sequence: u64) -> bool {
         self.writing.contains(&sequence)
     }
 }
@@ -119,13 +119,13 @@ impl<P: Policies> Ftl<P> {
     fn write_system_row(&mut self, token: Token, ops: &mut Vec<NandOp>) {
         let dies = u64::from(self.layout.dies);
         let wordlines = u64::from(self.layout.wordlines());
-        let die = (self.journal.rows % dies) as u16;
-        if self.journal.rows.is_multiple_of(dies * wordlines) && self.journal.rows > 0 {
+        let die = (self.cuts.journal.rows % dies) as u16;
+        if self.cuts.journal.rows.is_multiple_of(dies * wordlines) && self.cuts.journal.rows > 0 {
             ops.extend((0..self.layout.dies).map(|die| {
                 NandOp::new(die as u16, class::erase(Mode::Slc), 0, Token::SystemErase)
             }));
         }
-        self.journal.rows += 1;
+        self.cuts.journal.rows += 1;
         self.count_journal(1);
         // The map and its journal are not compressed.
         let sent = self.layout.granule_grains(Mode::Slc) as u16;
@@ -133,7 +133,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// Rows of the system area have been programmed.
-    pub(crate) fn count_journal(&mut self, rows: u64) {
+    pub(super) fn count_journal(&mut self, rows: u64) {
         let units = rows * u64::from(self.layout.row_units / self.layout.ratio);
         self.counters.journal_units += units;
         self.counters.slc_mode_units += units;
@@ -142,79 +142,79 @@ impl<P: Policies> Ftl<P> {
     /// The host has written so much that a checkpoint is due; one that is under way goes on.
     #[cold]
     pub(crate) fn begin_checkpoint(&mut self, ops: &mut Vec<NandOp>) {
-        self.journal.due = self.counters.host_units + self.journal.interval_units;
-        if self.journal.checkpoint != Checkpoint::Off {
+        self.cuts.journal.due = self.counters.host_units + self.cuts.journal.interval_units;
+        if self.cuts.journal.checkpoint != Checkpoint::Off {
             return;
         }
-        let rows = self.journal.checkpoint_rows;
-        self.journal.checkpoint = Checkpoint::Writing(rows, self.sequence);
+        let rows = self.cuts.journal.checkpoint_rows;
+        self.cuts.journal.checkpoint = Checkpoint::Writing(rows, self.sequence);
         self.snapshot_map();
         self.write_map_rows(ops);
     }
 
     fn write_map_rows(&mut self, ops: &mut Vec<NandOp>) {
-        while let Checkpoint::Writing(rows, sequence) = self.journal.checkpoint
+        while let Checkpoint::Writing(rows, sequence) = self.cuts.journal.checkpoint
             && rows > 0
-            && self.journal.rows_in_flight < self.layout.dies
+            && self.cuts.journal.rows_in_flight < self.layout.dies
         {
-            self.journal.checkpoint = Checkpoint::Writing(rows - 1, sequence);
-            self.journal.rows_in_flight += 1;
+            self.cuts.journal.checkpoint = Checkpoint::Writing(rows - 1, sequence);
+            self.cuts.journal.rows_in_flight += 1;
             self.write_system_row(Token::Checkpoint, ops);
         }
     }
 
     /// A row of a checkpoint has been programmed.
     pub(crate) fn checkpoint_row_written(&mut self, ops: &mut Vec<NandOp>) {
-        self.journal.rows_in_flight -= 1;
+        self.cuts.journal.rows_in_flight -= 1;
         self.write_map_rows(ops);
     }
 
     /// Whether a checkpoint is under way, for a look in passing.
     #[inline]
     pub(crate) fn is_writing_checkpoint(&self) -> bool {
-        self.journal.checkpoint != Checkpoint::Off
+        self.cuts.journal.checkpoint != Checkpoint::Off
     }
 
     /// The checkpoint counts once all its rows and all that it points to are programmed.
     #[cold]
     pub(crate) fn end_checkpoint(&mut self) {
-        if let Checkpoint::Writing(0, sequence) = self.journal.checkpoint
-            && self.journal.rows_in_flight == 0
+        if let Checkpoint::Writing(0, sequence) = self.cuts.journal.checkpoint
+            && self.cuts.journal.rows_in_flight == 0
             && self.oldest_pending(|_| true) >= sequence
         {
-            self.journal.checkpoint = Checkpoint::Off;
+            self.cuts.journal.checkpoint = Checkpoint::Off;
             self.keep_snapshot();
         }
     }
 
     /// Notes a trim for the journal.
-    pub(crate) fn journal_trim(&mut self, ops: &mut Vec<NandOp>) {
-        self.journal.entries += 1;
-        if self.journal.entries >= self.journal.row_entries {
+    pub(super) fn journal_trim(&mut self, ops: &mut Vec<NandOp>) {
+        self.cuts.journal.entries += 1;
+        if self.cuts.journal.entries >= self.cuts.journal.row_entries {
             self.flush_journal(ops);
         }
     }
 
     /// Programs the entries that wait; a flush does so.
     pub fn flush_journal(&mut self, ops: &mut Vec<NandOp>) {
-        if self.journal.entries == 0 {
+        if self.cuts.journal.entries == 0 {
             return;
         }
-        self.journal.entries = 0;
+        self.cuts.journal.entries = 0;
         let sequence = self.sequence;
         self.sequence += 1;
-        self.journal.writing.push(sequence);
-        if let Some(spare) = &mut self.spare {
-            spare.write_trims(sequence);
+        self.cuts.journal.writing.push(sequence);
+        if let Some(stamps) = &mut self.cuts.stamps {
+            stamps.write_trims(sequence);
         }
         self.write_system_row(Token::Journal(sequence), ops);
     }
 
     /// A row of entries has been programmed.
     pub(crate) fn journal_written(&mut self, sequence: u64, ops: &mut Vec<NandOp>) {
-        self.journal.writing.retain(|&s| s != sequence);
-        if let Some(spare) = &mut self.spare {
-            spare.keep_trims(sequence);
+        self.cuts.journal.writing.retain(|&s| s != sequence);
+        if let Some(stamps) = &mut self.cuts.stamps {
+            stamps.keep_trims(sequence);
             self.erase_waiting(ops);
             self.erase_emptied(ops);
         }

@@ -1,0 +1,176 @@
+//! What a power cut leaves, and the start after it.
+//!
+//! [`stamps`] are the spare areas: which logical unit each physical one was programmed with, and a
+//! version of it. They are kept only once cuts are switched on. [`journal`] has the checkpoints of
+//! the map and the trims in the system area, which are written and wear the flash in any case.
+//! [`recover`] is the cut and the start.
+//!
+//! What crosses is named: the rest of the firmware says what has been [placed](PowerCuts::placed),
+//! [copied](PowerCuts::copied), [deallocated](Ftl::note_trim), [opened](PowerCuts::opened) and
+//! [erased](PowerCuts::erased); it leaves it to the room when a superblock without valid data is
+//! erased ([`Ftl::erase_when_safe`], [`Ftl::erase_waiting`], [`Ftl::hasten_erases`]), and has trims
+//! secured that a copy no longer bears witness of ([`Ftl::secure_trims`]). With cuts switched off
+//! each of them is one comparison.
+
+mod journal;
+pub mod recover;
+mod stamps;
+
+use std::ops::Range;
+
+use crate::audit::Bounds;
+use crate::check::{Checked, ensure};
+use crate::ftl::Ftl;
+use crate::layout::{Layout, NONE};
+use crate::op::NandOp;
+use crate::orders::Policies;
+use crate::policy::Policy;
+use journal::Journal;
+use stamps::Stamps;
+
+pub use journal::checkpoint_rows;
+pub use stamps::Placement;
+
+/// The state of the room.
+pub(crate) struct PowerCuts {
+    /// The spare areas, once cuts are switched on.
+    stamps: Option<Box<Stamps>>,
+    journal: Journal,
+    /// What is programmed now is the doing of the start after a cut.
+    recovering: bool,
+}
+
+flashtwin_base::state! { PowerCuts { kept: recovering; part: journal, stamps; } }
+
+impl PowerCuts {
+    /// Switched off. `units` are those of the host.
+    pub(crate) fn new(policy: &Policy, layout: &Layout, units: u32) -> PowerCuts {
+        PowerCuts {
+            stamps: None,
+            journal: Journal::new(
+                &policy.durability,
+                units.into(),
+                policy.unit_bytes.into(),
+                // A row holds the map as it comes, whatever the host's data is packed into.
+                layout.row_units / layout.ratio,
+            ),
+            recovering: false,
+        }
+    }
+
+    /// Whether cuts are switched on.
+    #[inline]
+    pub(crate) fn is_on(&self) -> bool {
+        self.stamps.is_some()
+    }
+
+    /// Whether what is programmed now is the doing of the start after a cut.
+    #[inline]
+    pub(crate) fn is_recovering(&self) -> bool {
+        self.recovering
+    }
+
+    /// Host data has been placed.
+    #[inline]
+    pub(crate) fn placed(&mut self, lpn: u32, ppn: u32, units: u32) {
+        if let Some(stamps) = &mut self.stamps {
+            stamps.placed(lpn, ppn, units);
+        }
+    }
+
+    /// Units have been copied, to physical units in a row.
+    #[inline]
+    pub(crate) fn copied(&mut self, lpns: &[u32], ppn: u32) {
+        if let Some(stamps) = &mut self.stamps {
+            let places = lpns.iter().zip(ppn..);
+            places.for_each(|(&lpn, at)| stamps.copied(lpn, at));
+        }
+    }
+
+    /// A superblock has been opened.
+    #[inline]
+    pub(crate) fn opened(&mut self, superblock: u32) {
+        if let Some(stamps) = &mut self.stamps {
+            stamps.opened(superblock);
+        }
+    }
+
+    /// A superblock, of these units, has been erased or given up.
+    #[inline]
+    pub(crate) fn erased(&mut self, superblock: u32, units: Range<u32>) {
+        if let Some(stamps) = &mut self.stamps {
+            stamps.erased(superblock);
+            stamps.wipe(units.start, units.end - units.start);
+        }
+    }
+
+    /// Whether superblocks without valid data wait for what replaced it.
+    #[inline]
+    pub(crate) fn erases_wait(&self) -> bool {
+        self.stamps.as_ref().is_some_and(|s| s.is_waiting())
+    }
+
+    /// Whether the host has written so much that a checkpoint of the map is due.
+    #[inline]
+    pub(crate) fn is_checkpoint_due(&self, host_units: u64) -> bool {
+        host_units >= self.journal.due
+    }
+
+    /// Lowest sequence number of trims that are being programmed.
+    pub(crate) fn oldest_trims(&self) -> u64 {
+        self.journal.oldest()
+    }
+
+    /// Rows of a checkpoint are being programmed.
+    pub(crate) fn writes_checkpoint(&self) -> bool {
+        self.journal.writes_checkpoint()
+    }
+
+    /// The row of trims with this number is being programmed.
+    pub(crate) fn writes_trims(&self, sequence: u64) -> bool {
+        self.journal.writes(sequence)
+    }
+
+    /// See [`crate::audit`].
+    pub(crate) fn audit(&self, b: &Bounds) -> Checked {
+        self.stamps.as_ref().map_or(Ok(()), |s| s.audit(b))
+    }
+}
+
+impl<P: Policies> Ftl<P> {
+    /// Logical units have been deallocated.
+    pub(crate) fn note_trim(&mut self, lpn: u32, count: u32, ops: &mut Vec<NandOp>) {
+        if let Some(stamps) = &mut self.cuts.stamps {
+            stamps.trimmed(lpn, count);
+        }
+        if self.cuts.journal.keeps_trims {
+            self.journal_trim(ops);
+        }
+    }
+
+    /// Data that was not copied, because it had been trimmed, is going to be erased: the trim has
+    /// to be on flash, or a cut would bring older data back.
+    pub(crate) fn secure_trims(&mut self, ops: &mut Vec<NandOp>) {
+        if self.cuts.is_on() {
+            self.flush_journal(ops);
+        }
+    }
+
+    /// What lies on the flash is what the map says: the unit's own data, of its present version.
+    pub(crate) fn check_stamps(&self) -> Checked {
+        let Some(stamps) = &self.cuts.stamps else {
+            return Ok(());
+        };
+        for (lpn, &ppn) in self.map.physical.iter().enumerate() {
+            let bears = ppn == NONE || stamps.lpn[ppn as usize] as usize == lpn;
+            ensure!(bears, "unit {ppn} holds another's data than {lpn}");
+            let version = (ppn != NONE).then(|| stamps.stamp[ppn as usize]);
+            let known = stamps.version[lpn];
+            ensure!(
+                version.is_none_or(|found| found == known),
+                "unit {lpn} is version {known}, its data {version:?}"
+            );
+        }
+        Ok(())
+    }
+}
