@@ -35,6 +35,8 @@ pub struct Controller {
     pub overlap: bool,
     /// Reads overtake programs and erases that wait for the same die.
     pub read_priority: bool,
+    /// So many of them at the most before the first that waits.
+    pub reads_first: u32,
     /// Sequential read streams that are recognised; 0 = no read-ahead.
     pub read_ahead_streams: u32,
     /// Bytes read ahead of a sequential stream.

@@ -6,7 +6,8 @@
 //! between controller and flash, and `controller.move_time` for each unit that folding or
 //! collection moves. A core has one operation in hand and takes the next when that one is out, so
 //! that commands and operations share it; reads that a command waits for go first where
-//! `controller.read_priority` says so. Operations leave in the order in which they were taken.
+//! `controller.read_priority` says so, so many of them as
+//! `controller.reads_first` allows. Operations leave in the order in which they were taken.
 //! Without any of these times nothing is kept here.
 
 use std::collections::VecDeque;
@@ -20,6 +21,7 @@ use crate::config::{Controller, OperationTimes};
 use crate::engine::Drive;
 use crate::event::Event;
 use crate::flash::is_awaited;
+use crate::overtaking::Overtaken;
 use crate::snapshot::{Checked, LIFETIME, ensure};
 
 /// Operations that the cores prepare, and those that wait for it.
@@ -28,6 +30,8 @@ pub(crate) struct Firmware {
     /// Some of them is not 0.
     on: bool,
     read_priority: bool,
+    /// Reads that go first at most before the first of `queue`.
+    reads_first: u32,
     /// Most operations in hand: one a core.
     cores: usize,
     unit_bytes: u64,
@@ -35,6 +39,7 @@ pub(crate) struct Firmware {
     copied_units: u64,
     urgent: VecDeque<NandOp>,
     queue: VecDeque<NandOp>,
+    overtaken: Overtaken,
     /// In the order in which they leave.
     in_hand: VecDeque<NandOp>,
     /// When the last one in hand leaves.
@@ -42,8 +47,8 @@ pub(crate) struct Firmware {
 }
 
 flashtwin_base::state! { Firmware {
-    kept: urgent, queue, in_hand, last;
-    built: times, on, read_priority, cores, unit_bytes, copied_units;
+    kept: urgent, queue, overtaken, in_hand, last;
+    built: times, on, read_priority, reads_first, cores, unit_bytes, copied_units;
 } }
 
 impl Firmware {
@@ -52,11 +57,13 @@ impl Firmware {
             times: controller.operations,
             on: controller.operations != OperationTimes::default(),
             read_priority: controller.read_priority,
+            reads_first: controller.reads_first,
             cores: controller.cores as usize,
             unit_bytes: u64::from(layout.grain_bytes()),
             copied_units: u64::from(layout.granule_grains(Mode::Native)),
             urgent: VecDeque::new(),
             queue: VecDeque::new(),
+            overtaken: Overtaken::default(),
             in_hand: VecDeque::new(),
             last: Nanos::ZERO,
         }
@@ -72,6 +79,7 @@ impl Firmware {
     pub(crate) fn power_lost(&mut self) {
         self.urgent.clear();
         self.queue.clear();
+        self.overtaken.clear();
         self.in_hand.clear();
         self.last = Nanos::ZERO;
     }
@@ -105,7 +113,13 @@ impl Firmware {
         if self.in_hand.len() == self.cores {
             return None;
         }
-        self.urgent.pop_front().or_else(|| self.queue.pop_front())
+        let due = self.overtaken.is_at(self.reads_first) && !self.queue.is_empty();
+        if let (false, Some(read)) = (due, self.urgent.pop_front()) {
+            self.overtaken.note();
+            return Some(read);
+        }
+        self.overtaken.clear();
+        self.queue.pop_front()
     }
 
     /// See [`crate::snapshot`]: only operations that there can be, and each core's has its end.

@@ -17,6 +17,7 @@ use flashtwin_nand::{ModeTiming, Part, Program, Suspend};
 use crate::command::SECTOR_BYTES;
 use crate::config::Controller;
 use crate::event::Event;
+use crate::overtaking::Overtaken;
 use crate::planes::Planes;
 use crate::snapshot::{Checked, LIFETIME, ensure};
 use crate::suspend::Pause;
@@ -38,6 +39,8 @@ pub(crate) struct Die {
     /// The page register is free: the next program's data may be taken.
     may_load: bool,
     pub(crate) pause: Pause,
+    /// Reads for the host that have begun before the first of `queue`.
+    pub(crate) overtaken: Overtaken,
     /// Throttled, it begins nothing before this.
     pub(crate) rests_until: Nanos,
     /// Reads that go on side by side, where planes work for themselves.
@@ -45,7 +48,7 @@ pub(crate) struct Die {
 }
 
 flashtwin_base::state! { Die {
-    kept: urgent, queue, running, loaded, may_load, pause, rests_until, planes;
+    kept: urgent, queue, running, loaded, may_load, pause, overtaken, rests_until, planes;
     built: channel;
 } }
 
@@ -54,6 +57,21 @@ impl Die {
     #[inline]
     fn nothing_waits(&self) -> bool {
         self.urgent.is_empty() && self.queue.is_empty()
+    }
+
+    /// What comes next: a read that goes first, unless enough of them have.
+    #[inline]
+    fn take_next(&mut self, reads_first: u32) -> Option<NandOp> {
+        if self.queue.is_empty() {
+            self.overtaken.clear();
+            return self.urgent.pop_front();
+        }
+        if self.urgent.is_empty() || self.overtaken.is_at(reads_first) {
+            self.overtaken.clear();
+            return self.queue.pop_front();
+        }
+        self.overtaken.note();
+        self.urgent.pop_front()
     }
 }
 
@@ -71,6 +89,8 @@ pub(crate) struct Flash {
     pub(crate) retry_time: Vec<Nanos>,
     cache_program: bool,
     read_priority: bool,
+    /// Reads that overtake at most before the first operation that waits.
+    pub(crate) reads_first: u32,
     /// None where nothing is ever suspended.
     pub(crate) suspend: Option<Suspend>,
     pub(crate) suspensions: u64,
@@ -105,7 +125,7 @@ flashtwin_base::state! { Flash {
     sized: channel_free;
     part: dies;
     built: data_bytes_per_s, array_time, transfer_time, retry_time, cache_program, read_priority,
-        suspend, lone,
+        reads_first,        suspend, lone,
         unit_on_channel_bytes, codeword_on_channel_bytes, bus_bytes_per_s, planes, independent,
         starts_at_once;
 } }
@@ -180,6 +200,7 @@ impl Flash {
             loaded: None,
             may_load: false,
             pause: Pause::default(),
+            overtaken: Overtaken::default(),
             rests_until: Nanos::ZERO,
             planes: Planes::new(if part.independent_planes { g.planes } else { 0 }),
         };
@@ -195,6 +216,7 @@ impl Flash {
                 .collect(),
             cache_program: part.cache_program,
             read_priority: controller.read_priority,
+            reads_first: controller.reads_first,
             suspend: part.suspend.any().then(|| part.suspend.clone()),
             suspensions: 0,
             speed_milli: FULL_SPEED,
@@ -251,6 +273,7 @@ impl Flash {
             die.urgent.clear();
             die.queue.clear();
             die.pause = Pause::default();
+            die.overtaken.clear();
             die.rests_until = Nanos::ZERO;
             (die.running, die.loaded, die.may_load) = (None, None, false);
             die.planes.power_lost();
@@ -317,15 +340,17 @@ impl Flash {
                 self.resume(index, now, events);
                 return;
             }
-        } else if let Some((op, taken)) = die.loaded.take() {
+            let die = &mut self.dies[index as usize];
+            die.running = die.urgent.pop_front();
+            self.start(index, now, events);
+            return;
+        }
+        if let Some((op, taken)) = die.loaded.take() {
             self.start_array(op, index, now.max(taken), events);
             return;
         }
         let die = &mut self.dies[index as usize];
-        die.running = match die.urgent.pop_front() {
-            None => die.queue.pop_front(),
-            urgent => urgent,
-        };
+        die.running = die.take_next(self.reads_first);
         self.start(index, now, events);
     }
 

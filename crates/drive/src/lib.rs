@@ -11,6 +11,7 @@ mod firmware;
 mod flash;
 mod link;
 mod lookup;
+mod overtaking;
 mod parts;
 mod planes;
 pub mod power;

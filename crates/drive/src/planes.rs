@@ -68,7 +68,7 @@ impl Planes {
 impl Die {
     /// Takes a read that can begin: of those that go first, and, where nothing is suspended, of
     /// those at the head of the queue.
-    fn take_read(&mut self, planes: u32, queued: bool) -> Option<NandOp> {
+    fn take_read(&mut self, planes: u32, queued: bool, reads_first: u32) -> Option<NandOp> {
         let busy = self.planes.busy;
         let free = |op: &NandOp| op.planes.mask(planes) & busy == 0;
         let patient = self.planes.passed < PASSED_MOST;
@@ -77,8 +77,23 @@ impl Die {
             self.planes.passed = if at == 0 { 0 } else { self.planes.passed + 1 };
             taken
         };
+        let others_wait = queued && !self.queue.is_empty();
+        if others_wait && self.overtaken.is_at(reads_first) {
+            // What was overtaken has its turn as soon as its planes are idle.
+            let next = self.queue.front();
+            let starts = next.is_some_and(|op| class::is_read(op.class) && free(op));
+            if !starts {
+                return None;
+            }
+            self.overtaken.clear();
+            return self.queue.pop_front();
+        }
         if let Some(at) = self.urgent.iter().position(free) {
-            return may(at).then(|| self.urgent.remove(at)).flatten();
+            let taken = may(at);
+            if others_wait && taken {
+                self.overtaken.note();
+            }
+            return taken.then(|| self.urgent.remove(at)).flatten();
         }
         if !queued {
             return None;
@@ -113,6 +128,7 @@ impl Flash {
         if holds {
             self.resume(index, now, events);
         } else if let Some(op) = die.queue.pop_front() {
+            die.overtaken.clear();
             self.start_alone(op, index, now, events);
         }
     }
@@ -123,7 +139,7 @@ impl Flash {
         let planes = self.independent;
         while !holds || self.dies[index as usize].pause.grants() {
             let die = &mut self.dies[index as usize];
-            let Some(op) = die.take_read(planes, !holds) else {
+            let Some(op) = die.take_read(planes, !holds, self.reads_first) else {
                 return;
             };
             if holds {

@@ -189,6 +189,7 @@ const OTHERS: &[(&str, &str, &[&str])] = &[
     ("controller.gather_time", "1 s", &[]),
     ("controller.overlap", "false", &[]),
     ("controller.read_priority", "false", &[]),
+    ("controller.reads_first", "4", &[]),
     ("controller.read_ahead_streams", "0", &[]),
     ("controller.read_ahead", "1 MiB", &[]),
     ("controller.cores", "2", &[]),

@@ -320,6 +320,7 @@ fn controller(checked: &Checked<'_>) -> Controller {
         gather_time: checked.time("controller.gather_time"),
         overlap: checked.flag("controller.overlap"),
         read_priority: checked.flag("controller.read_priority"),
+        reads_first: checked.number("controller.reads_first") as u32,
         read_ahead_streams: checked.count("controller.read_ahead_streams"),
         read_ahead_bytes: checked.number("controller.read_ahead"),
         cores: checked.count("controller.cores"),

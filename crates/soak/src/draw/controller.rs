@@ -38,6 +38,10 @@ pub(super) fn controller(rng: &mut Rng, shape: &mut Shape) {
         ),
         format!("controller.overlap={}", rng.chance(60)),
         format!("controller.read_priority={priority}"),
+        format!(
+            "controller.reads_first={}",
+            pick(rng, &[1, 4, 32, 1_000_000])
+        ),
         format!("nand.suspend.program={}", priority && rng.chance(50)),
         format!("nand.suspend.erase={}", priority && rng.chance(50)),
         format!("nand.suspend.entry={}", pick(rng, &["0", "20 us", "5 ms"])),

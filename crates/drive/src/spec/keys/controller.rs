@@ -57,6 +57,14 @@ pub(super) const KEYS: &[Key] = &[
         "Reads overtake programs and erases that wait for the same die.",
     ),
     policy(
+        "controller.reads_first",
+        count(1, 1_000_000),
+        "8",
+        "Reads that overtake at most before the first operation that waits for the same die, or \
+         core, has its turn; waits while `read_priority` is false.",
+    )
+    .or("64"),
+    policy(
         "controller.read_ahead_streams",
         count(0, 256),
         "4",

@@ -1,0 +1,31 @@
+//! A bound on overtaking: reads that somebody waits for go before what else waits for a die or a
+//! core, but only so many of them before one that they overtake.
+//!
+//! With a bound of n, whatever waits first beside the reads waits for n of them at the most each
+//! time that it could begin. So under a flood of reads a die gives one program its turn for n
+//! reads: a writer keeps a share, and its wait has a bound, in the manner of the `writes_starved`
+//! of Linux's mq-deadline scheduler. Without a bound the flood leaves nothing.
+
+/// Reads that have overtaken what waits first beside them.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Overtaken(u32);
+
+impl Overtaken {
+    /// Whether as many reads have gone first as may.
+    #[inline]
+    pub(crate) fn is_at(self, most: u32) -> bool {
+        self.0 >= most
+    }
+
+    /// A read goes first.
+    #[inline]
+    pub(crate) fn note(&mut self) {
+        self.0 = self.0.saturating_add(1);
+    }
+
+    /// What was overtaken has its turn, or nothing waits beside the reads.
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        self.0 = 0;
+    }
+}
