@@ -54,7 +54,7 @@ def test_both_curves_lie_over_one_another_with_their_difference(desk: Opened) ->
         even = page.locator(f"#plot-delta-{pair} .mark-rule line[stroke='var(--quiet)']")
         assert even.count() == 1
     # The charts of all runs have three drives, those of a pair its two.
-    assert page.locator("#plot-throughput-gb .mark-line path").count() == 6
+    assert page.locator("#plot-throughput .mark-line path").count() == 6
     words = page.locator("#plot-both-1").inner_text().replace("\u00a0", " ")
     assert "cache ends 24.0 GB" in words and "cache ends 90.0 GB" in words
     colours = [
@@ -84,8 +84,8 @@ def test_the_same_run_differs_nowhere_and_the_other_where_its_cache_lasts_longer
 
 def test_they_zoom_like_the_charts_of_the_report_and_with_them(desk: Opened) -> None:
     page = desk.page
-    linked = ("both-1", "delta-1", "both-2", "delta-2", "throughput-gb")
-    before = {plot: labels(page, plot) for plot in (*linked, "throughput-s")}
+    linked = ("both-1", "delta-1", "both-2", "delta-2", "throughput", "gauge-heat")
+    before = {plot: labels(page, plot) for plot in linked}
     dragged(page, "#plot-delta-1", 0.3, 0.4)
     after = {plot: labels(page, plot) for plot in before}
     assert [plot for plot in before if after[plot] != before[plot]] == list(linked)

@@ -32,28 +32,63 @@ def phone(browser: Any, page_file: Path) -> Iterator[Opened]:
 
 def test_every_chart_is_drawn(desk: Opened) -> None:
     places = desk.page.locator("[data-panel]")
-    assert places.count() == 2 + 2 + 5 + 2 * 3 + 3
+    assert places.count() == 1 + 2 + 5 + 2 * 3 + 3
     assert desk.page.locator("[data-panel] > svg, [data-panel] > * > svg").count() == places.count()
-    assert desk.page.locator("#plot-throughput-gb .mark-line path").count() == 4
-    assert desk.page.locator("#plot-throughput-s .mark-line path").count() == 4
+    assert desk.page.locator("#plot-throughput .mark-line path").count() == 2
     assert desk.page.locator("#plot-areas-0 .mark-area path").count() >= 5
     assert desk.page.locator("#plot-crystaldiskmark-speed-RND4K-write .mark-text text").count() > 0
 
 
 def test_places_of_findings_are_marked(desk: Opened) -> None:
-    words = desk.page.locator("#plot-throughput-gb").inner_text().replace("\u00a0", " ")
+    words = desk.page.locator("#plot-throughput").inner_text().replace("\u00a0", " ")
     for text in ("cache ends 24.0 GB", "folding begins 192 GB", "cache ends 90.0 GB"):
         assert text in words
 
 
+def test_the_point_is_made_on_the_first_screen(browser: Any, page_file: Path) -> None:
+    """The sentence, the large numbers and the whole curve, without scrolling."""
+    opened = Opened(browser, viewport={"width": 1400, "height": 900}).open(page_file)
+    plot = box(opened.page, "#plot-throughput")
+    assert plot["y"] + plot["height"] <= 900
+    tops = [
+        box(opened.page, place)["y"] for place in (".lead", ".tiles >> nth=0", ".tiles >> nth=1")
+    ]
+    assert sorted(tops) == tops and tops[-1] < plot["y"]
+    opened.context.close()
+
+
+def test_every_plateau_has_its_speed_and_no_label_lies_on_another(desk: Opened) -> None:
+    words = desk.page.locator("#plot-throughput .mark-text text")
+    there = {word.text_content(): word.bounding_box() for word in words.all()}
+    speeds = {text: at for text, at in there.items() if text and text.endswith(" MB/s")}
+    assert {"461 MB/s", "111 MB/s", "81.0 MB/s", "240 MB/s", "97.0 MB/s"} <= set(speeds)
+    for text, at in speeds.items():
+        for other, its in speeds.items():
+            apart = at["x"] + at["width"] <= its["x"] or its["x"] + its["width"] <= at["x"]
+            above = at["y"] + at["height"] <= its["y"] or its["y"] + its["height"] <= at["y"]
+            assert text == other or apart or above, (text, other)
+
+
+def test_the_curve_lies_over_data_or_over_time(desk: Opened) -> None:
+    page = desk.page
+    over_data = labels(page, "throughput")
+    page.locator("#throughput [data-xaxis='s']").click()
+    page.wait_for_timeout(600)
+    over_time = labels(page, "throughput")
+    assert over_time != over_data
+    assert "10:00" in over_time
+    assert "time (min:s)" in page.locator("#plot-throughput").inner_text()
+    assert page.locator("#xray [data-xaxis='s']").get_attribute("aria-pressed") == "true"
+
+
 def test_hover_tells_the_values_of_all_drives(desk: Opened) -> None:
     assert not desk.page.locator("#tip").is_visible()
-    hover(desk.page, "#plot-throughput-gb", 0.5)
+    hover(desk.page, "#plot-throughput", 0.5)
     tip = desk.page.locator("#tip")
     assert tip.is_visible()
     said = tip.inner_text()
-    assert "paper-a, pass 1" in said
-    assert "paper-b, pass 1" in said
+    assert "paper-a" in said
+    assert "paper-b" in said
     assert "111.0 MB/s" in said
     assert "105.9 MiB/s" in said
     hover(desk.page, "#plot-areas-0", 0.5)
@@ -71,37 +106,37 @@ def test_bars_tell_their_values(desk: Opened) -> None:
 
 def test_dragging_zooms_and_a_double_click_shows_all(desk: Opened) -> None:
     page = desk.page
-    page.locator("#plot-throughput-gb").scroll_into_view_if_needed()
-    before, linked = labels(page, "throughput-gb"), labels(page, "gauge-heat")
-    other = labels(page, "throughput-s")
-    at = box(page, "#plot-throughput-gb")
+    page.locator("#plot-throughput").scroll_into_view_if_needed()
+    before, linked = labels(page, "throughput"), labels(page, "gauge-heat")
+    at = box(page, "#plot-throughput")
     y = at["y"] + at["height"] / 2
     page.mouse.move(at["x"] + at["width"] * 0.3, y)
     page.mouse.down()
     page.mouse.move(at["x"] + at["width"] * 0.4, y, steps=4)
     page.mouse.up()
     page.wait_for_timeout(600)
-    assert labels(page, "throughput-gb") != before
+    assert labels(page, "throughput") != before
     assert labels(page, "gauge-heat") != linked, "the X-ray follows the zoom of its axis"
-    assert labels(page, "throughput-s") == other
     page.mouse.dblclick(at["x"] + at["width"] * 0.5, y)
     page.wait_for_timeout(600)
-    assert labels(page, "throughput-gb") == before
-    page.locator("#plot-throughput-gb").focus()
+    assert labels(page, "throughput") == before
+    page.locator("#plot-throughput").focus()
     page.keyboard.press("+")
     page.wait_for_timeout(600)
-    assert labels(page, "throughput-gb") != before
+    assert labels(page, "throughput") != before
 
 
 def test_the_legend_takes_drives_and_passes_away(desk: Opened) -> None:
     page = desk.page
-    lines = page.locator("#plot-throughput-gb .mark-line path")
-    page.get_by_role("button", name="pass 2", exact=True).first.click()
+    lines = page.locator("#plot-throughput .mark-line path")
     assert lines.count() == 2
+    page.get_by_role("button", name="pass 2", exact=True).first.click()
+    assert lines.count() == 4
+    page.get_by_role("button", name="pass 2", exact=True).first.click()
     page.locator("[data-toggle-drive='1']").click()
     assert lines.count() == 1
     assert page.locator("[data-toggle-drive='1']").get_attribute("aria-pressed") == "false"
-    assert "cache ends 90.0 GB" not in page.locator("#plot-throughput-gb").inner_text()
+    assert "cache ends 90.0 GB" not in page.locator("#plot-throughput").inner_text()
 
 
 def test_patterns_and_phases_are_chosen(desk: Opened) -> None:
@@ -110,8 +145,8 @@ def test_patterns_and_phases_are_chosen(desk: Opened) -> None:
     assert page.locator("#xray [data-group='fill/1m-q1']").get_attribute("aria-pressed") == "true"
     page.locator("[data-phase='rest-1']").click()
     page.wait_for_timeout(600)
-    assert page.locator("[data-xaxis='gb']").is_disabled()
-    assert "time (s)" in page.locator("#plot-areas-0").inner_text()
+    assert page.locator("#xray [data-xaxis='gb']").is_disabled()
+    assert "time (min:s)" in page.locator("#plot-areas-0").inner_text()
     hover(page, "#plot-areas-0", 0.2)
     assert "folding" in page.locator("#tip").inner_text()
 
@@ -126,31 +161,31 @@ def test_a_finding_explains_itself_and_shows_its_stretch(desk: Opened) -> None:
     assert "Speed past the cache" in said
     assert "Rests on 24.00 GB to 192.0 GB" in said
     assert "second plateau" in said
-    assert page.locator("#plot-throughput-gb .mark-rect path").count() == 1
+    assert page.locator("#plot-throughput .mark-rect path").count() == 1
     page.keyboard.press("Escape")
     assert not pop.is_visible()
-    assert page.locator("#plot-throughput-gb .mark-rect path").count() == 0
+    assert page.locator("#plot-throughput .mark-rect path").count() == 0
     value.click()
     page.get_by_text("Show in the chart").click()
     assert page.locator("#pinned").is_visible()
-    band = page.locator("#plot-throughput-gb .mark-rect path")
+    band = page.locator("#plot-throughput .mark-rect path")
     assert band.count() == 1
-    plot, stretch = box(page, "#plot-throughput-gb"), band.bounding_box()
+    plot, stretch = box(page, "#plot-throughput"), band.bounding_box()
     assert stretch["width"] / plot["width"] == pytest.approx((192 - 24) / 240, abs=0.06)
 
 
 def test_tables_open_under_the_charts(desk: Opened) -> None:
-    under = desk.page.locator("figure[data-card='throughput-gb'] details.under")
+    under = desk.page.locator("figure[data-card='throughput'] details.under")
     table = under.locator("table").first
     assert not table.is_visible()
     under.locator("summary").click()
     assert table.is_visible()
     assert "461.0" in table.inner_text()
-    assert desk.page.locator("figure > details.under").count() == 5
+    assert desk.page.locator("figure > details.under").count() == 4
 
 
 def test_csv_holds_the_curve(desk: Opened, tmp_path: Path) -> None:
-    with saved(desk.page, "throughput-gb", "csv", tmp_path).open(newline="") as file:
+    with saved(desk.page, "throughput", "csv", tmp_path).open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert {row["drive"] for row in rows} == {"paper-a", "paper-b"}
     first = [row for row in rows if row["drive"] == "paper-a" and row["phase"] == "pass-1"]
@@ -196,7 +231,7 @@ def ground(page: Any) -> tuple[int, ...]:
 
 
 def line_colour(page: Any) -> str:
-    line = page.locator("#plot-throughput-gb .mark-line path").first
+    line = page.locator("#plot-throughput .mark-line path").first
     found: str = line.evaluate("(one) => getComputedStyle(one).stroke")
     return found
 
@@ -270,7 +305,7 @@ def test_what_is_lacking_breaks_nothing(kind: str, browser: Any, tmp_path: Path)
     assert overflow(opened.page) == 0
     assert opened.page.locator("img").count() == 0
     if kind == "evil":
-        hover(opened.page, "#plot-throughput-gb")
+        hover(opened.page, "#plot-throughput")
         assert paper.name in opened.page.locator("#tip").inner_text()
     opened.context.close()
     assert opened.wrong == []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,9 @@ from made_runs import Paper, make_run, two
 from flashtwin.batteries.fill import parse_pattern
 from flashtwin.charts import numbers
 from flashtwin.model.finding import Finding, Interval
-from flashtwin.report import about, page
+from flashtwin.model.findings import Findings
+from flashtwin.report import about, masthead
+from flashtwin.report import drives as drives_module
 from flashtwin.report.drives import Contents
 
 
@@ -69,7 +73,7 @@ def test_arrays_are_short_numbers() -> None:
 
 
 def test_the_summary_says_what_the_findings_say(tmp_path: Path) -> None:
-    said = page._facts(Contents.of(two(tmp_path)))
+    said = masthead.facts(Contents.of(two(tmp_path)))
     text = " ".join(one.subject + one.text for one in said).replace("\u00a0", " ")
     assert text.startswith(
         "paper-a writes 24.0 GB at 461 MB/s, then 111 MB/s; from 192 GB on it folds, and 81.0 MB/s"
@@ -85,8 +89,8 @@ def test_the_summary_says_what_the_findings_say(tmp_path: Path) -> None:
 
 def test_a_run_that_was_stopped_says_so(tmp_path: Path) -> None:
     paper = Paper(name="x", patterns=(), cells=(), state="interrupted")
-    said = page._facts(Contents.of([make_run(tmp_path / "x", paper)]))
-    assert [one.text for one in said] == [
+    drives = Contents.of([make_run(tmp_path / "x", paper)]).drives
+    assert masthead.unfinished(drives) == [
         "The run of x was interrupted after 0 steps; what was done is shown."
     ]
 
@@ -141,3 +145,85 @@ def test_what_a_target_could_not_do_is_said(tmp_path: Path) -> None:
 )
 def test_patterns_have_titles(variant: str, title: str) -> None:
     assert parse_pattern(variant).title == title
+
+
+def masthead_of(path: Path, *papers: Paper) -> str:
+    """The one sentence of a page of these drives."""
+    runs = [make_run(path / paper.name, paper) for paper in papers]
+    return masthead.verdict(Contents.of(runs)).replace("\u00a0", " ")
+
+
+SLOW_FILL = Paper(name="paper-b", fold=240, fast=240, slow=60, folding=60, rate4k=47)
+
+
+def test_a_page_of_one_drive_says_its_cache(tmp_path: Path) -> None:
+    assert masthead_of(tmp_path, Paper()) == "Writes 24.0 GB at 461 MB/s, then 111 MB/s."
+
+
+def test_each_of_two_drives_gets_what_it_is_better_at(tmp_path: Path) -> None:
+    other = Paper(name="paper-b", cache=90, fold=240, fast=240, slow=97, folding=97, rate4k=9)
+    text = masthead_of(tmp_path, Paper(rate4k=99), other)
+    assert re.fullmatch(
+        r"paper-b fills the drive \d+ % sooner; paper-a (read|write)s 4 KiB 11 times faster\.", text
+    )
+    assert len(text.split()) <= masthead.MOST_WORDS
+
+
+def test_what_differs_by_less_than_a_tenth_is_no_difference(tmp_path: Path) -> None:
+    alike = Paper(name="paper-b", slow=112)
+    assert masthead_of(tmp_path, Paper(), alike) == "No difference of 10 % was seen."
+
+
+def test_of_many_drives_the_best_are_named(tmp_path: Path) -> None:
+    text = masthead_of(tmp_path, Paper(), SLOW_FILL, Paper(name="paper-c", slow=60, rate4k=200))
+    assert text.startswith("paper-a fills soonest; paper-c ")
+    assert len(text.split()) <= masthead.MOST_WORDS
+
+
+def test_values_whose_intervals_meet_are_not_ranked(tmp_path: Path) -> None:
+    runs = [make_run(tmp_path / paper.name, paper) for paper in (Paper(), SLOW_FILL)]
+    known = Contents.of(runs)
+    assert "fills the drive" in masthead.verdict(known)
+    wide = [
+        replace(finding, interval=Interval.of(1.0, 1e6, "estimate"))
+        for finding in known.drives[0].findings
+        if finding.value is not None
+    ]
+    drives = (replace(known.drives[0], findings=Findings(wide)), known.drives[1])
+    batteries = tuple(drives_module._shown(shown.battery, drives) for shown in known.batteries)
+    unsure = Contents(drives=drives, batteries=batteries)
+    assert masthead.verdict(unsure).replace("\u00a0", " ") == "No difference of 10 % was seen."
+
+
+@pytest.mark.parametrize(
+    ("papers", "text"),
+    [
+        ((Paper(),), "simulated"),
+        ((Paper(kind="file", xray=False),), "measured"),
+        ((Paper(), Paper(name="b", kind="file", xray=False)), "simulated and measured"),
+    ],
+)
+def test_a_page_says_whether_it_is_simulated(
+    papers: tuple[Paper, ...], text: str, tmp_path: Path
+) -> None:
+    runs = [make_run(tmp_path / paper.name, paper) for paper in papers]
+    assert masthead.kinds(Contents.of(runs).drives) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(12.34, "12.3\u00a0s"), (60, "1:00"), (2165.2, "36:05"), (3723, "1:02:03")],
+)
+def test_times_are_those_of_a_clock(seconds: float, text: str) -> None:
+    assert numbers.clock(seconds) == text
+
+
+def test_of_two_drives_the_better_tile_says_by_how_much(tmp_path: Path) -> None:
+    rows = masthead.tiles(Contents.of(two(tmp_path)))
+    leads = [{one.tile.title: one.ratio for one in row} for row in rows]
+    assert [lead["In the cache"] for lead in leads] == ["1.9\u00d7", ""]
+    assert [lead["Cache"] for lead in leads] == ["", "3.8\u00d7"]
+    assert all(
+        " / " in lead["4 KiB QD1 read / write"] or not lead["4 KiB QD1 read / write"]
+        for lead in leads
+    )

@@ -17,7 +17,10 @@ Spec = dict[str, Any]
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.4.1.json"
 
-AXES = {"gb": "data written (GB)", "s": "time (s)"}
+AXES = {"gb": "data written (GB)", "s": "time (min:s)"}
+# What lies between two marks of an axis of time, in seconds.
+TIME_STEPS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400)
+TICKS = "max(3, min(12, width / 80))"
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (5, 3), (2, 2), (8, 3, 2, 3))
 COLOURS = 8
@@ -37,8 +40,8 @@ class Drawn(Protocol):
 
 
 def throughput(drives: Sequence[Drawn], phases: Sequence[str], axis: str) -> Spec:
-    """Means of all drives and phases as lines in the range of their samples, places of findings,
-    and the band of a chosen finding."""
+    """Means of all drives and phases as lines in the range of their samples, places and plateaus
+    of findings, and the band of a chosen finding."""
     x, y, colour = _x(axis), _y("y"), _colour(drives)
     band = _layer(
         "band",
@@ -51,7 +54,13 @@ def throughput(drives: Sequence[Drawn], phases: Sequence[str], axis: str) -> Spe
         {"x": x, "y": _y("low"), "y2": {"field": "high"}, "color": colour, "detail": _name("line")},
     )
     lines = _curves(x, y, drives, phases)
-    return _figure([band, ranges, *_places(drives, x), lines, _dots(x, y, drives, 46)], 300)
+    words = {"type": "text", "fontSize": 12, "fontWeight": 600, "baseline": "bottom", "dy": -6}
+    spot = {"x": x, "y": y, "text": _name("text")}
+    # A rim of the ground's colour keeps the words apart from the lines behind them.
+    rim = {**words, "stroke": "var(--card)", "strokeWidth": 4, "color": "var(--card)"}
+    speeds = [_layer("plateaus", rim, spot), _layer("plateaus", words, {**spot, "color": colour})]
+    layers = [band, ranges, *_places(drives, x), lines, _dots(x, y, drives, 46), *speeds]
+    return _figure(layers, 300)
 
 
 def deltas(drives: Sequence[Drawn], phases: Sequence[str], description: str) -> Spec:
@@ -289,16 +298,32 @@ def _ends(*ends: float | str) -> list[Any]:
 
 
 def _x(axis: str, *, titled: bool = True) -> Spec:
+    marks: Spec = {"tickCount": {"expr": TICKS}}
+    if axis == "s":
+        step = _time_step()
+        marks = {
+            "values": {"expr": f"sequence(ceil(x0 / {step}) * {step}, x1 + {step} / 1e3, {step})"},
+            "labelExpr": "floor(datum.value / 60 + 1e-6) + ':' + format("
+            f"datum.value - 60 * floor(datum.value / 60 + 1e-6), {step} < 1 ? '04.1f' : '02.0f')",
+        }
     return {
         **_number("x"),
         "title": AXES[axis] if titled else None,
         "scale": {"domain": _ends("x0", "x1"), "nice": False, "zero": False},
         "axis": {
-            "tickCount": {"expr": "max(3, min(12, width / 80))"},
+            **marks,
             "labelFlush": True,
             "labels": titled,
         },
     }
+
+
+def _time_step() -> str:
+    """The least step that leaves no more marks than there is room for, as Vega computes it."""
+    chosen = str(86400)
+    for step in reversed(TIME_STEPS):
+        chosen = f"((x1 - x0) / {TICKS} <= {step} ? {step} : {chosen})"
+    return chosen
 
 
 def _y(field: str, *, title: str | None = "MB/s", ticks: int = 5, low: float | str = 0) -> Spec:

@@ -39,6 +39,16 @@ def gb(value: float) -> str:
     return f"{significant(value)}\u00a0GB"
 
 
+def clock(seconds: float) -> str:
+    """Minutes and seconds, hours before them where there are some: 36:05, 1:02:03; below a minute
+    with a digit more."""
+    if seconds < 60:
+        return f"{significant(seconds, 3)}\u00a0s"
+    minutes, left = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
+
+
 def fixed(value: float, places: int) -> str:
     """So many places after the point."""
     return f"{value:,.{max(places, 0)}f}".replace(",", "\u202f").replace("-", "\u2212")

@@ -15,6 +15,7 @@ from flashtwin.batteries.base.present import (
     Column,
     Fact,
     Place,
+    Plateau,
     Present,
     Section,
     Subject,
@@ -166,6 +167,13 @@ class Contents:
                 for place in shown.present.places(subject):
                     yield self.drives[subject.index], place
 
+    def plateaus(self) -> Iterator[tuple[Drive, Plateau]]:
+        """The stretches of curves that have their speed written over them."""
+        for shown in self.batteries:
+            for subject in shown.subjects:
+                for plateau in shown.present.plateaus(subject):
+                    yield self.drives[subject.index], plateau
+
     def tiles(self, drive: Drive) -> list[Tile]:
         """The numbers beside a drive's name."""
         return [
@@ -175,6 +183,16 @@ class Contents:
             if subject.index == drive.index
             for tile in shown.present.tiles(subject)
         ]
+
+    def alone(self, drive: Drive) -> str:
+        """What the first battery that has something to say would say first of a drive."""
+        said = (
+            shown.present.alone(subject)
+            for shown in self.batteries
+            for subject in shown.subjects
+            if subject.index == drive.index
+        )
+        return next(filter(None, said), "")
 
     def columns(self) -> list[dict[int, Column]]:
         """What the drives are ranked by: a column each, by drive, without those that are empty."""

@@ -8,15 +8,13 @@ What is shown of a battery comes from its `present`; the page orders it and know
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from flashtwin.batteries.base.present import Column, Fact
 from flashtwin.charts import cells, curves, figures
-from flashtwin.charts.numbers import Shown
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.report import about, endurance, findings, template, xray
+from flashtwin.report import about, endurance, findings, masthead, template, xray
 from flashtwin.report.drives import Contents, Drive
 from flashtwin.report.xray import Inside
 from flashtwin.runs.rundir import Run
@@ -44,9 +42,6 @@ GAUGES = {
     "power": "power (W)",
     "heat": "temperature (°C)",
 }
-# So many drives have their numbers beside their names; more are ranked in a table instead.
-FEW = 2
-STATES = {"running": "was cut off", "failed": "failed"}
 
 
 def render(runs: Sequence[Run], comparison: Comparison | None = None) -> str:
@@ -62,12 +57,16 @@ def render(runs: Sequence[Run], comparison: Comparison | None = None) -> str:
         "page.html.j2",
         SCRIPTS,
         _data(contents, insides, comparison),
-        title=_title(drives),
-        facts=_facts(contents),
+        title=masthead.title(drives),
+        kinds=masthead.kinds(drives),
+        kinds_differ=len({drive.kind for drive in drives}) > 1,
+        verdict=masthead.verdict(contents),
+        unfinished=masthead.unfinished(drives),
+        facts=masthead.facts(contents),
         drives=drives,
-        few=len(drives) <= FEW,
-        tiles=[contents.tiles(drive) for drive in drives],
-        ranking=_ranking(contents) if len(drives) > FEW else [],
+        few=len(drives) <= masthead.FEW,
+        tiles=masthead.tiles(contents),
+        ranking=masthead.ranking(contents) if len(drives) > masthead.FEW else [],
         outlines=curves.outlines(contents.curves),
         cards=[findings.card(table, drives, compared["same"]) for table in contents.tables],
         grids=[(grid, findings.grid_rows(grid, drives)) for grid in grids],
@@ -75,6 +74,7 @@ def render(runs: Sequence[Run], comparison: Comparison | None = None) -> str:
         meanings=findings.meanings_of(drives),
         patterns=_patterns(contents, insides),
         phases=_curve_phases(contents),
+        shown_phases=_shown_phases(contents, comparison),
         phase_titles=_phase_titles(contents),
         curve_tables=_curve_tables(contents),
         insides=insides,
@@ -133,6 +133,7 @@ def _data(
         ],
         "groups": [{"id": name, "title": title} for name, title in _patterns(contents, insides)],
         "phases": _curve_phases(contents),
+        "shown_phases": _shown_phases(contents, comparison),
         "phase_titles": _phase_titles(contents),
         "curves": curves.payload(contents.curves),
         "xray": xray.payload(insides),
@@ -147,6 +148,16 @@ def _data(
         "places": [
             {"drive": drive.index, "label": place.label, "text": place.text, "gb": place.gb}
             for drive, place in contents.places()
+        ],
+        "plateaus": [
+            {
+                "drive": drive.index,
+                "label": plateau.label,
+                "from": plateau.start_gb,
+                "to": plateau.end_gb,
+                "speed": plateau.mb_per_s,
+            }
+            for drive, plateau in contents.plateaus()
         ],
         "deltas": deltas,
         "panels": panels,
@@ -165,9 +176,9 @@ def _panels(contents: Contents, insides: Sequence[Inside]) -> dict[str, Any]:
     panels: dict[str, Any] = {}
     drives = contents.drives
     if contents.curves:
-        for axis in figures.AXES:
-            spec = figures.throughput(drives, _curve_phases(contents), axis)
-            panels[f"throughput-{axis}"] = {"kind": "throughput", "axis": axis, "spec": spec}
+        phases = _curve_phases(contents)
+        specs = {axis: figures.throughput(drives, phases, axis) for axis in figures.AXES}
+        panels["throughput"] = {"kind": "throughput", "specs": specs}
     inside = _inside_drives(insides)
     for drive in inside:
         specs = {axis: _areas(drive, axis) for axis in figures.AXES}
@@ -190,61 +201,6 @@ def _areas(drive: Drive, axis: str) -> dict[str, Any]:
     return figures.areas(causes, axis, description)
 
 
-# ---------------------------------------------------------------------------- what stands first
-
-
-def _title(drives: Sequence[Drive]) -> str:
-    """The page's heading."""
-    names = [drive.name for drive in drives]
-    if len(names) > 3:
-        return f"{', '.join(names[:2])} and {len(names) - 2} more"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _facts(contents: Contents) -> list[Fact]:
-    """The sentences: drive by drive, then those about several; of many drives no details."""
-    facts, brief = contents.facts, len(contents.drives) > FEW
-    ordered = []
-    for drive in contents.drives:
-        mine = [fact for fact in facts if fact.drive == drive.index]
-        ordered += [fact for fact in mine if not (brief and fact.detail)]
-        if drive.state != "finished":
-            ended, steps = STATES.get(drive.state, f"was {drive.state}"), len(drive.run.steps)
-            text = f"The run of {drive.name} {ended} after {steps} steps; what was done is shown."
-            ordered.append(Fact(text=text, drive=drive.index))
-    return ordered + [fact for fact in facts if fact.drive is None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ranked:
-    """A column of the ranking: a text for each drive, and the drives that are best in it."""
-
-    title: str
-    texts: Mapping[int, str]
-    best: frozenset[int]
-
-
-def _ranking(contents: Contents) -> list[Ranked]:
-    """The batteries' columns over all drives."""
-    return [_ranked(column) for column in contents.columns()]
-
-
-def _ranked(column: Mapping[int, Column]) -> Ranked:
-    first = next(iter(column.values()))
-    values = {
-        drive: cell.finding.number
-        for drive, cell in column.items()
-        if cell.finding is not None and cell.finding.number is not None
-    }
-    best: frozenset[int] = frozenset()
-    if first.better and len(set(values.values())) > 1:
-        top = (max if first.better == "higher" else min)(values.values())
-        best = frozenset(drive for drive, value in values.items() if value == top)
-    shown = {drive: Shown.of(cell.finding) for drive, cell in column.items() if cell.finding}
-    texts = {drive: f"{cell.value} {cell.unit}".strip() for drive, cell in shown.items()}
-    return Ranked(title=first.title, texts=texts, best=best)
-
-
 # --------------------------------------------------------------------------- patterns and phases
 
 
@@ -257,6 +213,11 @@ def _patterns(contents: Contents, insides: Sequence[Inside]) -> list[tuple[str, 
 def _curve_phases(contents: Contents) -> list[str]:
     """Names of the phases with a curve, in order: pass-1, pass-2."""
     return sorted(dict.fromkeys(curve.phase.name for curve in contents.curves))
+
+
+def _shown_phases(contents: Contents, comparison: Comparison | None) -> list[str]:
+    """Those that are drawn until the reader asks for more: the first; all of a comparison."""
+    return _curve_phases(contents)[: None if comparison else 1]
 
 
 def _phase_titles(contents: Contents) -> dict[str, str]:

@@ -12,7 +12,7 @@ Invariant: what is shown follows from findings and from what the host saw, never
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -20,7 +20,7 @@ from flashtwin.batteries.base import parameter, registry
 from flashtwin.charts import tables
 from flashtwin.charts.cells import Grid
 from flashtwin.charts.curves import Phase
-from flashtwin.charts.numbers import Shown
+from flashtwin.charts.numbers import Shown, clock
 from flashtwin.charts.tables import Table
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.finding import Better, Finding
@@ -76,12 +76,40 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True)
 class Tile:
-    """One number of a drive, large, beside its name; `note` says it another way."""
+    """One number of a drive, or a few that belong together, large beside its name.
+
+    `note` says it another way. `numbers` are the values as they are, and `better` which of two
+    drives' is better; without it a page does not compare them.
+    """
 
     title: str
     value: str
     unit: str = ""
     note: str = ""
+    numbers: tuple[float, ...] = ()
+    better: Better | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plateau:
+    """A stretch of a step's curve, in GB from its beginning, of which a finding tells the speed."""
+
+    label: str
+    start_gb: float
+    end_gb: float
+    mb_per_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """What the one sentence at a page's head says of the drive that is better in a column.
+
+    `than`: of two drives, `{}` is by how much: "fills the drive {} sooner". `most`: of several:
+    "fills soonest". Empty: the column is not for that sentence.
+    """
+
+    than: str = ""
+    most: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,11 +137,16 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """One number for which drives are ranked, and which of two is better."""
+    """One number for which drives are ranked, and which of two is better.
+
+    Columns with the same `tile` share one beside the drive's name, under that title.
+    """
 
     title: str
     finding: Finding | None
     better: Better | None = None
+    tile: str = ""
+    claim: Claim = Claim()
 
 
 class Present:
@@ -139,9 +172,17 @@ class Present:
         """The edges that findings put into curves."""
         return ()
 
+    def plateaus(self, subject: Subject) -> Sequence[Plateau]:
+        """The stretches of curves that have their speed written over them."""
+        return ()
+
     def facts(self, subjects: Sequence[Subject]) -> Sequence[Fact]:
         """What a reader has to know first, in sentences."""
         return ()
+
+    def alone(self, subject: Subject) -> str:
+        """What the page of this drive alone says first, in a few words and without a full stop."""
+        return ""
 
     def columns(self, subject: Subject) -> Sequence[Column]:
         """What drives are ranked by; the same titles in the same order for every drive."""
@@ -149,11 +190,12 @@ class Present:
 
     def tiles(self, subject: Subject) -> Sequence[Tile]:
         """The numbers beside a drive's name: those that it is ranked by, where they were found."""
-        return [
-            tile_of(column.title, column.finding)
-            for column in self.columns(subject)
-            if column.finding is not None and column.finding.value is not None
-        ]
+        by_tile: dict[str, list[tuple[Column, Finding]]] = {}
+        for column in self.columns(subject):
+            if column.finding is not None and column.finding.value is not None:
+                place = by_tile.setdefault(column.tile or column.title, [])
+                place.append((column, column.finding))
+        return [_joined(title, columns) for title, columns in by_tile.items()]
 
 
 PLAIN = Present()
@@ -172,12 +214,35 @@ def present_of(name: str) -> Present:
     return present
 
 
-def tile_of(title: str, finding: Finding) -> Tile:
-    """A finding as a tile; times as people say them."""
+def tile_of(title: str, finding: Finding, better: Better | None = None) -> Tile:
+    """A finding as a tile; times as a clock shows them."""
     shown = Shown.of(finding)
+    values = () if finding.number is None else (finding.number,)
     if finding.unit == "s" and finding.number is not None:
-        return Tile(title=title, value=readable_seconds(finding.number))
-    return Tile(title=title, value=shown.value, unit=shown.unit, note=shown.beside or "")
+        note = readable_seconds(finding.number)
+        return Tile(
+            title=title, value=clock(finding.number), note=note, numbers=values, better=better
+        )
+    return Tile(
+        title=title,
+        value=shown.value,
+        unit=shown.unit,
+        note=shown.beside or "",
+        numbers=values,
+        better=better,
+    )
+
+
+def _joined(title: str, columns: Sequence[tuple[Column, Finding]]) -> Tile:
+    """The tile of columns that share one: their values with a stroke between them."""
+    tiles = [tile_of(title, finding, column.better) for column, finding in columns]
+    if len({tile.unit for tile in tiles}) > 1:
+        return tiles[0]
+    return replace(
+        tiles[0],
+        value=" / ".join(tile.value for tile in tiles),
+        numbers=tuple(number for tile in tiles for number in tile.numbers),
+    )
 
 
 def _same_titles(columns: Mapping[int, Sequence[Finding]]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from flashtwin.batteries.base.present import Column, Fact, Present, Section, Subject
+from flashtwin.batteries.base.present import Claim, Column, Fact, Present, Section, Subject
 from flashtwin.batteries.crystaldiskmark import PROFILES
 from flashtwin.batteries.crystaldiskmark.score import DIRECTIONS
 from flashtwin.charts import numbers
@@ -69,7 +69,15 @@ class CrystalDiskMarkPresent(Present):
     def columns(self, subject: Subject) -> list[Column]:
         """Single requests of 4 KiB, which is what most programs wait for."""
         return [
-            Column(title=f"4 KiB QD1 {way}", finding=subject.finding(way, SINGLE), better="higher")
+            Column(
+                title=f"4 KiB QD1 {way}",
+                finding=subject.finding(way, SINGLE),
+                better="higher",
+                tile="4 KiB QD1 read / write",
+                claim=Claim(
+                    than=f"{way}s 4\u00a0KiB {{}} faster", most=f"{way}s 4\u00a0KiB fastest"
+                ),
+            )
             for way in ("read", "write")
         ]
 

@@ -9,10 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from flashtwin.analysis.estimate import Estimate
-from flashtwin.batteries.base.present import Column, Fact, Place, Present, Section, Subject
+from flashtwin.batteries.base.present import (
+    Claim,
+    Column,
+    Fact,
+    Place,
+    Plateau,
+    Present,
+    Section,
+    Subject,
+)
 from flashtwin.batteries.fill import Parameters
 from flashtwin.batteries.fill.notes import presence
-from flashtwin.batteries.fill.wording import LATER_TITLES, NAME, ORDINALS
+from flashtwin.batteries.fill.wording import GB, LATER_TITLES, NAME, ORDINALS
 from flashtwin.charts import numbers, tables
 from flashtwin.charts.curves import Phase
 from flashtwin.model import units
@@ -21,6 +30,7 @@ from flashtwin.model.finding import Better, Finding
 # Means that differ by less are the same for a reader.
 WORTH_SAYING = 1.1
 # What a finding is called where its place is marked in a curve.
+PLATEAUS = ("speed_cache", "speed_past_cache", "speed_folding")
 PLACES = {"cache_size": "cache ends", "fold_begin": "folding begins"}
 # Findings of the passes after the first, by name: which pass, and what they are called under it.
 LATER = {
@@ -78,6 +88,19 @@ class FillPresent(Present):
             and finding.evidence
         ]
 
+    def plateaus(self, subject: Subject) -> list[Plateau]:
+        """The stages of each first pass."""
+        return [
+            Plateau(
+                label=finding.evidence.label,
+                start_gb=finding.evidence.start / GB,
+                end_gb=finding.evidence.end / GB,
+                mb_per_s=finding.number,
+            )
+            for finding in subject.findings
+            if finding.name in PLATEAUS and finding.number and finding.evidence
+        ]
+
     def facts(self, subjects: Sequence[Subject]) -> list[Fact]:
         """The stages of the first pattern, in words."""
         variants = dict.fromkeys(
@@ -98,15 +121,32 @@ class FillPresent(Present):
         variants = (finding.variant for finding in subject.findings if finding.variant)
         pattern = next(variants, "")
 
-        def column(title: str, name: str, better: Better) -> Column:
-            return Column(title=title, finding=subject.finding(name, pattern), better=better)
+        def column(title: str, name: str, better: Better, claim: Claim | None = None) -> Column:
+            finding = subject.finding(name, pattern)
+            return Column(title=title, finding=finding, better=better, claim=claim or Claim())
+
+        fills = Claim(than="fills the drive {} sooner", most="fills soonest")
 
         return [
             column("Cache", "cache_size", "higher"),
             column("In the cache", "speed_cache", "higher"),
             column("Past the cache", "speed_past_cache", "higher"),
-            column("Fill", "duration", "lower"),
+            column("Fill", "duration", "lower", fills),
         ]
+
+    def alone(self, subject: Subject) -> str:
+        """The cache of the pattern that the drive was filled with first, and the rate past it."""
+        pattern = next((one.variant for one in subject.findings if one.variant), "")
+        values = {one.name: one for one in subject.findings if one.variant == pattern}
+        cache, fast = _value(values, "cache_size"), _value(values, "speed_cache")
+        slow, mean = _value(values, "speed_past_cache"), _value(values, "mean")
+        if cache and fast is not None and slow is not None:
+            return f"Writes {numbers.gb(cache)} at {numbers.mbs(fast)}, then {numbers.mbs(slow)}"
+        if cache == 0 and mean is not None:
+            rests_on = values["mean"].evidence
+            within = f" within {numbers.gb(rests_on.end / GB)}" if rests_on else ""
+            return f"No lasting drop{within}: {numbers.mbs(mean)} on average"
+        return "" if mean is None else f"Writes {numbers.mbs(mean)} on average"
 
 
 def _pattern_titles(subjects: Sequence[Subject]) -> dict[str, str]:

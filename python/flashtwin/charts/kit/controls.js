@@ -6,9 +6,10 @@ function press(selector, is) {
 
 function showTables() {
   for (const part of $$("[data-of-group]")) {
-    const phase = part.dataset.ofPhase;
-    part.hidden = part.dataset.ofGroup !== state.group || (phase !== undefined && phase !== state.phase);
+    const { ofGroup, ofPhase = state.phase, ofAxis = state.axis } = part.dataset;
+    part.hidden = ofGroup !== state.group || ofPhase !== state.phase || ofAxis !== state.axis;
   }
+  for (const title of $$("[data-axis-title]")) title.textContent = `Speed over ${state.axis === "gb" ? "data written" : "time"}`;
 }
 
 function choosePhaseThatIs() {
@@ -30,8 +31,11 @@ function chooseGroup(group) {
 function showChoices() {
   press("[data-group]", (button) => button.dataset.group === state.group);
   press("[data-phase]", (button) => button.dataset.phase === state.phase);
-  press("[data-xaxis]", (button) => button.dataset.xaxis === axisOfXray());
-  for (const button of $$("[data-xaxis]")) button.disabled = resting() && button.dataset.xaxis === "gb";
+  for (const button of $$("[data-xaxis]")) {
+    const axis = button.closest("#xray") ? axisOfXray() : state.axis;
+    button.setAttribute("aria-pressed", String(button.dataset.xaxis === axis));
+    button.disabled = button.closest("#xray") !== null && resting() && button.dataset.xaxis === "gb";
+  }
   for (const select of $$("[data-groups]")) select.value = state.group;
   showTables();
 }

@@ -37,7 +37,7 @@ function hideCursor() {
 
 // The columns of the curves that are drawn at x.
 function valuesAt(panel, x) {
-  const { axis } = panel;
+  const axis = axisOf(panel);
   return curvesOf(panel).filter((curve) => x <= last(curve[axis])).map((curve) => {
     const all = columns(curve, axis, axis, plotWidth(panel.id), 3);
     const column = all.findLast((part) => part.from <= x) ?? all[0];
@@ -58,14 +58,14 @@ function line(...cells) {
 
 function fillTip(panel, x) {
   if (panel.kind === "throughput") {
-    const other = panel.axis === "gb" ? "s" : "gb", several = new Set(shownCurves().map((c) => c.phase)).size > 1;
+    const axis = axisOf(panel), other = axis === "gb" ? "s" : "gb", several = new Set(shownCurves().map((c) => c.phase)).size > 1;
     const rows = valuesAt(panel, x).map(({ curve, column, y }) => line(
       who(curve.drive, several ? `, ${phaseTitle(curve.phase)}` : ""), speed(y), speedToo(y),
       column.high > column.low * 1.02 ? `${significant(column.low, 3)} to ${significant(column.high, 3)}` : "",
-      place(across(curve, x, panel.axis, other), other)));
-    const names = line("", "mean", "", "samples", panel.axis === "gb" ? "after" : "at");
+      place(across(curve, x, axis, other), other)));
+    const names = line("", "mean", "", "samples", axis === "gb" ? "after" : "at");
     names.className = "names";
-    return rows.length ? [head(place(x, panel.axis)), element("table", {}, element("tbody", {}, names, ...rows))] : [];
+    return rows.length ? [head(place(x, axis)), element("table", {}, element("tbody", {}, names, ...rows))] : [];
   }
   if (panel.kind === "delta") {
     const there = deltasOf(panel).filter((delta) => x <= last(delta.gb)), several = there.length > 1;

@@ -4,7 +4,7 @@ const state = {
   phase: DATA.xray.length ? DATA.xray[0].phase : null,
   axis: "gb",
   drives: new Set(DATA.drives.map((drive, index) => index)),
-  phases: new Set(DATA.phases),
+  phases: new Set(DATA.shown_phases),
   zoom: { gb: null, s: null, rest: null },
   pinned: null,
   pointed: null,
@@ -33,7 +33,7 @@ function clock(seconds) {
 
 const speed = (mbs) => `${significant(mbs)} MB/s`;
 const speedToo = (mbs) => `${significant(mbs * MIB)} MiB/s`;
-const place = (value, axis) => (axis === "gb" ? `${significant(value)} GB` : `${significant(value)} s`);
+const place = (value, axis) => (axis === "gb" ? `${significant(value)} GB` : clock(value));
 const phaseTitle = (name) => DATA.phase_titles[name] ?? name;
 
 function element(tag, attributes = {}, ...children) {
@@ -102,6 +102,8 @@ function resting() {
 // The X-ray shares its axis, and so its zoom, with the throughput chart; a rest has an axis of its own.
 const axisOfXray = () => (resting() ? "s" : state.axis);
 const zoomOfXray = () => (resting() ? "rest" : state.axis);
+// Charts of two runs are over data only.
+const axisOf = (panel) => panel.axis ?? state.axis;
 
 function extent(zoom) {
   const axis = zoom === "rest" ? "s" : zoom;

@@ -8,7 +8,7 @@ const findingOf = (chosen) => DATA.findings[chosen.drive][chosen.id];
 function showBands() {
   for (const panel of panels.values()) {
     if (panel.kind !== "throughput" || !panel.view) continue;
-    panel.view.data("band", bandRows(panel.axis));
+    panel.view.data("band", bandRows(axisOf(panel)));
     panel.view.run();
   }
 }

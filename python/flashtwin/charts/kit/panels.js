@@ -21,7 +21,7 @@ function startPanels() {
   later(rest);
 }
 
-const specOf = (panel) => panel.spec ?? panel.specs[axisOfXray()];
+const specOf = (panel) => panel.spec ?? panel.specs[ofChoice(panel) ? axisOf(panel) : axisOfXray()];
 
 function mount(panel) {
   panel.made ??= make(panel);
@@ -93,5 +93,5 @@ function frame(panel) {
   };
 }
 
-const zoomOf = (panel) => (ofChoice(panel) ? panel.axis
+const zoomOf = (panel) => (ofChoice(panel) ? axisOf(panel)
   : panel.kind === "areas" || panel.kind === "gauge" ? zoomOfXray() : null);

@@ -25,7 +25,7 @@ function columns(curve, axis, zoom, pixels, wide) {
 }
 
 function throughputRows(panel) {
-  const { axis } = panel, curves = [], ranges = [], dots = [], pixels = plotWidth(panel.id);
+  const axis = axisOf(panel), curves = [], ranges = [], dots = [], pixels = plotWidth(panel.id);
   const shown = curvesOf(panel);
   shown.forEach((curve, line) => {
     const who_ = { drive: name(curve.drive), phase: curve.phase, line };
@@ -40,7 +40,7 @@ function throughputRows(panel) {
     const places = means.map((column) => [(column.from + column.to) / 2, column.mean]);
     dots.push(...spread(places, axis, line, shown.length, 7).map((dot) => ({ ...who_, ...dot })));
   });
-  return { curves, ranges, dots, places: placeRows(panel), band: bandRows(axis) };
+  return { curves, ranges, dots, places: placeRows(panel), plateaus: plateauRows(panel), band: bandRows(axis) };
 }
 
 // A few of a line's places, apart from those of the other lines.
@@ -57,7 +57,7 @@ function spread(places, zoom, line, lines, count) {
 }
 
 function placeRows(panel) {
-  const { axis } = panel, [low, high] = domain(axis), width = plotWidth(panel.id);
+  const axis = axisOf(panel), [low, high] = domain(axis), width = plotWidth(panel.id);
   const rows = [];
   for (const spot of DATA.places) {
     const curve = curvesOf(panel).find((c) => c.drive === spot.drive && c.label === spot.label && c.direction === "write");
@@ -71,6 +71,26 @@ function placeRows(panel) {
     rows.push({ x, drive: name(spot.drive), text });
   }
   return stacked(rows, (x) => ((x - low) / (high - low)) * width, width);
+}
+
+// The speed of each plateau over its line, where there is room for it; no label lies on another.
+function plateauRows(panel) {
+  const axis = axisOf(panel), [low, high] = domain(axis), width = plotWidth(panel.id), top = scalesOf(panel).y1;
+  const rows = [], taken = [];
+  for (const plateau of DATA.plateaus) {
+    const curve = curvesOf(panel).find((c) => c.drive === plateau.drive && c.label === plateau.label && c.direction === "write");
+    if (!curve) continue;
+    const text = `${significant(plateau.speed, 3)} MB/s`, half = text.length * 3.6;
+    const [from, to] = [plateau.from, plateau.to].map((gb) => ((Math.min(Math.max(across(curve, gb, "gb", axis), low), high) - low) / (high - low)) * width);
+    const y = 300 * (1 - plateau.speed / top);
+    const free = [0.5, 0.3, 0.7, 0.15, 0.85].map((share) => from + (to - from) * share)
+      .map((at) => Math.min(Math.max(at, half), width - half))
+      .find((at) => taken.every((box) => Math.abs(box.at - at) > box.half + half + 6 || Math.abs(box.y - y) > 16));
+    if (to - from < half || free === undefined) continue;
+    taken.push({ at: free, half, y });
+    rows.push({ x: low + (free / width) * (high - low), y: plateau.speed, drive: name(plateau.drive), text });
+  }
+  return rows;
 }
 
 // Labels that would meet stand in rows above each other.
@@ -178,11 +198,11 @@ function rowsOf(panel) {
 // The ends of the scales: x0, x1, y1 and for gauges y0 of the specification.
 function scalesOf(panel) {
   if (panel.kind === "throughput") {
-    const [x0, x1] = domain(panel.axis);
+    const [x0, x1] = domain(axisOf(panel));
     return { x0, x1, y1: roundTop(most(curvesOfGroup().map((curve) => most(curve.high)))) };
   }
   if (panel.kind === "delta") {
-    const [x0, x1] = domain(panel.axis);
+    const [x0, x1] = domain(axisOf(panel));
     return { x0, x1, ...percents(panel) };
   }
   if (panel.kind === "areas") {

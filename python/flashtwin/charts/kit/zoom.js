@@ -42,7 +42,8 @@ const keys = { "+": "in", "=": "in", "-": "out", 0: "all", Home: "all", ArrowLef
 function startZoom() {
   for (const button of $$("[data-zoom]")) {
     button.addEventListener("click", () => {
-      moves[button.dataset.zoom](button.dataset.axis === "xray" ? zoomOfXray() : button.dataset.axis);
+      const axes = { xray: zoomOfXray(), throughput: state.axis };
+      moves[button.dataset.zoom](axes[button.dataset.axis] ?? button.dataset.axis);
     });
   }
   for (const panel of panels.values()) if (panel.host.dataset.axis) follow(panel);

@@ -1,0 +1,220 @@
+"""What stands first on a page: its title, one sentence, and a few large numbers of each drive.
+
+Invariants: the sentence has at most `MOST_WORDS` words and says nothing that the findings below it
+do not; of two values it calls one better only where their intervals part and they differ by a
+tenth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from flashtwin.batteries.base.present import Column, Fact, Tile
+from flashtwin.charts.numbers import Shown, significant
+from flashtwin.model.finding import Finding
+from flashtwin.report.drives import Contents, Drive
+
+# So many drives have their numbers beside their names; more are ranked in a table instead.
+FEW = 2
+MOST_WORDS = 20
+# Values that differ by less are the same for a reader.
+WORTH_SAYING = 1.1
+# From here on a ratio is said as "3 times" and not in percent.
+TIMES = 2.0
+STATES = {"running": "was cut off", "failed": "failed"}
+
+
+def title(drives: Sequence[Drive]) -> str:
+    """The page's heading."""
+    names = [drive.name for drive in drives]
+    if len(names) > 3:
+        return f"{', '.join(names[:2])} and {len(names) - 2} more"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def kinds(drives: Sequence[Drive]) -> str:
+    """Whether the numbers of the page are simulated, measured, or some of each."""
+    there = {"simulated" if drive.kind == "twin" else "measured" for drive in drives}
+    return " and ".join(sorted(there, reverse=True))
+
+
+# ------------------------------------------------------------------------------- one sentence
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Lead:
+    """In one column the best drive is so many times better than the next one, or than the other."""
+
+    drive: Drive
+    ratio: float
+    column: Column
+
+    @property
+    def amount(self) -> str:
+        """By how much: "15 %" of the other's, or "11 times"."""
+        if self.ratio >= TIMES:
+            return f"{significant(self.ratio, 2)} times"
+        lower = self.column.better == "lower"
+        share = 1 - 1 / self.ratio if lower else self.ratio - 1
+        return f"{significant(share * 100, 2)}\u00a0%"
+
+
+def verdict(contents: Contents) -> str:
+    """One sentence about the page; "" where nothing was concluded that one would say first."""
+    drives = contents.drives
+    if len(drives) == 1:
+        return _sentence([contents.alone(drives[0])])
+    leads = [lead for column in contents.columns() if (lead := _lead(column, drives))]
+    if len(drives) > FEW:
+        return _sentence(_clauses([(lead.drive, lead.column.claim.most) for lead in leads]))
+    if not leads:
+        compared = any(len(column) > 1 and _says(column) for column in contents.columns())
+        return "No difference of 10\u00a0% was seen." if compared else ""
+    leads.sort(key=lambda lead: -lead.ratio)
+    # The widest lead of each of the two, the wider one last, where a reader remembers it.
+    chosen = {lead.drive.index: lead for lead in reversed(leads)}
+    both = sorted(chosen.values(), key=lambda lead: lead.ratio)
+    said = [(lead.drive, lead.column.claim.than.format(lead.amount)) for lead in both]
+    others = [lead for lead in leads if lead.column.tile != leads[0].column.tile]
+    if len(both) == 1 and others:
+        said.append((others[0].drive, others[0].column.claim.than.format(others[0].amount)))
+    return _sentence(_clauses(said))
+
+
+def _says(column: Mapping[int, Column]) -> bool:
+    return bool(next(iter(column.values())).claim.than)
+
+
+def _lead(column: Mapping[int, Column], drives: Sequence[Drive]) -> _Lead | None:
+    """The best drive of a column, where it is better than the next by more than can be chance."""
+    first = next(iter(column.values()))
+    if first.better is None or not first.claim.than:
+        return None
+    ranked = [
+        (cell.finding.number, drive, cell.finding)
+        for drive, cell in column.items()
+        if cell.finding is not None and cell.finding.number
+    ]
+    ranked.sort(key=lambda row: row[0], reverse=first.better == "higher")
+    if len(ranked) < 2:
+        return None
+    (best, index, mine), (other, _, theirs) = ranked[:2]
+    ratio = max(best / other, other / best)
+    if ratio < WORTH_SAYING or _meet(mine, theirs):
+        return None
+    return _Lead(drive=drives[index], ratio=ratio, column=first)
+
+
+def _meet(one: Finding, other: Finding) -> bool:
+    """Whether two intervals have a value in common."""
+    ends = (one.low, one.high, other.low, other.high)
+    if None in ends:
+        return False
+    low, high, its_low, its_high = (end or 0.0 for end in ends)
+    return low <= its_high and its_low <= high
+
+
+def _clauses(said: Sequence[tuple[Drive, str]]) -> list[str]:
+    """What is said of one drive in a row shares its name."""
+    by_drive: dict[str, list[str]] = {}
+    for drive, text in said:
+        by_drive.setdefault(drive.name, []).append(text)
+    return [f"{name} {' and '.join(texts)}" for name, texts in by_drive.items()]
+
+
+def _sentence(clauses: Sequence[str]) -> str:
+    """As many clauses as fit."""
+    text = ""
+    for clause in filter(None, clauses):
+        longer = f"{text}; {clause}" if text else clause
+        if len(longer.split()) > MOST_WORDS:
+            break
+        text = longer
+    return f"{text}." if text else ""
+
+
+def unfinished(drives: Sequence[Drive]) -> list[str]:
+    """A sentence for each run that did not come to its end."""
+    return [
+        f"The run of {drive.name} {STATES.get(drive.state, f'was {drive.state}')} after "
+        f"{len(drive.run.steps)} steps; what was done is shown."
+        for drive in drives
+        if drive.state != "finished"
+    ]
+
+
+def facts(contents: Contents) -> list[Fact]:
+    """The sentences: drive by drive, then those about several; of many drives no details."""
+    known, brief = contents.facts, len(contents.drives) > FEW
+    ordered = []
+    for drive in contents.drives:
+        mine = [fact for fact in known if fact.drive == drive.index]
+        ordered += [fact for fact in mine if not (brief and fact.detail)]
+    return ordered + [fact for fact in known if fact.drive is None]
+
+
+# ------------------------------------------------------------------------------ large numbers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """A tile beside that of the other drive: `ratio` is empty where they do not differ."""
+
+    tile: Tile
+    ratio: str = ""
+
+
+def tiles(contents: Contents) -> list[list[Compared]]:
+    """The numbers beside each drive's name; of two drives the better one has its lead."""
+    rows = [contents.tiles(drive) for drive in contents.drives]
+    if len(rows) != FEW:
+        return [[Compared(tile=tile) for tile in row] for row in rows]
+    return [
+        [_against(tile, {other.title: other for other in rows[1 - at]}) for tile in row]
+        for at, row in enumerate(rows)
+    ]
+
+
+def _against(tile: Tile, others: Mapping[str, Tile]) -> Compared:
+    other = others.get(tile.title)
+    if other is None or tile.better is None or len(tile.numbers) != len(other.numbers):
+        return Compared(tile=tile)
+    ratios = []
+    for mine, theirs in zip(tile.numbers, other.numbers, strict=True):
+        ahead = mine > theirs if tile.better == "higher" else mine < theirs
+        ratio = max(mine / theirs, theirs / mine) if mine and theirs else 1.0
+        ratios.append(f"{significant(ratio, 2)}\u00d7" if ahead and ratio >= WORTH_SAYING else "")
+    if not any(ratios):
+        return Compared(tile=tile)
+    return Compared(tile=tile, ratio=" / ".join(ratio or "=" for ratio in ratios))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranked:
+    """A column of the ranking: a text for each drive, and the drives that are best in it."""
+
+    title: str
+    texts: Mapping[int, str]
+    best: frozenset[int]
+
+
+def ranking(contents: Contents) -> list[Ranked]:
+    """The batteries' columns over all drives."""
+    return [_ranked(column) for column in contents.columns()]
+
+
+def _ranked(column: Mapping[int, Column]) -> Ranked:
+    first = next(iter(column.values()))
+    values = {
+        drive: cell.finding.number
+        for drive, cell in column.items()
+        if cell.finding is not None and cell.finding.number is not None
+    }
+    best: frozenset[int] = frozenset()
+    if first.better and len(set(values.values())) > 1:
+        top = (max if first.better == "higher" else min)(values.values())
+        best = frozenset(drive for drive, value in values.items() if value == top)
+    shown = {drive: Shown.of(cell.finding) for drive, cell in column.items() if cell.finding}
+    texts = {drive: f"{cell.value} {cell.unit}".strip() for drive, cell in shown.items()}
+    return Ranked(title=first.title, texts=texts, best=best)
