@@ -74,6 +74,21 @@ pub struct Completion {
     pub status: Status,
 }
 
+/// A host that a device draws its requests from, see [`Device::serve`].
+pub trait Source {
+    /// When the host next does something that no completion brings about.
+    fn due(&self) -> Nanos;
+
+    /// A request has ended; the answer is the one that the host begins in its place at once.
+    fn completed(&mut self, now: Nanos, completion: Completion) -> Option<Request>;
+
+    /// What else the host asks for, once it knows of all that ended at `now`: one request a call.
+    fn next(&mut self, now: Nanos) -> Option<Request>;
+
+    /// Whether nothing of this host is outstanding.
+    fn is_idle(&self) -> bool;
+}
+
 /// Anything that answers requests in virtual time.
 pub trait Device {
     /// Commands that may be outstanding at once. The host keeps to it.
@@ -104,5 +119,33 @@ pub trait Device {
             }
         }
         limit
+    }
+
+    /// Serves a host: tells it what ends and draws the requests that follow from that, until the
+    /// host has something to do of its own, or nothing of it is outstanding any more. The answer is
+    /// how far time has come. A device that draws its host spares both the way through
+    /// [`Device::submit`] and [`Device::advance_until_done`]; what happens is the same.
+    fn serve<S: Source>(&mut self, source: &mut S) -> Nanos
+    where
+        Self: Sized,
+    {
+        let mut done = Vec::new();
+        loop {
+            let now = self.advance_until_done(source.due(), &mut done);
+            if done.is_empty() {
+                return now;
+            }
+            for completion in done.drain(..) {
+                if let Some(request) = source.completed(now, completion) {
+                    self.submit(now, request);
+                }
+            }
+            while let Some(request) = source.next(now) {
+                self.submit(now, request);
+            }
+            if source.is_idle() || source.due() <= now {
+                return now;
+            }
+        }
     }
 }

@@ -13,7 +13,7 @@ pub mod rng;
 pub mod state;
 pub mod time;
 
-pub use device::{Completion, Device, Op, Request, Status};
+pub use device::{Completion, Device, Op, Request, Source, Status};
 pub use hist::Histogram;
 pub use state::{State, Visitor};
 pub use time::Nanos;

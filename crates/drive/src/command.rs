@@ -210,6 +210,55 @@ impl Commands {
         self.slots[slot as usize].pending += 1;
     }
 
+    /// What has arrived, where it is the whole of a write of one whole unit that is done when it is
+    /// in the buffer: its slot, route and unit. It waits no more.
+    #[inline(always)]
+    pub(crate) fn arrives_whole(&mut self) -> Option<(u32, Route, u32)> {
+        let &slot = self.incoming.front()?;
+        let command = &self.slots[slot as usize];
+        let plain = command.units == 1 && command.whole_units && !command.fua;
+        if !plain || self.pad_on_arrival {
+            return None;
+        }
+        let arrived = (slot, command.route, command.lpn);
+        self.crossing = 0;
+        self.take_incoming();
+        Some(arrived)
+    }
+
+    /// A command has ended well; the answer is its tag.
+    #[inline(always)]
+    pub(crate) fn end(&mut self, slot: u32) -> u32 {
+        self.vacant.push(slot);
+        self.slots[slot as usize].tag
+    }
+
+    /// No write waits for its data.
+    #[inline(always)]
+    pub(crate) fn is_nothing_queued(&self) -> bool {
+        self.incoming.is_empty()
+    }
+
+    /// Puts a request into the slot of a write of one whole unit, the last that has ended, where it
+    /// is another such write within the drive; false, and nothing is done, where it is not.
+    #[inline(always)]
+    pub(crate) fn again(&mut self, slot: u32, request: &Request) -> bool {
+        let unit_sectors = 1 << self.unit_shift;
+        let whole = request.lba & (unit_sectors - 1) == 0;
+        let alike = u64::from(request.sectors) == unit_sectors && whole;
+        if !alike || self.vacant.last() != Some(&slot) {
+            return false;
+        }
+        self.vacant.pop();
+        let command = &mut self.slots[slot as usize];
+        command.tag = request.tag;
+        command.lba = request.lba;
+        command.lpn = (request.lba >> self.unit_shift) as u32;
+        (command.sent, command.looked_up) = (0, 0);
+        command.compressible_percent = request.compressible_percent;
+        true
+    }
+
     #[inline]
     pub(crate) fn status(&self, slot: u32) -> Status {
         self.slots[slot as usize].status

@@ -5,7 +5,7 @@
 //! command is outstanding some event is due; a drive that is stuck prints its state.
 
 use flashtwin_base::queue::EventQueue;
-use flashtwin_base::{Completion, Device, Nanos, Op, Request};
+use flashtwin_base::{Completion, Device, Nanos, Op, Request, Source};
 use flashtwin_ftl::{BuiltIn, Chosen, Counters, Ftl, NandOp, Placement, Policies, Token};
 
 use crate::background::Background;
@@ -63,13 +63,15 @@ pub struct Drive<P: Policies = BuiltIn> {
     /// The next sample of the X-ray or tick of the temperature.
     pub(crate) look_due: Nanos,
     pub(crate) supply: Supply,
+    /// Small writes can be acknowledged the short way, see [`crate::serve`].
+    pub(crate) short_way: bool,
 }
 
 flashtwin_base::state! { Drive<P: Policies> {
     kept: events, now, runs, engine_free, totals, supply;
     part: link, path, ftl, firmware, flash, errors, rebuilds, commands, lookups, background,
         read_ahead, cores, power, thermal;
-    built: capacity_bytes, controller, xray, ops, woken, done, nameplate, look_due;
+    built: capacity_bytes, controller, xray, ops, woken, done, nameplate, look_due, short_way;
 } }
 
 impl Drive {
@@ -132,6 +134,7 @@ impl<P: Policies> Drive<P> {
             totals: Totals::default(),
             nameplate: Nameplate::new(config, &ftl),
             supply: Supply::new(),
+            short_way: crate::serve::has_short_way(config),
             ftl,
             controller: c.clone(),
         }
@@ -215,7 +218,7 @@ impl<P: Policies> Drive<P> {
     /// Takes the samples of the X-ray and the ticks of the temperature that are due at or before
     /// `to`, by time.
     #[cold]
-    fn look(&mut self, to: Nanos) {
+    pub(crate) fn look(&mut self, to: Nanos) {
         loop {
             let next = self.thermal.due.min(self.xray.due());
             if next > to {
@@ -276,7 +279,7 @@ impl<P: Policies> Drive<P> {
     }
 
     #[inline(always)]
-    fn handle(&mut self, event: Event) {
+    pub(crate) fn handle(&mut self, event: Event) {
         match event {
             Event::Done(die) if self.flash.is_void(die, self.now) => {}
             Event::Done(die) => {
@@ -362,6 +365,39 @@ impl<P: Policies> Drive<P> {
         until
     }
 
+    /// A request arrives now.
+    #[inline]
+    pub(crate) fn take(&mut self, request: Request) {
+        if self.power.phase != Phase::Serving {
+            self.wake_for_command();
+        }
+        if self.background.idle {
+            self.withdraw_offers();
+            self.issue();
+        }
+        let in_range = self.is_in_range(&request);
+        let refused = self.ftl.is_read_only() && matches!(request.op, Op::Write | Op::Trim);
+        if in_range && !refused {
+            let bytes = u64::from(request.sectors) * SECTOR_BYTES;
+            self.totals.count(request.op, bytes);
+        }
+        let slot = self.commands.take(request, in_range);
+        self.expect(slot);
+        let mut time = self.controller.command;
+        if request.op == Op::Trim && in_range && !self.controller.trim.alone {
+            time += self.trim_time(request.sectors);
+        }
+        let seen = self.now + self.link.submit_time();
+        let understood = if self.thermal.hold_ps > 0 && matches!(request.op, Op::Read | Op::Write) {
+            let bytes = u64::from(request.sectors) * SECTOR_BYTES;
+            self.cores.take_all(seen, time + self.thermal.hold(bytes))
+        } else {
+            self.cores.take(seen, time)
+        };
+        self.events
+            .push_in_order(lane::FIRMWARE, understood, Event::Command(slot));
+    }
+
     /// What is due besides events at the time that they have reached, and what has completed.
     #[inline(always)]
     fn end_run(&mut self, done: &mut Vec<Completion>) {
@@ -379,7 +415,7 @@ impl<P: Policies> Drive<P> {
     /// Liveness: while a command is outstanding, something is due. That the host leaves the
     /// superblocks that folding and collection need is checked where superblocks are opened.
     #[inline(always)]
-    fn check_liveness(&self) {
+    pub(crate) fn check_liveness(&self) {
         assert!(
             self.commands.outstanding() == 0 || !self.events.is_empty(),
             "the drive is stuck\n{}",
@@ -419,34 +455,7 @@ impl<P: Policies> Device for Drive<P> {
         }
         assert!(!self.supply.off, "a command to a drive without power");
         self.now = now;
-        if self.power.phase != Phase::Serving {
-            self.wake_for_command();
-        }
-        if self.background.idle {
-            self.withdraw_offers();
-            self.issue();
-        }
-        let in_range = self.is_in_range(&request);
-        let refused = self.ftl.is_read_only() && matches!(request.op, Op::Write | Op::Trim);
-        if in_range && !refused {
-            let bytes = u64::from(request.sectors) * SECTOR_BYTES;
-            self.totals.count(request.op, bytes);
-        }
-        let slot = self.commands.take(request, in_range);
-        self.expect(slot);
-        let mut time = self.controller.command;
-        if request.op == Op::Trim && in_range && !self.controller.trim.alone {
-            time += self.trim_time(request.sectors);
-        }
-        let seen = now + self.link.submit_time();
-        let understood = if self.thermal.hold_ps > 0 && matches!(request.op, Op::Read | Op::Write) {
-            let bytes = u64::from(request.sectors) * SECTOR_BYTES;
-            self.cores.take_all(seen, time + self.thermal.hold(bytes))
-        } else {
-            self.cores.take(seen, time)
-        };
-        self.events
-            .push_in_order(lane::FIRMWARE, understood, Event::Command(slot));
+        self.take(request);
     }
 
     #[inline]
@@ -466,5 +475,10 @@ impl<P: Policies> Device for Drive<P> {
         let reached = self.run_events::<true>(limit);
         self.end_run(done);
         reached
+    }
+
+    #[inline]
+    fn serve<S: Source>(&mut self, source: &mut S) -> Nanos {
+        self.serve_host(source)
     }
 }

@@ -20,6 +20,7 @@ mod purge;
 mod read_ahead;
 mod rebuild;
 mod runs;
+mod serve;
 mod smart;
 pub mod snapshot;
 pub mod spec;

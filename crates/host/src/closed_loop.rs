@@ -11,7 +11,7 @@
 //! depth; while a request is outstanding, the device or the host has something under way.
 
 use flashtwin_base::queue::{EventQueue, Fifo};
-use flashtwin_base::{Completion, Device, Histogram, Nanos, Request, Status};
+use flashtwin_base::{Completion, Device, Histogram, Nanos, Request, Source, Status};
 use flashtwin_workload::{Ask, Direction, Generator, Job, SECTOR_BYTES};
 
 use crate::fio::FioTotals;
@@ -161,32 +161,22 @@ pub fn run_telling<D: Device>(
     if phase.is_fio() {
         return crate::fio::run(device, start, phase, tick, told);
     }
-    let mut host = Host::new(phase, start, device.queue_depth());
-    let mut done = Vec::with_capacity(host.slots.len());
+    let host = Host::new(phase, start, device.queue_depth());
+    let mut asking = Asking { host, tick };
     let mut now = start;
-    host.run_due(device, now);
-    while !host.is_finished() {
-        let next = device.advance_until_done(host.due, &mut done);
+    asking.host.run_due(device, now);
+    while !asking.host.is_finished() {
+        let next = device.serve(&mut asking);
         assert_ne!(
             next,
             Nanos::NEVER,
             "{} requests, nothing under way at {now:?}",
-            host.outstanding
+            asking.host.outstanding
         );
         now = now.max(next);
-        if !done.is_empty() {
-            for completion in &done {
-                host.complete(device, now, *completion);
-                let due = host.ticks.is_due(host.completions, host.bytes);
-                if due && (host.sampler.lacks_memory() || tick(host.progress(now)) == Flow::Stop) {
-                    host.stop(now);
-                }
-            }
-            done.clear();
-            host.submit_waiting(device, now);
-        }
-        host.run_due(device, now);
+        asking.host.run_due(device, now);
     }
+    let (host, mut done) = (asking.host, Vec::new());
     let end = host.end().max(now);
     device.advance(end, &mut done);
     assert!(
@@ -194,6 +184,43 @@ pub fn run_telling<D: Device>(
         "the device completes what nobody asked for"
     );
     host.outcome(phase, end)
+}
+
+/// The host and who is asked whether it goes on: what a device draws its requests from.
+struct Asking<'a, T> {
+    host: Host<'a>,
+    tick: T,
+}
+
+impl<T: FnMut(Progress) -> Flow> Source for Asking<'_, T> {
+    #[inline(always)]
+    fn due(&self) -> Nanos {
+        self.host.due
+    }
+
+    #[inline(always)]
+    fn completed(&mut self, now: Nanos, completion: Completion) -> Option<Request> {
+        let Asking { host, tick } = self;
+        let request = host.complete(now, completion);
+        let due = host.ticks.is_due(host.completions, host.bytes);
+        if due && (host.sampler.lacks_memory() || tick(host.progress(now)) == Flow::Stop) {
+            host.stop(now);
+        }
+        request
+    }
+
+    #[inline(always)]
+    fn next(&mut self, _: Nanos) -> Option<Request> {
+        if self.host.waiting.is_empty() {
+            return None;
+        }
+        self.host.next_waiting()
+    }
+
+    #[inline(always)]
+    fn is_idle(&self) -> bool {
+        self.host.outstanding == 0
+    }
 }
 
 impl<'a> Host<'a> {
@@ -240,7 +267,10 @@ impl<'a> Host<'a> {
     #[inline(always)]
     fn run_due<D: Device>(&mut self, device: &mut D, now: Nanos) {
         if self.due <= now {
-            self.run_threads(device, now);
+            self.run_threads(now);
+            while let Some(request) = self.next_waiting() {
+                device.submit(now, request);
+            }
         }
     }
 
@@ -251,21 +281,21 @@ impl<'a> Host<'a> {
     }
 
     #[inline(never)]
-    fn run_threads<D: Device>(&mut self, device: &mut D, now: Nanos) {
+    fn run_threads(&mut self, now: Nanos) {
         while let Some((_, index)) = self.events.pop_due(now) {
             let thread = &mut self.threads[index as usize];
             let state = std::mem::replace(&mut thread.state, State::Idle);
             if let State::Issues(slot) = state {
-                self.reach(device, now, self.request(slot));
+                self.reach(slot);
             }
-            self.go_on(device, now, index);
+            self.go_on(now, index);
         }
         self.due = self.events.peek_at().unwrap_or(Nanos::NEVER);
     }
 
     /// Has an idle thread start what it can, until it has to wait for something.
     #[inline]
-    fn go_on<D: Device>(&mut self, device: &mut D, now: Nanos, index: u32) {
+    fn go_on(&mut self, now: Nanos, index: u32) {
         loop {
             let thread = &mut self.threads[index as usize];
             let running = &mut self.jobs[thread.job as usize];
@@ -287,9 +317,9 @@ impl<'a> Host<'a> {
             }
             let host = running.job.host;
             let slots = &mut self.slots[slot as usize];
-            let Some(request) = running.begin(now, thread, slot, slots) else {
+            if running.begin(now, thread, slot, slots).is_none() {
                 return;
-            };
+            }
             thread.free.pop();
             self.outstanding += 1;
             if host > Nanos::ZERO {
@@ -297,19 +327,14 @@ impl<'a> Host<'a> {
                 self.wake(now + host, index);
                 return;
             }
-            self.reach(device, now, request);
+            self.reach(slot);
         }
     }
 
-    /// A request arrives at the device, or queues behind those that found it full.
-    #[inline(always)]
-    fn reach<D: Device>(&mut self, device: &mut D, now: Nanos, request: Request) {
-        if self.room > 0 && self.waiting.is_empty() {
-            self.room -= 1;
-            device.submit(now, request);
-        } else {
-            self.waiting.push(request.tag).expect("a slot waits once");
-        }
+    /// The request of a slot arrives at the device, which takes those that wait in their order.
+    #[inline]
+    fn reach(&mut self, slot: u32) {
+        self.waiting.push(slot).expect("a slot waits once");
     }
 
     /// What is outstanding, or will be, in a slot.
@@ -325,27 +350,21 @@ impl<'a> Host<'a> {
         }
     }
 
-    #[inline(always)]
-    fn submit_waiting<D: Device>(&mut self, device: &mut D, now: Nanos) {
-        if !self.waiting.is_empty() {
-            self.submit_some(device, now);
-        }
-    }
-
+    /// The request that has waited longest, if the device has room for it.
     #[inline(never)]
-    fn submit_some<D: Device>(&mut self, device: &mut D, now: Nanos) {
-        while self.room > 0 {
-            let Some(slot) = self.waiting.pop() else {
-                return;
-            };
-            self.room -= 1;
-            device.submit(now, self.request(slot));
+    fn next_waiting(&mut self) -> Option<Request> {
+        if self.room == 0 {
+            return None;
         }
+        let slot = self.waiting.pop()?;
+        self.room -= 1;
+        Some(self.request(slot))
     }
 
-    /// Writes a completion down and lets its thread go on.
-    #[inline]
-    fn complete<D: Device>(&mut self, device: &mut D, now: Nanos, completion: Completion) {
+    /// Writes a completion down and lets its thread go on; the answer is a request that takes the
+    /// place of the completed one in the device as well.
+    #[inline(always)]
+    fn complete(&mut self, now: Nanos, completion: Completion) -> Option<Request> {
         let Completion { tag, at, status } = completion;
         assert!(
             at <= now,
@@ -381,8 +400,12 @@ impl<'a> Host<'a> {
             let slot = &mut self.slots[tag as usize];
             if let Some(request) = running.begin(now, thread, tag, slot) {
                 self.outstanding += 1;
-                self.reach(device, now, request);
-                return;
+                if self.waiting.is_empty() {
+                    self.room -= 1;
+                    return Some(request);
+                }
+                self.reach(tag);
+                return None;
             }
         }
         thread
@@ -390,8 +413,9 @@ impl<'a> Host<'a> {
             .push((tag, at + running.job.think))
             .expect("a slot is free once");
         if thread.state == State::Idle {
-            self.go_on(device, now, index);
+            self.go_on(now, index);
         }
+        None
     }
 
     fn progress(&self, now: Nanos) -> Progress {

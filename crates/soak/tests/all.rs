@@ -4,5 +4,6 @@ mod campaign;
 mod campaigns;
 mod keys;
 mod properties;
+mod served;
 mod shadow;
 mod snapshot;

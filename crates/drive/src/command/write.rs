@@ -342,7 +342,7 @@ impl<P: Policies> Drive<P> {
 
     /// With no more data queued, what is partly filled waits for more or is padded.
     #[inline(never)]
-    fn nothing_queued(&mut self) {
+    pub(crate) fn nothing_queued(&mut self) {
         self.stop_receiving();
         if self.controller.gather {
             self.wait_for_more();

@@ -1,0 +1,158 @@
+//! The drive draws its host: what ends is told at once, and what the host asks for next is taken
+//! into the drive in the same loop.
+//!
+//! Most of what happens between two ends of NAND operations is one kind of thing: the data of a
+//! small write arrives, the firmware places it, the host hears of it and asks for the next one.
+//! That has a short way here, from the arrival to the next request in the same slot. Everything
+//! else, and every write that is not a whole unit acknowledged from the buffer, goes the long way.
+//! Both do the same, which `crates/soak/tests/served.rs` holds for random drives and hosts.
+//!
+//! A host is told of what ended at a moment when all of that moment has happened.
+
+use flashtwin_base::{Completion, Nanos, Op, Request, Source, Status};
+use flashtwin_ftl::Policies;
+
+use crate::command::SECTOR_BYTES;
+use crate::config::{Acknowledge, Config};
+use crate::engine::Drive;
+use crate::event::{Event, lane};
+use crate::power::Phase;
+
+/// Whether a drive acknowledges small writes in a way that has a short one: as soon as they are in
+/// its buffer, and the host hears of it at once.
+pub(crate) fn has_short_way(config: &Config) -> bool {
+    let c = &config.controller;
+    c.overlap
+        && c.acknowledge == Acknowledge::WriteBack
+        && c.compression_bytes_per_s == 0
+        && !c.trim.alone
+        && config.link.complete == Nanos::ZERO
+        && config.policy.compression_ratio == 1
+}
+
+impl<P: Policies> Drive<P> {
+    /// See [`flashtwin_base::Device::serve`].
+    pub(crate) fn serve_host<S: Source>(&mut self, source: &mut S) -> Nanos {
+        loop {
+            let limit = source.due();
+            let Some((at, event)) = self.events.pop_due(limit) else {
+                return self.end_of_service(limit);
+            };
+            if at > self.look_due {
+                self.look(Nanos(at.0 - 1));
+            }
+            self.now = at;
+            if event == Event::Arrived && self.short_way {
+                if let Some((slot, completion)) = self.arrived_shortly() {
+                    if !self.is_over() {
+                        self.done.push(completion);
+                        self.end_moment(source);
+                    } else if let Some(request) = source.completed(at, completion) {
+                        self.take_again(slot, request);
+                    }
+                    while let Some(request) = source.next(at) {
+                        self.take(request);
+                    }
+                    if source.is_idle() || source.due() <= at {
+                        return at;
+                    }
+                    continue;
+                }
+            } else {
+                self.handle(event);
+            }
+            if !self.done.is_empty() {
+                self.end_moment(source);
+                if source.is_idle() || source.due() <= at {
+                    return at;
+                }
+            }
+        }
+    }
+
+    /// Nothing more is due at the present moment.
+    #[inline(always)]
+    fn is_over(&self) -> bool {
+        self.done.is_empty()
+            && self.look_due > self.now
+            && self.events.peek_at().is_none_or(|due| due > self.now)
+    }
+
+    /// Nothing completes until `limit`.
+    #[cold]
+    fn end_of_service(&mut self, limit: Nanos) -> Nanos {
+        if self.now >= self.look_due {
+            self.look(self.now);
+        }
+        self.check_liveness();
+        limit
+    }
+
+    /// Lets the rest of the present moment happen, tells the host what has completed in it and
+    /// takes what it asks for.
+    fn end_moment<S: Source>(&mut self, source: &mut S) {
+        while let Some((_, event)) = self.events.pop_due(self.now) {
+            self.handle(event);
+        }
+        if self.now >= self.look_due {
+            self.look(self.now);
+        }
+        let mut told = 0;
+        while let Some(&completion) = self.done.get(told) {
+            told += 1;
+            if let Some(request) = source.completed(self.now, completion) {
+                self.take(request);
+            }
+        }
+        self.done.clear();
+        while let Some(request) = source.next(self.now) {
+            self.take(request);
+        }
+    }
+
+    /// A burst has arrived. Where it is all of a write of one unit that is acknowledged from the
+    /// buffer, it is placed and answered here; else [`Drive::arrived`] does what is to be done, and
+    /// there is no answer.
+    #[inline(always)]
+    fn arrived_shortly(&mut self) -> Option<(u32, Completion)> {
+        let Some((slot, route, lpn)) = self.commands.arrives_whole() else {
+            self.arrived();
+            return None;
+        };
+        let tag = self.commands.end(slot);
+        self.ftl.note_tag(tag);
+        self.ftl.append_host(route, lpn, 1, &mut self.ops);
+        self.issue();
+        let completion = Completion {
+            tag,
+            at: self.now,
+            status: Status::Ok,
+        };
+        if self.commands.outstanding() == 0 {
+            self.fell_idle();
+        }
+        if self.commands.is_nothing_queued() {
+            self.nothing_queued();
+        }
+        self.admit();
+        Some((slot, completion))
+    }
+
+    /// Takes a request into the slot of a write that has just ended the short way.
+    #[inline(always)]
+    fn take_again(&mut self, slot: u32, request: Request) {
+        let awake = self.power.phase == Phase::Serving && !self.background.idle;
+        let alike = request.op == Op::Write && !request.fua && self.is_in_range(&request);
+        let unthrottled = self.thermal.hold_ps == 0 && !self.ftl.is_read_only();
+        if !(awake && alike && unthrottled && self.commands.again(slot, &request)) {
+            return self.take(request);
+        }
+        let bytes = u64::from(request.sectors) * SECTOR_BYTES;
+        self.totals.count(Op::Write, bytes);
+        self.expect(slot);
+        let seen = self.now + self.link.submit_time();
+        let understood = self.cores.take(seen, self.controller.command);
+        self.events
+            .push_in_order(lane::FIRMWARE, understood, Event::Command(slot));
+    }
+}
