@@ -128,7 +128,7 @@ impl<P: Policies> Ftl<P> {
         count: u32,
         ops: &mut Vec<NandOp>,
     ) -> u32 {
-        if self.layout.ratio > 1 {
+        if self.layout.packs() {
             return self.append_packed(stream, lpn, count, ops);
         }
         self.ensure_open(stream);
@@ -172,7 +172,7 @@ impl<P: Policies> Ftl<P> {
         written: u64,
         ops: &mut Vec<NandOp>,
     ) {
-        if self.layout.ratio > 1 {
+        if self.layout.packs() {
             return self.append_moved_packed(stream, lpns, written, ops);
         }
         let mut rest = lpns;
@@ -323,7 +323,7 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     fn count_cells(&mut self, mode: Mode, units: u32) {
         if mode == Mode::Slc {
-            self.counters.slc_mode_units += u64::from(units / self.layout.ratio);
+            self.counters.slc_mode_units += u64::from(self.layout.whole(units));
         }
     }
 
@@ -347,7 +347,7 @@ impl<P: Policies> Ftl<P> {
         if s.next == s.begun {
             return;
         }
-        if self.layout.ratio > 1 {
+        if self.layout.packs() {
             return self.pad_packed(stream, ops);
         }
         let filled = s.next - s.begun;

@@ -330,7 +330,7 @@ impl<P: Policies> Ftl<P> {
         let units = self.layout.whole_units(Mode::Native);
         // With two passes it may end with as many padded granules as wait for their second.
         let granules = WORTH_GRANULES + between_passes(&self.layout);
-        let padding = granules * self.layout.native_granule / self.layout.ratio;
+        let padding = self.layout.whole(granules * self.layout.native_granule);
         let least = (units / WORTH_PART).max(padding);
         let pool = self.pool_in_turn();
         let chosen = self.choose_from(pool)?;

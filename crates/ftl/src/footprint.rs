@@ -39,7 +39,7 @@ impl Footprint {
         };
         let superblocks = u64::from(layout.superblocks);
         let physical = superblocks * u64::from(layout.native_units);
-        let packed = if layout.ratio > 1 { physical } else { 0 };
+        let packed = if layout.packs() { physical } else { 0 };
         let mapped = logical + pages;
         Footprint {
             units_bytes: (mapped + physical) * ENTRY_BYTES

@@ -306,7 +306,7 @@ impl<P: Policies> Ftl<P> {
         self.counters.host_units += u64::from(count);
         self.buffer.coming[route as usize] -= count;
         self.entries_changed(lpn, count);
-        let stream = if count == 1 && self.layout.ratio == 1 && !self.cuts.is_on() {
+        let stream = if count == 1 && !self.layout.packs() && !self.cuts.is_on() {
             let mut stream = self.host_stream(route);
             if stream == Stream::Direct {
                 stream = self.direct_stream(lpn, 1).0;

@@ -451,9 +451,7 @@ impl<P: Policies> Ftl<P> {
     fn take_valid(&mut self, first: u32, count: u32, lpns: &mut Vec<u32>) {
         let before = lpns.len();
         self.map.collect_valid(first, count, lpns);
-        if self.layout.ratio > 1 {
-            self.packing.note_moved(&self.map, first, count);
-        }
+        self.packing.note_moved(&self.map, first, count);
         self.map.clear_valid_run(first, count);
         self.wipe(first, count);
         let taken = (lpns.len() - before) as u32;

@@ -231,11 +231,25 @@ impl Layout {
         }
     }
 
+    /// Whether the drive compresses what it stores.
+    #[inline]
+    #[must_use]
+    pub fn packs(&self) -> bool {
+        self.ratio > 1
+    }
+
+    /// Units that so many slots hold as they come, not compressed.
+    #[inline]
+    #[must_use]
+    pub fn whole(&self, slots: u32) -> u32 {
+        slots / self.ratio
+    }
+
     /// Units of a superblock in a mode as they come, not compressed.
     #[inline]
     #[must_use]
     pub fn whole_units(&self, mode: Mode) -> u32 {
-        self.units(mode) / self.ratio
+        self.whole(self.units(mode))
     }
 
     /// Bytes of what operations move over a channel in: a unit, or an eighth of one.

@@ -84,7 +84,7 @@ impl Mover {
     pub(crate) fn new(work: Work, layout: &Layout) -> Mover {
         let granules = GRANULES_AHEAD * layout.dies;
         let rows = layout.native_granule / layout.row_units;
-        let granule = i64::from(layout.native_granule / layout.ratio);
+        let granule = i64::from(layout.whole(layout.native_granule));
         let slack = SLACK_GRANULES * i64::from(layout.dies) * granule;
         let ahead = i64::from(layout.dies) * granule;
         // What one step of folding deals with at most: by copyback a wordline on every die. What
@@ -94,7 +94,7 @@ impl Mover {
             Work::Fold => layout.native_granule * layout.group_dies,
             Work::Collect | Work::Map => 0,
         };
-        let step = step / layout.ratio;
+        let step = layout.whole(step);
         Mover {
             source: NONE,
             cursor: 0,
@@ -275,12 +275,12 @@ impl<P: Policies> Ftl<P> {
     fn units_owed(&self, work: Work) -> u32 {
         let mover = self.mover_of(work);
         let row = self.layout.row_units;
-        if self.layout.ratio == 1 {
+        if !self.layout.packs() {
             return (mover.outstanding + 1) * row;
         }
         let first = self.layout.base(mover.source) + mover.cursor;
         let valid = self.map.count_valid(first, row);
-        mover.owed + valid.max(row / self.layout.ratio)
+        mover.owed + valid.max(self.layout.whole(row))
     }
 
     /// Issues the read of the row at a mover's cursor, or passes over it when nothing in it is
@@ -292,7 +292,7 @@ impl<P: Policies> Ftl<P> {
         mover.cursor += row_units;
         let first = self.layout.base(superblock) + offset;
         let valid = self.map.count_valid(first, row_units);
-        let whole = valid.max(row_units / self.layout.ratio);
+        let whole = valid.max(self.layout.whole(row_units));
         let dealt = if work == Work::Fold { whole } else { valid };
         if work == Work::Fold {
             self.spend_allowance(valid);
@@ -309,11 +309,7 @@ impl<P: Policies> Ftl<P> {
             self.map.expect_moves(first, row_units);
         }
         let (die, class) = self.read_place(first);
-        let sent = if self.layout.ratio == 1 {
-            valid
-        } else {
-            self.row_grains_valid(first, row_units)
-        };
+        let sent = self.row_sent(first, valid);
         let token = match work {
             Work::Fold => Token::FoldRead(first),
             Work::Collect => Token::GcRead(first),
@@ -324,13 +320,14 @@ impl<P: Policies> Ftl<P> {
 
     /// A row has been read: what is still valid in it goes into the mover's stream.
     pub(crate) fn row_read(&mut self, work: Work, first: u32, ops: &mut Vec<NandOp>) {
-        let (row_units, ratio) = (self.layout.row_units, self.layout.ratio);
+        let (row_units, whole) = (
+            self.layout.row_units,
+            self.layout.whole(self.layout.row_units),
+        );
         let mut lpns = std::mem::take(&mut self.scratch);
         lpns.clear();
         self.map.collect_valid(first, row_units, &mut lpns);
-        if self.layout.ratio > 1 {
-            self.packing.note_moved(&self.map, first, row_units);
-        }
+        self.packing.note_moved(&self.map, first, row_units);
         self.map.clear_valid_run(first, row_units);
         let superblock = self.layout.superblock_of(first);
         self.lose_valid(superblock, lpns.len() as u32);
@@ -341,14 +338,14 @@ impl<P: Policies> Ftl<P> {
         mover.owed = if mover.outstanding == 0 {
             0
         } else {
-            mover.owed.saturating_sub(row_units / ratio)
+            mover.owed.saturating_sub(whole)
         };
         let mut stream = self.stream_of(work);
         if work == Work::Collect {
             stream = self.collected_stream(lpns.len() as u32);
             self.collect.placed[self.collect.cause as usize] += lpns.len() as u32;
         }
-        if work == Work::Collect && self.divides_pools() && ratio == 1 {
+        if work == Work::Collect && self.divides_pools() && !self.layout.packs() {
             self.append_divided(&lpns, written, ops);
         } else if stream.is_host() {
             self.append_among_hosts(stream, &lpns, written, ops);

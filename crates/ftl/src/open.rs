@@ -65,9 +65,7 @@ impl<P: Policies> Ftl<P> {
         (block.bare, block.distrusted) = (u32::MAX, false);
         block.mode = mode;
         block.pool = stream.pool();
-        if self.layout.ratio > 1 {
-            self.packing.opened(superblock);
-        }
+        self.packing.opened(superblock);
         let written = if stream.is_host() {
             self.counters.host_units
         } else {

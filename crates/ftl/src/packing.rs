@@ -11,6 +11,11 @@
 //! its size. The buffer holds data as it came. Everything is counted in units as the host knows
 //! them; what compression kept off the flash is counted beside them.
 //!
+//! What crosses is named: [`Layout::packs`] and [`Layout::whole`] for arithmetic, and here how data
+//! is placed ([`Ftl::append_packed`], [`Ftl::append_moved_packed`], [`Ftl::pad_packed`]), what is
+//! told of moved rows and opened superblocks ([`Packing::note_moved`], [`Packing::opened`]) and what
+//! crosses the channel ([`Ftl::read_grains`], [`Ftl::row_sent`]).
+//!
 //! Invariants (`Ftl::check`): the valid units of a row are no larger than the row; what was
 //! programmed, less what was saved, and what was padded, add up to whole granules.
 
@@ -84,14 +89,23 @@ impl Packing {
     }
 
     /// Notes the sizes of the valid units of a row that is moved, behind those noted before.
+    #[inline]
     pub(crate) fn note_moved(&mut self, map: &Map, first: u32, count: u32) {
+        if !self.sizes.is_empty() {
+            self.note_sizes(map, first, count);
+        }
+    }
+
+    fn note_sizes(&mut self, map: &Map, first: u32, count: u32) {
         let valid = (first..first + count).filter(|&ppn| map.is_valid(ppn));
         self.moved.extend(valid.map(|ppn| self.sizes[ppn as usize]));
     }
 
     /// A superblock is opened: nothing is in it.
     pub(crate) fn opened(&mut self, superblock: u32) {
-        self.filled[superblock as usize] = 0;
+        if let Some(filled) = self.filled.get_mut(superblock as usize) {
+            *filled = 0;
+        }
     }
 
     fn whole_units(rest: &mut u32, grains: u32) -> u64 {
@@ -107,7 +121,7 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     #[must_use]
     pub fn compresses(&self) -> bool {
-        self.layout.ratio > 1
+        self.layout.packs()
     }
 
     /// How much smaller the data can be made that the host hands over from now on.
@@ -124,8 +138,17 @@ impl<P: Policies> Ftl<P> {
         units.map(|lpn| u32::from(size(lpn))).sum()
     }
 
+    /// The same for the `valid` units of a row that a mover reads.
+    #[inline]
+    pub(crate) fn row_sent(&self, first: u32, valid: u32) -> u32 {
+        if !self.layout.packs() {
+            return valid;
+        }
+        self.row_grains_valid(first, self.layout.row_units)
+    }
+
     /// The same for the valid units of a row.
-    pub(crate) fn row_grains_valid(&self, first: u32, count: u32) -> u32 {
+    fn row_grains_valid(&self, first: u32, count: u32) -> u32 {
         let valid = (first..first + count).filter(|&ppn| self.map.is_valid(ppn));
         valid
             .map(|ppn| u32::from(self.packing.sizes[ppn as usize]))

@@ -46,7 +46,7 @@ impl<P: Policies> Ftl<P> {
             die: 0,
             stripe: 0,
         };
-        self.counters.parity_units += u64::from(s.granule / self.layout.ratio);
+        self.counters.parity_units += u64::from(self.layout.whole(s.granule));
         let place = self.layout.parity_place(s.mode, s.superblock, stripe);
         let sent = self.layout.granule_grains(s.mode);
         self.launch(stream, s, flight, place, sent, ops);
@@ -71,7 +71,7 @@ impl<P: Policies> Ftl<P> {
         if self.layout.parity {
             let stripe = self.streams[stream].granule * self.layout.stripe_granules();
             let begun = offset % stripe;
-            self.parity_forgone += u64::from(begun / self.layout.ratio);
+            self.parity_forgone += u64::from(self.layout.whole(begun));
             self.lose_parity(superblock, offset - begun);
         }
     }

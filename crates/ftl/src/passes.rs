@@ -219,7 +219,7 @@ impl<P: Policies> Ftl<P> {
     /// Issues the pass of a granule after so many.
     fn issue_pass(&mut self, half: Half, passes: u32, ops: &mut Vec<NandOp>) {
         let flight = self.buffer.flights[half.place as usize];
-        let granule = self.layout.native_granule / self.layout.ratio;
+        let granule = self.layout.whole(self.layout.native_granule);
         self.counters.second_pass_units += u64::from(granule);
         let token = if passes < self.passes.later {
             self.passes.begin(&flight);
@@ -272,7 +272,7 @@ impl<P: Policies> Ftl<P> {
             die: 0,
             stripe: 0,
         };
-        self.counters.pad_units += u64::from(s.granule / self.layout.ratio);
+        self.counters.pad_units += u64::from(self.layout.whole(s.granule));
         let place = self.layout.place(s.mode, s.superblock, s.begun);
         self.launch(stream, &s, flight, place, 0, ops);
         if self.layout.parity {

@@ -150,7 +150,7 @@ impl<P: Policies> Ftl<P> {
     /// Whether collected data may be put among the host's: not where a granule holds what its
     /// bytes allow.
     fn shares_granules(&self) -> bool {
-        self.layout.ratio == 1 && self.collects_space()
+        !self.layout.packs() && self.collects_space()
     }
 
     fn source_pool(&self) -> usize {

@@ -134,7 +134,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Rows of the system area have been programmed.
     pub(super) fn count_journal(&mut self, rows: u64) {
-        let units = rows * u64::from(self.layout.row_units / self.layout.ratio);
+        let units = rows * u64::from(self.layout.whole(self.layout.row_units));
         self.counters.journal_units += units;
         self.counters.slc_mode_units += units;
     }

@@ -52,7 +52,7 @@ impl PowerCuts {
                 units.into(),
                 policy.unit_bytes.into(),
                 // A row holds the map as it comes, whatever the host's data is packed into.
-                layout.row_units / layout.ratio,
+                layout.whole(layout.row_units),
             ),
             recovering: false,
         }

@@ -281,13 +281,11 @@ impl<P: Policies> Ftl<P> {
             let (base, units) = (self.layout.base(superblock), self.layout.native_units);
             let before = lpns.len();
             self.map.collect_valid(base, units, &mut lpns);
-            if self.layout.ratio > 1 {
-                self.packing.note_moved(&self.map, base, units);
-            }
+            self.packing.note_moved(&self.map, base, units);
             self.map.clear_valid_run(base, units);
             let valid = (lpns.len() - before) as u32;
             self.lose_valid(superblock, valid);
-            let row = self.layout.row_units / self.layout.ratio;
+            let row = self.layout.whole(self.layout.row_units);
             let rows = u64::from(valid.div_ceil(row));
             let mode = self.blocks.all[superblock as usize].mode;
             told.operations[class::read(mode, 0) as usize] += rows;
