@@ -162,7 +162,7 @@ impl<P: Policies> Drive<P> {
         if self.background.purging {
             return;
         }
-        // The rate in bytes a second is that in hundredths of a byte a share.
+        // Bytes a second at a hundred shares a second: the rate is hundredths of a byte a share.
         let share = self.background.fold_rate.unwrap_or(0) + self.background.fold_rest;
         let unit = SHARES_A_SECOND * u64::from(self.ftl.layout.unit_bytes);
         self.background.fold_rest = share % unit;
@@ -206,7 +206,7 @@ impl<P: Policies> Drive<P> {
 impl Background {
     /// See [`crate::snapshot`].
     pub(crate) fn audit(&self, now: Nanos) -> Checked {
-        // A start after a power cut takes its time, and idle time begins behind it.
+        // Idle time begins once the start after a power cut has ended.
         let known = self.idle_since.0 < LIFETIME && self.wrote_at <= now;
         ensure!(known && !self.purging, "idle since {}", self.idle_since.0);
         ensure!(

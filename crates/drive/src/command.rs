@@ -177,7 +177,7 @@ impl Commands {
             self.slots.push(Command::VACANT);
             self.slots.len() as u32 - 1
         });
-        // Written where it stays: a copy would wait for its parts.
+        // Written in place: a copy would stall until each field has reached the cache.
         self.slots[slot as usize] = Command {
             tag: request.tag,
             op: request.op,

@@ -192,14 +192,14 @@ impl Errors {
         }
     }
 
-    /// What so many steps add to a read; behind the ladder the soft decode, and last what is tried
-    /// in vain.
+    /// The time that retries add to a read, by how it ends: after each step of the ladder, after
+    /// the soft decode, and last with an error.
     #[must_use]
     pub fn ladder(&self) -> Vec<Nanos> {
         let steps = u64::from(self.retry_steps);
         let mut times: Vec<Nanos> = (0..=steps).map(|n| Nanos(n * self.retry_time.0)).collect();
         let all = Nanos(steps * self.retry_time.0) + self.soft_time;
-        // In vain, all of it is as long as with success.
+        // A read that fails takes as long as one that only the soft decode saves.
         times.extend([all, all]);
         times
     }

@@ -177,7 +177,7 @@ impl BitErrors {
         } else {
             rates.age_at(mean, wear, reads)
         };
-        // What no drive lives to see does not come.
+        // An event past the times that a drive is simulated for is not scheduled.
         let at = data.since.0.saturating_add(age.0);
         if at < LIFETIME {
             Nanos(at)
@@ -344,7 +344,7 @@ impl<P: Policies> Drive<P> {
         }
         self.errors.timer = Nanos::NEVER;
         if self.background.purging {
-            // Nothing will be left to refresh.
+            // The purge erases what would have been refreshed.
             return;
         }
         let mut next = Nanos::NEVER;

@@ -86,7 +86,7 @@ impl<P: Policies> Drive<P> {
         assert_eq!(self.commands.outstanding(), 0, "commands are outstanding");
         let begun = self.now;
         self.come_to_rest();
-        // With the map on flash as it is, nothing of it has to be found again.
+        // All of the map is on flash then: the next start has nothing to search for.
         self.ftl.checkpoint_map(&mut self.ops);
         self.settle();
         self.go_dark(self.now);
@@ -118,7 +118,7 @@ impl<P: Policies> Drive<P> {
         }
         self.cores.take_all(now, time);
         self.age_after_start(&recovery.erased);
-        // Pages of the map that the cut left behind are written anew.
+        // Pages of the map that the cut made stale are written anew.
         self.ftl.pump(&mut self.ops);
         self.issue();
         self.await_share();

@@ -193,7 +193,7 @@ impl Flash {
         let g = &part.geometry;
         let die = |index: u32| Die {
             channel: (index % g.channels) as u16,
-            // They grow to what waits at once; a longer ring would only leave the cache.
+            // They grow to the most that has waited: a longer ring would leave the cache.
             urgent: VecDeque::new(),
             queue: VecDeque::new(),
             running: None,
@@ -658,7 +658,7 @@ impl Flash {
                 );
                 waiting += 1;
             }
-            // What is being suspended runs and is held at once.
+            // An operation that is being suspended is counted twice: it runs, and is on hold.
             waiting -= u64::from(die.pause.is_entering() && die.running.is_some());
         }
         ensure!(

@@ -135,7 +135,7 @@ impl Cores {
 
 impl<P: Policies> Drive<P> {
     /// When data that is wholly here at `arrives` has been through the compressing engine, which
-    /// takes it as it comes.
+    /// begins with the first byte and works while the rest arrives.
     #[cold]
     pub(crate) fn compressed(&mut self, bytes: u64, arrives: Nanos) -> Nanos {
         let rate = u128::from(self.controller.compression_bytes_per_s);

@@ -3,8 +3,8 @@
 //!
 //! A codeword is the least that can be corrected and so the least that crosses a channel. A read of
 //! a part of a unit moves the codewords that it touches; a write of a part of one moves those that
-//! it does not replace. Compressed units are moved whole, for nothing tells where in them a byte
-//! is.
+//! it does not replace. Compressed units are moved whole: where in them a byte lies is known only
+//! once all of it is unpacked.
 
 use flashtwin_ftl::{NandOp, Planes, Policies};
 

@@ -182,7 +182,7 @@ impl Flash {
         self.count_ended(&op);
         self.spare(&op, self.independent - mask.count_ones());
         if self.is_throttled() {
-            // A plane's read is its share of the die's work.
+            // A read of some planes counts as that share of the die's work.
             let work = self.sense_time(&op).0 * u64::from(mask.count_ones());
             let time = Nanos(work / u64::from(self.independent));
             self.rest(index, time, now, events);

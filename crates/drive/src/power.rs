@@ -233,7 +233,7 @@ impl Power {
         let ended = flash.ended().iter().zip(&self.op_fj);
         let arrays: u128 = ended.map(|(&count, &fj)| u128::from(count) * fj).sum();
         let spared = flash.spared().iter().zip(&self.plane_fj);
-        // Planes that work together leave none alone.
+        // Without independent planes no read leaves a plane idle.
         let spared: u128 = match flash.independent {
             0 => 0,
             _ => spared.map(|(&count, &fj)| u128::from(count) * fj).sum(),

@@ -4,8 +4,8 @@
 //! They are made where the host's data arrives and checked where it leaves, so that a bit that
 //! flips in the controller's RAM or on a channel is found and the read answered with
 //! [`Status::Corrupt`]; without them the host gets wrong data and does not know. The flash's own
-//! ECC is no help there: it covers what is stored. What the check data costs is channel time, see
-//! [`crate::flash`]; it lies in the spare area of the pages and takes no capacity.
+//! ECC does not help there: it covers stored data only. The check data costs channel time (see
+//! [`crate::flash`]); it lies in the spare area of the pages and takes no capacity.
 
 use flashtwin_base::Status;
 use flashtwin_base::rng::Rng;

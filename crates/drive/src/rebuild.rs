@@ -121,8 +121,8 @@ impl<P: Policies> Drive<P> {
         }
         let rebuild = &mut self.rebuilds.all[place as usize];
         if rebuild.pending == 0 {
-            // A vacant place says nothing of whom it served: a command's number is none of the
-            // drive's state once it is answered.
+            // The number of an answered command is not part of the drive's state: a vacant place
+            // does not keep it.
             let token = std::mem::replace(&mut rebuild.token, Token::Host(0));
             let refresh = rebuild.refresh;
             self.rebuilds.vacant.push(place);

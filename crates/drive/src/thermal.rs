@@ -23,7 +23,7 @@ use crate::snapshot::{Checked, ensure};
 const TICK: Nanos = Nanos::from_ms(100);
 /// In a long rest the power is constant and nothing depends on the temperature.
 const LONG_TICK: Nanos = Nanos::from_secs(60);
-/// Femtojoules in a nanosecond are microwatts; so many make a watt.
+/// Microwatts of a watt; femtojoules per nanosecond are microwatts.
 const WATT_UW: f64 = 1e6;
 
 /// Temperature and what is done about it.

@@ -103,7 +103,7 @@ impl<P: Policies> Ftl<P> {
                 0,
                 "data past the pages that superblock {index} has in its mode"
             );
-            // What a crypto erase left behind is nobody's, and keeps its mode until it is erased.
+            // One left by a crypto erase serves no pool, and keeps its mode until it is erased.
             let left = matches!(block.state, State::Emptied | State::Erasing);
             ensure!(
                 (block.mode == Mode::Tier) == (block.pool == Pool::Tier) || left,

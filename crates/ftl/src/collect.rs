@@ -201,7 +201,7 @@ impl<P: Policies> Ftl<P> {
             self.collect.active = false;
             self.collect.owe(0, 0);
         }
-        // What idle time has begun holds a superblock that the host may wait for.
+        // A source begun in idle time keeps a superblock that the host may wait for.
         let in_the_way = self.starved && self.collect.source != NONE;
         let aside = self.wear.busy || self.collect.idle || in_the_way || self.is_settled();
         if self.collect.active || aside {

@@ -40,7 +40,7 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// A superblock without valid data is nobody's source any more.
+    /// A superblock without valid data leaves the queues of folding and collection.
     pub(crate) fn retire_emptied(&mut self, superblock: u32) {
         self.blocks.leave_cache(superblock);
         if self.victims.holds(superblock) {

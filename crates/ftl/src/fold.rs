@@ -265,7 +265,7 @@ impl<P: Policies> Ftl<P> {
         if self.check_is_due(start / group) {
             let block = &self.blocks.all[self.fold.source as usize];
             if block.distrusted || block.slc_cycles >= self.policy.fold.check_cycles {
-                // What is read out for the check is read to be folded.
+                // The data has been read out for the check: it goes on through the controller.
                 self.cache.distrusted = true;
                 return false;
             }

@@ -281,7 +281,7 @@ impl<P: Policies> Ftl<P> {
         self.wear.spare(superblock);
         self.wear.moved(superblock);
         self.victims.freed(superblock);
-        // Nobody will write it.
+        // It counts as written, or a recycler would wait for it.
         self.collection.opened(superblock);
         let base = self.layout.base(superblock);
         let units = base..base + self.layout.native_units;
@@ -313,8 +313,8 @@ impl<P: Policies> Ftl<P> {
         fit
     }
 
-    /// Whether a program that has ended has failed. Where there is no place to go on in, it is
-    /// made to hold.
+    /// Whether a program that has ended has failed. Where there is no other superblock to go on in,
+    /// it is repeated until it succeeds.
     pub(crate) fn program_fails(&mut self, place: u32) -> bool {
         let flight = self.buffer.flights[place as usize];
         let block = &self.blocks.all[flight.superblock as usize];
@@ -479,7 +479,7 @@ impl<P: Policies> Ftl<P> {
             *counter -= here;
             left -= here;
         }
-        // What is moved out of failing superblocks is counted as that already.
+        // Copies out of failing superblocks have been counted as such.
         self.counters.failure_units -= left;
         if stream.is_collected() {
             self.collect.placed[self.collect.cause as usize] += units;
@@ -550,7 +550,7 @@ impl<P: Policies> Ftl<P> {
         let sequence = failed.sequence.min(self.health.homeless);
         self.append_moved(stream, lpns, written, ops);
         if stream == Stream::Map {
-            // They were handed over before.
+            // These map pages were counted when they were first written.
             self.counters.map_written -= lpns.len() as u64;
             self.counters.map_moved -= lpns.len() as u64;
         }

@@ -226,7 +226,7 @@ impl Layout {
         match mode {
             Mode::Slc => self.row_units,
             Mode::Native => self.native_granule,
-            // A stream of no tier has a granule that divides, and never begins one.
+            // Without a tier its stream is never used, but its granule still has to divide.
             Mode::Tier => self.row_units * self.tier_bits.max(1),
         }
     }

@@ -19,9 +19,11 @@ use crate::orders::Policies;
 use crate::streams::Stream;
 use crate::wear::{CAUSES, Cause};
 
-/// Granules a die that a mover may have read or in programming.
+/// Granules a die that a mover may have read or in programming: one is programmed while the next is
+/// read, so that a die does not wait for either.
 const GRANULES_AHEAD: u32 = 2;
-/// Granules a die that the host may be ahead of a mover before it has to wait.
+/// Granules a die that the host may be ahead of a mover before it has to wait: what the mover may
+/// have under way itself, so that a host at its pace never meets the bound.
 const SLACK_GRANULES: i64 = 2;
 
 /// Which of the movers.
@@ -87,9 +89,9 @@ impl Mover {
         let granule = i64::from(layout.whole(layout.native_granule));
         let slack = SLACK_GRANULES * i64::from(layout.dies) * granule;
         let ahead = i64::from(layout.dies) * granule;
-        // What one step of folding deals with at most: by copyback a wordline on every die. What
-        // collection does beyond its debt is no credit: it pays for victims as they come and would
-        // let the free superblocks drift from their mark down to the reserve.
+        // The most that one step of folding moves: with copyback a wordline on every die.
+        // Collection gets no credit for copies beyond its debt: the free superblocks would sink
+        // from `gc.high` to the reserve while the host uses the credit up.
         let step = match work {
             Work::Fold => layout.native_granule * layout.group_dies,
             Work::Collect | Work::Map => 0,

@@ -13,8 +13,8 @@
 //!
 //! What crosses is named: [`Layout::packs`] and [`Layout::whole`] for arithmetic, and here how data
 //! is placed ([`Ftl::append_packed`], [`Ftl::append_moved_packed`], [`Ftl::pad_packed`]), what is
-//! told of moved rows and opened superblocks ([`Packing::note_moved`], [`Packing::opened`]) and what
-//! crosses the channel ([`Ftl::read_grains`], [`Ftl::row_sent`]).
+//! told of moved rows and opened superblocks ([`Packing::note_moved`], [`Packing::opened`]), and
+//! what crosses the channel ([`Ftl::read_grains`], [`Ftl::row_sent`]).
 //!
 //! Invariants (`Ftl::check`): the valid units of a row are no larger than the row; what was
 //! programmed, less what was saved, and what was padded, add up to whole granules.

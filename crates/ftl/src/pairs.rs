@@ -116,7 +116,7 @@ impl<P: Policies> Ftl<P> {
         let flight = &mut self.buffer.flights[place as usize];
         let (superblock, die, stripe) = (flight.superblock, flight.die, flight.stripe);
         if stripe % self.layout.bits + 1 == self.layout.bits {
-            // It is under way no more.
+            // Its program has ended.
             flight.stripe = NONE;
             self.settle((superblock, die, stripe / self.layout.bits));
             self.buffer.flights[place as usize].stripe = stripe;

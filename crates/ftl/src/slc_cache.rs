@@ -20,7 +20,8 @@ use crate::streams::Stream;
 /// Superblocks that staging may hold beyond the cache's size: one being filled, one being erased.
 const STAGING_SUPERBLOCKS: u32 = 2;
 
-/// Granules a die after which a cache that was found worth nothing is looked at again.
+/// Granules a die after which a cache that was found worth nothing is looked at again: a look goes
+/// over all of its superblocks, and between two looks few of their units are overwritten.
 const LOOK_AGAIN_GRANULES: u64 = 8;
 
 /// Whether the cache may take a write.
@@ -200,7 +201,7 @@ impl<P: Policies> Ftl<P> {
             WhenFull::Direct => (self.cache.limit, gc.max(self.cache.reserve)),
             WhenFull::FoldFirst => (self.cache.limit, gc),
             WhenFull::Staged | WhenFull::Mixed if self.cache.limit == 0 => (0, gc),
-            // What the second tier takes has not to be staged.
+            // Data that the second tier takes need not be staged through SLC.
             WhenFull::Staged | WhenFull::Mixed if self.tier_takes() => (self.cache.limit, gc),
             WhenFull::Staged | WhenFull::Mixed => (self.cache.limit + STAGING_SUPERBLOCKS, gc),
         };

@@ -30,7 +30,7 @@ impl<P: Policies> Ftl<P> {
             }
             return;
         }
-        // Without a way out before the end it is a few wide instructions.
+        // Without an early exit the compiler makes a few vector instructions of it.
         let all = self.map.physical[from..to]
             .iter()
             .fold(NONE, |all, &ppn| all & ppn);

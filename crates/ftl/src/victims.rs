@@ -384,7 +384,7 @@ impl Victims {
         self.pools[pool].heaps(written);
         let pool = &self.pools[pool];
         let heaps = pool.by_benefit.as_ref()?;
-        // What the candidates of a step can be worth that are no older than the key.
+        // An upper bound of the worth of those candidates of a step that are no older than the key.
         let bound = |step: u32, key: u64| Worth::new(units, step << shift, now - key + 1);
         let top = |step: u32| heaps.smallest(step).map(|key| bound(step, key));
         let (mut best, mut best_worth) = (NONE, Worth::NONE);
@@ -549,7 +549,7 @@ mod tests {
             let valid = self.units - self.rng.below(u64::from(self.units) / 4) as u32;
             let block = &mut self.all[superblock as usize];
             (block.valid, block.in_flight) = (valid, self.rng.below(4) as u32 / 3);
-            // Coarse, so that equals come up.
+            // Coarse, so that candidates of equal age occur.
             let written = self.rng.below(self.now + 1) / 64 * 64;
             self.victims.opened(superblock, 0, written);
             self.victims.add(superblock, valid);
@@ -576,7 +576,7 @@ mod tests {
             let superblock = self.rng.below(self.all.len() as u64) as u32;
             match self.victims.holds(superblock) {
                 false => self.close(superblock),
-                // What was on its way arrives after the superblock has been closed.
+                // Programs may end after the superblock has been closed.
                 true if self.rng.chance(10) => self.victims.received(superblock, self.now),
                 true => self.lose(superblock),
             }

@@ -15,8 +15,8 @@ use flashtwin_ftl::Policies;
 
 /// Commands whose map entries are asked for together.
 const GROUP: usize = 8;
-/// Writes that have to wait before one for that: with fewer it would have its turn before its
-/// group is whole.
+/// Writes that have to wait ahead of a group before it is looked up: with fewer, its first write
+/// would be taken before the group is whole.
 const DEEP: usize = 2 * GROUP;
 /// Writes ahead of the one that is sent for whose old copies are looked up, at the least and at the
 /// most: far enough that the line has come when it is needed, near enough that it is still there.

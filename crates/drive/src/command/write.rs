@@ -58,7 +58,7 @@ impl<P: Policies> Drive<P> {
     #[inline]
     pub(super) fn begin_write(&mut self, slot: u32) {
         if self.errors.on {
-            // A write of a part of a unit that is lost leaves the rest of it lost.
+            // Only units that are written whole are readable again: of others a part stays lost.
             let (first, units) = self.whole_units(&self.commands.slots[slot as usize]);
             self.errors.replaced(first, units);
         }
@@ -208,13 +208,13 @@ impl<P: Policies> Drive<P> {
         units
     }
 
-    /// There is no room for what comes first.
+    /// There is no room for the oldest write that waits.
     #[inline(never)]
     fn admit_later(&mut self) {
         let received = !self.commands.received.is_empty();
         self.stop_receiving();
         if received && self.ftl.compresses() && !self.commands.programming {
-            // What was promised room as it came has taken less.
+            // The data took less room, compressed, than it was promised.
             return self.admit();
         }
         self.make_room();

@@ -193,7 +193,7 @@ fn small<P: Policies>(drive: &mut Drive<P>, input: &mut impl Read) -> Result<(),
         let text = format!("section {SMALL} has {length} bytes, {most} at most");
         return Err(SnapshotError::Impossible(text));
     }
-    // It grows as bytes come, so that a length alone takes no memory.
+    // It grows as bytes are read, so that a length without the bytes takes no memory.
     let mut bytes = Vec::new();
     input.take(length).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 != length {

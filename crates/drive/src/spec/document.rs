@@ -173,7 +173,7 @@ impl Reader {
         }
         self.document.values = values;
         let mut lacks = std::mem::take(&mut self.lacks);
-        // One that is there was refused, and that is told.
+        // A key that is there with a wrong value is told of already.
         lacks.retain(|name, _| !table.contains_key(*name));
         for (name, count) in lacks {
             let message = format!("missing, and {count} values do not name their own");

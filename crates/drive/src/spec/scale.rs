@@ -54,7 +54,7 @@ pub(super) struct Limits {
 impl Limits {
     pub(super) fn read(values: &Values) -> Option<Limits> {
         let number = |key: &str| values.number(key);
-        // What does not fit into 64 bits is no drive, which the checks say.
+        // Where a product does not fit into 64 bits, the checks refuse the drive.
         let dies = number("nand.channels")?.checked_mul(number("nand.dies_per_channel")?)?;
         let planes = dies.checked_mul(number("nand.planes")?)?;
         let row = planes.checked_mul(number("nand.page_size")?)?;
@@ -197,7 +197,7 @@ fn divide(values: &mut Values, name: &str, by: u64) {
         ),
         other => other,
     };
-    // The result can be written as a spec, and a source has a bound there.
+    // The result may be written as a spec, in which the length of a source is bounded.
     let source = middle_out(&entry.source, MOST_SOURCE - 100, MOST_SOURCE / 2 - 60);
     entry.source = format!("{source}; divided by {by} (--scale)");
     entry.origin = "user";

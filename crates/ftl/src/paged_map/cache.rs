@@ -419,7 +419,7 @@ impl MapCache {
             if self.deferred[page as usize] > 0 && self.slot(page).is_none() {
                 return Some(page);
             }
-            // It is worked in when its read ends, or has been.
+            // Its changes are worked in when its read ends, or have been already.
             self.queued[page as usize] = false;
         }
         None

@@ -385,7 +385,7 @@ impl<P: Policies> Ftl<P> {
             Checkpoint::Writing(since) | Checkpoint::Programming(since, _) => since,
         };
         paged.checkpoint = Checkpoint::Writing(since);
-        // What is asked to wait for this has a higher number.
+        // A flush that has to wait for this checkpoint gets a higher number.
         self.sequence += 1;
         self.pump_map(ops);
     }
@@ -415,7 +415,7 @@ impl<P: Policies> Ftl<P> {
     /// begun may wait for the host.
     fn movers_rest(&self) -> bool {
         let reading = self.fold.outstanding + self.fold.copying + self.collect.outstanding;
-        // What only waits for later passes of its wordline rests too.
+        // A granule that only waits for later passes of its wordline is not on the move.
         let (flying, waiting) = (&self.buffer.by_stream, &self.passes.by_stream);
         let programming = |stream: Stream| flying[stream] - waiting[stream];
         let programming: u32 = [Stream::Fold, Stream::Collected, Stream::CollectedCold]

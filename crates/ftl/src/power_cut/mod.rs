@@ -51,7 +51,7 @@ impl PowerCuts {
                 &policy.durability,
                 units.into(),
                 policy.unit_bytes.into(),
-                // A row holds the map as it comes, whatever the host's data is packed into.
+                // The map is written uncompressed, also where the host's data is packed.
                 layout.whole(layout.row_units),
             ),
             recovering: false,

@@ -300,7 +300,7 @@ impl<P: Policies> Ftl<P> {
         }
         self.cuts.recovering = false;
         if stream == Stream::Map {
-            // It counts as recovery.
+            // These pages count as recovery, not as written by the map.
             self.counters.map_written -= lpns.len() as u64;
             self.counters.map_moved -= lpns.len() as u64;
         }

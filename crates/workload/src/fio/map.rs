@@ -50,7 +50,7 @@ impl BlockMap {
         let mut bits = self.blocks;
         for level in &mut self.levels {
             level.fill(0);
-            // What lies past the end is no block, and never free.
+            // Bits past the last block are set: they are never free.
             if let (Some(last), rest @ 1..) = (level.last_mut(), bits % WORD) {
                 *last = u64::MAX << rest;
             }

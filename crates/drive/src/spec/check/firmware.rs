@@ -172,7 +172,7 @@ fn between_passes(found: &mut Findings<'_>) -> Option<()> {
         return None;
     }
     let staged = matches!(values.word("slc_cache.when_full")?, "fold-first" | "staged");
-    // A cache of no size, at some fill, lets data past it.
+    // At a fill where the cache has no size, data goes past it.
     let table = match &values.entry("slc_cache.size_by_fill")?.datum {
         Datum::SizeByFill(points) => !points.is_empty(),
         _ => false,
@@ -182,7 +182,7 @@ fn between_passes(found: &mut Findings<'_>) -> Option<()> {
         return None;
     }
     let granule = flash.planes * flash.bits * flash.page;
-    // Hot and cold data wait apart.
+    // Hot and cold data wait in granules of their own.
     let streams = 1 + u128::from(super::gc::extra_streams(values)? > 0);
     let least = streams * ((later * distance + 1) * flash.all_dies() + 1) * granule;
     let buffer = u128::from(values.number("controller.write_buffer")?);

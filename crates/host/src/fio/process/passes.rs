@@ -178,7 +178,7 @@ impl Process<'_> {
     ) -> Step {
         let writes = self.job.mix.uses(Direction::Write);
         let due = self.fio.syncs.at_end_of_pass() && writes && self.failure.is_none();
-        // One sync after the other is no sync, unless it is that of the next file.
+        // fio leaves out a sync right after a sync, except for the next file.
         let synced = file == 0 && matches!(self.last, Some(Kind::Fsync | Kind::Fdatasync));
         if !due || synced || file == self.fio.spans.len() {
             return Step::On(Place::Over);
