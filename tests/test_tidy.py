@@ -344,6 +344,20 @@ def test_no_test_of_a_crate_is_left_out(manifest: Path) -> None:
     assert {path.stem for path in tests.glob("*.rs")} - {"all"} <= named
 
 
+EXAMPLE = ROOT / "examples" / "windowed-greedy" / "Cargo.toml"
+
+
+@pytest.mark.parametrize("manifest", [*MANIFESTS, EXAMPLE], ids=lambda path: path.parent.name)
+def test_what_cargo_does_not_test_has_no_tests(manifest: Path) -> None:
+    """A library without tests is not compiled once more for them, and rustdoc looks for none."""
+    library = tomllib.loads(manifest.read_text()).get("lib", {})
+    text = "\n".join(path.read_text() for path in sorted((manifest.parent / "src").rglob("*.rs")))
+    unit_tests = re.search(r"#\[(cfg\()?test\b|proptest!", text)
+    doc_tests = re.search(r"^ *//[/!]( *(```|~~~)| {5,}\S)", text, re.M)
+    assert bool(unit_tests) == library.get("test", True)
+    assert bool(doc_tests) == library.get("doctest", True)
+
+
 def test_every_crate_has_a_direction_and_the_shared_lints() -> None:
     manifests = {path.parent.name: path.read_text() for path in MANIFESTS}
     assert set(manifests) <= set(CRATE_DIRECTIONS)

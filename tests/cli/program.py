@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import forked
+
 HERE = Path(__file__).parent
 PROGRAM = (sys.executable, "-m", "flashtwin.cli")
 SETTINGS = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR")
@@ -20,13 +22,5 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def flashtwin(*arguments: str, cwd: Path, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run it to the end."""
-    return subprocess.run(
-        [*PROGRAM, *arguments],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        env=environment(**more),
-        timeout=300,
-        check=False,
-    )
+    """Run it to the end, in a process that is forked and not started."""
+    return forked.run(arguments, cwd=cwd, environment=environment(**more))

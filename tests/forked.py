@@ -1,0 +1,115 @@
+"""The command line as a process of its own, without the start of one: a server forks each.
+
+A start of Python and its imports take a third of a second of a processor, a fork of a process
+that has imported flashtwin a fiftieth. The child has words, a directory, an environment and
+streams of its own, and ends as `python -m flashtwin.cli` does. What a test has to say about
+signals, terminals, imports or the start itself needs a process that is started.
+
+Invariants: the server has one thread and has run no command, so that no child inherits what a
+test or a command left behind; it ends with the process that asked for it.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import IO
+
+# The rooms whose modules the commands import as they need them, and what these import.
+ROOMS = ("cli", "batteries", "catalogue", "drives", "fio", "report", "runner", "runs")
+LIBRARIES = ("numpy", "jinja2", "rich.live", "rich.table")
+MOST_BYTES = 1 << 20
+
+
+def run(
+    words: Sequence[str], *, cwd: Path, environment: Mapping[str, str], timeout: float = 300
+) -> subprocess.CompletedProcess[str]:
+    """Run `flashtwin` with these words to its end."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        asked = {"words": list(words), "cwd": str(cwd), "environment": dict(environment)}
+        server = _server()
+        server.settimeout(timeout)
+        socket.send_fds(server, [json.dumps(asked).encode()], [out.fileno(), err.fileno()])
+        status = int(server.recv(64))
+        texts = [_written(stream) for stream in (out, err)]
+    return subprocess.CompletedProcess(list(words), status, texts[0], texts[1])
+
+
+def _written(stream: IO[bytes]) -> str:
+    stream.seek(0)
+    return stream.read().decode()
+
+
+@cache
+def _server() -> socket.socket:
+    """One for each process that tests; it hears that process's end."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MOST_BYTES)
+    paths = [os.path.abspath(path) for path in sys.path if path]
+    subprocess.Popen(
+        [sys.executable, __file__, str(theirs.fileno())],
+        pass_fds=[theirs.fileno()],
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+    )
+    theirs.close()
+    return ours
+
+
+def serve(asker: socket.socket) -> None:
+    """Fork for each question, and answer with the exit code."""
+    for name in (*LIBRARIES, *_modules()):
+        importlib.import_module(name)
+    gc.freeze()  # the children write nothing into what they share
+    while True:
+        told, streams, _, _ = socket.recv_fds(asker, MOST_BYTES, 2)
+        if not told:
+            return
+        child = os.fork()
+        if child == 0:
+            asker.close()
+            _become(json.loads(told), streams)
+        for stream in streams:
+            os.close(stream)
+        _, status = os.waitpid(child, 0)
+        asker.send(str(os.waitstatus_to_exitcode(status)).encode())
+
+
+def _modules() -> Iterator[str]:
+    """But for the programs among them, which DuckDB's process is one of."""
+    package = Path(__file__).parent.parent / "python" / "flashtwin"
+    for room in ROOMS:
+        for path in sorted((package / room).rglob("*.py")):
+            name = ".".join(path.relative_to(package.parent).with_suffix("").parts)
+            if not name.endswith((".__main__", ".judge", ".launch")):
+                yield name.removesuffix(".__init__")
+
+
+def _become(asked: dict[str, object], streams: list[int]) -> None:
+    """`python -m flashtwin.cli`, from its first line to the interpreter's end."""
+    for stream, number in zip(streams, (1, 2), strict=True):
+        os.dup2(stream, number)
+        os.close(stream)
+    os.chdir(str(asked["cwd"]))
+    os.environ.clear()
+    os.environ.update(asked["environment"])  # type: ignore[call-overload]
+    sys.argv = ["flashtwin", *asked["words"]]  # type: ignore[misc]
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    from flashtwin.cli import program
+
+    program()
+    sys.exit(0)
+
+
+if __name__ == "__main__":
+    serve(socket.socket(fileno=int(sys.argv[1])))
