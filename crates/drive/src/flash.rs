@@ -356,7 +356,7 @@ impl Flash {
 
     /// Starts the operation that an idle die has been given, if there is one. It is looked at where
     /// it lies: to hand it on would copy what has just been written.
-    #[inline]
+    #[inline(always)]
     fn start(&mut self, index: u16, now: Nanos, events: &mut EventQueue<Event>) {
         let Some(op) = self.dies[index as usize].running else {
             return;
