@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 from stand_ins import install
 
+from flashtwin.cli import documents
 from flashtwin.cli.app import app
 
 
@@ -17,4 +19,19 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Result
     """Run the command line within this process."""
     monkeypatch.chdir(tmp_path)
     install(lambda owner, name, value: monkeypatch.setattr(owner, name, value, raising=False))
-    return lambda *arguments: CliRunner().invoke(app, list(arguments))
+
+    def invoked(*arguments: str) -> Result:
+        done = CliRunner().invoke(app, list(arguments))
+        if "--json" in arguments and done.exit_code in (0, 1) and done.stdout:
+            documents.check(json.loads(done.stdout), *_documents(arguments))
+        return done
+
+    return invoked
+
+
+def _documents(arguments: Sequence[str]) -> list[str]:
+    """What a command may print, by the names of its document."""
+    joined = "-".join(arguments[:2])
+    stem = joined if joined in documents.DOCUMENTS else arguments[0]
+    names = (stem, f"{stem}-one", f"{stem}-theory")
+    return [name for name in names if name in documents.DOCUMENTS]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ from stored_runs import store, usual
 from test_cli_cache import kept
 from test_cli_commands import validation
 
-from flashtwin.cli import sweep
+from flashtwin.cli import documents, sweep
 from flashtwin.study.sweep.grid import axes
 from flashtwin.study.sweep.plan import Failure, Plan
 from flashtwin.study.sweep.run import Row, Sweep
@@ -24,6 +25,7 @@ from flashtwin.study.validation import validate as validate_module
 
 Run = Callable[..., Result]
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json.md"
+SCHEMAS = PAGE.parent / "schemas" / "commands"
 FINDING = [
     *("id", "battery", "name", "variant", "title", "kind", "value", "unit", "low", "high", "means"),
     *("beside", "better", "headline", "evidence", "note"),
@@ -69,8 +71,26 @@ def covers(name: str, path: str) -> bool:
     )
 
 
+@pytest.mark.parametrize("name", documents.DOCUMENTS)
+def test_the_schemas_are_those_of_the_types(name: str) -> None:
+    page, text = SCHEMAS / f"{name}.json", documents.json_schema(name)
+    if os.environ.get("FLASHTWIN_BLESS"):
+        SCHEMAS.mkdir(exist_ok=True)
+        page.write_text(text)
+    assert page.read_text() == text
+
+
+def test_there_is_no_schema_of_anything_else() -> None:
+    assert {at.stem for at in SCHEMAS.iterdir()} == documents.DOCUMENTS.keys()
+    sections = {name.removesuffix("-one").removesuffix("-theory") for name in documents.DOCUMENTS}
+    assert sections == {title.replace(" ", "-") for title in documented()}
+
+
 def check(section: str, value: Any, *, lacking: tuple[str, ...] = ()) -> None:
-    """Every key of a value is in its section; what `lacking` begins with may be of other runs."""
+    """Every key of a value is in its section; what `lacking` begins with may be of other runs.
+
+    The fixture `run` holds what commands print against their types.
+    """
     names = documented()[section]
     paths = set(leaves(value))
     untold = [path for path in paths if not any(covers(name, path) for name in names)]
@@ -112,6 +132,7 @@ def test_what_has_a_name(run: Run) -> None:
     differences = ["key", "first", "second", "first_origin", "second_origin"]
     row = {name: "x" for name in differences}
     side = {"spec": "a", "hash": "b"}
+    told(run("diff", "bx500-240", "bx500-240-nocache", "--json"))
     check("diff", {"first": side, "second": side, "differences": [row]})
 
 
@@ -144,6 +165,7 @@ def test_validations(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     theory = ("rows[].law", "rows[].point", "rows[].expected", "rows[].origin")
     check("validate", told(run("validate", "bx500-240", "--json")), lacking=theory)
     row = LawRow(point=of_user("fifo", 0.2, 64), expected=1.0, found=1.0, error=0.0, verdict="pass")
+    documents.check({"rows": [row.to_json()], "missed": 0}, "validate-theory")
     assert set(leaves({"rows": [row.to_json()]})) >= {"rows[].law", "rows[].point.op"}
     names = documented()["validate"]
     for path in leaves({"rows": [row.to_json()]}):
@@ -162,4 +184,6 @@ def test_a_sweep(tmp_path: Path) -> None:
         findings={one.id: one for one in usual()},
     )
     done = Sweep(out=tmp_path, plan=plan, rows=(row,), failures=(failure,), repeated=0)
-    check("sweep", json.loads(json.dumps(sweep._json(done, tmp_path / "report.html"))))
+    value = json.loads(json.dumps(sweep._json(done, tmp_path / "report.html")))
+    documents.check(value, "sweep")
+    check("sweep", value)

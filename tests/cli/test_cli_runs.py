@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -258,3 +259,13 @@ def test_prune_refuses(run: Run, place: Path, words: tuple[str, ...], said: str)
     done = run("runs", "prune", *words)
     assert done.exit_code == 2 and said in done.stderr
     assert len(list(place.iterdir())) == 3
+
+
+def test_a_list_of_runs_does_not_wait_for_numpy(tmp_path: Path) -> None:
+    """Which takes longer to load than the list takes."""
+    store(tmp_path / "runs" / "a")
+    words = ["-X", "importtime", "-m", "flashtwin.cli", "runs", "list", str(tmp_path / "runs")]
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True)
+    assert "1 run," in done.stdout
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "flashtwin.runs.query" in imported and "numpy" not in imported

@@ -14,6 +14,7 @@ from flashtwin.errors import FlashtwinError
 from flashtwin.model.findings import Findings
 from flashtwin.runner.conclude import again, conclude
 from flashtwin.runner.run import run_batteries
+from flashtwin.runs import writer
 from flashtwin.runs.rundir import Run
 from flashtwin.runs.writer import Writer, store_findings
 
@@ -76,11 +77,11 @@ def test_findings_that_cannot_be_read_are_made_anew(tmp_path: Path) -> None:
 def test_a_run_that_is_being_written_is_left_alone(tmp_path: Path) -> None:
     shutil.copytree(GOLDEN / "4" / "interrupted", tmp_path / "run")
     with pytest.raises(FlashtwinError, match="another process is writing"):
-        writer = Writer.resume(tmp_path / "run")
+        going = Writer.resume(tmp_path / "run")
         try:
             again(Run(tmp_path / "run"), write=True)
         finally:
-            writer.leave()
+            going.leave()
 
 
 def test_findings_and_manifest_are_written_together_or_not_at_all(
@@ -101,3 +102,27 @@ def test_findings_and_manifest_are_written_together_or_not_at_all(
     monkeypatch.undo()
     assert Run(run.path).findings == before
     assert not [left for left in run.path.iterdir() if left.suffix == ".new"]
+
+
+def test_a_process_that_is_killed_while_findings_are_written_leaves_a_run_that_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = brief(tmp_path / "run")
+    before = run.findings
+    moments: list[Path] = []
+    whole = writer.write_whole
+
+    def kept(path: Path, data: bytes, *, durable: bool = False) -> None:
+        whole(path, data, durable=durable)
+        moments.append(tmp_path / f"after-{len(moments)}")
+        shutil.copytree(run.path, moments[-1])
+
+    with monkeypatch.context() as patch:
+        patch.setattr(writer, "write_whole", kept)
+        store_findings(run, [])
+    assert len(moments) > 1
+    for there in map(Run, moments):
+        assert there.findings in (before, Findings())
+        # The next that are written are known to the manifest again.
+        store_findings(there, [])
+        assert Run(there.path).manifest["files"] == Run(run.path).manifest["files"]

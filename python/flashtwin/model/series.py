@@ -9,16 +9,22 @@ a direction that the step uses has a row with zeros: a stall is data.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
+from flashtwin.model.lazy import Lazy
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = Lazy("numpy")
 
 READ, WRITE, TRIM = 0, 1, 2
 COLUMNS = ("t_ns", "dt_ns", "direction", "ios", "bytes", "lat_sum_ns", "lat_min_ns", "lat_max_ns")
 
-Ints = NDArray[np.int64]
+Ints: TypeAlias = "NDArray[np.int64]"
 # Of a latency histogram: the count of each of fio's buckets.
-Counts = NDArray[np.uint64]
+Counts: TypeAlias = "NDArray[np.uint64]"
 
 
 @dataclass(frozen=True, kw_only=True)

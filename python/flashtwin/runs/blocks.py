@@ -13,10 +13,10 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from flashtwin import _core
+from flashtwin.model.lazy import Lazy
 from flashtwin.model.step import NotPossible, Result
 from flashtwin.outputs import disk
 from flashtwin.runs import frames
@@ -31,6 +31,11 @@ from flashtwin.runs.storage import (
     open_file,
     remove_tree,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Lazy("numpy")
 
 TABLES = "steps.tables"
 

@@ -24,20 +24,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from flashtwin.model.histogram import BUCKETS
+from flashtwin.model.lazy import Lazy
 from flashtwin.model.series import COLUMNS as SERIES_COLUMNS
 from flashtwin.model.series import Series
 from flashtwin.model.step import Result
 from flashtwin.runs.schema import MOST
 from flashtwin.runs.storage import damaged, read_parquet
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = Lazy("numpy")
+
 # The columns of a table by name, equally long; whole numbers, so that nothing is rounded.
-Table = dict[str, NDArray[np.int64]]
+Table = dict[str, "NDArray[np.int64]"]
 
 DIRECTIONS = ("read", "write", "trim")
 # What a file of each kind has at least; the X-ray has whatever else the twin sends.

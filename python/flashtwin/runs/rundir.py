@@ -28,11 +28,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.finding import from_json
@@ -57,6 +55,10 @@ from flashtwin.runs.storage import (
     read_file,
     unsealed,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 SCHEMA = 4
 # The first schema whose steps leave blocks in one file.

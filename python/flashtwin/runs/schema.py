@@ -418,8 +418,8 @@ def _named(words: str) -> str:
 
 def json_schema(name: str) -> str:
     """The JSON Schema of one of `FILES`, as docs/reference/schemas has it."""
-    made = {"$schema": _DIALECT, **msgspec.json.schema(FILES[name])}
+    made = {"$schema": DIALECT, **msgspec.json.schema(FILES[name])}
     return json.dumps(made, indent=1, ensure_ascii=False) + "\n"
 
 
-_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+DIALECT = "https://json-schema.org/draft/2020-12/schema"

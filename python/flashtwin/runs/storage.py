@@ -19,14 +19,18 @@ import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flashtwin import _core, outputs
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.inputs import InputError, open_regular, parse_json, read_regular
+from flashtwin.model.lazy import Lazy
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = Lazy("numpy")
 
 # Bytes that are read of a file of JSON, of a journal, and of one of its lines.
 MOST_JSON, MOST_JOURNAL, MOST_LINE = 16 << 20, 128 << 20, 16 << 20
@@ -144,7 +148,7 @@ class Words:
 
 
 # Whole numbers; numbers, NaN where one is lacking; text.
-Column = NDArray[np.int64] | NDArray[np.float64] | Words
+Column: TypeAlias = "NDArray[np.int64] | NDArray[np.float64] | Words"
 
 
 def parquet_bytes(columns: Mapping[str, Column]) -> bytes:

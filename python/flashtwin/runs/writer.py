@@ -17,7 +17,7 @@ from flashtwin import __version__
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Finding
 from flashtwin.model.step import NotPossible, Result
-from flashtwin.outputs import UNFINISHED, disk, write_all
+from flashtwin.outputs import UNFINISHED, disk
 from flashtwin.runs import frames, journal, lock
 from flashtwin.runs.blocks import TABLES, Blocks, answer_of
 from flashtwin.runs.journal import StepRecord
@@ -304,7 +304,8 @@ class Writer:
 def store_findings(run: Run, findings: Sequence[Finding]) -> None:
     """Put other findings into a stored run, which nobody else may be writing.
 
-    Findings and manifest are replaced together: both are whole on the disk before one is renamed.
+    Whenever this ends, the run can be read: the manifest lets go of the old findings, then the new
+    ones come, which hold their own check, and then the manifest has the digest of what is there.
     """
     rows = {
         "schema": SCHEMA,
@@ -312,14 +313,23 @@ def store_findings(run: Run, findings: Sequence[Finding]) -> None:
         "findings": [finding.to_json() for finding in findings],
     }
     with lock.holding(run.path, JOURNAL):
-        manifest = run.manifest
+        manifest, path = run.manifest, run.path / FINDINGS
         data = sealed_bytes(rows, seal_of(FINDINGS, run.origin))
-        replaced: dict[Path, bytes | str] = {run.path / FINDINGS: data}
-        digests = manifest.get("files", {})
-        if FINDINGS in digests:
-            changed = {**manifest, "files": {**digests, FINDINGS: digest_of(data)}}
-            replaced[run.path / MANIFEST] = sealed_bytes(changed, MANIFEST)
-        write_all(replaced, within=run.path, durable=True)
+        digests: dict[str, str] | None = manifest.get("files") if run.finished else None
+        if digests is None:
+            write_whole(path, data, durable=True)
+            return
+        others = {name: digest for name, digest in digests.items() if name != FINDINGS}
+        _write_manifest_of(run, {**manifest, "files": others})
+        try:
+            write_whole(path, data, durable=True)
+        finally:
+            there = {FINDINGS: digest_of(read_file(path, MOST_JOURNAL))} if is_there(path) else {}
+            _write_manifest_of(run, {**manifest, "files": {**there, **others}})
+
+
+def _write_manifest_of(run: Run, values: Mapping[str, Any]) -> None:
+    write_whole(run.path / MANIFEST, sealed_bytes(values, MANIFEST), durable=True)
 
 
 def tidy(path: Path) -> None:

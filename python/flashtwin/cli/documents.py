@@ -1,0 +1,519 @@
+"""What `--json` prints, as types: docs/reference/schemas/commands is made of them.
+
+A command builds its document of plain values; `check` holds it against the type of its command,
+which the tests do with whatever any of them prints. Keys may be added and keep their meanings
+(docs/reference/json.md), so a type has no others than these, and a change of one is a change here.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from flashtwin.runs import schema
+from flashtwin.runs.schema import DIALECT
+
+
+class Document(Struct, forbid_unknown_fields=True):
+    """An object with these keys and no others."""
+
+
+class Finding(schema.Finding, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A finding as findings.json has it: `id` and `kind` follow from the rest."""
+
+    id: str
+    kind: Literal["quantity", "choice"]
+
+
+class Drive(Document):
+    id: str
+    name: str
+    capacity_bytes: int
+    cell: str
+    cache: str
+
+
+class Drives(Document):
+    """flashtwin drives --json"""
+
+    drives: list[Drive]
+
+
+class Value(Document):
+    key: str
+    value: str
+    unit: str | None
+    origin: str
+    source: str | None
+    unwritten: bool
+
+
+class Show(Document):
+    """flashtwin show --json"""
+
+    id: str
+    name: str
+    capacity_bytes: int
+    hash: str
+    memory_bytes: int
+    firmware_profiles: list[str]
+    notes: list[str]
+    values: list[Value]
+
+
+class Issue(Document):
+    file: str
+    line: int | None
+    key: str
+    message: str
+    hint: str | None
+
+
+class Check(Document):
+    """flashtwin check --json"""
+
+    spec: str
+    ok: bool
+    errors: list[Issue]
+
+
+class Spec(Document):
+    spec: str
+    hash: str
+
+
+class Difference(Document):
+    key: str
+    first: str | None
+    second: str | None
+    first_origin: str | None
+    second_origin: str | None
+
+
+class Diff(Document):
+    """flashtwin diff --json"""
+
+    first: Spec
+    second: Spec
+    differences: list[Difference]
+
+
+class Battery(Document):
+    name: str
+    title: str
+    trust: Literal["S", "P", "M"]
+    standard: bool
+
+
+class Batteries(Document):
+    """flashtwin batteries --json"""
+
+    batteries: list[Battery]
+
+
+class Parameter(Document):
+    name: str
+    type: str
+    default: str
+    meaning: str
+
+
+class OneBattery(Document):
+    """flashtwin batteries NAME --json"""
+
+    name: str
+    title: str
+    trust: Literal["S", "P", "M"]
+    parameters: list[Parameter]
+
+
+class Change(Document):
+    id: str
+    before: Finding | None
+    now: Finding | None
+
+
+class Conclude(Document):
+    """flashtwin conclude --json"""
+
+    run: str
+    changes: list[Change]
+    findings: list[Finding]
+    written: bool
+
+
+class Meaning(Document):
+    """flashtwin explain FINDING --json"""
+
+    id: str
+    title: str
+    means: str
+    found: str
+    mind: str | None
+
+
+class Explain(Document):
+    """flashtwin explain --json"""
+
+    findings: list[Meaning]
+
+
+class TestedRun(Document):
+    target: str
+    directory: str
+    memory_bytes: int | None
+    redone: list[str]
+    findings: list[Finding]
+
+
+class Test(Document):
+    """flashtwin test --json"""
+
+    report: str | None
+    runs: list[TestedRun]
+
+
+class Report(Document):
+    """flashtwin report --json"""
+
+    report: str
+    runs: list[str]
+
+
+class Axis(Document):
+    key: str
+    values: list[str]
+
+
+class SweepPlan(Document):
+    drive: str
+    batteries: str
+    axes: list[Axis]
+    seed: int
+    sets: list[str]
+    firmware: list[str]
+    scale: str | None
+
+
+class Point(Document):
+    point: int
+    state: Literal["finished", "failed"]
+    settings: dict[str, str]
+    run: str | None
+    error: str | None
+    hint: str | None
+    findings: list[Finding]
+
+
+class Sweep(Document):
+    """flashtwin sweep --json"""
+
+    report: str
+    out: str
+    plan: SweepPlan
+    repeated: int
+    points: list[Point]
+
+
+class Listed(Document):
+    path: str
+    state: str
+    why: str | None
+    target: str
+    kind: str
+    batteries: list[str]
+    started: str | None
+    wall_s: float | None
+    seed: int | None
+    spec: str | None
+    capacity_bytes: int | None
+    flashtwin: str | None
+    steps: int | None
+    bytes: int
+    findings: list[Finding]
+
+
+class Runs(Document):
+    """flashtwin runs --json"""
+
+    runs: list[Listed]
+    total: int
+
+
+class ShownStep(Document):
+    step: int
+    battery: str
+    label: str
+    kind: str
+    start_s: float
+    duration_s: float
+    ios: int
+    bytes: int
+    note: str | None
+    not_possible: str | None
+
+
+class Shown(Document):
+    path: str
+    state: str
+    why: str | None
+    target: dict[str, Any]
+    kind: str
+    batteries: list[dict[str, Any]]
+    command: list[str]
+    host: dict[str, Any]
+    started: str | None
+    wall_s: float | None
+    seed: int | None
+    spec: str | None
+    capacity_bytes: int | None
+    flashtwin: str | None
+    steps: list[ShownStep]
+    left_out: list[str]
+    files: dict[str, int]
+    bytes: int
+    findings: list[Finding]
+
+
+class RunsShow(Document):
+    """flashtwin runs show --json"""
+
+    runs: list[Shown]
+
+
+class Removed(Document):
+    path: str
+    bytes: int
+    state: str
+
+
+class RunsPrune(Document):
+    """flashtwin runs prune --json"""
+
+    dry_run: bool
+    bytes: int
+    removed: list[Removed]
+
+
+class NamedRun(Document):
+    name: str
+    run: str
+
+
+class SetupDifference(Document):
+    section: str
+    key: str
+    values: list[str | None]
+
+
+class Setup(Document):
+    differences: list[SetupDifference]
+    same: int
+
+
+class Side(Document):
+    value: float | str | None
+    low: float | None
+    high: float | None
+    means: Literal["estimate", "range", "bound"] | None
+
+
+class Measure(Document):
+    id: str
+    title: str
+    unit: str
+    base: Side | None
+    other: Side | None
+    difference: float | None
+    difference_low: float | None
+    difference_high: float | None
+    difference_means: Literal["estimate", "range", "bound"] | None
+    percent: float | None
+    beyond_percent: float | None
+    overlap: bool | None
+    significant: bool | None
+    better: Literal["higher", "lower"] | None
+    verdict: str
+
+
+class Curve(Document):
+    battery: str
+    label: str
+    direction: str
+    percent: float | None
+    typical_percent: float | None
+    largest_percent: float | None
+    largest_at_gb: float | None
+    gb: list[float]
+    base_mb_s: list[float]
+    other_mb_s: list[float]
+
+
+class Percentile(Document):
+    percentile: float
+    base_ns: int
+    other_ns: int
+    percent: float | None
+
+
+class Latencies(Document):
+    battery: str
+    label: str
+    direction: str
+    percentiles: list[Percentile]
+
+
+class BeyondLimit(Document):
+    id: str
+    verdict: str
+    percent: float | None
+    beyond_percent: float | None
+    limit_percent: float
+
+
+class Pair(Document):
+    name: str
+    run: str
+    verdicts: dict[str, int]
+    findings: list[Measure]
+    curves: list[Curve]
+    latencies: list[Latencies]
+    failures: list[BeyondLimit]
+
+
+class Compare(Document):
+    """flashtwin compare --json"""
+
+    base: NamedRun
+    setup: Setup
+    pairs: list[Pair]
+    failed: bool
+    page: str | None
+
+
+class Exported(Document):
+    run: str
+    directory: str
+    files: list[str]
+
+
+class Export(Document):
+    """flashtwin export --json"""
+
+    format: Literal["csv", "parquet", "fio-json"]
+    exports: list[Exported]
+
+
+class Row(Document):
+    drive: str
+    test: str
+    metric: str
+    published: float | list[float | None] | None
+    found: float | None
+    error: float | None
+    tolerance: float | None
+    verdict: Literal["pass", "known", "miss", "computed"]
+    kind: Literal["measured", "qualitative", "computed"]
+    unit: str
+    calibration: bool
+    cell: str | UnsetType = UNSET
+    also: dict[str, float | None] | UnsetType = UNSET
+    why: str | UnsetType = UNSET
+
+
+class Validate(Document):
+    """flashtwin validate --json"""
+
+    rows: list[Row]
+    missed: int
+
+
+class LawRow(Document):
+    law: str
+    point: dict[str, Any]
+    expected: float | list[float | None]
+    found: float | None
+    error: float | None
+    tolerance: float | None
+    verdict: str
+    unit: str
+    origin: str
+
+
+class ValidateTheory(Document):
+    """flashtwin validate --theory --json"""
+
+    rows: list[LawRow]
+    missed: int
+
+
+class Prepared(Document):
+    key: str
+    drive: str
+    seed: int
+    steps: list[str]
+    bytes: int
+    took_s: float
+    used: int
+
+
+class Cache(Document):
+    """flashtwin cache --json"""
+
+    directory: str | None
+    limit_bytes: int
+    bytes: int
+    drives: list[Prepared]
+
+
+class CacheClear(Document):
+    """flashtwin cache clear --json"""
+
+    bytes: int
+    removed: list[Prepared]
+
+
+# The document of each command by its words; two of some, by what is asked of it.
+DOCUMENTS: dict[str, type[Document]] = {
+    "drives": Drives,
+    "show": Show,
+    "check": Check,
+    "diff": Diff,
+    "batteries": Batteries,
+    "batteries-one": OneBattery,
+    "conclude": Conclude,
+    "explain": Explain,
+    "explain-one": Meaning,
+    "test": Test,
+    "report": Report,
+    "sweep": Sweep,
+    "runs": Runs,
+    "runs-show": RunsShow,
+    "runs-prune": RunsPrune,
+    "compare": Compare,
+    "export": Export,
+    "validate": Validate,
+    "validate-theory": ValidateTheory,
+    "cache": Cache,
+    "cache-clear": CacheClear,
+}
+
+
+def check(value: object, *names: str) -> None:
+    """Raise `schema.SchemaError` where a document is of none of these names."""
+    for name in names:
+        try:
+            schema.check(value, DOCUMENTS[name])
+            return
+        except schema.SchemaError as error:
+            last = error
+    raise last
+
+
+def json_schema(name: str) -> str:
+    """The JSON Schema of a document, as docs/reference/schemas/commands has it."""
+    made = {"$schema": DIALECT, **msgspec.json.schema(DOCUMENTS[name])}
+    return json.dumps(made, indent=1, ensure_ascii=False) + "\n"
