@@ -296,8 +296,8 @@ def check_series(
     for name in COLUMNS:
         kind = getattr(series, name).dtype
         assert kind == np.int64, f"{label}: column {name} is {kind}, expected int64"
-    found = set(np.unique(series.direction).tolist())
-    assert found == used, f"{label}: directions {found}, expected {used}"
+    directions = set(np.unique(series.direction).tolist())
+    assert directions == used, f"{label}: directions {directions}, expected {used}"
     for direction in used:
         rows = series.only(direction)
         if sample_s is not None:
@@ -400,9 +400,9 @@ def check_sums(label: str, result: Result, *, ramped: bool = False) -> None:
             f"{label}: the series has {rows} {what}, the jobs {totals}"
         )
     if not ramped:
-        told = float(series.lat_sum_ns.sum())
-        assert abs(told - latency) <= 1e-6 * latency + len(series.ios), (
-            f"{label}: latencies in the series add up to {told}, in the jobs to {latency}"
+        sum_ns = float(series.lat_sum_ns.sum())
+        assert abs(sum_ns - latency) <= 1e-6 * latency + len(series.ios), (
+            f"{label}: latencies in the series add up to {sum_ns}, in the jobs to {latency}"
         )
 
 
@@ -474,8 +474,8 @@ def check_ramp(asked: Asked) -> None:
     assert seconds < result.duration_ns / 1e9 - 0.1, (
         f"contract/ramp: the job counts {seconds} s of {result.duration_ns / 1e9}"
     )
-    told = int(result.series.ios.sum())
-    assert told > totals.ios, f"contract/ramp: {told} requests, all of them after the ramp"
+    ios = int(result.series.ios.sum())
+    assert ios > totals.ios, f"contract/ramp: {ios} requests, all of them after the ramp"
 
 
 # The jobs of the parts of the chain that is asked for.

@@ -105,8 +105,8 @@ class Store:
 
     def entries(self) -> list[Entry]:
         """Every drive that is kept, the one used last first."""
-        found = [entry for place in self._places() if (entry := _entry(place))]
-        return sorted(found, key=lambda entry: (-entry.used, entry.key))
+        there = [entry for place in self._places() if (entry := _entry(place))]
+        return sorted(there, key=lambda entry: (-entry.used, entry.key))
 
     def find(self, key: str) -> Result | None:
         """The result of the step that led to a drive which is kept; counts as a use."""

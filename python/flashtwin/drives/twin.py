@@ -167,10 +167,10 @@ class Twin:
     def _prepared(
         self, preparation: Preparation, step: Preparing, watch: Callable[[int, int], bool]
     ) -> Result:
-        found = preparation.find(step)
-        if found:
-            self._ahead = found
-            return replace(found, label=step.label)
+        prepared = preparation.find(step)
+        if prepared:
+            self._ahead = prepared
+            return replace(prepared, label=step.label)
         drive = self._core
         # A step that is not finished leaves a drive that nothing describes.
         self._preparation = None
@@ -205,8 +205,8 @@ class Twin:
             case Purge():
                 return self._result(step.label, _core.Twin.purge)
             case Ask():
-                told = self.smart() if step.of == "smart" else {}
-                return replace(self._marked(step), smart=told)
+                smart = self.smart() if step.of == "smart" else {}
+                return replace(self._marked(step), smart=smart)
             case Fill():
                 return self._fill(step, watch)
             case Mark():

@@ -98,10 +98,10 @@ class Answer:
         """A phase has ended."""
         self._before.append(phase)
 
-    def end(self, found: Sequence[PhaseResult], ended: str | None) -> None:
+    def end(self, phases: Sequence[PhaseResult], ended: str | None) -> None:
         """The last of it; `ended` says what ended the jobs before their time."""
         self._begin += f"{ended}\n\n" if ended else ""
-        self._tell(found)
+        self._tell(phases)
         self.failed += self._place.close()
 
     def _tell(self, phases: Iterable[PhaseResult]) -> None:
@@ -111,12 +111,12 @@ class Answer:
         self._place.add(shown(all_of(phases), self._shape, self._begin))
         self._begin = ""
 
-    def write_logs(self, found: Sequence[PhaseResult]) -> None:
+    def write_logs(self, phases: Sequence[PhaseResult]) -> None:
         """All logs, each whole or not at all."""
         from flashtwin.fio.report.logs import files_of
 
-        refused = [_refused(log) for log in files_of(found)]
-        self.failed[:0] = [one for one in refused if one]
+        refused = [_refused(log) for log in files_of(phases)]
+        self.failed[:0] = [error for error in refused if error]
 
 
 def write(text: str, output: Path | None, say: Callable[[str], object]) -> list[FlashtwinError]:

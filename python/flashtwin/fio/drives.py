@@ -170,8 +170,8 @@ class FilesDrive:
         words = [*self._asked.words, f"--output-format={formats}", f"--output={ANSWER}"]
         words += ["--readonly"] if self._asked.readonly else []
         code = self._files.fio(checked_text(jobs), words, asks.stopped)
-        said = self._files.work / ANSWER
-        text = said.read_text(errors="replace") if said.exists() else ""
+        answer_file = self._files.work / ANSWER
+        text = answer_file.read_text(errors="replace") if answer_file.exists() else ""
         told = self._answered(step, text, code)
         if asks.number:
             raise Interrupted(step.label)
@@ -262,18 +262,18 @@ def _bounded(job: FioJob, step: Run) -> FioJob:
 
 def _result(step: Run, text: str, directory: Path, began_ns: int) -> Result:
     """What fio says of a group, times counted from its start."""
-    found = output.parse_output(text)
+    answer = output.parse_output(text)
     ramp_ns = round(max(job.ramp_s for job in step.jobs) * 1e9)
-    duration_ns = max((row.runtime_ms for row in found.rows), default=0) * series.MS + ramp_ns
-    curve, note = _series(step, found, directory)
-    broken = [f"job {row.name}: error {row.error}" for row in found.rows if row.error]
+    duration_ns = max((row.runtime_ms for row in answer.rows), default=0) * series.MS + ramp_ns
+    curve, note = _series(step, answer, directory)
+    broken = [f"job {row.name}: error {row.error}" for row in answer.rows if row.error]
     return Result(
         label=step.label,
         start_ns=began_ns,
         duration_ns=max(duration_ns, 1),
         series=curve,
-        jobs=tuple(series.totals_of(row.name, row) for row in found.rows),
-        hist=_hist(found.rows),
+        jobs=tuple(series.totals_of(row.name, row) for row in answer.rows),
+        hist=_hist(answer.rows),
         note="; ".join([*filter(None, [note]), *broken]) or None,
     )
 
@@ -288,12 +288,12 @@ def _hist(rows: Sequence[output.JobOutput]) -> dict[str, Counts]:
     return hist
 
 
-def _series(step: Run, found: output.FioOutput, directory: Path) -> tuple[Series, str | None]:
+def _series(step: Run, answer: output.FioOutput, directory: Path) -> tuple[Series, str | None]:
     """The series out of the logs that all jobs ask for; none where one asks for none."""
     count = len(step.jobs)
     # fio gives a row a thread, or one for all where they report as a group.
-    places = [[place] for place in range(count)] if len(found.rows) == count else [[*range(count)]]
-    if len(found.rows) != len(places) or any("trim" in job.rw for job in step.jobs):
+    places = [[place] for place in range(count)] if len(answer.rows) == count else [[*range(count)]]
+    if len(answer.rows) != len(places) or any("trim" in job.rw for job in step.jobs):
         return Series.empty(), _NO_SERIES
     averaged = [bool(job.fio and job.fio.logs.average_ns) for job in step.jobs]
     needed = "bw" if all(averaged) else "lat"
@@ -301,7 +301,7 @@ def _series(step: Run, found: output.FioOutput, directory: Path) -> tuple[Series
     if kept != {*range(1, count + 1)} or any(averaged) != all(averaged):
         return Series.empty(), _NO_SERIES
     sections, rows = [], []
-    for number, (threads, row) in enumerate(zip(places, found.rows, strict=True)):
+    for number, (threads, row) in enumerate(zip(places, answer.rows, strict=True)):
         name, job = f"series{number}", step.jobs[threads[0]]
         sections.append(Section(name=name, part=0, job=job, threads=len(threads), depth=job.depth))
         rows.append(replace(row, name=name))
@@ -309,7 +309,7 @@ def _series(step: Run, found: output.FioOutput, directory: Path) -> tuple[Series
             for path in directory.glob(f"kept_*.{place + 1}.log"):
                 (directory / path.name.replace("kept", name)).hardlink_to(path)
     read = series.from_averages if all(averaged) else series.from_requests
-    by_name = replace(found, rows=tuple(rows))
+    by_name = replace(answer, rows=tuple(rows))
     measured = read(sections, by_name, directory, round(step.sample_s * 1e9))
     return measured.series, "; ".join(measured.notes) or None
 

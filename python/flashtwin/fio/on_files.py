@@ -124,30 +124,30 @@ def _check(job: FioJob) -> None:
     for name, setting in job.settings.items():
         option = find(name)
         assert option is not None, f"{name} is no option of the table"
-        found = ruling(option)
-        if found.only and setting.value in found.only:
+        rule = ruling(option)
+        if rule.only and setting.value in rule.only:
             continue
-        if found.fate in (Fate.REFUSED, Fate.HARMFUL):
+        if rule.fate in (Fate.REFUSED, Fate.HARMFUL):
             raise _refused(setting, option)
-        if found.grammar is not None:
-            _check_text(setting.where, name, str(setting.value), found.grammar)
+        if rule.grammar is not None:
+            _check_text(setting.where, name, str(setting.value), rule.grammar)
 
 
 def _refused(setting: Setting, option: Option) -> FlashtwinError:
-    found = ruling(option)
+    rule = ruling(option)
     shown = option.kind.show(setting.value)
-    said = f"{option.name}={shown} is not passed on to fio: {found.says}"
+    reason = f"{option.name}={shown} is not passed on to fio: {rule.says}"
     hint = "leave it out, or run the jobs on a simulated drive: --on bx500-240"
     if option.name == "ioengine":
-        said = f"ioengine={shown} does not reach a file"
+        reason = f"ioengine={shown} does not reach a file"
         hint = f"write one of {', '.join(LOCAL)}"
-    if found.fate is Fate.HARMFUL:
-        return _unsafe(setting.where, said, hint)
-    return JobFileError(setting.where, said, hint=hint)
+    if rule.fate is Fate.HARMFUL:
+        return _unsafe(setting.where, reason, hint)
+    return JobFileError(setting.where, reason, hint=hint)
 
 
-def _unsafe(where: Where, said: str, hint: str) -> FlashtwinError:
-    return FlashtwinError(f"{where}: {said}", hint=hint, exit_code=REFUSED)
+def _unsafe(where: Where, reason: str, hint: str) -> FlashtwinError:
+    return FlashtwinError(f"{where}: {reason}", hint=hint, exit_code=REFUSED)
 
 
 def _check_text(where: Where, name: str, text: str, grammar: str) -> None:
@@ -461,14 +461,14 @@ def _open_more_files(count: int) -> None:
 
 def _ended(process: subprocess.Popen[bytes], stopped: Callable[[], int | None]) -> int:
     """Wait for fio, which hears once of a signal; it takes its time to tell what it has."""
-    told = False
+    signalled = False
     while True:
         try:
             return process.wait(_POLL_S)
         except subprocess.TimeoutExpired:
             number = stopped()
-        if number is not None and not told:
+        if number is not None and not signalled:
             # fio has no handler for a terminal that hangs up.
             sent = signal.SIGINT if number == signal.SIGHUP else number
             os.killpg(process.pid, sent)
-            told = True
+            signalled = True

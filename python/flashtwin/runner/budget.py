@@ -126,7 +126,7 @@ class Budget:
         """What it comes to, for a line before the first byte."""
         takes = kept.making_s + sum(careful_s(step) for step in kept.steps)
         within = f"about {about(takes)} of a budget of {about(self.seconds)}"
-        out = [f"{one.battery} {one.part.title}" for one in self.left_out]
+        out = [f"{piece.battery} {piece.part.title}" for piece in self.left_out]
         fits = f"left out: {', '.join(out)}" if out else "all fits"
         if takes > self.seconds:
             fits = "what goes on when it is used up is cut" + (f"; {fits}" if out else "")
@@ -253,7 +253,7 @@ def left_out(
     steps: Sequence[StepRecord],
 ) -> list[Finding]:
     """What every battery lacks, among its findings: from what the manifest says of the budget."""
-    found = []
+    findings = []
     for request in requests:
         rows = [row for row in budget.get("left_out") or () if row["battery"] == request.name]
         if rows:
@@ -265,8 +265,8 @@ def left_out(
                 if part.title not in gone
             ]
             some = any(part.holds(label) for part in parts for label in labels)
-            found.append(_finding(request.name, rows, budget["seconds"], some=some))
-    return found
+            findings.append(_finding(request.name, rows, budget["seconds"], some=some))
+    return findings
 
 
 def _finding(

@@ -63,10 +63,10 @@ def findings_of(
     budget: Mapping[str, Any] | None = None,
 ) -> list[Finding]:
     """The findings of all batteries that were begun, and what a budget left out of them."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for request in _begun(requests, steps, finished):
-        found += request.battery.findings(record_of(request, info, steps, read))
-    return found + (left_out(budget, requests, info, steps) if budget else [])
+        findings += request.battery.findings(record_of(request, info, steps, read))
+    return findings + (left_out(budget, requests, info, steps) if budget else [])
 
 
 def _begun(
@@ -125,10 +125,12 @@ class Teller:
 
     def tell(self, findings: Sequence[Finding]) -> None:
         """Those that were not told before, battery by battery."""
-        new = [one for one in findings if one.id not in self._told]
-        self._told |= {one.id for one in new}
-        for battery in dict.fromkeys(one.battery for one in new):
-            self._observer.found(battery, [one for one in new if one.battery == battery])
+        new = [finding for finding in findings if finding.id not in self._told]
+        self._told |= {finding.id for finding in new}
+        for battery in dict.fromkeys(finding.battery for finding in new):
+            self._observer.found(
+                battery, [finding for finding in new if finding.battery == battery]
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,18 +173,18 @@ class Again:
 
 def again(run: Run, *, write: bool = False) -> Again:
     """Conclude again from a stored run; `write` puts the findings into it."""
-    found = Findings(conclude(run))
+    findings = Findings(conclude(run))
     before, unreadable = Findings(), None
     try:
         before = run.findings
     except FlashtwinError as error:
         unreadable = error.message
     if write:
-        store_findings(run, found)
+        store_findings(run, findings)
     return Again(
         path=run.path,
-        findings=found,
-        changes=_changes(before, found),
+        findings=findings,
+        changes=_changes(before, findings),
         written=write,
         unreadable=unreadable,
     )
@@ -192,4 +194,4 @@ def _changes(before: Findings, now: Findings) -> list[Change]:
     """In the order of today's findings, those that are no more behind them."""
     old, new = dict(before.items()), dict(now.items())
     pairs = ((name, old.get(name), new.get(name)) for name in dict.fromkeys([*new, *old]))
-    return [Change(id=name, before=one, now=other) for name, one, other in pairs if one != other]
+    return [Change(id=name, before=was, now=other) for name, was, other in pairs if was != other]

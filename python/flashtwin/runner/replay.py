@@ -208,27 +208,29 @@ class Replay:
         self._steps.append(given)
         return self._writer.answer(number)
 
-    def catch_up(self, watch: Watch, told: Callable[[str, Step, bool], None]) -> str | None:
+    def catch_up(self, watch: Watch, tell: Callable[[str, Step, bool], None]) -> str | None:
         """Bring the drive to where the battery is; the answer is a note for what follows.
 
-        `told` hears of each step that is simulated again, as it begins and as it ends.
+        `tell` hears of each step that is simulated again, as it begins and as it ends.
         """
         if self._caught_up:
             return None
         self._caught_up = True
         if self._drive.info.can.repeatable:
             for number in range(self._states.restore(self._writer.checks), len(self._records)):
-                self._simulate(number, watch, told)
+                self._simulate(number, watch, tell)
             return None
         if isinstance(self._drive, Resumes):
-            last = max((one.start_ns + one.duration_ns for one in self._records), default=0)
+            last = max(
+                (record.start_ns + record.duration_ns for record in self._records), default=0
+            )
             return self._drive.resume(last, self._again(), watch)
         return "taken up after an interruption"
 
-    def _simulate(self, number: int, watch: Watch, told: Callable[[str, Step, bool], None]) -> None:
+    def _simulate(self, number: int, watch: Watch, tell: Callable[[str, Step, bool], None]) -> None:
         given, record = self._steps[number], self._records[number]
         step = given.step
-        told(record.battery, step, True)
+        tell(record.battery, step, True)
         answer = given.marked(self._drive.do(step, watch))
         now = record_of(number, record.battery, record.label, record.kind, answer, record.detail)
         # Tables may be packed otherwise; what they hold follows the jobs.
@@ -239,7 +241,7 @@ class Replay:
                 hint=f"this version of flashtwin simulates the drive differently; {_ANEW}",
                 exit_code=USAGE,
             )
-        told(record.battery, step, False)
+        tell(record.battery, step, False)
 
     def _again(self) -> list[Step]:
         """What prepared the drive, in the battery under way, for the step to come.

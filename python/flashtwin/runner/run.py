@@ -169,7 +169,9 @@ class _Before:
 
 def _plan(asked: list[Request], info: DriveInfo, budget_s: float | None) -> _Plan:
     everything = estimate(asked, info)
-    departs = {one.name: one.battery.departures(one.parameters, info) for one in asked}
+    departs = {
+        request.name: request.battery.departures(request.parameters, info) for request in asked
+    }
     budget = None if budget_s is None else Budget(budget_s, asked, info, everything)
     expected = budget.kept(everything) if budget else everything
     memory.require(
@@ -340,7 +342,7 @@ def _close(going: _Going, state: State, host: Mapping[str, object]) -> None:
     try:
         _smart(going, "after")
         more = {"budget": going.budget.to_json()} if going.budget else {}
-        found = findings_of(
+        findings = findings_of(
             going.requests,
             going.drive.info,
             going.writer.records,
@@ -348,9 +350,9 @@ def _close(going: _Going, state: State, host: Mapping[str, object]) -> None:
             finished=state == "finished",
             budget=more.get("budget"),
         )
-        going.teller.tell(found)
+        going.teller.tell(findings)
         going.writer.host(host)
-        run = going.writer.close(found, state=state, more=more)
+        run = going.writer.close(findings, state=state, more=more)
         going.observer.closed(run)
     except FlashtwinError:
         going.writer.leave()
@@ -361,7 +363,8 @@ def _close(going: _Going, state: State, host: Mapping[str, object]) -> None:
 def requests(batteries: Sequence[Asked]) -> list[Request]:
     """Batteries as asked for, their parameters parsed; raises on a bad name, key or value."""
     return [
-        one if isinstance(one, Request) else registry.request(one[0], one[1]) for one in batteries
+        battery if isinstance(battery, Request) else registry.request(battery[0], battery[1])
+        for battery in batteries
     ]
 
 
@@ -378,8 +381,12 @@ def _manifest(info: DriveInfo, plan: _Plan, seed: int, command: Sequence[str]) -
         },
         "seed": seed,
         "batteries": [
-            {"name": one.name, "parameters": one.plain(), "departs": plan.departs[one.name]}
-            for one in plan.requests
+            {
+                "name": request.name,
+                "parameters": request.plain(),
+                "departs": plan.departs[request.name],
+            }
+            for request in plan.requests
         ],
         "command": list(command),
     }

@@ -86,26 +86,26 @@ def is_sweep(folder: Path) -> bool:
     if not (folder / SWEEP).is_file():
         return False
     with contextlib.suppress(FlashtwinError):
-        told = read_sweep(folder)
-        return "axes" in told and "hashes" in told
+        plan = read_sweep(folder)
+        return "axes" in plan and "hashes" in plan
     return False
 
 
-def write_sweep(folder: Path, told: dict[str, Any]) -> None:
+def write_sweep(folder: Path, plan: dict[str, Any]) -> None:
     """What a sweep was asked for, into its folder."""
-    write_whole(folder / SWEEP, sealed_bytes(told, SWEEP))
+    write_whole(folder / SWEEP, sealed_bytes(plan, SWEEP))
 
 
 def read_sweep(folder: Path) -> dict[str, Any]:
     """What a sweep was asked for."""
     path = folder / SWEEP
     data = read_file(path, MOST_JSON)
-    told = object_of(path, data)
-    schema = told.get("schema")
+    plan = object_of(path, data)
+    schema = plan.get("schema")
     if isinstance(schema, bool) or not isinstance(schema, int):
         raise damaged(path, "it holds no sweep")
-    unsealed(path, data, told, SWEEP, schema)
-    return told
+    unsealed(path, data, plan, SWEEP, schema)
+    return plan
 
 
 def under_way(folder: Path) -> bool:

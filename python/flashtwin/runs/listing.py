@@ -77,8 +77,8 @@ class Stored:
 
     def key_findings(self, most: int = 3) -> Findings:
         """The few that say most about the drive."""
-        there = [one for one in self.findings if one.value is not None]
-        return Findings(([one for one in there if one.headline] or there)[:most])
+        there = [finding for finding in self.findings if finding.value is not None]
+        return Findings(([finding for finding in there if finding.headline] or there)[:most])
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -102,7 +102,7 @@ class Stored:
 
 def stored(places: Sequence[Path]) -> list[Stored]:
     """Everything in the places, each folder once, in the order of the places and of names."""
-    found: dict[Path, Stored] = {}
+    by_place: dict[Path, Stored] = {}
     busy: dict[Path, bool] = {}
     for place in places:
         if not place.is_dir():
@@ -117,12 +117,12 @@ def stored(places: Sequence[Path]) -> list[Stored]:
                 if above not in busy:
                     busy[above] = folders.under_way(above)
                 group = None if place in (folder, above) else above
-                told = replace(one(folder), group=group, busy=busy[above])
-                found.setdefault(folder.resolve(), told)
+                described = replace(one(folder), group=group, busy=busy[above])
+                by_place.setdefault(folder.resolve(), described)
         except OSError as error:
             reason = os.strerror(error.errno or 0)
             raise FlashtwinError(f"cannot read {place}: {reason}", exit_code=ENVIRONMENT) from error
-    return list(found.values())
+    return list(by_place.values())
 
 
 def one(folder: Path) -> Stored:

@@ -59,10 +59,10 @@ def search(
     """What lies in the places, by default ./flashtwin-runs: all of it, or the runs for which a
     condition holds; sorted by a key or a finding, with - in front for the other way round."""
     nothing = not places and not DEFAULT_PARENT.exists()
-    found = [] if nothing else stored([Path(place) for place in places] or [DEFAULT_PARENT])
+    chosen = [] if nothing else stored([Path(place) for place in places] or [DEFAULT_PARENT])
     if where is not None:
-        found = matching([run for run in found if run.is_run], where)
-    return found if sort is None else _sorted(found, sort)
+        chosen = matching([run for run in chosen if run.is_run], where)
+    return chosen if sort is None else _sorted(chosen, sort)
 
 
 def _sorted(runs: list[Stored], sort: str) -> list[Stored]:
@@ -109,9 +109,9 @@ def matching(runs: Sequence[Stored], condition: str) -> list[Stored]:
     if wrong := _no_text(condition):
         raise FlashtwinError(f"--where: {wrong}", hint=_hint(runs), exit_code=USAGE)
     answer = _judged(json.dumps({"condition": condition, "tables": _tables(runs)}))
-    if said := answer.get("wrong"):
-        said = _unknown(said, _known(runs)) or said
-        raise FlashtwinError(f"--where: {said}", hint=_hint(runs), exit_code=USAGE)
+    if reason := answer.get("wrong"):
+        reason = _unknown(reason, _known(runs)) or reason
+        raise FlashtwinError(f"--where: {reason}", hint=_hint(runs), exit_code=USAGE)
     return [runs[index] for index in sorted(answer["rows"])]
 
 
@@ -119,7 +119,10 @@ def _no_text(condition: str) -> str | None:
     """Why these characters are no condition."""
     if len(condition) > MOST_CHARACTERS:
         return f"a condition of {len(condition)} characters, and {MOST_CHARACTERS} are possible"
-    odd = next((one for one in condition if not one.isprintable() and one not in "\t\n\r"), None)
+    odd = next(
+        (letter for letter in condition if not letter.isprintable() and letter not in "\t\n\r"),
+        None,
+    )
     return None if odd is None else f"the character {odd!a} is no part of a condition"
 
 
@@ -189,31 +192,31 @@ def _columns(name: str) -> list[str]:
 def _tables(runs: Sequence[Stored]) -> dict[str, Any]:
     """Each table's columns with their types, and its rows."""
     names = short_names(runs)
-    choices = {one.id for run in runs for one in run.findings if one.choices}
+    choices = {finding.id for run in runs for finding in run.findings if finding.choices}
     shape: dict[str, Any] = {"_row": "BIGINT", **COLUMNS}
     for name, columns in names.items():
         shape[name] = {**SIDES, "value": "VARCHAR"} if name in choices else SIDES
         for column in columns:
             shape.update(zip(_columns(column), shape[name].values(), strict=True))
     rows = [{"_row": index, **_row(run, names)} for index, run in enumerate(runs)]
-    told = [
-        {**_sides(one), "run": str(run.path), "value": one.number}
-        | {"choice": one.value if one.choices else None}
-        | {"means": None if one.interval is None else one.interval.means}
-        | {key: getattr(one, key) for key in ("id", "variant", "battery", "title", "note")}
-        | {"name": one.short}
+    found_rows = [
+        {**_sides(finding), "run": str(run.path), "value": finding.number}
+        | {"choice": finding.value if finding.choices else None}
+        | {"means": None if finding.interval is None else finding.interval.means}
+        | {key: getattr(finding, key) for key in ("id", "variant", "battery", "title", "note")}
+        | {"name": finding.short}
         for run in runs
-        for one in run.findings
+        for finding in run.findings
     ]
-    return {"runs": (shape, _cells(rows)), "findings": (_FINDINGS, _cells(told))}
+    return {"runs": (shape, _cells(rows)), "findings": (_FINDINGS, _cells(found_rows))}
 
 
 def _cells(value: Any) -> Any:
     """The same with what no table takes left out: a number beyond 64 bits, or half a character."""
     if isinstance(value, dict):
-        return {key: _cells(one) for key, one in value.items()}
+        return {key: _cells(cell) for key, cell in value.items()}
     if isinstance(value, list):
-        return [_cells(one) for one in value]
+        return [_cells(cell) for cell in value]
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, float):
@@ -259,11 +262,11 @@ _NO_COLUMN = re.compile(r'Referenced column "(.+)" not found')
 _NO_TABLE = re.compile(r'Referenced table "(.+)" not found')
 
 
-def _unknown(said: str, known: Sequence[str]) -> str | None:
+def _unknown(reason: str, known: Sequence[str]) -> str | None:
     """What to say of a name that is no column, with those that are nearest to it."""
-    if column := _NO_COLUMN.search(said):
+    if column := _NO_COLUMN.search(reason):
         return f"there is no column {column[1]}{_nearest(column[1], known)}"
-    if table := _NO_TABLE.search(said):
+    if table := _NO_TABLE.search(reason):
         ids = [name for name in known if name.startswith(f"{table[1]}.")]
         if ids:
             return (
@@ -275,9 +278,9 @@ def _unknown(said: str, known: Sequence[str]) -> str | None:
 
 
 def _nearest(name: str, known: Sequence[str]) -> str:
-    lower = {one.lower(): one for one in known}
+    lower = {match.lower(): match for match in known}
     near = get_close_matches(name.lower(), lower, n=3, cutoff=0.7)
-    return f"; did you mean {' or '.join(_quoted(lower[one]) for one in near)}" if near else ""
+    return f"; did you mean {' or '.join(_quoted(lower[match]) for match in near)}" if near else ""
 
 
 def _quoted(name: str) -> str:
@@ -288,15 +291,15 @@ def _quoted(name: str) -> str:
 def _known(runs: Sequence[Stored]) -> list[str]:
     """Every name that a condition may have."""
     names = short_names(runs)
-    every = dict.fromkeys(one for columns in names.values() for one in columns)
+    every = dict.fromkeys(name for columns in names.values() for name in columns)
     short_ones = [column for name in every for column in _columns(name)]
-    ids = dict.fromkeys(one.id for run in runs for one in run.findings)
+    ids = dict.fromkeys(finding.id for run in runs for finding in run.findings)
     return [*COLUMNS, *short_ones, *ids]
 
 
 def _hint(runs: Sequence[Stored]) -> str:
-    short_ones = list(dict.fromkeys(one[0] for one in short_names(runs).values() if one))
+    short_ones = list(dict.fromkeys(names[0] for names in short_names(runs).values() if names))
     more = len(short_ones) - NAMES_TOLD
-    told = ", ".join(short_ones[:NAMES_TOLD]) + (f" and {more} more" if more > 0 else "")
-    findings = f"; findings: {told} (each with _low, _high and _unit)" if told else ""
+    listed = ", ".join(short_ones[:NAMES_TOLD]) + (f" and {more} more" if more > 0 else "")
+    findings = f"; findings: {listed} (each with _low, _high and _unit)" if listed else ""
     return f"columns: {', '.join(COLUMNS)}{findings}"

@@ -53,13 +53,13 @@ def rows(of: type) -> list[Row]:
     """Every parameter of a class, in order."""
     return [
         Row(
-            name=one.name,
-            type=one.metadata["kind"].name,
-            default=one.metadata["kind"].show(one.default),
-            meaning=one.metadata["meaning"],
+            name=field.name,
+            type=field.metadata["kind"].name,
+            default=field.metadata["kind"].show(field.default),
+            meaning=field.metadata["meaning"],
         )
-        for one in fields(of)
-        if one.default is not MISSING
+        for field in fields(of)
+        if field.default is not MISSING
     ]
 
 
@@ -77,8 +77,8 @@ def build(of: type[P], battery: str, values: Mapping[str, object]) -> P:
 def plain(parameters: object) -> dict[str, Any]:
     """The parameters as JSON values, in order."""
     return {
-        one.name: one.metadata["kind"].plain(getattr(parameters, one.name))
-        for one in fields(parameters)  # type: ignore[arg-type]
+        field.name: field.metadata["kind"].plain(getattr(parameters, field.name))
+        for field in fields(parameters)  # type: ignore[arg-type]
     }
 
 

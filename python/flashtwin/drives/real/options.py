@@ -79,7 +79,7 @@ def unsaid(job: Job, capacity_bytes: int | None = None) -> str | None:
 def smallest_bytes(job: Job) -> int:
     """The smallest of a job's requests."""
     blocks = job.fio.blocks if job.fio else None
-    return min(one.least for one in blocks) if blocks else job.block_bytes
+    return min(sizes.least for sizes in blocks) if blocks else job.block_bytes
 
 
 def passes(job: Job) -> int:
@@ -116,10 +116,10 @@ def _sizes(job: Job) -> Options:
     return options
 
 
-def _split(one: Blocks) -> str:
-    if one.split:
-        return ":".join(f"{size}/{percent}" for size, percent in one.split)
-    return f"{one.least}/100" if one.least == one.most else ""
+def _split(sizes: Blocks) -> str:
+    if sizes.split:
+        return ":".join(f"{size}/{percent}" for size, percent in sizes.split)
+    return f"{sizes.least}/100" if sizes.least == sizes.most else ""
 
 
 def _place(job: Job) -> Options:
@@ -188,14 +188,14 @@ def _triples(**values: tuple[int, int, int]) -> Options:
     return {name: by_direction([*map(str, value)]) for name, value in values.items() if any(value)}
 
 
-def _law(one: Distribution) -> str:
-    if one.kind.startswith("zoned"):
-        zones = one.zones[0] if one.zones else ()
-        return ":".join([one.kind, *(f"{share}/{size}" for share, size in zones)])
-    if one.kind == "random":
-        return one.kind
-    center = [] if one.center is None else [show_number(one.center)]
-    return ":".join([one.kind, show_number(one.value), *center])
+def _law(law: Distribution) -> str:
+    if law.kind.startswith("zoned"):
+        zones = law.zones[0] if law.zones else ()
+        return ":".join([law.kind, *(f"{share}/{size}" for share, size in zones)])
+    if law.kind == "random":
+        return law.kind
+    center = [] if law.center is None else [show_number(law.center)]
+    return ":".join([law.kind, show_number(law.value), *center])
 
 
 def _order(fio: Fio) -> Options:

@@ -65,11 +65,11 @@ class OwnFile:
     def is_there(self) -> bool:
         """Whether the path still leads to the file that we made."""
         try:
-            found = os.lstat(self.path)
+            about = os.lstat(self.path)
         except OSError:
             return False
-        same = (found.st_dev, found.st_ino) == (self.device, self.inode)
-        return same and stat.S_ISREG(found.st_mode)
+        same = (about.st_dev, about.st_ino) == (self.device, self.inode)
+        return same and stat.S_ISREG(about.st_mode)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,14 +154,14 @@ def file_system(path: Path) -> str:
         lines = Path("/proc/self/mountinfo").read_text().splitlines()
     except OSError:
         return "unknown"
-    place, found = path.resolve(), (-1, "unknown")
+    place, nearest = path.resolve(), (-1, "unknown")
     for line in lines:
         before, _, after = line.partition(" - ")
         # Blanks in a mount point are written in octal.
         mount = Path(before.split()[4].encode().decode("unicode_escape"))
-        if place.is_relative_to(mount) and len(mount.parts) >= found[0]:
-            found = (len(mount.parts), after.split()[0])
-    return found[1]
+        if place.is_relative_to(mount) and len(mount.parts) >= nearest[0]:
+            nearest = (len(mount.parts), after.split()[0])
+    return nearest[1]
 
 
 def create(path: Path, size_bytes: int) -> OwnFile:
@@ -219,9 +219,9 @@ def take_over(left: Left) -> OwnFile | None:
             handle = os.open(left.path, flags)
         except OSError:
             return None
-        found = os.fstat(handle)
+        about = os.fstat(handle)
         ours = left.mark is not None and _mark_of(handle) == left.mark
-        if not (ours and stat.S_ISREG(found.st_mode) and found.st_size == left.size_bytes):
+        if not (ours and stat.S_ISREG(about.st_mode) and about.st_size == left.size_bytes):
             os.close(handle)
             return None
         file = _hold(left.path, handle)

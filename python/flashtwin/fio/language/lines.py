@@ -129,21 +129,21 @@ class _Reader:
                 raise JobFileError(line.where, f"more than {_LINES_MOST} lines of options")
             yield line
             return
-        found = _include(match[1], path)
+        included = _include(match[1], path)
         chain = (*line.where.chain, line.where)
-        self._check_include(line, found, chain)
-        for inner in _lines(_text(found, chain), found, chain):
+        self._check_include(line, included, chain)
+        for inner in _lines(_text(included, chain), included, chain):
             if inner.text.startswith("["):
                 raise JobFileError(
                     inner.where,
                     f"{inner.text} begins a section in an included file, which fio refuses",
                     hint="an included file holds options only",
                 )
-            yield from self._followed(inner, found)
+            yield from self._followed(inner, included)
 
-    def _check_include(self, line: Line, found: str, chain: tuple[Where, ...]) -> None:
-        if any(_same(found, Path(one.file)) for one in chain):
-            circle = " -> ".join([*(one.alone for one in chain), found])
+    def _check_include(self, line: Line, included: str, chain: tuple[Where, ...]) -> None:
+        if any(_same(included, Path(place.file)) for place in chain):
+            circle = " -> ".join([*(place.alone for place in chain), included])
             raise JobFileError(
                 line.where,
                 f"the includes go round in a circle: {circle}",
@@ -201,9 +201,9 @@ def _include(name: str, path: str) -> str:
     return os.path.join(os.path.dirname(path), name)
 
 
-def _same(one: str, other: Path) -> bool:
+def _same(first: str, second: Path) -> bool:
     try:
-        return os.path.samefile(one, other)
+        return os.path.samefile(first, second)
     except OSError:
         return False
 
@@ -224,12 +224,12 @@ def _read(path: str, chain: tuple[Where, ...], here: Where) -> bytes:
     try:
         return read_regular(path, most_bytes=_BYTES_MOST)
     except InputError as error:
-        said, hint = f"cannot read {path}: {error.why}", None
+        reason, hint = f"cannot read {path}: {error.why}", None
         if error.missing:
-            said = "there is no such file" if not chain else f"there is no file {path} to include"
+            reason = "there is no such file" if not chain else f"there is no file {path} to include"
         if error.exit_code == USAGE:
             hint = "give the path of a job file"
-        failure = JobFileError(here, said, hint=hint)
+        failure = JobFileError(here, reason, hint=hint)
         failure.exit_code = error.exit_code
         raise failure from error
 

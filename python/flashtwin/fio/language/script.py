@@ -103,17 +103,17 @@ class _Reader:
 
     def settings(self, section: Section, inherited: Mapping[str, Setting]) -> dict[str, Setting]:
         """What holds in a section: `kb_base` first, as fio has it, then line by line."""
-        found = dict(inherited)
+        settings = dict(inherited)
         for line in section.lines:
             # Its own options would be told of as unknown ones.
             if line.text.startswith("ioengine="):
                 self._check_reach(line.text.partition("=")[2].partition(":")[0], line.where)
         words = [(line, *self._split(line)) for line in section.lines]
         for line, option, value in sorted(words, key=lambda word: word[1].name != "kb_base"):
-            setting = self._setting(line, option, value, found)
-            found.pop(option.name, None)
-            found[option.name] = setting
-        return found
+            setting = self._setting(line, option, value, settings)
+            settings.pop(option.name, None)
+            settings[option.name] = setting
+        return settings
 
     def _split(self, line: Line) -> tuple[Option, str | None]:
         text = line.text
@@ -133,19 +133,19 @@ class _Reader:
         return option, value if equals else None
 
     def _setting(
-        self, line: Line, option: Option, text: str | None, found: Mapping[str, Setting]
+        self, line: Line, option: Option, text: str | None, settings_before: Mapping[str, Setting]
     ) -> Setting:
-        base = found.get("kb_base")
+        base = settings_before.get("kb_base")
         reading = Reading(kb_base=int(base.value) if base else 1024)
         try:
             value = option.kind.parse(text, reading)
-            before = found[option.name].value if option.name in found else None
+            before = settings_before[option.name].value if option.name in settings_before else None
             whole = option.kind.over(before, value)
         except BadValueError as error:
-            said = f"{option.name}: {error.message}"
-            raise JobFileError(line.where, said, hint=error.hint) from error
-        for said in reading.notes:
-            self._note(line.where, f"{option.name}: {said}")
+            note = f"{option.name}: {error.message}"
+            raise JobFileError(line.where, note, hint=error.hint) from error
+        for note in reading.notes:
+            self._note(line.where, f"{option.name}: {note}")
         self._judge(line, option, value)
         if option.name == "filename" and before is not None:
             self._note(line.where, f"filename adds to those before it, as in fio: {value}")
@@ -249,18 +249,18 @@ def script(
 ) -> Script:
     """The typed jobs of a command line."""
     read = parse(words)
-    found = typed(
+    result = typed(
         read.sections,
         environment=os.environ if environment is None else environment,
         only=only,
     )
-    if not found.jobs:
+    if not result.jobs:
         raise FlashtwinError(
             f"there is no job in {', '.join(read.files) or 'the command line'}",
             hint="give a job file with a [name] section, or --name=JOB --rw=… --size=…",
             exit_code=USAGE,
         )
-    return Script(jobs=found.jobs, notes=(*read.notes, *found.notes))
+    return Script(jobs=result.jobs, notes=(*read.notes, *result.notes))
 
 
 def parse(words: Sequence[str]) -> Words:

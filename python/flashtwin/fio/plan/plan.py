@@ -78,16 +78,16 @@ def plan(jobs: Sequence[FioJob], target: Target, *, replaying: Replaying | None 
             )
     traces = Traces(target=target, replaying=replaying or Replaying())
     working: list[tuple[Clone, Sequence[Part], Replay | None]] = []
-    for one in started:
-        if not one.job["create_only"]:
-            replay = traces.of(one)
-            working.append((one, replay.parts if replay else parts(one, target), replay))
+    for clone in started:
+        if not clone.job["create_only"]:
+            replay = traces.of(clone)
+            working.append((clone, replay.parts if replay else parts(clone, target), replay))
             offsets = [at for part in working[-1][1] for at in (part.offset, part.again)]
-            notes += notes_on_trace(one.job, replay) if replay else odd_sizes(one.job, offsets)
-    places = layout([(clone, found) for clone, found, _ in working], target)
+            notes += notes_on_trace(clone.job, replay) if replay else odd_sizes(clone.job, offsets)
+    places = layout([(clone, pieces) for clone, pieces, _ in working], target)
     made = [
-        Process(clone=clone, job=_core_job(clone, found, places, replay), parts=tuple(found))
-        for clone, found, replay in working
+        Process(clone=clone, job=_core_job(clone, pieces, places, replay), parts=tuple(pieces))
+        for clone, pieces, replay in working
     ]
     phases: dict[int, list[Process]] = {}
     for process in made:
@@ -100,7 +100,7 @@ def plan(jobs: Sequence[FioJob], target: Target, *, replaying: Replaying | None 
 
 def _gated(phase: Sequence[Process]) -> tuple[Process, ...]:
     """The processes of a phase, each with what it waits for among them."""
-    found = []
+    gated = []
     places: dict[str, list[int]] = {}
     for place, process in enumerate(phase):
         places.setdefault(process.clone.job.name, []).append(place)
@@ -109,14 +109,14 @@ def _gated(phase: Sequence[Process]) -> tuple[Process, ...]:
         assert fio is not None, "a plan has fio's jobs only"
         named = places.get(clone.waits_for, []) if clone.waits_for else []
         gate = Gate(stonewall=clone.stonewall, waits_for=tuple(named))
-        found.append(replace(process, job=replace(process.job, fio=replace(fio, gate=gate))))
-    return tuple(found)
+        gated.append(replace(process, job=replace(process.job, fio=replace(fio, gate=gate))))
+    return tuple(gated)
 
 
-def _core_job(clone: Clone, found: Sequence[Part], places: Layout, replay: Replay | None) -> Job:
+def _core_job(clone: Clone, pieces: Sequence[Part], places: Layout, replay: Replay | None) -> Job:
     if replay is None:
-        return core_job(clone, found, places)
-    return replayed(core_job(clone, found, places, replays=True), replay.trace)
+        return core_job(clone, pieces, places)
+    return replayed(core_job(clone, pieces, places, replays=True), replay.trace)
 
 
 def refuse_writes(jobs: Sequence[FioJob]) -> None:

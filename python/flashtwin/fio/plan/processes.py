@@ -42,7 +42,7 @@ class Clone:
 
 def clones(jobs: Sequence[FioJob]) -> list[Clone]:
     """All processes of some jobs."""
-    found: list[Clone] = []
+    started: list[Clone] = []
     together = _together(jobs)
     phase = group = in_phase = in_group = files = 0
     names = Counter(job.name for job in jobs)
@@ -55,7 +55,7 @@ def clones(jobs: Sequence[FioJob]) -> list[Clone]:
         if (job["stonewall"] or job["new_group"]) and in_group:
             group, in_group = group + 1, 0
         copies = job["numjobs"]
-        if len(found) + copies > MOST:
+        if len(started) + copies > MOST:
             raise JobFileError(
                 job.line("numjobs"), f"more than {MOST} processes", hint="lower numjobs"
             )
@@ -67,10 +67,10 @@ def clones(jobs: Sequence[FioJob]) -> list[Clone]:
                 hint="lower nrfiles or numjobs",
             )
         for number in [0, *range(copies - 1, 0, -1)]:
-            found.append(
+            started.append(
                 Clone(
                     job=job,
-                    thread=len(found) + 1,
+                    thread=len(started) + 1,
                     number=number,
                     phase=phase,
                     group=group,
@@ -81,7 +81,7 @@ def clones(jobs: Sequence[FioJob]) -> list[Clone]:
             )
         in_phase += copies
         in_group += copies
-    return found
+    return started
 
 
 def _together(jobs: Sequence[FioJob]) -> bool:
@@ -101,9 +101,9 @@ def _check_wait(job: FioJob, names: Counter[str], before: set[str]) -> None:
     if names[name] > 1:
         raise JobFileError(where, f"{names[name]} jobs are named {name}", hint="give them names")
     if name not in before:
-        said = "comes after it" if names[name] else "does not exist"
+        why = "comes after it" if names[name] else "does not exist"
         raise JobFileError(
-            where, f"job {job.name} waits for {name}, which {said}", hint="name a job before it"
+            where, f"job {job.name} waits for {name}, which {why}", hint="name a job before it"
         )
 
 
@@ -113,8 +113,8 @@ SECTOR_BYTES = 512
 
 def blocks(job: FioJob) -> tuple[Blocks, Blocks, Blocks]:
     """For reads, writes and trims."""
-    found = [_direction(job, direction) for direction in range(3)]
-    return (found[0], found[1], found[2])
+    directions = [_direction(job, direction) for direction in range(3)]
+    return (directions[0], directions[1], directions[2])
 
 
 def _direction(job: FioJob, direction: int) -> Blocks:

@@ -61,13 +61,13 @@ def document(
 
 
 def _job(job: JobReport, whole: Mapping[tuple[int, str], int], plus: bool) -> dict[str, Any]:
-    told = {
-        name: _direction(one, whole.get((job.group, name), 0), job.style, plus)
-        for name, one in job.directions_shown.items()
+    directions = {
+        name: _direction(side, whole.get((job.group, name), 0), job.style, plus)
+        for name, side in job.directions_shown.items()
     }
     # Where all directions are one, fio leaves the syncs out.
     sync = {} if job.style.unified == "mixed" else {"sync": _sync(job, plus)}
-    mixed = {"mixed": told.pop("mixed")} if job.style.unified != "none" else {}
+    mixed = {"mixed": directions.pop("mixed")} if job.style.unified != "none" else {}
     latency = latency_classes(job)
     return {
         "jobname": job.name,
@@ -77,7 +77,7 @@ def _job(job: JobReport, whole: Mapping[tuple[int, str], int], plus: bool) -> di
         "eta": NO_ETA,
         "elapsed": job.elapsed_s,
         "job options": dict(job.options),
-        **told,
+        **directions,
         **sync,
         **mixed,
         "job_runtime": job.runtime_ms,
@@ -105,9 +105,9 @@ def _target(job: JobReport) -> dict[str, Any]:
     }
 
 
-def _direction(one: Direction, whole: int, style: Style, plus: bool) -> dict[str, Any]:
+def _direction(direction: Direction, whole: int, style: Style, plus: bool) -> dict[str, Any]:
     """What a direction did; of one that did nothing it is the same for all jobs."""
-    return _idle(style, plus) if one == NOTHING else _moved(one, whole, style, plus)
+    return _idle(style, plus) if direction == NOTHING else _moved(direction, whole, style, plus)
 
 
 @cache
@@ -115,39 +115,39 @@ def _idle(style: Style, plus: bool) -> dict[str, Any]:
     return _moved(NOTHING, 0, style, plus)
 
 
-def _moved(one: Direction, whole: int, style: Style, plus: bool) -> dict[str, Any]:
-    seconds = one.runtime_ms / 1000
-    rate = one.bytes * 1000 // one.runtime_ms if one.runtime_ms else 0
-    share = share_of(int(one.bw.mean), whole / 1024) if one.bw.count else 0.0
+def _moved(direction: Direction, whole: int, style: Style, plus: bool) -> dict[str, Any]:
+    seconds = direction.runtime_ms / 1000
+    rate = direction.bytes * 1000 // direction.runtime_ms if direction.runtime_ms else 0
+    share = share_of(int(direction.bw.mean), whole / 1024) if direction.bw.count else 0.0
     return {
-        "io_bytes": one.bytes,
-        "io_kbytes": one.bytes >> 10,
+        "io_bytes": direction.bytes,
+        "io_kbytes": direction.bytes >> 10,
         "bw_bytes": rate,
         "bw": rate >> 10,
-        "iops": six(one.ios / seconds if seconds else 0.0),
-        "runtime": one.runtime_ms,
-        "total_ios": one.ios,
+        "iops": six(direction.ios / seconds if seconds else 0.0),
+        "runtime": direction.runtime_ms,
+        "total_ios": direction.ios,
         "short_ios": 0,
         "drop_ios": 0,
-        **{f"{name}_ns": _latency(one, name, style, plus) for name in LATENCIES},
-        "bw_min": one.bw.min,
-        "bw_max": one.bw.max,
+        **{f"{name}_ns": _latency(direction, name, style, plus) for name in LATENCIES},
+        "bw_min": direction.bw.min,
+        "bw_max": direction.bw.max,
         "bw_agg": six(share),
-        "bw_mean": six(one.bw.mean),
-        "bw_dev": six(one.bw.stddev),
-        "bw_samples": one.bw.count,
-        "iops_min": one.iops.min,
-        "iops_max": one.iops.max,
-        "iops_mean": six(one.iops.mean),
-        "iops_stddev": six(one.iops.stddev),
-        "iops_samples": one.iops.count,
+        "bw_mean": six(direction.bw.mean),
+        "bw_dev": six(direction.bw.stddev),
+        "bw_samples": direction.bw.count,
+        "iops_min": direction.iops.min,
+        "iops_max": direction.iops.max,
+        "iops_mean": six(direction.iops.mean),
+        "iops_stddev": six(direction.iops.stddev),
+        "iops_samples": direction.iops.count,
     }
 
 
-def _latency(one: Direction, name: str, style: Style, plus: bool) -> dict[str, Any]:
-    row = _samples(one.spread(name))
+def _latency(direction: Direction, name: str, style: Style, plus: bool) -> dict[str, Any]:
+    row = _samples(direction.spread(name))
     if name in style.latencies:
-        row |= _distribution(one.bins(name), style, plus)
+        row |= _distribution(direction.bins(name), style, plus)
     return row
 
 
@@ -172,8 +172,8 @@ def _distribution(bins: Bins, style: Style, plus: bool) -> dict[str, Any]:
     """Percentiles, and in json+ the bins under the middles of their buckets."""
     if not bins:
         return {}
-    found = percentiles_of(bins, style.percentiles)
-    row: dict[str, Any] = {"percentile": {f"{share:.6f}": at for share, at in found.items()}}
+    latencies = percentiles_of(bins, style.percentiles)
+    row: dict[str, Any] = {"percentile": {f"{share:.6f}": at for share, at in latencies.items()}}
     if plus:
         row["bins"] = {str(middle_of(bucket)): count for bucket, count in sorted(bins.items())}
     return row

@@ -51,9 +51,9 @@ def _job(
     job: JobReport, whole: Mapping[tuple[int, str], int], program: str, version: int
 ) -> Iterator[str]:
     yield from (str(version), program, job.name, str(job.group), str(job.error))
-    for name, one in job.directions_shown.items():
+    for name, side in job.directions_shown.items():
         if name != "trim" or version == TRIMS:
-            yield from _direction(one, whole.get((job.group, name), 0), job.style, version)
+            yield from _direction(side, whole.get((job.group, name), 0), job.style, version)
     # usr, sys, context switches, major and minor faults: nothing of this happens on a twin.
     yield from ("0.000000%", "0.000000%", "0", "0", "0")
     for name in DEPTHS:
@@ -73,40 +73,44 @@ def _from_microseconds(classes: Mapping[str, Mapping[str, float]], unit: str) ->
         yield share + (below if place == 0 else 0.0)
 
 
-def _direction(one: Direction, whole: int, style: Style, version: int) -> Iterator[str]:
-    seconds = one.runtime_ms / 1000
-    bytes_s = int(one.bytes / seconds) if seconds else 0
-    iops = int(one.ios / seconds) if seconds else 0
-    yield from map(str, (one.bytes >> 10, bytes_s >> 10, iops, one.runtime_ms))
-    yield from _spread(one.slat)
-    yield from _spread(one.clat)
-    yield from _percentiles(one, style)
-    yield from _spread(one.lat)
-    share = share_of(one.bw.mean, whole // 1024) if one.bw.count else 0.0
-    yield from _rates(one.bw, share)
+def _direction(direction: Direction, whole: int, style: Style, version: int) -> Iterator[str]:
+    seconds = direction.runtime_ms / 1000
+    bytes_s = int(direction.bytes / seconds) if seconds else 0
+    iops = int(direction.ios / seconds) if seconds else 0
+    yield from map(str, (direction.bytes >> 10, bytes_s >> 10, iops, direction.runtime_ms))
+    yield from _spread(direction.slat)
+    yield from _spread(direction.clat)
+    yield from _percentiles(direction, style)
+    yield from _spread(direction.lat)
+    share = share_of(direction.bw.mean, whole // 1024) if direction.bw.count else 0.0
+    yield from _rates(direction.bw, share)
     if version == TRIMS:
-        yield str(one.bw.count)
-        yield from (str(one.iops.min), str(one.iops.max))
-        yield from (f"{one.iops.mean:.6f}", f"{one.iops.stddev:.6f}", str(one.iops.count))
+        yield str(direction.bw.count)
+        yield from (str(direction.iops.min), str(direction.iops.max))
+        yield from (
+            f"{direction.iops.mean:.6f}",
+            f"{direction.iops.stddev:.6f}",
+            str(direction.iops.count),
+        )
 
 
-def _percentiles(one: Direction, style: Style) -> Iterator[str]:
+def _percentiles(direction: Direction, style: Style) -> Iterator[str]:
     """Of whole latencies where they are asked for, else of completion: there is room for one."""
     latency = next((name for name in ("lat", "clat") if name in style.latencies), None)
     wanted = style.percentiles if latency else ()
-    found = percentiles_of(one.bins(latency), wanted) if latency else {}
-    yield from (f"{share:.6f}%={found.get(share, 0) // 1000}" for share in wanted)
+    latencies = percentiles_of(direction.bins(latency), wanted) if latency else {}
+    yield from (f"{share:.6f}%={latencies.get(share, 0) // 1000}" for share in wanted)
     yield from ["0%=0"] * (ROOM - len(wanted))
 
 
-def _spread(one: Spread) -> Iterator[str]:
-    yield from (str(one.min // 1000), str(one.max // 1000))
-    yield from (f"{one.mean / 1000:.6f}", f"{one.stddev / 1000:.6f}")
+def _spread(spread: Spread) -> Iterator[str]:
+    yield from (str(spread.min // 1000), str(spread.max // 1000))
+    yield from (f"{spread.mean / 1000:.6f}", f"{spread.stddev / 1000:.6f}")
 
 
-def _rates(one: Spread, share: float) -> Iterator[str]:
-    yield from (str(one.min), str(one.max), f"{share:.6f}%")
-    yield from (f"{one.mean:.6f}", f"{one.stddev:.6f}")
+def _rates(spread: Spread, share: float) -> Iterator[str]:
+    yield from (str(spread.min), str(spread.max), f"{share:.6f}%")
+    yield from (f"{spread.mean:.6f}", f"{spread.stddev:.6f}")
 
 
 # The version of fio whose formats these are; programs that read them look for it.

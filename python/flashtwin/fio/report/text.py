@@ -50,7 +50,7 @@ def normal(
 
 
 def _job(job: JobReport, whole: Mapping[tuple[int, str], int], unix_ms: int) -> Iterator[str]:
-    if not any(one.ios for one in job.directions.values()):
+    if not any(side.ios for side in job.directions.values()):
         # As in fio: who asked for nothing is not told of.
         return
     yield (
@@ -59,9 +59,9 @@ def _job(job: JobReport, whole: Mapping[tuple[int, str], int], unix_ms: int) -> 
     )
     if job.description:
         yield f"  Description  : [{job.description}]"
-    for name, one in job.directions_shown.items():
-        if one.ios:
-            yield from _direction(name, one, whole.get((job.group, name), 0), job.style)
+    for name, side in job.directions_shown.items():
+        if side.ios:
+            yield from _direction(name, side, whole.get((job.group, name), 0), job.style)
     yield from _classes(job)
     if job.sync.lat.count:
         yield "  fsync/fdatasync/sync_file_range:"
@@ -81,32 +81,33 @@ def _job(job: JobReport, whole: Mapping[tuple[int, str], int], unix_ms: int) -> 
         yield _steady(job.more["steadystate"])
 
 
-def _direction(name: str, one: Direction, whole: int, style: Style) -> Iterator[str]:
+def _direction(name: str, direction: Direction, whole: int, style: Style) -> Iterator[str]:
     """The lines of a direction.
 
     fio 3.33 forgets the totals where `unified_rw_reporting=both` tells all directions beside each
     (`IOPS=0, BW=0`); they are told here, as in its JSON.
     """
-    seconds = one.runtime_ms / 1000
-    bytes_s, iops = (one.bytes / seconds, one.ios / seconds) if seconds else (0.0, 0.0)
+    seconds = direction.runtime_ms / 1000
+    bytes_s, iops = (direction.bytes / seconds, direction.ios / seconds) if seconds else (0.0, 0.0)
     resets = "; 0 zone resets" if name == "write" else ""
     units = _units(style)
     yield (
         f"  {name}: IOPS={short(iops, room=units.room)}, BW={units.both(bytes_s)}"
-        f"({units.size(one.bytes)}/{one.runtime_ms}msec){resets}"
+        f"({units.size(direction.bytes)}/{direction.runtime_ms}msec){resets}"
     )
     for label in LATENCIES:
-        if one.spread(label).count:
-            yield _spread(f"{label:>4}", one.spread(label))
+        if direction.spread(label).count:
+            yield _spread(f"{label:>4}", direction.spread(label))
     for label in LATENCIES:
         if label in style.latencies:
-            yield from _percentiles(label, one.bins(label), style)
-    if one.bw.count:
-        yield _bandwidth(one.bw, whole, style)
-    if one.iops.count:
+            yield from _percentiles(label, direction.bins(label), style)
+    if direction.bw.count:
+        yield _bandwidth(direction.bw, whole, style)
+    if direction.iops.count:
         yield (
-            f"   iops        : min={one.iops.min:5}, max={one.iops.max:5}, "
-            f"avg={one.iops.mean:5.2f}, stdev={one.iops.stddev:5.2f}, samples={one.iops.count}"
+            f"   iops        : min={direction.iops.min:5}, max={direction.iops.max:5}, "
+            f"avg={direction.iops.mean:5.2f}, stdev={direction.iops.stddev:5.2f}, "
+            f"samples={direction.iops.count}"
         )
 
 
@@ -129,13 +130,13 @@ def _bandwidth(bw: Spread, whole: int, style: Style) -> str:
     )
 
 
-def _spread(label: str, one: Spread) -> str:
-    unit = unit_of(one.min, one.max, one.stddev)
+def _spread(label: str, spread: Spread) -> str:
+    unit = unit_of(spread.min, spread.max, spread.stddev)
     scale = UNITS[unit]
-    low, high = (short(value / scale, room=6) for value in (one.min, one.max))
+    low, high = (short(value / scale, room=6) for value in (spread.min, spread.max))
     return (
         f"    {label} ({unit}): min={low}, max={high}, "
-        f"avg={one.mean / scale:5.2f}, stdev={one.stddev / scale:5.2f}"
+        f"avg={spread.mean / scale:5.2f}, stdev={spread.stddev / scale:5.2f}"
     )
 
 
@@ -152,13 +153,13 @@ def unit_of(low: float, high: float, deviation: float = 1e18) -> str:
 def _percentiles(label: str, bins: Bins, style: Style) -> Iterator[str]:
     if not bins:
         return
-    found = percentiles_of(bins, style.percentiles)
-    unit = unit_of(min(found.values()), max(found.values()))
+    latencies = percentiles_of(bins, style.percentiles)
+    unit = unit_of(min(latencies.values()), max(latencies.values()))
     scale = UNITS[unit]
     yield f"    {label} percentiles ({unit}):"
     # A list may name one twice, and fio tells it twice.
-    values = [(share, -(-found[share] // scale)) for share in style.percentiles]
-    width = max(5, len(str(max(found.values()) // scale)))
+    values = [(share, -(-latencies[share] // scale)) for share in style.percentiles]
+    width = max(5, len(str(max(latencies.values()) // scale)))
     digits = style.precision
     items = [f"{share:{digits + 3}.{digits}f}th=[{value:{width}}]" for share, value in values]
     line = LINE_COLUMNS // (width + digits + 10)
@@ -208,21 +209,24 @@ def _group(group: int, jobs: Sequence[JobReport]) -> Iterator[str]:
     ]
     units = _units(jobs[0].style)
     for name in names:
-        some = [one for its, one in shown if its == name and one.ios]
+        some = [direction for its, direction in shown if its == name and direction.ios]
         if not some:
             continue
-        moved, longest = sum(one.bytes for one in some), max(one.runtime_ms for one in some)
+        moved, longest = (
+            sum(direction.bytes for direction in some),
+            max(direction.runtime_ms for direction in some),
+        )
         # What is told beside each direction has the rates of those.
         beside = name == "mixed" and len({its for its, _ in shown}) > 1
-        each = [one for its, one in shown if one.ios and (its == name) != beside]
-        rates = [one.bytes / (one.runtime_ms / 1000) for one in each]
+        each = [direction for its, direction in shown if direction.ios and (its == name) != beside]
+        rates = [direction.bytes / (direction.runtime_ms / 1000) for direction in each]
         low, high = min(rates), max(rates)
         yield (
             f"{name.upper():>7}: bw={units.both(moved / (longest / 1000))}, "
             f"{units.rate(low)}-{units.rate(high)} "
             f"({units.rate(low, other=True)}-{units.rate(high, other=True)}), "
             f"io={units.size(moved)} ({units.size(moved, other=True)}), "
-            f"run={min(one.runtime_ms for one in some)}-{longest}msec"
+            f"run={min(direction.runtime_ms for direction in some)}-{longest}msec"
         )
 
 

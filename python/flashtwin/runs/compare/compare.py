@@ -112,18 +112,18 @@ def _cell(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _row(name: str, one: Measure) -> dict[str, Any]:
+def _row(name: str, measure: Measure) -> dict[str, Any]:
     return {
         "run": name,
-        "id": one.id,
-        "unit": one.unit,
-        "base": None if one.base is None else one.base.number,
-        "other": None if one.other is None else one.other.number,
-        "difference": one.difference,
-        "percent": one.percent,
-        "beyond_percent": one.beyond,
-        "significant": one.significant,
-        "verdict": one.verdict,
+        "id": measure.id,
+        "unit": measure.unit,
+        "base": None if measure.base is None else measure.base.number,
+        "other": None if measure.other is None else measure.other.number,
+        "difference": measure.difference,
+        "percent": measure.percent,
+        "beyond_percent": measure.beyond,
+        "significant": measure.significant,
+        "verdict": measure.verdict,
     }
 
 

@@ -68,40 +68,40 @@ class CurvePair:
 def compare(base: Run, other: Run) -> list[CurvePair]:
     """Every step and direction that is a curve in both runs."""
     theirs = {(step.battery, step.label): step.step for step in other.steps if step.kind == "run"}
-    found = []
+    pairs = []
     for step in base.steps:
         number = theirs.get((step.battery, step.label))
         if step.kind != "run" or number is None:
             continue
-        one, two = base.series(step.step), other.series(number)
+        first, second = base.series(step.step), other.series(number)
         for code, direction in enumerate(DIRECTIONS):
-            made = _pair(one.only(code), two.only(code))
+            made = _pair(first.only(code), second.only(code))
             if made is not None:
-                found.append(
+                pairs.append(
                     CurvePair(battery=step.battery, label=step.label, direction=direction, **made)
                 )
-    return found
+    return pairs
 
 
 def _pair(base: Series, other: Series) -> dict[str, Any] | None:
-    if min(int((one.bytes > 0).sum()) for one in (base, other)) < FEWEST:
+    if min(int((first.bytes > 0).sum()) for first in (base, other)) < FEWEST:
         return None
     total = min(int(base.bytes.sum()), int(other.bytes.sum()))
     grain = max(total // PIECES, 1)
-    one, two = _cut(base, grain), _cut(other, grain)
-    count = min(len(one.bytes), len(two.bytes), PIECES)
-    mine, yours = one.mb_s[:count], two.mb_s[:count]
+    first, second = _cut(base, grain), _cut(other, grain)
+    count = min(len(first.bytes), len(second.bytes), PIECES)
+    mine, yours = first.mb_s[:count], second.mb_s[:count]
     shares = (yours / mine - 1) * 100
     at = int(np.argmax(np.abs(shares)))
-    seconds = float(one.seconds[:count].sum()), float(two.seconds[:count].sum())
+    seconds = float(first.seconds[:count].sum()), float(second.seconds[:count].sum())
     return {
-        "gb": one.end_bytes[:count] / 1e9,
+        "gb": first.end_bytes[:count] / 1e9,
         "base": mine,
         "other": yours,
         "percent": (seconds[0] / seconds[1] - 1) * 100,
         "typical": float(np.abs(shares).mean()),
         "largest": float(shares[at]),
-        "at_gb": float(one.end_bytes[at]) / 1e9,
+        "at_gb": float(first.end_bytes[at]) / 1e9,
     }
 
 

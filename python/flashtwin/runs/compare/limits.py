@@ -77,12 +77,14 @@ def failures(
     limits: Limits, measures: Sequence[Measure], *, finished: bool = True
 ) -> list[Failure]:
     """What is beyond its limit; `finished`: whether the other run is."""
-    found = []
-    for one in measures:
-        limit = limits.of(one.finding)
-        if limit is not None and _fails(one, limit, limits.names(one.finding) or not finished):
-            found.append(Failure(measure=one, limit=limit))
-    return found
+    failed = []
+    for measure in measures:
+        limit = limits.of(measure.finding)
+        if limit is not None and _fails(
+            measure, limit, limits.names(measure.finding) or not finished
+        ):
+            failed.append(Failure(measure=measure, limit=limit))
+    return failed
 
 
 def check_tested(limits: Limits, measures: Sequence[Measure], base: str, other: str) -> None:
@@ -99,7 +101,7 @@ def check_tested(limits: Limits, measures: Sequence[Measure], base: str, other: 
 
 def check_names(limits: Limits, measures: Sequence[Measure]) -> None:
     """A name that no finding has would be a test that never fails."""
-    answers = {name for one in measures for name in one.finding.names}
+    answers = {name for measure in measures for name in measure.finding.names}
     for name in limits.named:
         if name not in answers:
             near = get_close_matches(name, answers, n=3, cutoff=0.4)
@@ -111,17 +113,17 @@ def check_names(limits: Limits, measures: Sequence[Measure]) -> None:
             )
 
 
-def _fails(one: Measure, limit: float, wanted: bool) -> bool:
-    if one.verdict == "vanished":
+def _fails(measure: Measure, limit: float, wanted: bool) -> bool:
+    if measure.verdict == "vanished":
         return True
-    if one.verdict == "not measured":
-        return wanted and one.base is not None and one.base.value is not None
-    if not one.worsens:
+    if measure.verdict == "not measured":
+        return wanted and measure.base is not None and measure.base.value is not None
+    if not measure.worsens:
         return False
-    if one.beyond is None:
+    if measure.beyond is None:
         # From nothing to something is more than any share of nothing; and so is another choice.
-        return one.significant is not False
-    return one.beyond > limit
+        return measure.significant is not False
+    return measure.beyond > limit
 
 
 def _shorts(measures: Sequence[Measure]) -> list[str]:

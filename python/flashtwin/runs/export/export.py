@@ -37,18 +37,18 @@ def export_all(runs: Mapping[Path, Run], form: Format) -> dict[Path, list[Path]]
     read = {
         out: _fio(run) if form == "fio-json" else _tables(run, form) for out, run in runs.items()
     }
-    found = {out: files for out, files in read.items() if files}
-    if not found:
+    written = {out: files for out, files in read.items() if files}
+    if not written:
         raise FlashtwinError(
             f"{', '.join(str(run.path) for run in runs.values())}: no step in which jobs ran",
             hint="csv and parquet export what there is",
             exit_code=USAGE,
         )
-    for out in found:
+    for out in written:
         _check_empty(out)
-    named = {out / name: data for out, files in found.items() for name, data in files.items()}
+    named = {out / name: data for out, files in written.items() for name, data in files.items()}
     outputs.write_all(named, folders=True)
-    return {out: [out / name for name in files] for out, files in found.items()}
+    return {out: [out / name for name in files] for out, files in written.items()}
 
 
 def _check_empty(out: Path) -> None:

@@ -39,12 +39,12 @@ _Job = Mapping[str, Any]
 
 def documents(run: Run, *, plus: bool = True) -> dict[str, dict[str, Any]]:
     """By file name, the JSON of each step in which jobs ran."""
-    found: dict[str, dict[str, Any]] = {}
+    by_name: dict[str, dict[str, Any]] = {}
     for step in run.steps:
         if step.kind in ("run", "chain") and step.not_possible is None and step.jobs:
             name = f"{step.step:03}-{re.sub(r'[^A-Za-z0-9._-]+', '-', step.label)[:LONGEST]}.json"
-            found[name] = _document(run, step, plus)
-    return found
+            by_name[name] = _document(run, step, plus)
+    return by_name
 
 
 def _document(run: Run, step: StepRecord, plus: bool) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def _report(
     runtime_ns = max(max(one.duration_ns for one in totals), 1)
     series, hist = run.series(step.step), run.hist(step.step)
     alone = totals[0] if len(totals) == 1 and len(used) == 1 else None
-    found = {
+    directions = {
         name: _direction(series.only(DIRECTIONS.index(name)), hist.get(name), runtime_ns, alone)
         for name in used
     }
@@ -99,7 +99,7 @@ def _report(
     return JobReport(
         name=str(jobs[0].get("name") or totals[0].name),
         options=options_of(jobs),
-        directions=found,
+        directions=directions,
         total_err=sum(one.errors for one in totals),
         elapsed_s=-(-runtime_ns // 10**9),
         runtime_ms=round(runtime_ns / 1e6),

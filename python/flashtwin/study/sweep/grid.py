@@ -104,8 +104,8 @@ def _is_seed(text: str) -> bool:
 def points(axes: Sequence[Axis]) -> list[Point]:
     """Every combination, the last axis moving fastest."""
     count = 1
-    for one in axes:
-        count *= len(one.values)
+    for axis in axes:
+        count *= len(axis.values)
     if count > MOST_POINTS:
         many = f"{count:,}" if count < MOST_COUNTED else f"more than {MOST_COUNTED:,}"
         raise FlashtwinError(
@@ -113,10 +113,10 @@ def points(axes: Sequence[Axis]) -> list[Point]:
             hint="take fewer values, or make several sweeps",
             exit_code=USAGE,
         )
-    keys = [one.key for one in axes]
+    keys = [axis.key for axis in axes]
     return [
         Point(number=number, settings=tuple(zip(keys, values, strict=True)))
-        for number, values in enumerate(product(*(one.values for one in axes)))
+        for number, values in enumerate(product(*(axis.values for axis in axes)))
     ]
 
 

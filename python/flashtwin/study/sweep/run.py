@@ -57,14 +57,14 @@ def rows_of(plan: Plan, places: Mapping[int, Path], failures: Mapping[int, Failu
     for point in plan.points():
         failure = failures.get(point.number)
         run = None if failure else Run(places[point.number])
-        found = {one.id: one for one in run.findings} if run else {}
+        findings = {finding.id: finding for finding in run.findings} if run else {}
         rows.append(
             Row(
                 number=point.number,
                 settings=point.settings,
                 run=run,
                 failure=failure,
-                findings=found,
+                findings=findings,
             )
         )
     return rows
@@ -73,17 +73,17 @@ def rows_of(plan: Plan, places: Mapping[int, Path], failures: Mapping[int, Failu
 def columns(rows: Sequence[Row]) -> dict[str, Finding]:
     """Every finding that some point has, by id, with the first one that has a value for its title
     and unit."""
-    found: dict[str, Finding] = {}
+    by_id: dict[str, Finding] = {}
     for row in rows:
         for name, finding in row.findings.items():
-            if name not in found or (found[name].value is None and finding.value is not None):
-                found[name] = finding
-    return found
+            if name not in by_id or (by_id[name].value is None and finding.value is not None):
+                by_id[name] = finding
+    return by_id
 
 
-def named(word: str, found: Mapping[str, Finding]) -> list[str]:
+def named(word: str, by_id: Mapping[str, Finding]) -> list[str]:
     """The ids that a finding's name means: those of every variant, where it says none."""
-    return [word] if word in found else [id_ for id_ in found if word in found[id_].names]
+    return [word] if word in by_id else [id_ for id_ in by_id if word in by_id[id_].names]
 
 
 def reasons(failures: Iterable[Failure]) -> dict[tuple[str, str | None], list[int]]:
@@ -103,18 +103,18 @@ def varying(rows: Sequence[Row]) -> list[str]:
     """
     spread: dict[str, float] = {}
     for name in columns(rows):
-        found = [row.findings[name] for row in rows if name in row.findings]
-        words = {one.value for one in found if one.choices}
+        findings = [row.findings[name] for row in rows if name in row.findings]
+        words = {finding.value for finding in findings if finding.choices}
         if words:
             # A choice that differs varies as much as anything can.
             spread.update({name: math.inf} if len(words) > 1 else {})
             continue
-        values = [one.number for one in found]
+        values = [finding.number for finding in findings]
         known = [value for value in values if value is not None]
         if not known:
             continue
         mean = sum(map(abs, known)) / len(known)
-        apart = _apart(found)
+        apart = _apart(findings)
         if apart or len(known) < len(values):
             spread[name] = (max(known) - min(known)) / mean if apart and mean else 0.0
     return sorted(spread, key=lambda name: -spread[name])
@@ -123,9 +123,11 @@ def varying(rows: Sequence[Row]) -> list[str]:
 def _apart(findings: Sequence[Finding]) -> bool:
     """Whether no single value lies in the intervals of all; without one, in the value itself."""
     spans = [
-        (one.number, one.number) if one.interval is None else (one.low, one.high)
-        for one in findings
-        if one.number is not None
+        (finding.number, finding.number)
+        if finding.interval is None
+        else (finding.low, finding.high)
+        for finding in findings
+        if finding.number is not None
     ]
     lows = [low for low, _ in spans if low is not None]
     highs = [high for _, high in spans if high is not None]
@@ -134,14 +136,14 @@ def _apart(findings: Sequence[Finding]) -> bool:
 
 def csv_bytes(plan: Plan, rows: Sequence[Row]) -> bytes:
     """A row a point: number, state, settings, then value, low and high of each finding."""
-    found = columns(rows)
+    by_id = columns(rows)
     keys = [axis.key for axis in plan.axes]
     sink = io.StringIO()
     writer = csv.writer(sink, lineterminator="\n")
-    heads = [f"{name}{end}" for name in found for end in (_unit(found[name]), ".low", ".high")]
+    heads = [f"{name}{end}" for name in by_id for end in (_unit(by_id[name]), ".low", ".high")]
     writer.writerow(map(outputs.csv_cell, ["point", "state", *keys, *heads]))
     for row in rows:
-        cells = [part for name in found for part in _cells(row.findings.get(name))]
+        cells = [part for name in by_id for part in _cells(row.findings.get(name))]
         values = [value for _, value in row.settings]
         texts = [str(row.number), row.state, *values, *cells]
         writer.writerow(map(outputs.csv_cell, texts))
@@ -213,13 +215,13 @@ def sweep(
     Raises `Interrupted` once the workers have stopped if somebody asked for it; the points that
     ended are there then. Another process that carries it out already is an error.
     """
-    told = watcher or Silent()
+    listener = watcher or Silent()
     where = executor or Local()
     count = len(plan.points())
-    orders, refused = resolve(plan, lambda each: told.expected(count, each, where.at_once))
+    orders, refused = resolve(plan, lambda each: listener.expected(count, each, where.at_once))
     claim(out, plan, orders)
     with lock.holding(out, SWEEP):
-        return _carry_out(plan, out, orders, refused, where, told)
+        return _carry_out(plan, out, orders, refused, where, listener)
 
 
 def _carry_out(
@@ -228,15 +230,15 @@ def _carry_out(
     orders: Sequence[Order],
     refused: Sequence[Failure],
     executor: Executor,
-    told: Watcher,
+    listener: Watcher,
 ) -> Sweep:
     places = {order.point.number: place_of(out, order.point) for order in orders}
     open_ = [order for order in orders if not _is_finished(places[order.point.number])]
-    told.planned(len(plan.points()), len(orders) - len(open_), refused)
+    listener.planned(len(plan.points()), len(orders) - len(open_), refused)
     failures = {failure.number: failure for failure in refused}
     stopped = False
     if open_:
-        run = _Going(out, failures, told.ended, len(open_))
+        run = _Going(out, failures, listener.ended, len(open_))
         with listening() as stop:
             for order, failure in executor.run(open_, lambda one: places[one.point.number], stop):
                 run.ended(order, failure)
