@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 
 use flashtwin_base::ring::Ring;
 use flashtwin_base::{Completion, Nanos, Op, Request, Status};
+use flashtwin_ftl::placement::Reserved;
 use flashtwin_ftl::{Policies, Route};
 
 use crate::engine::Drive;
@@ -94,12 +95,11 @@ impl Command {
 }
 
 /// A burst of a write's data in the buffer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct Piece {
     slot: u32,
-    route: Route,
     lpn: u32,
-    units: u32,
+    reserved: Reserved,
     /// The command has no more data to come.
     last: bool,
 }
@@ -110,8 +110,8 @@ pub(crate) struct Commands {
     vacant: Vec<u32>,
     /// Writes that wait for the buffer, first come first served.
     incoming: Ring<u32>,
-    /// Units that are crossing the link for the first of `incoming`.
-    crossing: u32,
+    /// What is set aside for the units that are crossing the link for the first of `incoming`.
+    crossing: Option<Reserved>,
     /// A flush came while they were crossing: it pads when they have arrived.
     pad_on_arrival: bool,
     /// Writes and flushes that wait until every host granule below a number is programmed.
@@ -140,7 +140,7 @@ impl Commands {
             slots: Vec::with_capacity(queue_depth as usize),
             vacant: Vec::with_capacity(queue_depth as usize),
             incoming: Ring::new(),
-            crossing: 0,
+            crossing: None,
             pad_on_arrival: false,
             durable: VecDeque::with_capacity(queue_depth as usize),
             takes_turns: !overlap,
@@ -164,7 +164,7 @@ impl Commands {
 
     /// Whether a write's data has been sent for and is not placed yet.
     pub(crate) fn is_receiving(&self) -> bool {
-        self.crossing > 0 || !self.received.is_empty()
+        self.crossing.is_some() || !self.received.is_empty()
     }
 
     #[inline(always)]
@@ -211,19 +211,19 @@ impl Commands {
     }
 
     /// What has arrived, where it is the whole of a write of one whole unit that is done when it is
-    /// in the buffer: its slot, route and unit. It waits no more.
+    /// in the buffer: its slot, what is set aside for it, and its unit. It waits no more.
     #[inline(always)]
-    pub(crate) fn arrives_whole(&mut self) -> Option<(u32, Route, u32)> {
+    pub(crate) fn arrives_whole(&mut self) -> Option<(u32, Reserved, u32)> {
         let &slot = self.incoming.front()?;
         let command = &self.slots[slot as usize];
         let plain = command.units == 1 && command.whole_units && !command.fua;
         if !plain || self.pad_on_arrival {
             return None;
         }
-        let arrived = (slot, command.route, command.lpn);
-        self.crossing = 0;
+        let lpn = command.lpn;
+        let reserved = self.crossing.take()?;
         self.take_incoming();
-        Some(arrived)
+        Some((slot, reserved, lpn))
     }
 
     /// A command has ended well; the answer is its tag.
@@ -276,7 +276,7 @@ impl Commands {
 
     pub(crate) fn describe(&self) -> String {
         format!(
-            "writes waiting {:?}, {} units crossing, durable {:?}, programming {}\n{:?}\n",
+            "writes waiting {:?}, {:?} crossing, durable {:?}, programming {}\n{:?}\n",
             self.incoming, self.crossing, self.durable, self.programming, self.slots
         )
     }

@@ -115,13 +115,13 @@ impl<P: Policies> Drive<P> {
     /// there is no answer.
     #[inline(always)]
     fn arrived_shortly(&mut self) -> Option<(u32, Completion)> {
-        let Some((slot, route, lpn)) = self.commands.arrives_whole() else {
+        let Some((slot, reserved, lpn)) = self.commands.arrives_whole() else {
             self.arrived();
             return None;
         };
         let tag = self.commands.end(slot);
         self.ftl.note_tag(tag);
-        self.ftl.append_host(route, lpn, 1, &mut self.ops);
+        self.ftl.append_host(reserved, lpn, &mut self.ops);
         self.issue();
         let completion = Completion {
             tag,

@@ -4,7 +4,7 @@
 //! makes it panic.
 
 use crate::blocks::State;
-use crate::check::{Checked, ensure, ensure_eq};
+use crate::check::{Checked, ensure};
 use crate::counters::Counters;
 use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
@@ -244,7 +244,7 @@ impl<P: Policies> Ftl<P> {
             let closed = s.superblock != NONE || s.next == s.end;
             ensure!(closed, "stream {stream:?} has room nowhere");
         }
-        ensure_eq!(self.buffer.coming_units(), 0, "data to come");
+        self.buffer.awaited.audit()?;
         Ok(())
     }
 }

@@ -20,7 +20,7 @@ use crate::passes::Passes;
 use crate::policy::{CacheMode, Policy};
 use crate::power_cut::PowerCuts;
 use crate::separation::Heat;
-use crate::slc_cache::{Cache, Route};
+use crate::slc_cache::Cache;
 use crate::streams::{STREAMS, Stream};
 use crate::victims::Victims;
 use crate::wear::Wear;
@@ -300,51 +300,6 @@ impl<P: Policies> Ftl<P> {
         (die as u16, class::read(mode, page))
     }
 
-    /// Takes units from the host into the stream that the policy chooses. The caller has asked
-    /// [`Ftl::room`] and reserved the buffer with [`Ftl::reserve`].
-    pub fn append_host(&mut self, route: Route, lpn: u32, count: u32, ops: &mut Vec<NandOp>) {
-        self.counters.host_units += u64::from(count);
-        self.buffer.coming[route as usize] -= count;
-        self.entries_changed(lpn, count);
-        let stream = if count == 1 && !self.layout.packs() && !self.cuts.is_on() {
-            let mut stream = self.host_stream(route);
-            if stream == Stream::Direct {
-                stream = self.direct_stream(lpn, 1).0;
-            }
-            self.append_unit(stream, lpn, ops);
-            stream
-        } else {
-            self.append_run(route, lpn, count, ops)
-        };
-        self.buffer.promised[route as usize] &= self.buffer.coming[route as usize] > 0;
-        self.placed(stream, count);
-        self.owe(count);
-        self.erase_dead(ops);
-        if self.cuts.is_checkpoint_due(self.counters.host_units) {
-            self.begin_checkpoint(ops);
-        }
-        self.pump(ops);
-    }
-
-    /// Places a run of units in the stream that the policy chooses, or one after another in those
-    /// that it chooses for parts of it; the answer is the last one.
-    #[inline(never)]
-    fn append_run(&mut self, route: Route, lpn: u32, count: u32, ops: &mut Vec<NandOp>) -> Stream {
-        let (mut lpn, mut left) = (lpn, count);
-        let mut stream = Stream::Direct;
-        while left > 0 {
-            stream = self.host_stream(route);
-            let mut alike = left;
-            if stream == Stream::Direct {
-                (stream, alike) = self.direct_stream(lpn, left);
-            }
-            let taken = self.append(stream, lpn, alike, ops);
-            lpn += taken;
-            left -= taken;
-        }
-        stream
-    }
-
     /// The end of an operation. Host reads are the drive's own business and never come here.
     pub fn finish(&mut self, token: Token, ops: &mut Vec<NandOp>) {
         match token {
@@ -423,7 +378,7 @@ impl<P: Policies> Ftl<P> {
     /// Pads what the host streams hold and issues it, so that nothing waits for more data. Not
     /// with data reserved for and not handed over, whose place it would take.
     pub fn pad_host(&mut self, ops: &mut Vec<NandOp>) {
-        debug_assert_eq!(self.buffer.coming_units(), 0, "padding under data to come");
+        debug_assert_eq!(self.buffer.awaited.units(), 0, "padding under data to come");
         for stream in Stream::HOST {
             let s = &self.streams[stream];
             if s.next - s.begun > s.moved {
@@ -434,7 +389,7 @@ impl<P: Policies> Ftl<P> {
 
     /// The same, and what waits for a second pass gets it, so that all of it will be durable.
     pub fn pad_host_through(&mut self, ops: &mut Vec<NandOp>) {
-        debug_assert_eq!(self.buffer.coming_units(), 0, "padding under data to come");
+        debug_assert_eq!(self.buffer.awaited.units(), 0, "padding under data to come");
         for stream in Stream::HOST {
             let s = &self.streams[stream];
             if s.next - s.begun > s.moved || self.passes.holds_host(stream) {

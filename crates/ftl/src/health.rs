@@ -37,7 +37,6 @@ use crate::mover::{Mover, Work};
 use crate::op::{NandOp, Token};
 use crate::orders::Policies;
 use crate::policy::{CacheMode, Failures, Policy, ReadOnlyAt, Wear, WhenFull, Worn};
-use crate::slc_cache::Route;
 use crate::streams::Stream;
 use crate::wear::Cause;
 use crate::write_buffer::Flight;
@@ -334,8 +333,8 @@ impl<P: Policies> Ftl<P> {
         if map {
             return self.map_can_fall_back();
         }
-        let routes = self.buffer.coming.iter().filter(|&&units| units > 0);
-        self.available_to_movers() >= FALL_BACK + (routes.count() as u32).saturating_sub(1)
+        let streams = self.buffer.awaited.streams();
+        self.available_to_movers() >= FALL_BACK + streams.saturating_sub(1)
     }
 
     /// The die that a granule is programmed on; for parity, which does not know its own, the first.
@@ -576,18 +575,14 @@ impl<P: Policies> Ftl<P> {
                 self.mover(work).pledged = true;
             }
         }
-        for route in [Route::Cache, Route::Direct] {
-            if self.buffer.coming[route as usize] > 0 {
-                self.promise(route);
-            }
-        }
+        self.set_aside_for_all();
     }
 
     /// Closes a superblock that a stream fills, or has half filled, where there is another for it
     /// to go on in.
     pub(crate) fn close_early(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
         let block = &self.blocks.all[superblock as usize];
-        let coming = self.buffer.coming.iter().any(|&units| units > 0);
+        let coming = self.buffer.awaited.units() > 0;
         let may = !coming && self.available_to_movers() >= FALL_BACK;
         let filling = matches!(block.state, State::Open | State::Half);
         if !filling || block.map || !may {

@@ -1,9 +1,9 @@
 //! The firmware's decisions: where data goes and what to do next. No clock and no host in here.
 //!
-//! The drive asks [`Ftl::room`] before it takes host data, hands data over with
-//! [`Ftl::append_host`], and carries out the [`op::NandOp`]s that come out; it reports each end
-//! with [`Ftl::finish`]. Between those calls [`Ftl::pump`] lets folding and garbage collection do
-//! their share.
+//! The drive asks [`Ftl::decide`] before it takes host data, reserves what it takes, hands it over
+//! with [`Ftl::append_host`], and carries out the [`op::NandOp`]s that come out; it reports each
+//! end with [`Ftl::finish`]. Between those calls [`Ftl::pump`] lets folding and garbage collection
+//! do their share.
 //!
 //! Invariants, all checked in [`Ftl::check`]: the map and its reverse agree; a superblock's valid
 //! count is the number of its valid bits; a superblock is erased only when nothing valid is left
@@ -36,6 +36,7 @@ mod paged_map;
 mod pairs;
 mod parity;
 mod passes;
+pub mod placement;
 pub mod policy;
 mod power_cut;
 mod separation;

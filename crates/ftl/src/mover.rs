@@ -202,7 +202,8 @@ impl<P: Policies> Ftl<P> {
     /// The same without those that the host has been promised.
     #[inline]
     pub(crate) fn available_to_movers(&self) -> u32 {
-        self.available().saturating_sub(self.promised())
+        self.available()
+            .saturating_sub(self.buffer.awaited.superblocks())
     }
 
     /// Makes a superblock a mover's source.

@@ -45,7 +45,9 @@ impl<P: Policies> Ftl<P> {
                 self.collect.pledged = false
             }
             Stream::Map | Stream::Cold | Stream::Collected | Stream::CollectedCold => {}
-            _ => self.keep_promise(stream),
+            Stream::Cache | Stream::Direct | Stream::Tier | Stream::Parity => {
+                self.buffer.awaited.keep(stream);
+            }
         }
         let pledged = u32::from(self.fold.pledged) + u32::from(self.collect.pledged);
         assert!(
@@ -100,7 +102,7 @@ impl<P: Policies> Ftl<P> {
         let Some(superblock) = self.blocks.half.pop_front() else {
             return false;
         };
-        self.keep_promise(Stream::Direct);
+        self.buffer.awaited.keep(Stream::Direct);
         let block = &mut self.blocks.all[superblock as usize];
         assert_eq!(
             (block.state, block.written),

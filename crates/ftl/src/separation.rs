@@ -162,11 +162,11 @@ impl<P: Policies> Ftl<P> {
 
     /// Whether collected data fits into the host's superblock beside what the host is sending.
     fn host_has_place(&self, units: u32) -> bool {
-        let coming = self.buffer.coming_units();
+        let coming = self.buffer.awaited.units();
         let fits = self.streams[Stream::Direct].left() >= coming + units;
         let opens = self.available_to_movers() > self.policy.gc.reserve_superblocks
             && self.layout.native_units >= coming + units;
-        self.promised() == 0 && (fits || opens)
+        self.buffer.awaited.superblocks() == 0 && (fits || opens)
     }
 
     /// Places collected data in a stream of the host's. A granule is counted by what is in it:
@@ -214,7 +214,7 @@ impl<P: Policies> Ftl<P> {
                 self.pad_through(Stream::CollectedCold, ops);
                 if awaited
                     && self.takes_moved(work, Stream::Direct)
-                    && self.buffer.coming_units() == 0
+                    && self.buffer.awaited.units() == 0
                 {
                     self.pad_through(Stream::Direct, ops);
                 }

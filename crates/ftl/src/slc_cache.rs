@@ -1,12 +1,9 @@
-//! The SLC cache: which superblocks it may take, and whether host data goes through it. How much
-//! the host may hand over now is in `room`.
+//! The SLC cache: which superblocks it may take, and whether host data goes through it.
 //!
 //! The static part is a fixed set of superblocks; the dynamic part borrows free native ones, up to
 //! its size, and never those that folding and collection need to finish. While host data is
 //! staged, two superblocks more than the size may be open or in the middle of an erase: the pace
 //! of folding, not this bound, is what holds the cache at its size.
-
-mod room;
 
 use crate::audit::{Bounds, LIFETIME};
 use crate::blocks::{Pool, State, Superblock};
@@ -32,9 +29,6 @@ pub enum Route {
     /// It goes straight to native blocks.
     Direct,
 }
-
-/// How many routes there are.
-pub(crate) const ROUTES: usize = 2;
 
 /// State of the cache.
 pub(crate) struct Cache {
@@ -205,7 +199,7 @@ impl<P: Policies> Ftl<P> {
             WhenFull::Staged | WhenFull::Mixed if self.tier_takes() => (self.cache.limit, gc),
             WhenFull::Staged | WhenFull::Mixed => (self.cache.limit + STAGING_SUPERBLOCKS, gc),
         };
-        let keep = keep + u32::from(self.buffer.promised[Route::Direct as usize]);
+        let keep = keep + self.buffer.awaited.promised_to(Stream::Direct);
         let lendable = self.available().saturating_sub(keep);
         limit.saturating_sub(self.cache.borrowed).min(lendable)
     }
@@ -220,7 +214,7 @@ impl<P: Policies> Ftl<P> {
             WhenFull::Direct => gc.max(self.cache.reserve),
             _ => gc,
         };
-        let keep = keep + u32::from(self.buffer.promised[Route::Direct as usize]);
+        let keep = keep + self.buffer.awaited.promised_to(Stream::Direct);
         let lendable = self.available().saturating_sub(keep);
         // A failed program may have opened one beyond the size.
         let left = self
@@ -258,17 +252,8 @@ impl<P: Policies> Ftl<P> {
         self.take_free(Stream::Cache, group)
     }
 
-    /// The stream that takes the next host unit of a route.
-    #[inline]
-    pub(crate) fn host_stream(&mut self, route: Route) -> Stream {
-        if self.cache.mode == CacheMode::None || route == Route::Direct {
-            return Stream::Direct;
-        }
-        self.cached_stream()
-    }
-
-    /// The same where there is a cache and the route may lead there.
-    fn cached_stream(&mut self) -> Stream {
+    /// The stream for the next host data where there is a cache and the route may lead there.
+    pub(crate) fn cached_stream(&mut self) -> Stream {
         if self.cache.bypass {
             if self.cache_openable() < self.rearms_at() {
                 self.look_for_reclaim();
@@ -299,7 +284,7 @@ impl<P: Policies> Ftl<P> {
     /// The stream whose turn it is in a mixed cache, or the other one where it has no room.
     fn mixed_stream(&self) -> Stream {
         let cache = self.streams[Stream::Cache].left() > 0 || self.cache_openable() > 0;
-        let native = self.streams[Stream::Direct].left() > 0 || self.direct_openable(Route::Cache);
+        let native = self.streams[Stream::Direct].left() > 0 || self.direct_openable();
         match (self.cache.direct_next, cache, native) {
             (true, true, false) | (false, true, _) | (false, _, false) => Stream::Cache,
             _ => Stream::Direct,
@@ -318,7 +303,7 @@ impl<P: Policies> Ftl<P> {
         let ahead = self.cache.direct_ahead_milli + i64::from(units) * (gone - share);
         let full = self.cache_is_full();
         self.cache.direct_ahead_milli = if full { ahead } else { 0 };
-        if self.buffer.coming_units() == 0 {
+        if self.buffer.awaited.units() == 0 {
             self.cache.direct_next = full && ahead < 0;
         }
     }

@@ -9,7 +9,7 @@ use crate::check::{Checked, ensure, ensure_eq};
 use crate::ftl::Ftl;
 use crate::layout::NONE;
 use crate::orders::Policies;
-use crate::slc_cache::ROUTES;
+use crate::placement::Awaited;
 use crate::streams::{COUNTED, Stream};
 
 /// A granule being programmed.
@@ -39,10 +39,8 @@ pub(crate) struct Flight {
 pub(crate) struct WriteBuffer {
     pub(crate) capacity_units: u32,
     pub(crate) used_units: u32,
-    /// Units that are reserved and not handed over yet, by [`Route`](crate::slc_cache::Route).
-    pub(crate) coming: [u32; ROUTES],
-    /// They need a superblock, which is set aside for the host.
-    pub(crate) promised: [bool; ROUTES],
+    /// What is reserved and not handed over yet.
+    pub(crate) awaited: Awaited,
     pub(crate) flights: Vec<Flight>,
     vacant: Vec<u32>,
     /// Units of collected data in flight in granules of the host's.
@@ -52,7 +50,8 @@ pub(crate) struct WriteBuffer {
 }
 
 flashtwin_base::state! { WriteBuffer {
-    kept: used_units, coming, promised, flights, vacant, moved, by_stream;
+    kept: used_units, flights, vacant, moved, by_stream;
+    part: awaited;
     built: capacity_units;
 } }
 
@@ -61,8 +60,7 @@ impl WriteBuffer {
         WriteBuffer {
             capacity_units,
             used_units: 0,
-            coming: [0; ROUTES],
-            promised: [false; ROUTES],
+            awaited: Awaited::new(),
             flights: Vec::new(),
             vacant: Vec::new(),
             moved: 0,
@@ -94,12 +92,6 @@ impl WriteBuffer {
         self.moved -= flight.moved;
         self.used_units -= flight.host_units;
         flight
-    }
-
-    /// Units that are reserved and not handed over yet.
-    #[inline]
-    pub(crate) fn coming_units(&self) -> u32 {
-        self.coming.iter().sum()
     }
 
     pub(crate) fn in_flight(&self) -> usize {

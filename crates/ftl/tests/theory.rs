@@ -32,16 +32,19 @@ impl Instant {
     }
 
     fn write(&mut self, lpn: u32) {
-        while self.ftl.room(Route::Cache) == 0 {
+        let placement = loop {
+            if let Some(placement) = self.ftl.decide(Route::Cache) {
+                break placement;
+            }
             self.ftl.pump(&mut self.ops);
             assert!(!self.ops.is_empty(), "stuck\n{}", self.ftl.describe());
             let c = self.ftl.counters();
             let copies = c.gc_units / c.host_units;
             assert!(copies < 50, "{copies} copies a unit of the host's");
             self.settle();
-        }
-        self.ftl.reserve(Route::Cache, 1);
-        self.ftl.append_host(Route::Cache, lpn, 1, &mut self.ops);
+        };
+        let reserved = self.ftl.reserve(placement, 1);
+        self.ftl.append_host(reserved, lpn, &mut self.ops);
         self.settle();
     }
 

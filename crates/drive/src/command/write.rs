@@ -10,6 +10,7 @@
 use std::ops::Range;
 
 use flashtwin_base::Status;
+use flashtwin_ftl::placement::Reserved;
 use flashtwin_ftl::{Found, NandOp, Policies, Route, Token};
 
 use super::{Piece, SECTOR_BYTES};
@@ -39,7 +40,7 @@ impl<P: Policies> Drive<P> {
 
     /// Pads, at once or when what is crossing has arrived.
     fn pad_now(&mut self) {
-        if self.commands.crossing > 0 {
+        if self.commands.crossing.is_some() {
             self.commands.pad_on_arrival = true;
         } else {
             self.pad_all();
@@ -127,7 +128,7 @@ impl<P: Policies> Drive<P> {
             let c = &commands.slots[s as usize];
             lpn.wrapping_sub(c.lpn) < c.units
         });
-        let within = |p: &Piece| lpn.wrapping_sub(p.lpn) < p.units;
+        let within = |p: &Piece| lpn.wrapping_sub(p.lpn) < p.reserved.units();
         queued || commands.received.iter().any(within)
     }
 
@@ -153,7 +154,7 @@ impl<P: Policies> Drive<P> {
     /// Sends for the next burst of the first write that waits, if there is room for it.
     #[inline(always)]
     pub(crate) fn admit(&mut self) {
-        if self.commands.crossing > 0 || self.commands.programming {
+        if self.commands.crossing.is_some() || self.commands.programming {
             return;
         }
         if let Some(&slot) = self.commands.incoming.front() {
@@ -174,16 +175,12 @@ impl<P: Policies> Drive<P> {
         }
         let (route, first) = (command.route, command.sent == 0);
         let burst = (command.units - command.sent).min(self.commands.burst_units);
-        let units = if self.ftl.reserve_at_once(route, burst) {
-            burst
-        } else {
-            let units = self.reserve_room(route, burst);
-            if units == 0 {
-                return self.admit_later();
-            }
-            units
+        let at_once = self.ftl.reserve_at_once(route, burst);
+        let Some(reserved) = at_once.or_else(|| self.reserve_room(route, burst)) else {
+            return self.admit_later();
         };
-        self.commands.crossing = units;
+        let units = reserved.units();
+        self.commands.crossing = Some(reserved);
         let command = &self.commands.slots[slot as usize];
         let bytes = command.bytes_of(command.sent, units, self.ftl.layout.unit_bytes);
         let mut arrives = self.send(bytes, Way::In, first);
@@ -195,17 +192,18 @@ impl<P: Policies> Drive<P> {
         self.expect_overwrites();
     }
 
-    /// Sets room aside for a burst, or for the part of it that there is room for; 0 where it waits.
+    /// Sets room aside for a burst, or for the part of it that there is room for; none where it
+    /// waits.
     #[inline(never)]
-    fn reserve_room(&mut self, route: Route, burst: u32) -> u32 {
-        let room = self.ftl.room(route);
+    fn reserve_room(&mut self, route: Route, burst: u32) -> Option<Reserved> {
+        let placement = self.ftl.decide(route);
         self.issue_pumped();
-        if room == 0 || (room < burst && self.waits_for_whole(burst)) {
-            return 0;
+        let placement = placement?;
+        if placement.room() < burst && self.waits_for_whole(burst) {
+            return None;
         }
-        let units = burst.min(room);
-        self.ftl.reserve(route, units);
-        units
+        let units = burst.min(placement.room());
+        Some(self.ftl.reserve(placement, units))
     }
 
     /// There is no room for the oldest write that waits.
@@ -271,19 +269,19 @@ impl<P: Policies> Drive<P> {
 
     /// A burst has arrived: the firmware places it, at once or when receiving ends.
     pub(crate) fn arrived(&mut self) {
-        let units = std::mem::take(&mut self.commands.crossing);
-        let Some(&slot) = self.commands.incoming.front() else {
+        let reserved = self.commands.crossing.take();
+        let (Some(reserved), Some(&slot)) = (reserved, self.commands.incoming.front()) else {
             panic!("data without a command\n{}", self.describe());
         };
+        let units = reserved.units();
         let command = &mut self.commands.slots[slot as usize];
         let lpn = command.lpn + command.sent;
         command.sent += units;
         let forced = command.fua && command.sent == command.units;
         let piece = Piece {
             slot,
-            route: command.route,
             lpn,
-            units,
+            reserved,
             last: command.sent == command.units,
         };
         if piece.last {
@@ -311,14 +309,12 @@ impl<P: Policies> Drive<P> {
     fn place(&mut self, piece: Piece) {
         self.ftl
             .note_tag(self.commands.slots[piece.slot as usize].tag);
-        let Piece {
-            route, lpn, units, ..
-        } = piece;
         if self.ftl.compresses() {
             let command = &self.commands.slots[piece.slot as usize];
             self.ftl.incoming_data(command.compressible_percent);
         }
-        self.ftl.append_host(route, lpn, units, &mut self.ops);
+        self.ftl
+            .append_host(piece.reserved, piece.lpn, &mut self.ops);
         self.issue();
         if !piece.last {
             return;

@@ -332,7 +332,7 @@ impl<P: Policies> Ftl<P> {
     pub(crate) fn hasten_erases(&mut self, ops: &mut Vec<NandOp>) {
         let waiting = self.cuts.erases_wait();
         let waiting = waiting || self.fold.waiting() || self.collect.waiting();
-        if self.cuts.is_on() && waiting && self.buffer.coming_units() == 0 {
+        if self.cuts.is_on() && waiting && self.buffer.awaited.units() == 0 {
             // Host granules that hold nothing but moved data too.
             for stream in Stream::HOST {
                 self.pad_through(stream, ops);

@@ -326,9 +326,8 @@ impl Bench {
     pub fn write_by(&mut self, route: Route, lpn: u32, count: u32) {
         let (mut lpn, mut left) = (lpn, count);
         while left > 0 {
-            let room = self.ftl.room(route);
-            self.pump();
-            if room == 0 {
+            let Some(placement) = self.ftl.decide(route) else {
+                self.pump();
                 if !self.is_busy() {
                     self.ftl.pad_host(&mut self.ops);
                     self.queue();
@@ -340,11 +339,11 @@ impl Bench {
                 );
                 self.step();
                 continue;
-            }
-            let now = room.min(left);
-            self.ftl.reserve(route, now);
+            };
+            let now = placement.room().min(left);
+            let reserved = self.ftl.reserve(placement, now);
             self.look_up(lpn, now);
-            self.ftl.append_host(route, lpn, now, &mut self.ops);
+            self.ftl.append_host(reserved, lpn, &mut self.ops);
             self.queue();
             self.note_pages();
             for unit in lpn..lpn + now {

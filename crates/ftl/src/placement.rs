@@ -1,0 +1,340 @@
+//! Where what the host writes goes: decided once, reserved once, consumed once.
+//!
+//! [`Ftl::decide`] says which stream takes the next data of a route and how much of it, and moves
+//! the cache on where it found it full or free again. [`Ftl::reserve`] sets buffer and, where the
+//! open superblock does not hold the data, a superblock aside for that stream; what it hands out is
+//! used up by [`Ftl::append_host`] when the data has arrived. What is decided holds until then: the
+//! data goes to that stream as long as it has a place there, whatever has become of the cache in
+//! between. Only where a burst is longer than what is left of a cache that ends with it is the rest
+//! decided anew.
+//!
+//! A decision for [`Stream::Direct`] holds room in native blocks; which open native superblock each
+//! unit shares there is said by [`crate::separation`] as it is placed, because the age of the copy
+//! that it replaces is known then.
+
+use crate::check::{Checked, ensure};
+use crate::ftl::Ftl;
+use crate::op::NandOp;
+use crate::orders::Policies;
+use crate::policy::{Admit, CacheMode};
+use crate::slc_cache::Route;
+use crate::streams::{STREAMS, Stream};
+
+/// Where the next data of a route goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placement {
+    route: Route,
+    stream: Stream,
+    room: u32,
+}
+
+impl Placement {
+    /// Units that the host may hand over now.
+    #[must_use]
+    pub fn room(&self) -> u32 {
+        self.room
+    }
+}
+
+/// Buffer and flash that are set aside for data on its way. To be handed to
+/// [`Ftl::append_host`] with the data.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use]
+pub struct Reserved {
+    route: Route,
+    stream: Stream,
+    units: u32,
+}
+
+impl Reserved {
+    /// Units that it is for.
+    #[must_use]
+    pub fn units(&self) -> u32 {
+        self.units
+    }
+}
+
+/// What is set aside and has not come yet, by stream.
+pub(crate) struct Awaited {
+    /// Units on their way.
+    coming: [u32; STREAMS],
+    /// They need a superblock, which is set aside for the host.
+    promised: [bool; STREAMS],
+    /// Units on their way to any stream.
+    units: u32,
+    /// Superblocks that are set aside for any.
+    superblocks: u32,
+}
+
+flashtwin_base::state! { Awaited {
+    kept: coming, promised, units, superblocks;
+} }
+
+impl Awaited {
+    pub(crate) fn new() -> Awaited {
+        Awaited {
+            coming: [0; STREAMS],
+            promised: [false; STREAMS],
+            units: 0,
+            superblocks: 0,
+        }
+    }
+
+    /// Units on their way.
+    #[inline]
+    pub(crate) fn units(&self) -> u32 {
+        self.units
+    }
+
+    /// Superblocks that are set aside.
+    #[inline]
+    pub(crate) fn superblocks(&self) -> u32 {
+        self.superblocks
+    }
+
+    /// How many streams data is on its way to.
+    pub(crate) fn streams(&self) -> u32 {
+        self.coming.iter().filter(|&&units| units > 0).count() as u32
+    }
+
+    /// Superblocks that are set aside for a stream.
+    #[inline]
+    pub(crate) fn promised_to(&self, stream: Stream) -> u32 {
+        u32::from(self.promised[stream.index()])
+    }
+
+    #[inline]
+    fn come(&mut self, stream: Stream, units: u32) {
+        self.coming[stream.index()] += units;
+        self.units += units;
+    }
+
+    /// Data has arrived: with the last of it nothing is set aside any more.
+    #[inline]
+    fn arrived(&mut self, stream: Stream, units: u32) {
+        self.coming[stream.index()] -= units;
+        self.units -= units;
+        if self.coming[stream.index()] == 0 {
+            self.keep(stream);
+        }
+    }
+
+    #[inline]
+    fn promise(&mut self, stream: Stream) {
+        let promised = &mut self.promised[stream.index()];
+        self.superblocks += u32::from(!*promised);
+        *promised = true;
+    }
+
+    /// What was promised to a stream has been taken, or is not needed.
+    #[inline]
+    pub(crate) fn keep(&mut self, stream: Stream) {
+        let promised = &mut self.promised[stream.index()];
+        self.superblocks -= u32::from(*promised);
+        *promised = false;
+    }
+
+    /// Nothing is on its way where a state is kept.
+    pub(crate) fn audit(&self) -> Checked {
+        let coming = self.units > 0 || self.coming.iter().any(|&units| units > 0);
+        let promised = self.superblocks > 0 || self.promised.iter().any(|&p| p);
+        ensure!(!coming && !promised, "data to come");
+        Ok(())
+    }
+}
+
+impl<P: Policies> Ftl<P> {
+    /// Where the next data of a route goes, and how much of it may come now; none where the host
+    /// has to wait for a program, a fold or a collection.
+    #[inline]
+    pub fn decide(&mut self, route: Route) -> Option<Placement> {
+        let buffer = self.buffer_free();
+        let held = self.fold.holds_host() || self.collect.holds_host() || self.map_holds();
+        if buffer == 0 || held || self.collection.halts_host {
+            return None;
+        }
+        let stream = self.host_stream(route);
+        let awaited = &self.buffer.awaited;
+        let can_open = awaited.promised[stream.index()] || self.may_open(stream);
+        let left = self.streams[stream].left();
+        let left = left.saturating_sub(awaited.coming[stream.index()]);
+        self.starved = !can_open && left == 0;
+        let room = if can_open { buffer } else { buffer.min(left) };
+        (room > 0).then_some(Placement {
+            route,
+            stream,
+            room,
+        })
+    }
+
+    /// The stream that takes the next host data of a route.
+    #[inline]
+    fn host_stream(&mut self, route: Route) -> Stream {
+        match route {
+            Route::Cache if self.cache.mode != CacheMode::None => self.cached_stream(),
+            Route::Cache | Route::Direct => Stream::Direct,
+        }
+    }
+
+    /// Whether a superblock that is set aside for nobody may be opened for host data.
+    #[inline]
+    fn may_open(&self, stream: Stream) -> bool {
+        match stream {
+            Stream::Cache => self.cache_openable() > 0,
+            Stream::Tier => self.tier_may_open(),
+            _ => self.direct_openable(),
+        }
+    }
+
+    /// Whether a superblock may be opened for direct data.
+    #[inline]
+    pub(crate) fn direct_openable(&self) -> bool {
+        let awaited = &self.buffer.awaited;
+        let others = awaited.superblocks() - awaited.promised_to(Stream::Direct);
+        self.available() > self.policy.gc.reserve_superblocks + others
+            || !self.blocks.half.is_empty()
+    }
+
+    /// Sets buffer aside for units that the host is sending, no more than there is room for, and a
+    /// free superblock where they do not fit into the open one: no mover takes it before they
+    /// arrive.
+    #[inline]
+    pub fn reserve(&mut self, placement: Placement, units: u32) -> Reserved {
+        let Placement { route, stream, .. } = placement;
+        debug_assert!(units <= placement.room, "{units} units, {placement:?}");
+        self.buffer.used_units += units;
+        self.buffer.awaited.come(stream, units);
+        self.set_aside(stream);
+        Reserved {
+            route,
+            stream,
+            units,
+        }
+    }
+
+    /// [`Ftl::decide`] and [`Ftl::reserve`] in one where nothing is in question: without a cache
+    /// all goes to one open superblock, and the units fit into it and into the buffer. None, and
+    /// nothing is set aside, where the two have to be asked.
+    #[inline]
+    pub fn reserve_at_once(&mut self, route: Route, units: u32) -> Option<Reserved> {
+        let free = self.buffer.capacity_units - self.buffer.used_units;
+        let held = self.fold.holds_host() || self.collect.holds_host() || self.paged.is_on();
+        let stream = Stream::Direct;
+        let s = &self.streams[stream];
+        if self.cache.mode != CacheMode::None
+            || held
+            || self.collection.halts_host
+            || s.ratio > 1
+            || units > free
+            || self.buffer.awaited.units() + units > s.left()
+        {
+            return None;
+        }
+        self.starved = false;
+        self.buffer.used_units += units;
+        self.buffer.awaited.come(stream, units);
+        Some(Reserved {
+            route,
+            stream,
+            units,
+        })
+    }
+
+    /// Sets a free superblock aside where what is coming to a stream does not fit into its open
+    /// one.
+    #[inline]
+    fn set_aside(&mut self, stream: Stream) {
+        let coming = self.buffer.awaited.coming[stream.index()];
+        if coming > self.streams[stream].left() {
+            self.buffer.awaited.promise(stream);
+        }
+    }
+
+    /// The same for every stream, one of which has lost its superblock.
+    pub(crate) fn set_aside_for_all(&mut self) {
+        for stream in Stream::HOST {
+            self.set_aside(stream);
+        }
+    }
+
+    /// The stream for reserved data that has arrived: the one that was decided, as long as it has a
+    /// place.
+    #[inline]
+    fn stream_for(&mut self, reserved: &Reserved) -> Stream {
+        let stream = reserved.stream;
+        if stream == Stream::Direct || self.streams[stream].left() > 0 || self.may_open(stream) {
+            return stream;
+        }
+        self.host_stream(reserved.route)
+    }
+
+    /// Takes units from the host into the streams that were decided.
+    pub fn append_host(&mut self, reserved: Reserved, lpn: u32, ops: &mut Vec<NandOp>) {
+        let count = reserved.units;
+        self.counters.host_units += u64::from(count);
+        self.entries_changed(lpn, count);
+        let stream = if count == 1 && !self.layout.packs() && !self.cuts.is_on() {
+            let mut stream = self.stream_for(&reserved);
+            if stream == Stream::Direct {
+                stream = self.direct_stream(lpn, 1).0;
+            }
+            self.append_unit(stream, lpn, ops);
+            stream
+        } else {
+            self.append_run(&reserved, lpn, ops)
+        };
+        self.buffer.awaited.arrived(reserved.stream, count);
+        self.placed(stream, count);
+        self.owe(count);
+        self.erase_dead(ops);
+        if self.cuts.is_checkpoint_due(self.counters.host_units) {
+            self.begin_checkpoint(ops);
+        }
+        self.pump(ops);
+    }
+
+    /// Places a run of units in the stream that was decided, or one after another in those that
+    /// parts of it belong to; the answer is the last one.
+    #[inline(never)]
+    fn append_run(&mut self, reserved: &Reserved, lpn: u32, ops: &mut Vec<NandOp>) -> Stream {
+        let (mut lpn, mut left) = (lpn, reserved.units);
+        let mut stream = reserved.stream;
+        while left > 0 {
+            stream = self.stream_for(reserved);
+            let mut alike = left;
+            if stream == Stream::Direct {
+                (stream, alike) = self.direct_stream(lpn, left);
+            }
+            let taken = self.append(stream, lpn, alike, ops);
+            lpn += taken;
+            left -= taken;
+        }
+        stream
+    }
+
+    /// The route of a write of so many bytes; `run_bytes` says how long the sequential run is
+    /// that it continues, itself included.
+    #[inline]
+    #[must_use]
+    pub fn route(&self, bytes: u64, run_bytes: impl FnOnce() -> u64) -> Route {
+        let direct = match self.policy.cache.admit {
+            Admit::All => false,
+            Admit::Small(most) => bytes > most,
+            Admit::Random(most) => run_bytes() > most,
+        };
+        if direct { Route::Direct } else { Route::Cache }
+    }
+
+    /// Units of buffer that are not taken.
+    #[must_use]
+    pub fn buffer_free(&self) -> u32 {
+        self.buffer.capacity_units - self.buffer.used_units
+    }
+
+    /// Units of buffer that come free as the programs under way end.
+    #[must_use]
+    pub fn buffer_programming(&self) -> u32 {
+        let waiting = self.host_units_waiting() + self.passes.host_units;
+        self.buffer.used_units - self.buffer.awaited.units() - waiting
+    }
+}
