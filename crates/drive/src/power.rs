@@ -64,6 +64,9 @@ pub struct StateTimes {
     pub deep: u64,
     /// Without power.
     pub off: u64,
+    /// Thousandths of nanoseconds of `serving` and `working` in which throttling held the
+    /// controller still, so that it drew what it draws when idle.
+    pub held_milli: u128,
 }
 
 impl StateTimes {
@@ -83,8 +86,6 @@ pub(crate) struct Power {
     times: StateTimes,
     /// Thousandths of its active time that the controller works: all but while throttled.
     speed_milli: u64,
-    /// Thousandths of nanoseconds of active time in which it stood still, up to `since`.
-    spared_milli: u128,
     /// Rests shorter than this go through no low-power state.
     shallow: Nanos,
     /// Femtojoules of the array, by class of operation.
@@ -99,7 +100,7 @@ pub(crate) struct Power {
 }
 
 flashtwin_base::state! { Power {
-    kept: phase, since, times, speed_milli, spared_milli, link_bytes;
+    kept: phase, since, times, speed_milli, link_bytes;
     built: draw, shallow, op_fj, plane_fj, link_bytes_per_s, dies, bus_bytes_per_s;
 } }
 
@@ -115,7 +116,6 @@ impl Power {
             since: Nanos::ZERO,
             times: StateTimes::default(),
             speed_milli: FULL_SPEED,
-            spared_milli: 0,
             shallow: draw.light.after.min(draw.deep.after),
             op_fj: operations(draw, part, flash, part.geometry.planes),
             plane_fj: operations(draw, part, flash, 1),
@@ -133,7 +133,7 @@ impl Power {
         let span = now - self.since;
         let mut wake = Nanos::ZERO;
         if self.speed_milli < FULL_SPEED {
-            self.spared_milli = self.spared(now);
+            self.times.held_milli = self.held_milli(now);
         }
         match self.phase {
             Phase::Serving => self.times.serving += span.0,
@@ -161,13 +161,13 @@ impl Power {
         self.speed_milli = speed_milli;
     }
 
-    /// Thousandths of nanoseconds of active time that throttling has spared, up to `now`.
-    fn spared(&self, now: Nanos) -> u128 {
+    /// See [`StateTimes::held_milli`]: up to `now`.
+    fn held_milli(&self, now: Nanos) -> u128 {
         let span = match self.phase {
             Phase::Serving | Phase::Working => now - self.since,
             Phase::Resting | Phase::Off => Nanos::ZERO,
         };
-        self.spared_milli + u128::from(span.0) * u128::from(FULL_SPEED - self.speed_milli)
+        self.times.held_milli + u128::from(span.0) * u128::from(FULL_SPEED - self.speed_milli)
     }
 
     /// How long waking takes after a rest: the rest of an entry, and the exit.
@@ -195,6 +195,7 @@ impl Power {
     /// Times up to `now`, which is not before the last turn.
     pub(crate) fn times(&self, now: Nanos) -> StateTimes {
         let mut times = self.times;
+        times.held_milli = self.held_milli(now);
         let span = now - self.since;
         match self.phase {
             Phase::Serving => times.serving += span.0,
@@ -227,7 +228,7 @@ impl Power {
             + product(times.light, self.draw.light.power_uw)
             + product(times.deep, self.draw.deep.power_uw);
         let gain = self.draw.active_uw.saturating_sub(self.draw.idle_uw);
-        let states = states - self.spared(now) * u128::from(gain) / u128::from(FULL_SPEED);
+        let states = states - times.held_milli * u128::from(gain) / u128::from(FULL_SPEED);
         let standby =
             product(now.0 - times.off, self.draw.flash.standby_uw) * u128::from(self.dies);
         let ended = flash.ended().iter().zip(&self.op_fj);
@@ -352,9 +353,9 @@ impl Power {
         let speed = (1..=FULL_SPEED).contains(&self.speed_milli);
         let active = u128::from(t.serving + t.working) * u128::from(FULL_SPEED);
         ensure!(
-            speed && self.spared_milli <= active,
-            "{} ps spared",
-            self.spared_milli
+            speed && t.held_milli <= active,
+            "held still for {} ps",
+            t.held_milli
         );
         let clock = self.times(now).total();
         ensure!(clock == now.0, "states for {clock} ns of {}", now.0);

@@ -192,6 +192,14 @@ impl Laws {
             + product(t.light, draw.light.power_uw)
             + product(t.deep, draw.deep.power_uw)
             + product(now - t.off, draw.flash.standby_uw) * u128::from(self.dies);
+        let active = t.serving + t.working;
+        law!(
+            t.held_milli <= u128::from(active) * 1000,
+            "held still for {} ps of {active} ns",
+            t.held_milli
+        );
+        let spared = u128::from(draw.active_uw.saturating_sub(draw.idle_uw));
+        let resting = resting - t.held_milli * spared / 1000;
         let all = drive.energy_fj();
         law!(all >= resting, "{all} fJ, {resting} of them of the states");
         let flash = &draw.flash;

@@ -92,6 +92,7 @@ fn energy(facts: &Facts<'_>) -> Value {
             "light": states.light,
             "deep": states.deep,
             "off": states.off,
+            "held": (states.held_milli / 1000) as u64,
         },
     })
 }
