@@ -113,13 +113,16 @@ impl Firmware {
         if self.in_hand.len() == self.cores {
             return None;
         }
-        let due = self.overtaken.is_at(self.reads_first) && !self.queue.is_empty();
-        if let (false, Some(read)) = (due, self.urgent.pop_front()) {
-            self.overtaken.note();
-            return Some(read);
+        if self.queue.is_empty() {
+            self.overtaken.clear();
+            return self.urgent.pop_front();
         }
-        self.overtaken.clear();
-        self.queue.pop_front()
+        if self.urgent.is_empty() || self.overtaken.is_at(self.reads_first) {
+            self.overtaken.clear();
+            return self.queue.pop_front();
+        }
+        self.overtaken.note();
+        self.urgent.pop_front()
     }
 
     /// See [`crate::snapshot`]: only operations that there can be, and each core's has its end.
