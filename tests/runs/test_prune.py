@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -181,7 +182,8 @@ def test_a_plan_that_points_elsewhere_is_not_ours(tmp_path: Path) -> None:
 
 def swept(place: Path) -> None:
     (place / "points").mkdir(parents=True)
-    (place / "sweep.json").write_text('{"schema": 1, "axes": [], "hashes": []}')
+    asked = {"schema": 1, "drive": "x", "batteries": "fill", "seed": 1, "axes": [], "hashes": []}
+    (place / "sweep.json").write_text(json.dumps(asked))
     (place / "table.csv").write_text("point\n")
 
 

@@ -101,10 +101,14 @@ def read_sweep(folder: Path) -> dict[str, Any]:
     path = folder / SWEEP
     data = read_file(path, MOST_JSON)
     plan = object_of(path, data)
-    schema = plan.get("schema")
-    if isinstance(schema, bool) or not isinstance(schema, int):
+    number = plan.get("schema")
+    if isinstance(number, bool) or not isinstance(number, int):
         raise damaged(path, "it holds no sweep")
-    unsealed(path, data, plan, SWEEP, schema)
+    unsealed(path, data, plan, SWEEP, number)
+    try:
+        schema.check(plan, schema.Sweep)
+    except SchemaError as error:
+        raise damaged(path, f"it holds no sweep ({error})") from error
     return plan
 
 

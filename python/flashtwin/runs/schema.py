@@ -360,6 +360,27 @@ class WholePlan(Struct, frozen=True, kw_only=True):
     tasks: list[WholeTask]
 
 
+class SweepAxis(Struct, frozen=True, kw_only=True):
+    """A key of the spec, or a shorthand, and the values that it takes."""
+
+    key: str
+    values: list[str]
+
+
+class Sweep(Struct, frozen=True, kw_only=True):
+    """sweep.json: what a sweep was asked for; `hashes` are those of its points' specs."""
+
+    schema: Whole
+    drive: str
+    batteries: str
+    axes: list[SweepAxis]
+    seed: TwinSeed
+    hashes: list[Digest]
+    sets: list[str] = []
+    firmware: list[str] = []
+    scale: str | None = None
+
+
 # The file of a run that each type is the schema of.
 FILES: dict[str, type[Struct]] = {
     "manifest": Manifest,
@@ -368,6 +389,7 @@ FILES: dict[str, type[Struct]] = {
     "host": Host,
     "smart": Smart,
     "plan": WholePlan,
+    "sweep": Sweep,
 }
 
 
