@@ -10,6 +10,7 @@ import pytest
 from flashtwin.catalogue import facts
 from flashtwin.catalogue.facts import Fact
 from flashtwin.errors import FlashtwinError
+from flashtwin.study.validation.metrics import measures
 
 ALL = facts.published()
 OUTCOMES = [fact for fact in ALL if not fact.is_comparison]
@@ -128,6 +129,12 @@ def test_known_misses_name_rows_that_exist() -> None:
     for miss in facts.known_misses():
         assert (miss.drive, miss.test, miss.metric) in names
         assert len(miss.why.split()) > 4, "a reason is a sentence"
+
+
+def test_known_misses_of_variants_name_variants_that_exist() -> None:
+    for miss in facts.known_misses():
+        variants = {cell.name for cell in measures()[miss.test, miss.metric].variants}
+        assert miss.variant in {"", *variants}
 
 
 def test_no_unknown_field_is_passed_over() -> None:

@@ -60,7 +60,8 @@ def closed_form(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def by_metric(done: Validation, drive: str) -> dict[str, Any]:
-    return {row.fact.metric: row for row in done.rows if row.fact.drive == drive}
+    rows = [row for row in done.rows if row.fact.drive == drive and not row.variant]
+    return {row.fact.metric: row for row in rows}
 
 
 @pytest.mark.usefixtures("closed_form")
@@ -69,25 +70,27 @@ def test_both_drives_from_facts_to_verdicts() -> None:
     on = by_metric(done, "bx500-240")
     assert {row.verdict for row in on.values()} == {"pass"}
     assert on["cache size"].found == pytest.approx(24, rel=0.01)
-    assert on["where folding begins"].also["1m-q1"] == pytest.approx(192, rel=0.01)
+    variants = [row for row in done.rows if row.variant == "1m-q1" and not row.fact.is_comparison]
+    assert {row.verdict for row in variants} == {"pass"} and len(variants) == 9
     off = by_metric(done, "bx500-240-nocache")
     assert off["speed of the first plateau"].found == pytest.approx(240, rel=0.01)
-    both = {row.fact.test: row for row in done.rows if row.fact.is_comparison}
+    both = {row.fact.test: row for row in done.rows if row.fact.is_comparison and not row.variant}
     assert both["write amplification"].found == pytest.approx(0.7, rel=0.01)
     assert both["fill"].verdict == "computed"
     # Equal drives but for the cache: reads agree, and the write cells show no difference.
     assert both["CrystalDiskMark SEQ1M Q8T1 read"].verdict == "pass"
     assert both["CrystalDiskMark RND4K Q1T1 write"].verdict == "miss"
-    # A closed form has neither a meter nor SMART data: four rows more find nothing.
-    assert done.missed == 2 + 4
+    # A closed form has neither a meter nor SMART data: four rows more find nothing,
+    # nor do two variants: half full is as empty to it, and it has no SMART data.
+    assert done.missed == 2 + 4 + 2
     assert done.waiting == 8
-    assert len(done.to_json()["rows"]) == 19
+    assert len(done.to_json()["rows"]) == 19 + 17
 
 
 @pytest.mark.usefixtures("closed_form")
 def test_one_drive_has_no_comparisons() -> None:
     done = validate(["bx500-240"])
-    assert [row.fact.drive for row in done.rows] == ["bx500-240"] * 6
+    assert [row.fact.drive for row in done.rows] == ["bx500-240"] * (6 + 6)
     assert done.missed == 0
 
 

@@ -61,11 +61,11 @@ def test_plans_are_batteries_with_parameters_that_exist() -> None:
         registry.request(plan.battery, plan.parameters)
     for measure in measures().values():
         assert set(measure.plans) <= set(plans())
-        for cell in (*measure.cells, *measure.also):
+        for cell in measure.all:
             assert (cell.finding is None) is (cell.written is not None)
 
 
-def test_a_fill_row_counts_one_pattern_and_shows_the_other() -> None:
+def test_a_fill_row_counts_one_pattern_and_has_the_other_as_its_variant() -> None:
     values: dict[str, float | None] = {
         "fill.cache_size[128k-q32]": 24.1,
         "fill.cache_size[1m-q1]": 23.9,
@@ -73,7 +73,7 @@ def test_a_fill_row_counts_one_pattern_and_shows_the_other() -> None:
     fact = one("fill, sequential, empty drive", "cache size")
     found = measures()[fact.test, fact.metric].find((drive(values),))
     assert found.cells == {"": 24.1}
-    assert found.also == {"1m-q1": 23.9}
+    assert found.variants == {"1m-q1": 23.9}
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_a_ratio_is_second_over_first() -> None:
     assert measures()[time.test, time.metric].find((on, off)).cells == {"": pytest.approx(0.87)}
     found = measures()[waf.test, waf.metric].find((on, off))
     assert found.cells == {"": pytest.approx(0.7)}
-    assert found.also == {"1m-q1": pytest.approx(0.75)}
+    assert found.variants == {"1m-q1": pytest.approx(0.75)}
 
 
 def test_ten_times_slower_is_asked_of_latency_and_of_speed() -> None:
@@ -120,7 +120,7 @@ def test_ten_times_slower_is_asked_of_latency_and_of_speed() -> None:
         "latency off/on": pytest.approx(9.6),
         "speed on/off": pytest.approx(10.0),
     }
-    assert found.also == {"latency half full": pytest.approx(9.0)}
+    assert found.variants == {"latency half full": pytest.approx(9.0)}
 
 
 def test_equal_reads_judge_two_cells_and_show_the_inferred_ones() -> None:
@@ -165,7 +165,7 @@ def test_the_rise_of_write_amplification_is_of_the_first_drive() -> None:
         waf={},
     )
     found = measures()[fact.test, fact.metric].find((on, drive()))
-    assert (found.cells, found.also) == (
+    assert (found.cells, found.variants) == (
         {"": 1.25},
         {"straight after the fill": 1.5},
     )

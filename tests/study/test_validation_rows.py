@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from flashtwin.catalogue.facts import Fact, KnownMiss
-from flashtwin.study.validation.rows import Found, count, judge, missed, outlived
+from flashtwin.study.validation.rows import Found, count, judge, judge_all, missed, outlived
 
 
 def fact(**fields: Any) -> Fact:
@@ -123,3 +123,18 @@ def test_json_has_the_promised_keys_spelled_as_published() -> None:
 def test_json_of_a_row_without_a_value_holds_no_nan() -> None:
     row = judge(fact(**MEASURED), Found(cells={"": math.nan})).to_json()
     assert (row["found"], row["error"], row["verdict"]) == (None, None, "miss")
+
+
+def test_a_variant_is_a_row_of_its_own_with_a_verdict_and_reason_of_its_own() -> None:
+    found = Found(cells={"": 100.0}, variants={"half full": 79.0, "1m-q1": 99.0, "other": 50.0})
+    why = KnownMiss(
+        drive=WHY.drive, test=WHY.test, metric=WHY.metric, why="no room", variant="half full"
+    )
+    rows = judge_all(fact(**MEASURED), found, (why,))
+    told = {row.variant: row.verdict for row in rows}
+    assert told == {"": "pass", "half full": "known", "1m-q1": "pass", "other": "miss"}
+    assert rows[1].to_json()["variant"] == "half full" and "variant" not in rows[0].to_json()
+    passed = judge_all(fact(**MEASURED), Found(cells={"": 50.0}, variants={"half full": 100.0}))
+    assert outlived(passed, (why,)) == [why]
+    # The reason of a variant excuses nothing else.
+    assert judge(fact(**MEASURED), Found(cells={"": 50.0}), (why,)).verdict == "miss"

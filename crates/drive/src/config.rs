@@ -67,7 +67,7 @@ pub struct Controller {
 pub struct OperationTimes {
     /// Each read.
     pub read: Nanos,
-    /// Each program, erase or copy inside a die.
+    /// Each page of a wordline that is programmed on all planes of a die, and each erase.
     pub program: Nanos,
     /// Each KiB that goes between controller and flash.
     pub kib: Nanos,

@@ -27,6 +27,8 @@ use crate::snapshot::{Checked, LIFETIME, ensure};
 /// Operations that the cores prepare, and those that wait for it.
 pub(crate) struct Firmware {
     times: OperationTimes,
+    /// What each kind of operation costs whatever it moves.
+    own: [Nanos; class::COUNT],
     /// Some of them is not 0.
     on: bool,
     read_priority: bool,
@@ -48,13 +50,31 @@ pub(crate) struct Firmware {
 
 flashtwin_base::state! { Firmware {
     kept: urgent, queue, overtaken, in_hand, last;
-    built: times, on, read_priority, reads_first, cores, unit_bytes, copied_units;
+    built: times, own, on, read_priority, reads_first, cores, unit_bytes, copied_units;
 } }
+
+/// The pages of a wordline are handed to the die one after another, even where it programs them at
+/// once.
+fn own_times(times: &OperationTimes, layout: &Layout) -> [Nanos; class::COUNT] {
+    let mut own = [times.program; class::COUNT];
+    own[..class::SLC_PROGRAM as usize].fill(times.read);
+    let mut pages = |class: u8, pages: u32| {
+        own[class as usize] = Nanos(times.program.0 * u64::from(pages));
+    };
+    if layout.one_shot {
+        pages(class::NATIVE_PROGRAM, layout.bits);
+        (0..3).for_each(|pass| pages(class::LATER_PASS + pass, layout.bits));
+        pages(class::COPYBACK, layout.bits);
+    }
+    pages(class::TIER_PROGRAM, layout.tier_bits.max(1));
+    own
+}
 
 impl Firmware {
     pub(crate) fn new(controller: &Controller, layout: &Layout) -> Firmware {
         Firmware {
             times: controller.operations,
+            own: own_times(&controller.operations, layout),
             on: controller.operations != OperationTimes::default(),
             read_priority: controller.read_priority,
             reads_first: controller.reads_first,
@@ -86,11 +106,7 @@ impl Firmware {
 
     /// What an operation costs a core.
     fn time_of(&self, op: &NandOp) -> Nanos {
-        let own = if class::is_read(op.class) {
-            self.times.read
-        } else {
-            self.times.program
-        };
+        let own = self.own[op.class as usize];
         let bytes = u64::from(op.units) * self.unit_bytes;
         let moved = match op.token {
             Token::FoldRead(_) | Token::GcRead(_) | Token::MapGcRead(_) => u64::from(op.units),

@@ -72,6 +72,18 @@ fn each_program_takes_a_core() {
     near("two cores", written(&["controller.cores=2"]), 2.0 * alone);
 }
 
+/// Written straight into TLC, three page rows at once: bytes cost what they cost in SLC.
+#[test]
+fn each_page_row_of_a_program_takes_its_time() {
+    let sets = [&FAST[..], &["controller.program_time=300 us"]].concat();
+    let config = load_with(BASE, &["slc-off"], &sets).config;
+    let direct = rate(&go(
+        &mut Drive::new(&config, 1),
+        first_gib(ReadWrite::Write),
+    ));
+    near("straight", direct, SLC_PROGRAM / 300.5e-6);
+}
+
 #[test]
 fn each_read_takes_a_core_beside_its_command() {
     let reads = |sets: &[&str]| {
@@ -110,13 +122,13 @@ fn a_read_does_not_wait_for_all_that_folding_wants() {
         let priority = format!("controller.read_priority={priority}");
         let sets = [
             priority.as_str(),
-            "controller.program_time=400 us",
+            "controller.read_time=200 us",
             "fold.idle_after=100 ms",
         ];
         let mut d = drive(&sets);
         go(&mut d, first_gib(ReadWrite::Write));
         rest(&mut d, Nanos::from_ms(150));
-        let mut job = job(ReadWrite::RandRead, 4096, 4);
+        let mut job = job(ReadWrite::RandRead, 4096, 1);
         (job.size, job.io_bytes) = (Some(1 << 30), Some(4 * 4096));
         go(&mut d, job).jobs[0].latency_max.0
     };

@@ -79,11 +79,11 @@ fn a_scale_that_cannot_be_had_names_the_nearest() {
     assert!(
         error
             .message
-            .contains("704 wordlines a block (at least 7 stay)"),
+            .contains("704 wordlines a block (at least 4 stay)"),
         "{error}"
     );
     assert!(error.message.contains("496 blocks"), "{error}");
-    assert_eq!(error.hint, "try --scale 1/88; the smallest is 1/88");
+    assert_eq!(error.hint, "try --scale 1/176; the smallest is 1/176");
     assert!(refusal(&[], "1/7").hint.starts_with("try --scale 1/4;"));
     for text in ["16", "1/0", "1/x", "0.5", ""] {
         assert_eq!(

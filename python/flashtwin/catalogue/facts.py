@@ -65,12 +65,13 @@ class Fact:
 
 @dataclass(frozen=True, kw_only=True)
 class KnownMiss:
-    """A row that the twin is known to miss, and the physical reason."""
+    """A row that the twin is known to miss, or a variant of it, and the physical reason."""
 
     drive: str
     test: str
     metric: str
     why: str
+    variant: str = ""
 
 
 def published(path: Path = PUBLISHED) -> tuple[Fact, ...]:

@@ -104,7 +104,7 @@ def _page(done: Validation) -> list[RenderableType]:
     for drive in dict.fromkeys(row.fact.drive for row in done.rows):
         made.append(_table(drive, [row for row in done.rows if row.fact.drive == drive]))
     made += [
-        terminal.cell(f"\nknown: {row.fact.drive}: {row.fact.metric}: {row.why}")
+        terminal.cell(f"\nknown: {row.fact.drive}: {_called(row)}: {row.why}")
         for row in done.rows
         if row.verdict == "known"
     ]
@@ -122,10 +122,15 @@ def _table(drive: str, rows: list[Row]) -> Table:
         column.no_wrap = True
     for row in rows:
         name = row.fact.metric if one else f"{row.fact.test}: {row.fact.metric}"
+        name = f"  {row.variant}" if row.variant else name
         table.add_row(terminal.cell(name), *_cells(row))
         if beside := _beside(row):
             table.add_row(terminal.cell(f"  {beside}", "dim"))
     return table
+
+
+def _called(row: Row) -> str:
+    return f"{row.fact.metric}, {row.variant}" if row.variant else row.fact.metric
 
 
 def _cells(row: Row) -> list[Text]:

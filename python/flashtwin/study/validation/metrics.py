@@ -58,22 +58,29 @@ class Cell(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Measure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a row's cells are found, those that are judged and those that are shown beside them."""
+    """How a row's cells are found, those that are judged and those that are shown."""
 
     test: str
     metric: str
     cells: tuple[Cell, ...]
+    variants: tuple[Cell, ...] = ()
     also: tuple[Cell, ...] = ()
+
+    @property
+    def all(self) -> tuple[Cell, ...]:
+        """Every cell, judged or shown."""
+        return (*self.cells, *self.variants, *self.also)
 
     @property
     def plans(self) -> tuple[str, ...]:
         """What has to be run for it."""
-        return tuple(dict.fromkeys(cell.plan for cell in (*self.cells, *self.also)))
+        return tuple(dict.fromkeys(cell.plan for cell in self.all))
 
     def find(self, drives: Drives) -> Found:
         """The row's cells, of what was measured on its drives in order."""
         return Found(
             cells={cell.name: cell.value(drives) for cell in self.cells},
+            variants={cell.name: cell.value(drives) for cell in self.variants},
             also={cell.name: cell.value(drives) for cell in self.also},
         )
 
@@ -117,7 +124,7 @@ def measure_of(fact: Fact) -> Measure | None:
 
 def written_of(plan: str) -> tuple[tuple[str, str], ...]:
     """The pairs of steps of a plan between which bytes programmed and written are counted."""
-    cells = (cell for row in _file().measure for cell in (*row.cells, *row.also))
+    cells = (cell for row in _file().measure for cell in row.all)
     pairs = (cell.written for cell in cells if cell.plan == plan)
     return tuple(dict.fromkeys(pair for pair in pairs if pair is not None))
 

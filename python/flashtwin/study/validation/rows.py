@@ -23,21 +23,26 @@ class Found:
     """What the twin gave for a fact: a value a cell, and others that are shown beside it.
 
     Cells are named where a fact speaks of more than one; a fact of one value has the name "".
+    `variants` are what else may have been measured, for the source leaves it open.
     """
 
     cells: Mapping[str, float | None]
+    variants: Mapping[str, float | None] = field(default_factory=dict)
     also: Mapping[str, float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A line of the validation table. `why` is the reason of a known miss."""
+    """A line of the validation table. `why` is the reason of a known miss, `variant` the reading of
+    what the source leaves open; "" is the row itself.
+    """
 
     fact: Fact
     found: float | None
     error: float | None
     verdict: Verdict
     cell: str = ""
+    variant: str = ""
     also: Mapping[str, float | None] = field(default_factory=dict)
     why: str | None = None
 
@@ -58,6 +63,8 @@ class Row:
         }
         if self.cell:
             row["cell"] = self.cell
+        if self.variant:
+            row["variant"] = self.variant
         if self.also:
             row["also"] = dict(self.also)
         if self.why:
@@ -96,17 +103,35 @@ def within(fact: Fact, found: float) -> bool:
     return error_of(fact, found) == 0.0
 
 
-def judge(fact: Fact, found: Found, known: Sequence[KnownMiss] = ()) -> Row:
-    """The row of a fact."""
+def judge_all(fact: Fact, found: Found, known: Sequence[KnownMiss] = ()) -> list[Row]:
+    """The row of a fact, and one for each of its variants."""
+    variants = found.variants.items()
+    return [
+        judge(fact, found, known),
+        *(judge(fact, Found(cells={"": value}), known, variant=name) for name, value in variants),
+    ]
+
+
+def judge(fact: Fact, found: Found, known: Sequence[KnownMiss] = (), *, variant: str = "") -> Row:
+    """The row of a fact, or of a variant of it."""
     cell, value = _worst(fact, found.cells)
     error = None if value is None else error_of(fact, value)
     also = {**{name: v for name, v in found.cells.items() if name != cell}, **found.also}
     held = value is not None and within(fact, value)
-    why = None if held else _reason(fact, known)
+    why = None if held else _reason(fact, variant, known)
     verdict: Verdict = "pass" if held else "miss" if why is None else "known"
     if fact.kind == "computed":
         verdict = "computed"
-    return Row(fact=fact, found=value, error=error, verdict=verdict, cell=cell, also=also, why=why)
+    return Row(
+        fact=fact,
+        found=value,
+        error=error,
+        verdict=verdict,
+        cell=cell,
+        variant=variant,
+        also=also,
+        why=why,
+    )
 
 
 def count(rows: Iterable[Row]) -> dict[str, dict[str, int]]:
@@ -126,9 +151,11 @@ def missed(rows: Iterable[Row]) -> int:
 def outlived(rows: Iterable[Row], known: Iterable[KnownMiss]) -> list[KnownMiss]:
     """Entries of the list of known misses whose rows pass: they hide the next regression."""
     passed = {
-        (row.fact.drive, row.fact.test, row.fact.metric) for row in rows if row.verdict == "pass"
+        (row.fact.drive, row.fact.test, row.fact.metric, row.variant)
+        for row in rows
+        if row.verdict == "pass"
     }
-    return [one for one in known if (one.drive, one.test, one.metric) in passed]
+    return [one for one in known if (one.drive, one.test, one.metric, one.variant) in passed]
 
 
 def _worst(fact: Fact, cells: Mapping[str, float | None]) -> tuple[str, float | None]:
@@ -144,8 +171,9 @@ def _worst(fact: Fact, cells: Mapping[str, float | None]) -> tuple[str, float | 
     return cell, value if value is not None and math.isfinite(value) else None
 
 
-def _reason(fact: Fact, known: Iterable[KnownMiss]) -> str | None:
+def _reason(fact: Fact, variant: str, known: Iterable[KnownMiss]) -> str | None:
+    row = (fact.drive, fact.test, fact.metric, variant)
     for one in known:
-        if (one.drive, one.test, one.metric) == (fact.drive, fact.test, fact.metric):
+        if (one.drive, one.test, one.metric, one.variant) == row:
             return one.why
     return None

@@ -30,7 +30,7 @@ from flashtwin.study.validation.metrics import (
     plans,
     written_of,
 )
-from flashtwin.study.validation.rows import Row, count, judge, missed, outlived
+from flashtwin.study.validation.rows import Row, count, judge_all, missed, outlived
 
 ObserverFor = Callable[[str, str], Observer]
 
@@ -171,8 +171,9 @@ def judged(
 ) -> Validation:
     """Facts and what was measured, as rows."""
     rows = tuple(
-        judge(fact, how.find(tuple(measured[drive] for drive in fact.drives)), known)
+        row
         for fact, how in pairs
+        for row in judge_all(fact, how.find(tuple(measured[one] for one in fact.drives)), known)
     )
     return Validation(rows=rows, waiting=waiting, outlived=tuple(outlived(rows, known)))
 

@@ -103,7 +103,8 @@ pub(super) const KEYS: &[Key] = &[
         "controller.program_time",
         quantity_or_zero(Time),
         "\"30 us\"",
-        "Firmware time of each flash program, erase or copy inside a die.",
+        "Firmware time of each page row that a die programs, three in a one-shot program of TLC, \
+         and of each erase.",
     )
     .or("0"),
     fixed(
