@@ -175,6 +175,10 @@ pub struct Errors {
     /// Share of the correctable bits from which on a checked fold does not copy inside the die;
     /// 0 = whatever they are.
     pub copy_at: f64,
+    /// Activation energy of charge loss in electronvolts; 0 where heat does nothing.
+    pub activation_ev: f64,
+    /// Degrees Celsius that the rates of retention hold for.
+    pub retention_celsius: f64,
     /// In SLC mode.
     pub slc: ErrorRates,
     /// In native mode.
@@ -222,6 +226,8 @@ pub struct Config {
     pub link: Link,
     /// Bit errors and what corrects them.
     pub errors: Errors,
+    /// How old it is when it is built.
+    pub age: Nanos,
     /// What its maker says.
     pub label: Label,
     /// What it draws.

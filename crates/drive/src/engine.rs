@@ -8,6 +8,7 @@ use flashtwin_base::queue::EventQueue;
 use flashtwin_base::{Completion, Device, Nanos, Op, Request, Source};
 use flashtwin_ftl::{BuiltIn, Chosen, Counters, Ftl, NandOp, Placement, Policies, Token};
 
+use crate::ageing::Ageing;
 use crate::background::Background;
 use crate::command::{Commands, SECTOR_BYTES};
 use crate::config::{Config, Controller};
@@ -107,12 +108,13 @@ impl<P: Policies> Drive<P> {
         let thermal = Thermal::new(&config.heat, config.link.bytes_per_s);
         flash.retry_time = config.errors.ladder();
         let superblocks = ftl.layout.superblocks;
+        let ageing = Ageing::new(&config.errors, config.age, thermal.celsius(Nanos::ZERO, 0));
         Drive {
             capacity_bytes: config.capacity_bytes,
             look_due: thermal.due,
             power,
             thermal,
-            errors: BitErrors::new(&config.errors, superblocks),
+            errors: BitErrors::new(&config.errors, superblocks, ftl.layout.group_dies, ageing),
             rebuilds: Rebuilds::default(),
             firmware: Firmware::new(c, &ftl.layout),
             flash,
@@ -268,7 +270,7 @@ impl<P: Policies> Drive<P> {
         if self.errors.on {
             for index in 0..self.ops.len() {
                 let mut op = self.ops[index];
-                self.grade_move(&mut op);
+                self.grade_own(&mut op);
                 self.ops[index] = op;
             }
         }

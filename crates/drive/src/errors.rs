@@ -1,9 +1,12 @@
 //! Bit errors: how many a read meets, the steps of the retry ladder that it takes to put them
 //! right, what cannot be put right, and when data has to be refreshed.
 //!
-//! The age of a superblock's data is that of its first program, its reads are counted since. A
+//! The age of a superblock's data is that of its first program, by a clock that a warm drive's data
+//! grows old by faster ([`crate::ageing`]); the reads of each of its blocks are counted since. A
 //! page's errors follow from both and from wear ([`flashtwin_nand::error`]), and pages differ by a
-//! fixed share that their number decides: what is unreadable stays so, on every run. More errors
+//! fixed share that their number decides: what is unreadable stays so, on every run. All reads are
+//! graded, the firmware's own for folding, collection, checks and the map like the host's.
+//! More errors
 //! than the code corrects cost steps of time on the die, each at other read voltages and with fewer
 //! errors, then a soft decode; what is left after that is rebuilt from its stripe (see
 //! [`crate::rebuild`]) or lost until it is written anew.
@@ -12,7 +15,9 @@
 //! of its new place on top. One figure a superblock holds them, the worst of its sources'.
 //!
 //! Refresh is driven by events: the time at which a superblock reaches its threshold is known from
-//! its first program on, so that years of rest cost a few events.
+//! its first program on, as long as the drive gets no warmer, so that a year of rest costs a few
+//! events, or one a day. Until the first of its pages asks for a step of the ladder, a superblock's
+//! reads cost the simulation one comparison.
 
 use std::collections::BTreeSet;
 
@@ -21,6 +26,7 @@ use flashtwin_ftl::blocks::State;
 use flashtwin_ftl::layout::Mode;
 use flashtwin_ftl::{Ftl, NandOp, Policies, Token};
 
+use crate::ageing::{Aged, Ageing};
 use crate::config::Errors;
 use crate::engine::Drive;
 use crate::event::Event;
@@ -46,25 +52,29 @@ pub struct ErrorCounts {
     pub lost_rows: u64,
 }
 
-/// The data of a superblock.
+/// The data of a superblock. Times are those of [`Ageing`].
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Data {
-    /// When the first of it was programmed; [`Nanos::NEVER`] without data.
-    since: Nanos,
+    /// When the first of it was programmed; never without data.
+    since: Aged,
+    /// Reads of the block that was read most.
     reads: u64,
+    /// Before this no page of it takes a step of the ladder.
+    calm: Aged,
     /// When it has to be refreshed.
-    due: Nanos,
+    due: Aged,
     /// When it has too many errors to be copied inside the die.
-    stale: Nanos,
+    stale: Aged,
     /// Wrong bits a KiB that it was copied with: those of the worst source.
     carried: f64,
 }
 
 const EMPTY: Data = Data {
-    since: Nanos::NEVER,
+    since: Aged::NEVER,
     reads: 0,
-    due: Nanos::NEVER,
-    stale: Nanos::NEVER,
+    calm: Aged::NEVER,
+    due: Aged::NEVER,
+    stale: Aged::NEVER,
     carried: 0.0,
 };
 
@@ -74,6 +84,10 @@ pub(crate) struct BitErrors {
     pub(crate) on: bool,
     pub(crate) spec: Errors,
     data: Vec<Data>,
+    /// Reads of each block of a superblock, die by die, since its data was programmed.
+    reads: Vec<u32>,
+    dies: u32,
+    pub(crate) ageing: Ageing,
     /// Logical units that nothing can read.
     lost: BTreeSet<u32>,
     /// When the next look is due.
@@ -83,17 +97,23 @@ pub(crate) struct BitErrors {
 
 flashtwin_base::state! { BitErrors {
     kept: lost, timer, counts;
-    sized: data;
-    built: on, spec;
+    sized: data, reads;
+    part: ageing;
+    built: on, spec, dies;
 } }
 
 impl BitErrors {
-    pub(crate) fn new(spec: &Errors, superblocks: u32) -> BitErrors {
+    /// Errors of a drive with this clock, whose superblocks have blocks on so many dies.
+    pub(crate) fn new(spec: &Errors, superblocks: u32, dies: u32, ageing: Ageing) -> BitErrors {
         let on = spec.correctable > 0;
+        let superblocks = if on { superblocks as usize } else { 0 };
         BitErrors {
             on,
             spec: spec.clone(),
-            data: vec![EMPTY; if on { superblocks as usize } else { 0 }],
+            data: vec![EMPTY; superblocks],
+            reads: vec![0; superblocks * dies as usize],
+            dies,
+            ageing,
             lost: BTreeSet::new(),
             timer: Nanos::NEVER,
             counts: ErrorCounts::default(),
@@ -103,6 +123,7 @@ impl BitErrors {
     /// Everything has been erased.
     pub(crate) fn forget(&mut self) {
         self.data.fill(EMPTY);
+        self.reads.fill(0);
         self.lost.clear();
         self.timer = Nanos::NEVER;
     }
@@ -128,15 +149,36 @@ impl BitErrors {
         !self.lost.is_empty() && self.lost.range(lpn..lpn + units).next().is_some()
     }
 
-    /// Wrong bits a KiB of a superblock's average page now, at its wear.
-    fn bits<P: Policies>(&self, ftl: &Ftl<P>, superblock: u32, now: Nanos) -> f64 {
+    /// Nothing is left in a superblock.
+    fn erased(&mut self, superblock: u32) {
+        self.data[superblock as usize] = EMPTY;
+        let dies = self.dies as usize;
+        self.reads[superblock as usize * dies..][..dies].fill(0);
+    }
+
+    /// Counts a read of a superblock's block on a die; the answer is how many there have been.
+    fn count_read(&mut self, superblock: u32, die: u16) -> u32 {
+        let block = superblock * self.dies + u32::from(die) % self.dies;
+        let reads = &mut self.reads[block as usize];
+        *reads = reads.saturating_add(1);
+        let data = &mut self.data[superblock as usize];
+        data.reads = data.reads.max(u64::from(*reads));
+        *reads
+    }
+
+    /// Wrong bits a KiB of the average page of a block that was read so often, at its wear.
+    fn bits<P: Policies>(&self, ftl: &Ftl<P>, superblock: u32, reads: u64, now: Nanos) -> f64 {
         let data = self.data[superblock as usize];
-        let age = Nanos(now.0.saturating_sub(data.since.0));
-        let (wear, reads) = load_of(ftl, superblock, data.reads);
+        let age = self.ageing.clock(now).since(data.since);
         self.spec
             .of(ftl.superblocks()[superblock as usize].mode)
-            .bits(wear, age, reads)
+            .bits(wear_of(ftl, superblock), age, reads as f64)
             + data.carried
+    }
+
+    /// The same of the block that was read most.
+    fn worst_bits<P: Policies>(&self, ftl: &Ftl<P>, superblock: u32, now: Nanos) -> f64 {
+        self.bits(ftl, superblock, self.data[superblock as usize].reads, now)
     }
 
     /// The step of the ladder at which so many wrong bits are put right; none when never.
@@ -153,23 +195,23 @@ impl BitErrors {
         soft.then_some(self.spec.retry_steps + 1)
     }
 
-    /// When the data of a superblock reaches a share of the correctable bits, but not before
-    /// `soonest` where it gets there without any reads; never where the share is 0 or the drive's
-    /// life is over by then.
+    /// When the data of a superblock, after so many `more` reads, reaches a share of the
+    /// correctable bits, but no younger than `soonest` where it gets there without any reads;
+    /// never where the share is 0 or it does not within a century.
     fn reaches<P: Policies>(
         &self,
         ftl: &Ftl<P>,
         superblock: u32,
-        share: f64,
+        (share, more): (f64, u64),
         soonest: Nanos,
-    ) -> Nanos {
+    ) -> Aged {
         let data = self.data[superblock as usize];
-        if share == 0.0 || data.since == Nanos::NEVER {
-            return Nanos::NEVER;
+        if share == 0.0 || data.since == Aged::NEVER {
+            return Aged::NEVER;
         }
         let worst = f64::from(self.spec.correctable) * share;
         let mean = worst / (1.0 + self.spec.page_spread) - data.carried;
-        let (wear, reads) = load_of(ftl, superblock, data.reads);
+        let (wear, reads) = (wear_of(ftl, superblock), (data.reads + more) as f64);
         let mode = ftl.superblocks()[superblock as usize].mode;
         let rates = self.spec.of(mode);
         let age = if rates.age_at(mean, wear, 0.0) < soonest {
@@ -177,22 +219,14 @@ impl BitErrors {
         } else {
             rates.age_at(mean, wear, reads)
         };
-        // An event past the times that a drive is simulated for is not scheduled.
-        let at = data.since.0.saturating_add(age.0);
-        if at < LIFETIME {
-            Nanos(at)
-        } else {
-            Nanos::NEVER
-        }
+        data.since.plus(age)
     }
 }
 
-/// The wear of a superblock, this program counted, and the reads of each of its blocks.
-fn load_of<P: Policies>(ftl: &Ftl<P>, superblock: u32, reads: u64) -> (f64, f64) {
+/// The wear of a superblock, this program counted.
+fn wear_of<P: Policies>(ftl: &Ftl<P>, superblock: u32) -> f64 {
     let (block, rated) = (&ftl.superblocks()[superblock as usize], ftl.rated());
-    let this = rated.cycle_in(block.mode);
-    let dies = f64::from(ftl.layout.group_dies);
-    (rated.wear_of(block) + this, reads as f64 / dies)
+    rated.wear_of(block) + rated.cycle_in(block.mode)
 }
 
 /// A number from -1 to 1 that belongs to a row: how it differs from the average page.
@@ -210,21 +244,29 @@ impl<P: Policies> Drive<P> {
         self.errors.counts
     }
 
-    /// A row is going to be read: the steps of the ladder that it takes, and whether its data can
-    /// be had.
-    #[cold]
-    pub(crate) fn grade(&mut self, superblock: u32, row: u32) -> (u8, bool) {
-        let errors = &mut self.errors;
-        errors.data[superblock as usize].reads += 1;
-        let reads = errors.data[superblock as usize].reads;
-        let look = reads.is_multiple_of(READS_LOOK);
-        let spread = 1.0 + errors.spec.page_spread * difference(row);
-        let step = errors.step(errors.bits(&self.ftl, superblock, self.now) * spread);
-        let last = errors.spec.retry_steps + 1;
-        errors.counts.retries += u64::from(step.unwrap_or(last));
-        if look {
+    /// A row is going to be read on a die: the steps of the ladder that it takes, and whether its
+    /// data can be had.
+    pub(crate) fn grade(&mut self, superblock: u32, row: u32, die: u16) -> (u8, bool) {
+        let reads = self.errors.count_read(superblock, die);
+        if u64::from(reads).is_multiple_of(READS_LOOK) {
             self.look_at_due(superblock);
         }
+        let clock = self.errors.ageing.clock(self.now);
+        if clock < self.errors.data[superblock as usize].calm {
+            return (0, true);
+        }
+        self.climb(superblock, row, reads)
+    }
+
+    /// The same of a row that may have more wrong bits than a first decode corrects.
+    #[cold]
+    fn climb(&mut self, superblock: u32, row: u32, reads: u32) -> (u8, bool) {
+        let errors = &mut self.errors;
+        let spread = 1.0 + errors.spec.page_spread * difference(row);
+        let bits = errors.bits(&self.ftl, superblock, reads.into(), self.now);
+        let step = errors.step(bits * spread);
+        let last = errors.spec.retry_steps + 1;
+        errors.counts.retries += u64::from(step.unwrap_or(last));
         (step.unwrap_or(last + 1), step.is_some())
     }
 
@@ -232,38 +274,83 @@ impl<P: Policies> Drive<P> {
     /// data can be had, if need be from the rest of its stripe.
     fn grade_read(&mut self, op: &mut NandOp, ppn: u32) -> bool {
         let superblock = self.ftl.layout.superblock_of(ppn);
-        let (steps, readable) = self.grade(superblock, self.ftl.layout.row_of(ppn));
+        let (steps, readable) = self.grade(superblock, self.ftl.layout.row_of(ppn), op.die);
         op.retries = steps;
-        let had = readable || (self.errors.spec.rebuild && self.rebuild(op, ppn));
-        self.errors.counts.lost_rows += u64::from(!had);
-        had
+        readable || (self.errors.spec.rebuild && self.rebuild(op, ppn))
     }
 
     /// The steps of a row read for logical units, which may turn out to be lost.
     #[cold]
     pub(crate) fn grade_units(&mut self, op: &mut NandOp, ppn: u32, lpn: u32, units: u32) {
         if !self.grade_read(op, ppn) {
+            self.errors.counts.lost_rows += 1;
             self.errors.lost.extend(lpn..lpn + units);
         }
     }
 
-    /// A read of the firmware's own: what it cannot read is lost for good, wherever it is moved.
+    /// A read of the firmware's own. What it cannot read of the host's is lost for good, wherever
+    /// it is moved. Pages of the map are kept so that they can be made anew (drives have a second
+    /// copy of them, or the spare areas of what they point to): one that cannot be read costs the
+    /// whole ladder, and its superblock is refreshed.
     #[cold]
-    pub(crate) fn grade_move(&mut self, op: &mut NandOp) {
-        if let Token::FoldRead(first) | Token::GcRead(first) = op.token
-            && !self.grade_read(op, first)
-        {
-            let lost = self.ftl.units_of_row(first);
-            self.errors.lost.extend(lost);
+    pub(crate) fn grade_own(&mut self, op: &mut NandOp) {
+        // The read may become that of a rebuild.
+        let token = op.token;
+        let Some(first) = self.ftl.source_of_read(token) else {
+            return;
+        };
+        if self.grade_read(op, first) {
+            return;
+        }
+        match token {
+            Token::FoldRead(_) | Token::GcRead(_) => {
+                self.errors.counts.lost_rows += 1;
+                let lost = self.ftl.units_of_row(first);
+                self.errors.lost.extend(lost);
+            }
+            // The check finds what the fold will meet.
+            Token::FoldCheck(_) => {}
+            _ => self.refresh_old(self.ftl.layout.superblock_of(first)),
+        }
+    }
+
+    /// A superblock is refreshed soon, unless its data is so new that a copy would be no better.
+    fn refresh_old(&mut self, superblock: u32) {
+        let (ageing, data) = (&self.errors.ageing, self.errors.data[superblock as usize]);
+        if ageing.clock(self.now).since(data.since) > ageing.span(LATER) {
+            self.refresh_soon(superblock);
         }
     }
 
     /// The data of a superblock is moved as soon as may be.
     pub(crate) fn refresh_soon(&mut self, superblock: u32) {
+        let clock = self.errors.ageing.clock(self.now);
         let data = &mut self.errors.data[superblock as usize];
-        if data.since < Nanos::NEVER {
-            data.due = self.now;
-            self.set_refresh_timer(self.now);
+        if data.since < Aged::NEVER {
+            data.due = clock;
+            self.set_refresh_timer(clock);
+        }
+    }
+
+    /// When data that is programmed now begins to grow old: now, or, for what the host first fills
+    /// the drive with, when the drive's life began.
+    fn programmed_at(&self, place: u32) -> Aged {
+        let units = self.ftl.counters().host_units;
+        if units <= u64::from(self.ftl.logical_units()) && self.ftl.is_hosts_data(place) {
+            return self.errors.ageing.since_then(self.now);
+        }
+        self.errors.ageing.clock(self.now)
+    }
+
+    /// The first program of a superblock has ended. What a used drive is filled with may be due for
+    /// refresh at once: it is not before the superblock has been written.
+    fn begin_ageing(&mut self, superblock: u32, since: Aged) {
+        self.errors.data[superblock as usize].since = since;
+        self.look_at_due(superblock);
+        let soonest = self.errors.ageing.after(self.now, LATER);
+        let data = &mut self.errors.data[superblock as usize];
+        if data.due < soonest {
+            data.due = soonest;
         }
     }
 
@@ -276,23 +363,21 @@ impl<P: Policies> Drive<P> {
                 let carried = match token {
                     Token::Copyback(_) => {
                         let source = self.ftl.source_of_copyback(place);
-                        self.errors.bits(&self.ftl, source, self.now)
+                        self.errors.worst_bits(&self.ftl, source, self.now)
                     }
                     _ => 0.0,
                 };
                 let data = &mut self.errors.data[superblock as usize];
                 let worse = carried > data.carried;
                 data.carried = data.carried.max(carried);
-                if worse && data.since < Nanos::NEVER {
+                if worse && data.since < Aged::NEVER {
                     self.look_at_due(superblock);
                 }
-                let data = &mut self.errors.data[superblock as usize];
-                if data.since == Nanos::NEVER {
-                    data.since = self.now;
-                    self.look_at_due(superblock);
+                if self.errors.data[superblock as usize].since == Aged::NEVER {
+                    self.begin_ageing(superblock, self.programmed_at(place));
                 }
             }
-            Token::Erase(superblock) => self.errors.data[superblock as usize] = EMPTY,
+            Token::Erase(superblock) => self.errors.erased(superblock),
             _ => {}
         }
     }
@@ -304,36 +389,45 @@ impl<P: Policies> Drive<P> {
             return;
         }
         for &superblock in erased {
-            self.errors.data[superblock as usize] = EMPTY;
+            self.errors.erased(superblock);
         }
+        let clock = self.errors.ageing.clock(self.now);
         for superblock in 0..self.errors.data.len() as u32 {
             let holds = self.ftl.superblocks()[superblock as usize].valid > 0;
             let data = &mut self.errors.data[superblock as usize];
-            if holds && data.since == Nanos::NEVER {
-                data.since = self.now;
+            if holds && data.since == Aged::NEVER {
+                data.since = clock;
             }
-            if data.since < Nanos::NEVER {
+            if data.since < Aged::NEVER {
                 self.look_at_due(superblock);
             }
         }
     }
 
     fn look_at_due(&mut self, superblock: u32) {
-        let errors = &self.errors;
-        let due = errors.reaches(&self.ftl, superblock, errors.spec.refresh_at, LATER);
-        let stale = match self.ftl.superblocks()[superblock as usize].mode {
-            Mode::Slc => errors.reaches(&self.ftl, superblock, errors.spec.copy_at, Nanos::ZERO),
-            Mode::Native | Mode::Tier => Nanos::NEVER,
+        let (errors, ftl) = (&self.errors, &self.ftl);
+        let later = errors.ageing.span(LATER);
+        let due = errors.reaches(ftl, superblock, (errors.spec.refresh_at, 0), later);
+        let stale = match ftl.superblocks()[superblock as usize].mode {
+            Mode::Slc => errors.reaches(ftl, superblock, (errors.spec.copy_at, 0), Nanos::ZERO),
+            Mode::Native | Mode::Tier => Aged::NEVER,
         };
+        // The next look comes before as many reads more.
+        let calm = errors.reaches(ftl, superblock, (1.0, READS_LOOK), Nanos::ZERO);
         let data = &mut self.errors.data[superblock as usize];
-        (data.due, data.stale) = (due, stale);
+        (data.due, data.stale, data.calm) = (due, stale, calm);
         self.set_refresh_timer(due.min(stale));
     }
 
-    fn set_refresh_timer(&mut self, due: Nanos) {
-        if due < self.errors.timer {
-            self.errors.timer = due.max(self.now);
-            self.events.push(self.errors.timer, Event::RefreshTimer);
+    /// A look at the superblocks when something is due, by the clock of their data.
+    fn set_refresh_timer(&mut self, due: Aged) {
+        if due == Aged::NEVER {
+            return;
+        }
+        let at = self.errors.ageing.look_at(due, self.now);
+        if at < self.errors.timer {
+            self.errors.timer = at;
+            self.events.push(at, Event::RefreshTimer);
         }
     }
 
@@ -347,37 +441,41 @@ impl<P: Policies> Drive<P> {
             // The purge erases what would have been refreshed.
             return;
         }
-        let mut next = Nanos::NEVER;
+        let (mut next, mut any) = (Aged::NEVER, false);
+        let clock = self.errors.ageing.clock(self.now);
         for superblock in 0..self.errors.data.len() {
-            if self.errors.data[superblock].due <= self.now {
+            if self.errors.data[superblock].due <= clock {
+                any = true;
                 let begun = self.ftl.refresh(superblock as u32, &mut self.ops);
                 let retired = self.ftl.superblocks()[superblock].state == State::Retired;
                 let later = if begun || retired {
-                    Nanos::NEVER
+                    Aged::NEVER
                 } else {
-                    self.now + LATER
+                    self.errors.ageing.after(self.now, LATER)
                 };
                 self.errors.data[superblock].due = later;
             }
-            if self.errors.data[superblock].stale <= self.now {
+            if self.errors.data[superblock].stale <= clock {
                 self.ftl.distrust(superblock as u32);
-                self.errors.data[superblock].stale = Nanos::NEVER;
+                self.errors.data[superblock].stale = Aged::NEVER;
             }
             let data = &self.errors.data[superblock];
             next = next.min(data.due).min(data.stale);
         }
-        self.ftl.pump(&mut self.ops);
-        self.issue();
-        if next < Nanos::NEVER {
-            self.set_refresh_timer(next);
+        if any {
+            self.ftl.pump(&mut self.ops);
+            self.issue();
         }
+        self.set_refresh_timer(next);
     }
 }
 
 impl BitErrors {
     /// See [`crate::snapshot`].
     pub(crate) fn audit(&self, now: Nanos, logical: u32) -> Checked {
-        let past = |data: &Data| data.since == Nanos::NEVER || data.since <= now;
+        self.ageing.audit(now)?;
+        let clock = self.ageing.clock(now);
+        let past = |data: &Data| data.since == Aged::NEVER || data.since <= clock;
         let known = |d: &Data| past(d) && d.reads < LIFETIME && d.carried.is_finite();
         ensure!(self.data.iter().all(known), "data of the future");
         ensure!(

@@ -1,5 +1,6 @@
 //! The simulated drive: a checked spec, the engine that owns *now*, and what it tells.
 
+mod ageing;
 mod background;
 mod command;
 pub mod config;

@@ -86,7 +86,7 @@ impl<P: Policies> Drive<P> {
         let superblock = self.ftl.layout.superblock_of(ppn);
         let (mut reads, mut readable) = (Vec::with_capacity(mates.len()), true);
         for mate in mates {
-            let (retries, had) = self.grade(superblock, mate.row);
+            let (retries, had) = self.grade(superblock, mate.row, mate.die);
             readable &= had;
             reads.push(NandOp {
                 die: mate.die,

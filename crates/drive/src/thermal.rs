@@ -205,6 +205,10 @@ impl<P: Policies> Drive<P> {
         self.thermal.tick(at, energy, rested);
         self.flash.throttle(self.thermal.speed_milli);
         self.power.throttle(at, self.thermal.speed_milli);
+        if self.errors.on {
+            let celsius = self.thermal.celsius(at, energy);
+            self.errors.ageing.warm(at, celsius);
+        }
     }
 
     /// A rest is over: its long ticks are, too.

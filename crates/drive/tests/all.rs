@@ -37,3 +37,4 @@ mod spec_rules;
 mod spec_scale;
 mod suspend;
 mod throttle;
+mod used_drive;

@@ -94,13 +94,16 @@ fn a_rate_is_held_to_the_byte() {
 
 /// A rated life of one cycle, so that wear is 1, and 40 wrong bits a KiB a year, of which 10 are
 /// corrected at once and each step of the ladder finds 1.5 times fewer.
-const WORN: [&str; 11] = [
+const WORN: &[&str] = &[
     "nand.native.endurance=1",
     "errors.correctable=10",
     "errors.native.fresh=0",
     "errors.native.wear=0",
     "errors.native.retention=40",
     "errors.native.disturb=0",
+    "errors.native.retention_fresh=0",
+    "errors.native.disturb_fresh=0",
+    "errors.activation_energy=0",
     "errors.retention_power=1",
     "nand.wordlines_per_block=64",
     "nand.blocks_per_plane=300",
@@ -124,7 +127,7 @@ fn refresh_goes_on_after_the_power_was_off() {
     // A longer life, so that refreshing does not wear the drive out.
     let life = ["nand.native.endurance=100", "errors.native.retention=1000"];
     for cut in [true, false] {
-        let mut d = drive(&[&UNCACHED, &WORN, &refreshed, &life]);
+        let mut d = drive(&[&UNCACHED, WORN, &refreshed, &life]);
         write(&mut d, 64);
         rest(&mut d, quarters(1));
         let before = d.counters().refresh_units;
@@ -141,7 +144,7 @@ fn refresh_goes_on_after_the_power_was_off() {
 
 #[test]
 fn what_was_to_be_refreshed_when_the_power_went_is_refreshed_later() {
-    let mut d = drive(&[&UNCACHED, &WORN, &["errors.refresh_at=0.5"]]);
+    let mut d = drive(&[&UNCACHED, WORN, &["errors.refresh_at=0.5"]]);
     write(&mut d, 1024);
     let due = refresh_due(&mut d);
     d.advance(due, &mut Vec::new());
@@ -160,7 +163,7 @@ fn what_was_to_be_refreshed_when_the_power_went_is_refreshed_later() {
 fn a_start_makes_what_it_writes_back_young_and_leaves_the_rest_its_age() {
     // The first superblock is full, and the second is being filled when the power goes.
     // What has just been erased is written next.
-    let mut d = drive(&[&UNCACHED, &WORN, &["wear.dynamic=none"]]);
+    let mut d = drive(&[&UNCACHED, WORN, &["wear.dynamic=none"]]);
     write(&mut d, 26);
     rest(&mut d, quarters(3));
     let steps = |d: &mut Drive, lba| {
@@ -181,7 +184,7 @@ fn a_purge_is_not_disturbed_by_what_was_to_be_refreshed() {
     for kind in ["block", "crypto"] {
         let kind = format!("controller.secure_erase={kind}");
         let sets = ["errors.refresh_at=0.9", &kind];
-        let mut d = drive(&[&UNCACHED, &WORN, &sets]);
+        let mut d = drive(&[&UNCACHED, WORN, &sets]);
         write(&mut d, 1024);
         let due = refresh_due(&mut d);
         d.advance(Nanos(due.0 - 1000), &mut Vec::new());

@@ -6,7 +6,7 @@ use flashtwin_drive::Drive;
 
 /// Three data granules a stripe on four dies; 9.5 wrong bits a KiB for ever, pages differ by up to
 /// 30 %, and 10 are corrected in one decode or never.
-const SETS: [&str; 18] = [
+const SETS: [&str; 21] = [
     "nand.channels=4",
     "nand.wordlines_per_block=64",
     "drive.capacity=3 GB",
@@ -17,6 +17,9 @@ const SETS: [&str; 18] = [
     "errors.native.wear=0",
     "errors.native.retention=0",
     "errors.native.disturb=0",
+    "errors.native.retention_fresh=0",
+    "errors.native.disturb_fresh=0",
+    "errors.activation_energy=0",
     "errors.page_spread=0.3",
     "errors.correctable=10",
     "errors.retry_steps=1",

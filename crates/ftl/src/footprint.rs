@@ -13,7 +13,9 @@ use crate::policy::Policy;
 const ENTRY_BYTES: u64 = 4;
 /// Both candidate pools with their lists and heaps, the queues of free and closed ones, and what
 /// the drive knows of the age of its data.
-const SUPERBLOCK_BYTES: u64 = size_of::<Superblock>() as u64 + 200;
+const SUPERBLOCK_BYTES: u64 = size_of::<Superblock>() as u64 + 208;
+/// Reads of each block that a superblock has on a die.
+const READS_BYTES: u64 = 4;
 /// A page of a map that is not all in RAM: its place in both caches, and what is owed to it.
 const MAP_PAGE_BYTES: u64 = 40;
 
@@ -46,7 +48,8 @@ impl Footprint {
                 + physical / 8
                 + packed
                 + pages * MAP_PAGE_BYTES,
-            superblocks_bytes: superblocks * SUPERBLOCK_BYTES,
+            superblocks_bytes: superblocks
+                * (SUPERBLOCK_BYTES + READS_BYTES * u64::from(layout.group_dies)),
         }
     }
 }

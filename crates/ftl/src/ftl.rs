@@ -175,6 +175,7 @@ impl<P: Policies> Ftl<P> {
             policy,
             policies,
         };
+        ftl.wear_in();
         if born.iter().any(|&b| b != Born::Good) {
             ftl.look_for_end();
         }

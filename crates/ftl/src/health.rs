@@ -6,6 +6,9 @@
 //! but not more, are put together into as few superblocks as their plane with the most allows;
 //! those serve the SLC cache only.
 //!
+//! *Used.* Each block of a used drive has some native cycles behind it when the drive is built, or
+//! as much of its rated life in the mode that it is kept for. They count like those that come.
+//!
 //! *In use.* A program or an erase of a block fails with a probability that is `at_rated` at the
 //! end of the rated life and rises with a power of wear: negligible before, certain in the long
 //! run.
@@ -189,6 +192,49 @@ impl Health {
 }
 
 impl<P: Policies> Ftl<P> {
+    /// Gives every superblock the cycles of a used drive.
+    pub(crate) fn wear_in(&mut self) {
+        let cycles = self.policy.wear.initial_cycles;
+        let kept_slc = self.policy.map.mode == Mode::Slc;
+        for block in &mut self.blocks.all {
+            let slc = block.fixed || (block.map && kept_slc);
+            let (own, erases, mode) = if slc {
+                (
+                    &mut block.slc_cycles,
+                    &mut self.counters.slc_erases,
+                    Mode::Slc,
+                )
+            } else {
+                let erases = &mut self.counters.native_erases;
+                (&mut block.native_cycles, erases, Mode::Native)
+            };
+            *own = self.wear.rated.cycles_instead(cycles, mode);
+            *erases += u64::from(*own);
+        }
+    }
+
+    /// Whether a granule in flight has data that the host has written, folded or not, and nobody
+    /// has moved for another reason.
+    #[must_use]
+    pub fn is_hosts_data(&self, place: u32) -> bool {
+        let stream = self.buffer.flights[place as usize].stream;
+        stream.is_host() || stream == Stream::Fold
+    }
+
+    /// Where the data of a read of the firmware's own lies; none of another operation.
+    #[must_use]
+    pub fn source_of_read(&self, token: Token) -> Option<u32> {
+        match token {
+            Token::FoldRead(first)
+            | Token::GcRead(first)
+            | Token::MapGcRead(first)
+            | Token::FoldCheck(first) => Some(first),
+            Token::MapRead(slot) => self.locate(self.map_unit_in(slot)?),
+            Token::MapUpdate(page) => self.locate(self.map_unit(page)),
+            _ => None,
+        }
+    }
+
     /// The drive has come to its end: it can be read, and takes no more data.
     #[inline]
     #[must_use]

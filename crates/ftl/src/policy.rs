@@ -305,6 +305,8 @@ pub struct Wear {
     /// Resting data is moved when the least worn superblock is so many native cycles behind the
     /// most worn one; 0 = never.
     pub static_threshold: u32,
+    /// Native cycles that every block has behind it when the drive is built.
+    pub initial_cycles: u32,
     /// Good blocks beside those of the superblocks, in each plane of each die group.
     pub spares: u32,
     /// Blocks that are bad from the factory, in thousandths of a percent.
@@ -325,6 +327,7 @@ impl Default for Wear {
         Wear {
             dynamic: Levelling::Fifo,
             static_threshold: 0,
+            initial_cycles: 0,
             spares: 0,
             bad_percent_milli: 0,
             weak_percent_milli: 0,

@@ -89,6 +89,18 @@ impl Rated {
         }
     }
 
+    /// As much of the rated life in a mode as so many native cycles take of theirs, rounded up.
+    pub(crate) fn cycles_instead(&self, native_cycles: u32, mode: Mode) -> u32 {
+        let rated = match mode {
+            Mode::Slc => self.slc,
+            Mode::Native => self.native,
+            Mode::Tier => self.tier,
+        };
+        let (rated, native) = (rated as u64, self.native as u64);
+        let cycles = (u64::from(native_cycles) * rated).div_ceil(native);
+        u32::try_from(cycles).unwrap_or(u32::MAX >> 1)
+    }
+
     /// The wear of one superblock.
     #[inline]
     #[must_use]

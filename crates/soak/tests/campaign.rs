@@ -68,6 +68,8 @@ struct Host {
     patience: Nanos,
     written: u64,
     purged: bool,
+    /// Erases that a used drive has behind it: in SLC mode, natively.
+    erased_before: [u64; 2],
     /// The drive has come to its end and refused to be changed.
     refused: bool,
     /// What is in the buffer is durable: a flush has nothing to do.
@@ -96,6 +98,7 @@ fn reach(request: &Request, traffic: &Traffic) -> std::ops::Range<u64> {
 impl Host {
     fn new(config: &Config, seed: u64) -> Host {
         let drive = Drive::new(config, 1);
+        let before = *drive.counters();
         Host {
             units: vec![Unit::Empty; drive.ftl().logical_units() as usize],
             traffic: Traffic::new(config),
@@ -108,6 +111,7 @@ impl Host {
             patience: host::patience(config),
             written: 0,
             purged: false,
+            erased_before: [before.slc_erases, before.native_erases],
             refused: false,
             protected: config.controller.power_loss_protection,
             may_lose: config.errors.correctable > 0,
@@ -276,8 +280,9 @@ impl Host {
         }
         if !self.purged && ftl.grown_bad_blocks() == 0 {
             let of = |mode| u64::from(ftl.layout.whole_units(mode));
-            let erased = c.slc_erases * of(Mode::Slc)
-                + c.native_erases * of(Mode::Native)
+            let [slc, native] = self.erased_before;
+            let erased = (c.slc_erases - slc) * of(Mode::Slc)
+                + (c.native_erases - native) * of(Mode::Native)
                 + c.tier_erases * of(Mode::Tier);
             let used = ftl.superblocks().iter().filter(|b| b.written > 0);
             let most = erased

@@ -61,7 +61,8 @@ fn endurance(facts: &Facts<'_>) -> Value {
     let years = f64::from(facts.label.warranty_years);
     let rated = facts.label.rated_tbw_bytes as f64;
     let tbw = waf_total(facts).map(|waf| capacity * facts.native_cycles as f64 / waf);
-    let by_wear = (worn > 0.0).then(|| written / worn);
+    let since_built = worn - facts.worn_before;
+    let by_wear = (since_built > 0.0).then(|| written / since_built);
     let dwpd = |bytes: f64| ratio(bytes, capacity * DAYS_A_YEAR * years);
     let or_null = |bytes: Option<f64>| bytes.map_or(Value::Null, |bytes| json!(bytes));
     json!({

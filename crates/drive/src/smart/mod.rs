@@ -35,6 +35,9 @@ pub(crate) struct Nameplate {
     tier_cycles: u32,
     /// Spare blocks of the plane that had the fewest.
     spares: u32,
+    /// Life used and nanoseconds in use when the drive was built.
+    worn: f64,
+    age_ns: u64,
 }
 
 impl Nameplate {
@@ -42,6 +45,8 @@ impl Nameplate {
         let tier = config.part.tier.as_ref();
         Nameplate {
             spares: ftl.spare_blocks(),
+            worn: ftl.mean_wear(),
+            age_ns: config.age.0,
             id: config.id.clone(),
             label: config.label,
             page_bytes: config.part.geometry.page_bytes,
@@ -78,6 +83,9 @@ pub(crate) struct Facts<'a> {
     pub(crate) energy_fj: u128,
     pub(crate) power: PowerCycles,
     pub(crate) reserve: Reserve,
+    /// Life used and nanoseconds in use before the drive was built.
+    pub(crate) worn_before: f64,
+    pub(crate) age_ns: u64,
     /// Rows made anew from parity.
     pub(crate) rebuilt: u64,
 }
@@ -153,7 +161,7 @@ impl Facts<'_> {
     }
 
     pub(crate) fn hours(&self) -> u64 {
-        self.on_ns() / HOUR_NS
+        (self.age_ns + self.on_ns()) / HOUR_NS
     }
 
     /// Whole degrees, as sensors report them.
@@ -209,6 +217,8 @@ impl<P: Policies> Drive<P> {
                 grown_bad: u64::from(self.ftl.grown_bad_blocks()),
                 read_only: self.ftl.is_read_only(),
             },
+            worn_before: self.nameplate.worn,
+            age_ns: self.nameplate.age_ns,
             rebuilt: self.errors.counts.rebuilt,
         }
     }

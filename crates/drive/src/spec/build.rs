@@ -12,6 +12,7 @@ use flashtwin_ftl::policy::{
     ReadOnlyAt, Residency, SizeAt, SlcCache, Wear, WhenFull, Worn,
 };
 use flashtwin_nand::DiePower;
+use flashtwin_nand::error::YEAR;
 use flashtwin_nand::part::{
     Cell, Geometry, LaterPasses, ModeTiming, Part, Program, Suspend, TierMode,
 };
@@ -94,6 +95,7 @@ pub(super) fn config(id: &str, values: &Values) -> Config {
         errors: errors::errors(&checked),
         controller: controller(&checked),
         link: link(&checked),
+        age: Nanos(checked.number("drive.initial_age") * (YEAR.0 / 1000)),
         label: label(&checked),
         power: power(&checked),
         heat: heat(&checked),
@@ -285,6 +287,7 @@ fn wear(checked: &Checked<'_>) -> Wear {
             "fifo" => Levelling::Fifo,
             _ => Levelling::LeastWorn,
         },
+        initial_cycles: checked.count("drive.initial_cycles"),
         static_threshold: checked.count("wear.static_threshold"),
         spares: checked.count("wear.spares"),
         bad_percent_milli: checked.count("wear.bad_percent"),

@@ -173,8 +173,14 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// A logical unit's number for a map page.
-    fn map_unit(&self, page: u32) -> u32 {
+    pub(crate) fn map_unit(&self, page: u32) -> u32 {
         self.host_units + page
+    }
+
+    /// The same of the page that a slot of the cache holds or waits for.
+    pub(crate) fn map_unit_in(&self, slot: u32) -> Option<u32> {
+        let page = self.paged.cache.as_deref()?.page_in(slot);
+        (page != NONE).then(|| self.map_unit(page))
     }
 
     fn read_map_page(&mut self, ppn: u32, token: Token, ops: &mut Vec<NandOp>) {

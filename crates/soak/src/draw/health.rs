@@ -27,7 +27,15 @@ pub(super) fn health(rng: &mut Rng, shape: &mut Shape) {
         _ => 3,
     };
     let end = pick(rng, &ends[..known]);
+    let cycles = match (fails, end) {
+        (false, _) => pick(rng, &[0, 0, 1, 700]),
+        // A drive that may be rated for one cycle would end before it begins.
+        (true, "rated-wear") => 0,
+        (true, _) => pick(rng, &[0, 0, 1]),
+    };
     shape.sets.extend([
+        format!("drive.initial_cycles={cycles}"),
+        format!("drive.initial_age={}", pick(rng, &["0", "0", "1", "50"])),
         format!("wear.spares={spares}"),
         format!("wear.read_only_at={end}"),
     ]);
@@ -76,6 +84,14 @@ pub(super) fn errors(rng: &mut Rng, shape: &mut Shape) {
             format!("errors.{mode}.wear={}", pick(rng, &["0", "15", "40"])),
             format!("errors.{mode}.retention={retention}"),
             format!("errors.{mode}.disturb={disturb}"),
+            format!(
+                "errors.{mode}.retention_fresh={}",
+                pick(rng, &["0", "12.5", "1000"])
+            ),
+            format!(
+                "errors.{mode}.disturb_fresh={}",
+                pick(rng, &["0", "1", "1000"])
+            ),
         ]);
     }
     let powers = ["0.5", "1", "0.1"];
@@ -84,6 +100,11 @@ pub(super) fn errors(rng: &mut Rng, shape: &mut Shape) {
         format!("errors.page_spread={}", pick(rng, &["0", "0.3", "1"])),
         format!("errors.wear_power={}", pick(rng, &["1", "1.5", "0", "8"])),
         format!("errors.retention_power={}", pick(rng, &powers)),
+        format!("errors.activation_energy={}", pick(rng, &["0", "1.1", "3"])),
+        format!(
+            "errors.retention_temperature={}",
+            pick(rng, &["30 C", "55 C", "0"])
+        ),
         format!("errors.retry_steps={}", pick(rng, &[0, 1, 8, 32])),
         format!("errors.retry_gain={}", pick(rng, &["1", "1.5", "1000"])),
         format!("errors.retry_time={}", pick(rng, &["80 us", "2 ms"])),

@@ -17,6 +17,8 @@ pub(super) fn errors(checked: &Checked<'_>) -> Errors {
         refresh_at: factor(checked, "errors.refresh_at"),
         rebuild: checked.flag("errors.rebuild"),
         copy_at: factor(checked, "fold.check_errors"),
+        activation_ev: factor(checked, "errors.activation_energy"),
+        retention_celsius: factor(checked, "errors.retention_temperature"),
         slc: rates(checked, "slc"),
         native: rates(checked, "native"),
     }
@@ -31,7 +33,9 @@ fn rates(checked: &Checked<'_>, mode: &str) -> ErrorRates {
     ErrorRates {
         fresh: of("fresh"),
         wear: of("wear"),
+        retention_fresh: of("retention_fresh"),
         retention: of("retention"),
+        disturb_fresh: of("disturb_fresh"),
         disturb: of("disturb"),
         wear_power: factor(checked, "errors.wear_power"),
         retention_power: factor(checked, "errors.retention_power"),

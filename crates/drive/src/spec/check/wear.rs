@@ -5,12 +5,17 @@ use super::super::quantity::milli_text;
 use super::super::value::Values;
 use super::Findings;
 
+/// Thousandths of a year of the oldest drive.
+const AGE_MAX_MILLI: u64 = 50_000;
+/// More electronvolts than any loss of charge in flash was found to take.
+const ENERGY_MAX_MILLI: u64 = 3000;
 /// Weak and bad blocks can be all of them, but no more.
 const PERCENT_MAX_MILLI: u64 = 100_000;
 
 pub(super) fn check(found: &mut Findings<'_>) {
     shares(found);
     end(found);
+    used(found);
     ladder(found);
     corrections(found);
 }
@@ -56,6 +61,21 @@ fn end(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
+/// A used drive has not come to its end, and is no older than drives get.
+fn used(found: &mut Findings<'_>) -> Option<()> {
+    if found.values.number("drive.initial_age")? > AGE_MAX_MILLI {
+        found.add("drive.initial_age", "more than 50 years", "write less");
+    }
+    let cycles = found.values.number("drive.initial_cycles")?;
+    let rated = found.values.number("nand.native.endurance")?;
+    if found.values.word("wear.read_only_at")? == "rated-wear" && cycles >= rated {
+        let message = format!("a drive that ends at its rated life of {rated} cycles has no more");
+        let hint = "write fewer, or another end in `wear.read_only_at`";
+        found.add("drive.initial_cycles", message, hint);
+    }
+    Some(())
+}
+
 /// Steps that find more errors than before, and powers of zero, are no ladder and no law.
 fn ladder(found: &mut Findings<'_>) {
     for key in ["errors.retry_gain", "errors.soft_gain"] {
@@ -67,6 +87,11 @@ fn ladder(found: &mut Findings<'_>) {
     if found.values.number("errors.retention_power") == Some(0) {
         let hint = "write a power like 0.5, or 0 as the retention of each mode";
         found.add("errors.retention_power", "a power of 0 knows no time", hint);
+    }
+    let energy = found.values.number("errors.activation_energy");
+    if energy.is_some_and(|energy| energy > ENERGY_MAX_MILLI) {
+        let hint = "write 1.1, as JESD218 reckons, or 0 where heat does nothing";
+        found.add("errors.activation_energy", "more than 3 eV", hint);
     }
     for key in [
         "errors.page_spread",

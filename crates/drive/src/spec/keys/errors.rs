@@ -1,7 +1,7 @@
 //! Bit errors, what corrects them, and refresh.
 
-use super::{Key, Kind, count, fixed, policy, quantity};
-use crate::spec::quantity::Dimension::Time;
+use super::{Key, Kind, count, fixed, policy, quantity, quantity_or_zero};
+use crate::spec::quantity::Dimension::{Temperature, Time};
 
 pub(super) const KEYS: &[Key] = &[
     fixed(
@@ -21,17 +21,32 @@ pub(super) const KEYS: &[Key] = &[
     fixed(
         "errors.wear_power",
         Kind::Factor,
-        "1.5",
+        "2.05",
         "The power of wear (cycles over rated cycles) with which wrong bits rise.",
     )
-    .or("1.5"),
+    .or("2.05"),
     fixed(
         "errors.retention_power",
         Kind::Factor,
-        "0.5",
+        "0.54",
         "The power of time with which wrong bits rise.",
     )
-    .or("0.5"),
+    .or("0.54"),
+    fixed(
+        "errors.activation_energy",
+        Kind::Factor,
+        "1.1",
+        "Energy in electronvolts, at most 3, with which the loss of charge goes faster in a warm \
+         drive and slower in a cold one (law of Arrhenius); 0 = heat does nothing.",
+    )
+    .or("1.1"),
+    fixed(
+        "errors.retention_temperature",
+        quantity_or_zero(Temperature),
+        "\"30 C\"",
+        "Temperature that the rates of retention hold for.",
+    )
+    .or("\"30 C\""),
     fixed(
         "errors.retry_steps",
         count(0, 32),
@@ -85,10 +100,10 @@ pub(super) const KEYS: &[Key] = &[
     fixed(
         "errors.slc.fresh",
         Kind::Factor,
-        "0.001",
+        "0.1",
         "Wrong bits a KiB of new cells in SLC mode.",
     )
-    .or("0.001"),
+    .or("0.1"),
     fixed(
         "errors.slc.wear",
         Kind::Factor,
@@ -97,47 +112,77 @@ pub(super) const KEYS: &[Key] = &[
     )
     .or("1"),
     fixed(
+        "errors.slc.retention_fresh",
+        Kind::Factor,
+        "0.3",
+        "Wrong bits a KiB added in SLC mode by a year in new cells.",
+    )
+    .or("0.3"),
+    fixed(
         "errors.slc.retention",
         Kind::Factor,
-        "2",
-        "Wrong bits a KiB added in SLC mode by a year at the end of the rated life.",
+        "0.7",
+        "Wrong bits a KiB added in SLC mode by a year on top of that, at the end of the rated \
+         life; in proportion to wear before.",
     )
-    .or("2"),
+    .or("0.7"),
+    fixed(
+        "errors.slc.disturb_fresh",
+        Kind::Factor,
+        "0.1",
+        "Wrong bits a KiB added in SLC mode by a million reads of a block of new cells.",
+    )
+    .or("0.1"),
     fixed(
         "errors.slc.disturb",
         Kind::Factor,
         "1",
-        "Wrong bits a KiB added in SLC mode by a million reads of a block at the end of the rated \
-         life.",
+        "Wrong bits a KiB added in SLC mode by a million reads of a block on top of that, at the \
+         end of the rated life; in proportion to wear before.",
     )
     .or("1"),
     fixed(
         "errors.native.fresh",
         Kind::Factor,
-        "0.1",
+        "12.1",
         "Wrong bits a KiB of new cells in native mode.",
     )
-    .or("0.1"),
+    .or("12.1"),
     fixed(
         "errors.native.wear",
         Kind::Factor,
-        "15",
+        "42.7",
         "Wrong bits a KiB added in native mode at the end of the rated life.",
     )
-    .or("15"),
+    .or("42.7"),
+    fixed(
+        "errors.native.retention_fresh",
+        Kind::Factor,
+        "12.5",
+        "Wrong bits a KiB added in native mode by a year in new cells.",
+    )
+    .or("12.5"),
     fixed(
         "errors.native.retention",
         Kind::Factor,
-        "60",
-        "Wrong bits a KiB added in native mode by a year at the end of the rated life.",
+        "25.7",
+        "Wrong bits a KiB added in native mode by a year on top of that, at the end of the rated \
+         life; in proportion to wear before.",
     )
-    .or("60"),
+    .or("25.7"),
+    fixed(
+        "errors.native.disturb_fresh",
+        Kind::Factor,
+        "1",
+        "Wrong bits a KiB added in native mode by a million reads of a block of new cells.",
+    )
+    .or("1"),
     fixed(
         "errors.native.disturb",
         Kind::Factor,
-        "30",
-        "Wrong bits a KiB added in native mode by a million reads of a block at the end of the \
-         rated life.",
+        "13",
+        "Wrong bits a KiB added in native mode by a million reads of a block on top of that, at \
+         the end of the rated life; in proportion to wear before.",
     )
-    .or("30"),
+    .or("13"),
 ];
