@@ -38,3 +38,4 @@ mod spec_scale;
 mod suspend;
 mod throttle;
 mod used_drive;
+mod wear_levelling;

@@ -270,7 +270,8 @@ impl<P: Policies> Ftl<P> {
             .logical_units()
             .div_ceil(self.layout.whole_units(Mode::Native));
         let cached = u32::from(self.cache.mode != CacheMode::None);
-        let streams = 2 + cached + u32::from(self.cache.tier_limit > 0);
+        let levelled = u32::from(self.policy.wear.static_threshold > 0);
+        let streams = 2 + cached + levelled + u32::from(self.cache.tier_limit > 0);
         let open = streams * self.layout.groups;
         let gc = &self.policy.gc;
         let work = (gc.reserve_superblocks + open + 1).max(gc.high_superblocks);

@@ -235,9 +235,8 @@ impl<P: Policies> Ftl<P> {
                 0 => 0,
                 moved => moved / self.layout.native_granule,
             };
-            let [hot, cold] =
-                [Stream::Collected, Stream::CollectedCold].map(|own| self.buffer.by_stream[own]);
-            programs = hot.max(cold).max(shared);
+            let own = Stream::COLLECTED.map(|own| self.buffer.by_stream[own]);
+            programs = own.into_iter().fold(shared, u32::max);
         }
         if mover.is_far_ahead(programs) || self.map_holds() {
             return false;
@@ -348,7 +347,11 @@ impl<P: Policies> Ftl<P> {
             stream = self.collected_stream(lpns.len() as u32);
             self.collect.placed[self.collect.cause as usize] += lpns.len() as u32;
         }
-        if work == Work::Collect && self.divides_pools() && !self.layout.packs() {
+        if work == Work::Collect
+            && stream != Stream::Levelled
+            && self.divides_pools()
+            && !self.layout.packs()
+        {
             self.append_divided(&lpns, written, ops);
         } else if stream.is_host() {
             self.append_among_hosts(stream, &lpns, written, ops);

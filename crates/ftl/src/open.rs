@@ -41,10 +41,16 @@ impl<P: Policies> Ftl<P> {
         };
         match stream {
             Stream::Fold => self.fold.pledged = false,
-            Stream::Collected | Stream::CollectedCold if stream == self.collect_stream() => {
+            Stream::Collected | Stream::CollectedCold | Stream::Levelled
+                if stream == self.collect_stream() =>
+            {
                 self.collect.pledged = false
             }
-            Stream::Map | Stream::Cold | Stream::Collected | Stream::CollectedCold => {}
+            Stream::Map
+            | Stream::Cold
+            | Stream::Collected
+            | Stream::CollectedCold
+            | Stream::Levelled => {}
             Stream::Cache | Stream::Direct | Stream::Tier | Stream::Parity => {
                 self.buffer.awaited.keep(stream);
             }
@@ -55,9 +61,11 @@ impl<P: Policies> Ftl<P> {
             "stream {stream:?} took a superblock set aside for a mover\n{}",
             self.describe()
         );
-        let pool = usize::from(
-            matches!(stream, Stream::Cold | Stream::CollectedCold) && self.divides_pools(),
+        let cold = matches!(
+            stream,
+            Stream::Cold | Stream::CollectedCold | Stream::Levelled
         );
+        let pool = usize::from(cold && self.divides_pools());
         let block = &mut self.blocks.all[superblock as usize];
         assert_eq!(
             (block.state, block.valid, block.written),

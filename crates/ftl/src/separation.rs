@@ -4,8 +4,10 @@
 //! A superblock is cheap to collect when what lies in it dies together. Collected data has shown
 //! that it lives long, so it has a stream of its own, or it goes where the host's does. Host data
 //! may be divided too, by the age of the copy that it replaces: what was written a short time ago
-//! is written again soon. Or the host says what is hot, as with streams and placement handles; then
-//! two pools of superblocks are kept apart and collected each by itself.
+//! is written again soon. What static wear levelling moves has rested for longer than all other
+//! data: it is not mixed with what collection moves, or it would be moved again with it. Or the
+//! host says what is hot, as with streams and placement handles; then two pools of superblocks are
+//! kept apart and collected each by itself.
 //!
 //! What data *has* to have room in are the streams that are always there ([`Stream::Direct`], and
 //! [`Stream::Collected`] or [`Stream::CollectedCold`] by the pool of the source): a superblock is
@@ -22,6 +24,7 @@ use crate::op::NandOp;
 use crate::orders::Policies;
 use crate::policy::Separation;
 use crate::streams::Stream;
+use crate::wear::Cause;
 
 /// Pool of hot data, and of all data where it is not divided.
 pub(crate) const HOT_POOL: usize = 0;
@@ -121,6 +124,9 @@ impl<P: Policies> Ftl<P> {
     /// source: that of its pool.
     #[inline]
     pub(crate) fn collect_stream(&self) -> Stream {
+        if self.collect.cause == Cause::Wear {
+            return Stream::Levelled;
+        }
         match self.policy.gc.separation {
             Separation::Oracle { .. } if self.source_pool() == COLD_POOL => Stream::CollectedCold,
             _ => Stream::Collected,
@@ -195,11 +201,7 @@ impl<P: Policies> Ftl<P> {
         match work {
             Work::Fold => stream == Stream::Fold,
             Work::Map => stream == Stream::Map,
-            Work::Collect => {
-                stream == Stream::Collected
-                    || stream == Stream::CollectedCold
-                    || (stream == Stream::Direct && shared)
-            }
+            Work::Collect => stream.is_collected() || (stream == Stream::Direct && shared),
         }
     }
 
@@ -210,8 +212,9 @@ impl<P: Policies> Ftl<P> {
             Work::Fold => self.pad_through(Stream::Fold, ops),
             Work::Map => self.pad_through(Stream::Map, ops),
             Work::Collect => {
-                self.pad_through(Stream::Collected, ops);
-                self.pad_through(Stream::CollectedCold, ops);
+                for stream in Stream::COLLECTED {
+                    self.pad_through(stream, ops);
+                }
                 if awaited
                     && self.takes_moved(work, Stream::Direct)
                     && self.buffer.awaited.units() == 0

@@ -28,13 +28,15 @@ pub(crate) enum Stream {
     CollectedCold,
     /// Host data into the second tier of the cache.
     Tier,
+    /// Data that rests, moved by static wear levelling into the most worn free superblock.
+    Levelled,
     /// Parity, which goes into the superblock that it protects: it opens none and nobody waits for
     /// it. It is counted apart.
     Parity,
 }
 
 /// How many streams open superblocks: all but [`Stream::Parity`].
-pub(crate) const STREAMS: usize = 8;
+pub(crate) const STREAMS: usize = 9;
 
 /// How many streams are counted.
 pub(crate) const COUNTED: usize = STREAMS + 1;
@@ -50,7 +52,11 @@ impl Stream {
         Stream::Cold,
         Stream::CollectedCold,
         Stream::Tier,
+        Stream::Levelled,
     ];
+    /// Those that the mover of collection fills and nobody else does.
+    pub(crate) const COLLECTED: [Stream; 3] =
+        [Stream::Collected, Stream::CollectedCold, Stream::Levelled];
     /// Those that take host data.
     pub(crate) const HOST: [Stream; 4] =
         [Stream::Cache, Stream::Direct, Stream::Cold, Stream::Tier];
@@ -70,10 +76,13 @@ impl Stream {
         )
     }
 
-    /// Whether it takes collected data and no other.
+    /// Whether it takes what the mover of collection moves and nothing else.
     #[inline]
     pub(crate) fn is_collected(self) -> bool {
-        matches!(self, Stream::Collected | Stream::CollectedCold)
+        matches!(
+            self,
+            Stream::Collected | Stream::CollectedCold | Stream::Levelled
+        )
     }
 
     /// How it programs its superblocks.

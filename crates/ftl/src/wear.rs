@@ -1,10 +1,14 @@
 //! Wear levelling, and the moving of a whole superblock's data for a reason other than space.
 //!
 //! *Dynamic* levelling is the choice of the free superblock that is written next. It cannot reach a
-//! superblock whose data never changes; *static* levelling does: when the most worn superblock is
-//! more than a threshold of cycles ahead of the least worn one that holds data, that data is moved
-//! into the most worn free superblock, where it will rest. What has to be refreshed, and what lies
-//! in a failing superblock, is moved in the same way.
+//! superblock whose data never changes; *static* levelling does: when the most worn free superblock
+//! is more than a threshold of cycles ahead of the least worn one whose data rests, that data is
+//! moved there. It has a stream of its own ([`Stream::Levelled`]): among what collection moves it
+//! would be moved again and again, and a stream that is shared opens a superblock when it happens
+//! to, and not when a worn one is there. Data rests when the host has written as much as the drive
+//! holds since the youngest of it: a superblock of the hot set that is behind the others catches up
+//! by itself. What has to be refreshed, and what lies in a failing superblock, is moved by
+//! collection's own streams.
 //!
 //! All of it goes through the mover of garbage collection, one superblock at a time, counted by its
 //! own cause; it begins only while two superblocks are to spare, so that it never takes the place
@@ -229,7 +233,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// Takes a free superblock of a die group for a stream, by the policy of dynamic levelling.
-    /// Data that is moved because it rests goes where the cells are most worn.
+    /// Data that rests goes where the cells are most worn.
     pub(crate) fn take_free(&mut self, stream: Stream, group: u32) -> Option<u32> {
         let rated = self.wear.rated;
         let cycles = |blocks: &[Superblock], s: u32| rated.cycles_of(&blocks[s as usize]);
@@ -237,7 +241,7 @@ impl<P: Policies> Ftl<P> {
         let free = blocks.free.iter().enumerate();
         let mut free = free.filter(|&(_, &s)| self.layout.group_of(s) == group);
         let wear = free.clone().map(|(at, &s)| (at, cycles(&blocks.all, s)));
-        let at = if stream.is_collected() && self.collect.cause == Cause::Wear {
+        let at = if stream == Stream::Levelled {
             wear.max_by(|a, b| a.1.total_cmp(&b.1))?.0
         } else {
             match self.policy.wear.dynamic {
@@ -320,22 +324,32 @@ impl<P: Policies> Ftl<P> {
         }
         // While the host waits for superblocks its need goes first, for as long again.
         let most_apart = f64::from(threshold) * if starved { 2.0 } else { 1.0 };
-        let (mut most, mut least) = (0.0f64, (f64::INFINITY, NONE));
-        for (index, block) in self.blocks.all.iter().enumerate() {
-            if block.fixed || block.map || block.state == State::Retired {
-                continue;
-            }
-            let cycles = self.wear.rated.cycles_of(block);
-            most = most.max(cycles);
-            let rests = block.state == State::Closed && block.pool == Pool::Data && !block.marked;
-            if rests && cycles < least.0 {
-                least = (cycles, index as u32);
+        let worn = |s: u32| self.wear.rated.cycles_of(&self.blocks.all[s as usize]);
+        let most = self
+            .blocks
+            .free
+            .iter()
+            .map(|&s| worn(s))
+            .fold(0.0, f64::max);
+        let mut least = (f64::INFINITY, NONE);
+        for (superblock, block) in (0..).zip(&self.blocks.all) {
+            let holds = block.state == State::Closed && block.pool == Pool::Data && !block.marked;
+            let cycles = worn(superblock);
+            if holds && cycles < least.0 && self.rests(superblock) {
+                least = (cycles, superblock);
             }
         }
         if least.1 != NONE && most - least.0 > most_apart {
             self.wear.levelled = least.1;
             self.relocate(least.1, Cause::Wear);
         }
+    }
+
+    /// Whether the host has written as much as the drive holds since the youngest data of a
+    /// superblock.
+    fn rests(&self, superblock: u32) -> bool {
+        let age = self.counters.host_units - self.victims.written(superblock);
+        age >= u64::from(self.host_units)
     }
 
     /// Units that the mover of collection has placed are programmed; those that it placed last

@@ -424,10 +424,15 @@ impl<P: Policies> Ftl<P> {
         // A granule that only waits for later passes of its wordline is not on the move.
         let (flying, waiting) = (&self.buffer.by_stream, &self.passes.by_stream);
         let programming = |stream: Stream| flying[stream] - waiting[stream];
-        let programming: u32 = [Stream::Fold, Stream::Collected, Stream::CollectedCold]
-            .map(programming)
-            .iter()
-            .sum();
+        let programming: u32 = [
+            Stream::Fold,
+            Stream::Collected,
+            Stream::CollectedCold,
+            Stream::Levelled,
+        ]
+        .map(programming)
+        .iter()
+        .sum();
         reading + programming + self.buffer.moved == 0 && !self.wants_allowance()
     }
 

@@ -371,10 +371,11 @@ fn collectable(found: &mut Findings<'_>, flash: &Flash, capacity: u128) -> Optio
         || found.values.word("slc_cache.admit")? != "all";
     let tier = u128::from(found.values.number("slc_cache.tier_size")? > 0);
     // Each stream may have one open on every group of dies: the host's one, or two where its data
-    // goes two ways at once, one more with a second tier, folding's and collection's.
+    // goes two ways at once, one more with a second tier, folding's, collection's and levelling's.
     let extra = u128::from(super::gc::extra_streams(found.values)?);
-    let open =
-        flash.groups * (2 + extra + u128::from(cached) + u128::from(cached && parted) + tier);
+    let levelled = u128::from(found.values.number("wear.static_threshold")? > 0);
+    let own = u128::from(cached) + u128::from(cached && parted) + tier + levelled;
+    let open = flash.groups * (2 + extra + own);
     let at_work = u128::from(found.values.number("gc.reserve")?) + open + 1;
     if spare < at_work {
         let message = format!(
