@@ -114,7 +114,8 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
     let paged = map(rng, shape);
     let pool = if paged { between(rng, 4, 8) } else { 0 };
     let lanes = (shape.groups - 1) * (2 * movers + extra) + extra;
-    let spare = lanes + high.max(held + 2 + movers);
+    // Static wear levelling, where it is drawn, has a superblock open in each group.
+    let spare = lanes + shape.groups + high.max(held + 2 + movers);
     let room = shape
         .superblocks
         .saturating_sub(system + own + spare + pool);
