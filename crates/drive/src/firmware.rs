@@ -182,7 +182,8 @@ impl<P: Policies> Drive<P> {
 
     fn prepare_next(&mut self) {
         while let Some(op) = self.firmware.take() {
-            let time = self.firmware.time_of(&op);
+            // Throttled, a core stands still for its share of the time, as a die does.
+            let time = self.flash.stretched(self.firmware.time_of(&op));
             let done = self.cores.take(self.now, time).max(self.firmware.last);
             self.firmware.last = done;
             self.firmware.in_hand.push_back(op);

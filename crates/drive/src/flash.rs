@@ -561,6 +561,15 @@ impl Flash {
         self.speed_milli = speed_milli;
     }
 
+    /// What takes `time` of work, with the standstill that throttling puts into it.
+    #[inline]
+    pub(crate) fn stretched(&self, time: Nanos) -> Nanos {
+        if self.is_throttled() {
+            return Nanos(time.0 * FULL_SPEED / self.speed_milli);
+        }
+        time
+    }
+
     /// Whether the drive is throttled.
     #[inline]
     pub(crate) fn is_throttled(&self) -> bool {
