@@ -163,7 +163,8 @@ def test_the_cache(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 def test_validations(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(validate_module, "validate", lambda *a, **b: validation(101.0))
     theory = ("rows[].law", "rows[].point", "rows[].expected", "rows[].origin")
-    check("validate", told(run("validate", "bx500-240", "--json")), lacking=theory)
+    lacking = (*theory, "rows[].variant")
+    check("validate", told(run("validate", "bx500-240", "--json")), lacking=lacking)
     row = LawRow(point=of_user("fifo", 0.2, 64), expected=1.0, found=1.0, error=0.0, verdict="pass")
     documents.check({"rows": [row.to_json()], "missed": 0}, "validate-theory")
     assert set(leaves({"rows": [row.to_json()]})) >= {"rows[].law", "rows[].point.op"}

@@ -18,6 +18,12 @@ from flashtwin.runner.run import run_batteries
 from flashtwin.runs import frames
 
 GIB = 1 << 30
+# The cheap controller's buffer is too small for what compresses into one program.
+COMPRESSES = (
+    "compression.best_ratio=4",
+    "map.residency=dram",
+    "controller.write_buffer=1536 KiB",
+)
 QUICK = ("crystaldiskmark", {"profile": "real", "loops": "1", "mix": "off", "size": "64MiB"})
 XRAY = {
     "t_ns",
@@ -198,7 +204,7 @@ def test_smart_tells_what_was_done_in_smartctls_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sets", "percent"), [((), 0), (("compression.best_ratio=4", "map.residency=dram"), 60)]
+    ("sets", "percent"), [((), 0), (COMPRESSES, 60)]
 )
 def test_the_xray_and_smart_count_the_same_causes_once(sets: tuple[str, ...], percent: int) -> None:
     drive = Twin(load("bx500-240", sets=sets), seed=1).open()

@@ -420,6 +420,7 @@ class Row(Document):
     unit: str
     calibration: bool
     cell: str | UnsetType = UNSET
+    variant: str | UnsetType = UNSET
     also: dict[str, float | None] | UnsetType = UNSET
     why: str | UnsetType = UNSET
 
