@@ -10,12 +10,12 @@ from flashtwin.model.finding import Finding
 from flashtwin.runner.run import run_batteries
 
 UNCACHED = "slc_cache.mode=none"
-# A small heat capacity for the small drive: it is hot after 40 s, and cool again after 16 s.
+# A small heat capacity for the small drive: it is hot and cool again several times in a fill.
 HEAT = [
     "thermal.resistance=40 K/W",
     "thermal.capacity=0.5 J/K",
-    "thermal.throttle.start=55 C",
-    "thermal.throttle.stop=48 C",
+    "thermal.throttle.start=50 C",
+    "thermal.throttle.stop=45 C",
     "thermal.throttle.speed=0.05",
 ]
 
