@@ -45,6 +45,13 @@ impl Shape {
         user_units: 58_593_750,
     };
 
+    /// The same flash with less left over: 7 % more than the user's, the superblock that is kept
+    /// free among them. Its drive is that of [`crate::twin::SEVEN_PERCENT`].
+    pub const SEVEN_PERCENT: Shape = Shape {
+        user_units: 62_658_256,
+        ..Shape::BX500
+    };
+
     /// Physical units over user units, without the superblock kept free. The open one counts: it
     /// starts with the units of a victim and is nearly as full as the others.
     #[must_use]

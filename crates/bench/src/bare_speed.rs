@@ -32,6 +32,17 @@ pub fn figures(shape: Shape) -> Figures {
     ]
 }
 
+/// The rate of random writes with 7 % over-provisioning.
+#[must_use]
+pub fn seven_percent() -> Figures {
+    let mut map = Bare::new(Shape::SEVEN_PERCENT);
+    fill_batched(&mut map);
+    let mut rng = Rng::new(1, 0);
+    overwrite_batched(&mut map, &mut rng, WARM_UP);
+    let (random, _) = best_window(&mut map, &mut rng, overwrite);
+    vec![("bare_random_write_7_iops", random)]
+}
+
 /// Units a second of the fastest fill of a fresh map, and the last map.
 fn best_fill(shape: Shape, fill: impl Fn(&mut Bare)) -> (f64, Bare) {
     let mut best: f64 = 0.0;

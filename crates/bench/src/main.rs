@@ -31,6 +31,9 @@ fn main() -> ExitCode {
     let mut figures = bare_speed::figures(Shape::BX500);
     eprintln!("measuring the simulated drive");
     figures.extend(twin::figures());
+    eprintln!("measuring 7 % over-provisioning and preconditioning");
+    figures.extend(bare_speed::seven_percent());
+    figures.extend(twin::more_figures());
     eprintln!("measuring growth to 4 TB");
     figures.extend(growth::figures());
     if json {

@@ -157,6 +157,11 @@ impl Commands {
         self.slots.len() - self.vacant.len()
     }
 
+    /// Most units that come over the link before the buffer is looked at again.
+    pub(crate) fn burst_units(&self) -> u32 {
+        self.burst_units
+    }
+
     /// Nothing is being programmed any more: receiving may begin.
     pub(crate) fn restart_turns(&mut self) {
         self.programming = false;

@@ -16,6 +16,7 @@ mod overtaking;
 mod parts;
 mod planes;
 pub mod power;
+pub mod precondition;
 mod protection;
 mod purge;
 mod read_ahead;

@@ -71,6 +71,11 @@ impl<P: Policies> Drive<P> {
         self.withdraw_offers();
         self.ftl.pad_host_through(&mut self.ops);
         self.issue();
+        self.end_operations();
+    }
+
+    /// Lets what is under way end.
+    pub(crate) fn end_operations(&mut self) {
         while self.flash_is_busy() || self.lookups.are_fetching() {
             let Some(due) = self.events.peek_at() else {
                 panic!("busy flash without an event\n{}", self.describe());

@@ -24,6 +24,7 @@ mod passes;
 mod planes;
 mod power;
 mod power_cycles;
+mod precondition;
 mod read_priority;
 mod rebuild;
 mod smart;

@@ -1,0 +1,173 @@
+//! Preconditioning without time leaves a drive as the same writes do in their time: how full its
+//! superblocks are, what the writes cost, how many superblocks are free.
+
+use flashtwin_base::{Device, Nanos, Op};
+use flashtwin_drive::Drive;
+use flashtwin_workload::{Generator, RawJob, ReadWrite};
+
+use crate::common::loops::{go, job};
+use crate::common::{self, load_with};
+
+/// A thirty-second of the base, in so many superblocks that one more or less is not seen.
+const SMALL: [&str; 5] = [
+    "nand.wordlines_per_block=6",
+    "nand.blocks_per_plane=640",
+    "drive.capacity=1400000512 B",
+    "ftl.system=15 MB",
+    "controller.write_buffer=384 KiB",
+];
+const NO_CACHE: &[&str] = &["slc_cache.mode=none"];
+/// As much of a cache as the base has.
+const CACHE: &[&str] = &[
+    "slc_cache.size=125 MB",
+    "slc_cache.rearm=12 MB",
+    "fold.reserve=62 MB",
+];
+
+fn drive(cache: &[&str], sets: &[&str]) -> Drive {
+    let sets = [&SMALL[..], cache, sets].concat();
+    Drive::new(&load_with(common::BASE, &[], &sets).config, 1)
+}
+
+/// So many units overwritten at random.
+fn overwriting(overwrites: u64) -> RawJob {
+    let mut random = job(ReadWrite::RandWrite, 4096, 32);
+    random.io_bytes = Some(overwrites * 4096);
+    random
+}
+
+/// A fill and overwrites, in their time.
+fn timed(drive: &mut Drive, overwrites: u64) {
+    go(drive, job(ReadWrite::Write, 1 << 20, 8));
+    if overwrites > 0 {
+        go(drive, overwriting(overwrites));
+    }
+}
+
+/// The same addresses without time.
+fn untimed(drive: &mut Drive, overwrites: u64) {
+    let capacity = drive.capacity_bytes();
+    let mut jobs = vec![job(ReadWrite::Write, 1 << 20, 8)];
+    if overwrites > 0 {
+        jobs.push(overwriting(overwrites));
+    }
+    for job in jobs {
+        let job = job.check(capacity).expect("the test's job is right");
+        let mut addresses = Generator::new(&job, 0);
+        let spans = std::iter::from_fn(|| addresses.next(0).map(|ask| (ask.lba, ask.sectors)));
+        assert!(drive.precondition(spans, |_| true));
+    }
+}
+
+/// Shares of units that are valid, of all superblocks from the emptiest to the fullest.
+fn fullness(drive: &Drive) -> Vec<f64> {
+    let units = f64::from(drive.ftl().layout.native_units);
+    let all = drive.ftl().superblocks().iter();
+    let mut shares: Vec<_> = all.map(|block| f64::from(block.valid) / units).collect();
+    shares.sort_by(f64::total_cmp);
+    shares
+}
+
+fn waf(drive: &Drive) -> f64 {
+    let counters = drive.counters();
+    counters.programmed_units() as f64 / counters.host_units as f64
+}
+
+/// Both drives in the same state by what of it matters.
+fn are_alike(name: &str, timed: &Drive, untimed: &Drive) {
+    let (with, without) = (fullness(timed), fullness(untimed));
+    let apart: f64 = with.iter().zip(&without).map(|(a, b)| (a - b).abs()).sum();
+    let apart = apart / with.len() as f64;
+    assert!(
+        apart < 0.01,
+        "{name}: superblocks differ by {apart} in the mean"
+    );
+    let (with, without) = (waf(timed), waf(untimed));
+    let off = (without / with - 1.0).abs();
+    assert!(
+        off < 0.01,
+        "{name}: WAF {with} with time, {without} without"
+    );
+    let (with, without) = (
+        timed.ftl().free_superblocks(),
+        untimed.ftl().free_superblocks(),
+    );
+    let all = timed.ftl().superblocks().len() as f64;
+    let off = f64::from(with.abs_diff(without)) / all;
+    assert!(
+        off < 0.01,
+        "{name}: {with} free with time, {without} without"
+    );
+}
+
+fn check(name: &str, cache: &[&str], sets: &[&str], passes: u64) {
+    let [mut with, mut without] = [(), ()].map(|()| drive(cache, sets));
+    let overwrites = u64::from(with.ftl().logical_units()) * passes;
+    timed(&mut with, overwrites);
+    untimed(&mut without, overwrites);
+    assert_eq!(without.now(), Nanos::ZERO, "{name}: time passed");
+    assert_eq!(
+        with.totals().bytes(Op::Write),
+        without.totals().bytes(Op::Write)
+    );
+    // What is under way, or waits to be gathered, ends.
+    for drive in [&mut with, &mut without] {
+        let rest = drive.now() + Nanos::from_secs(1);
+        drive.advance(rest, &mut Vec::new());
+        drive.ftl().check();
+    }
+    are_alike(name, &with, &without);
+}
+
+#[test]
+fn a_fill_without_time_is_a_fill() {
+    check("no cache", NO_CACHE, &[], 0);
+    check("staged", CACHE, &[], 0);
+    check("direct", CACHE, &["slc_cache.when_full=direct"], 0);
+}
+
+#[test]
+fn random_overwrites_without_time_are_random_overwrites() {
+    check("no cache", NO_CACHE, &[], 2);
+    check("staged", CACHE, &[], 2);
+}
+
+#[test]
+fn a_map_that_is_read_page_by_page_is_read_without_time_too() {
+    let paged = ["map.residency=demand", "map.cache=512 KiB"];
+    check("demand", NO_CACHE, &paged, 1);
+}
+
+#[test]
+fn a_drive_goes_on_after_it_as_any_drive() {
+    let mut drive = drive(CACHE, &[]);
+    untimed(&mut drive, 10_000);
+    let outcome = go(&mut drive, job(ReadWrite::RandRw, 4096, 8));
+    assert!(outcome.jobs[0].ios > 0 && outcome.jobs[0].errors.total() == 0);
+    drive.ftl().check();
+}
+
+#[test]
+fn a_stop_leaves_a_drive_that_is_whole() {
+    let mut drive = drive(CACHE, &[]);
+    let units = u64::from(drive.ftl().logical_units());
+    let whole = drive.precondition((0..units).map(|at| (at * 8, 8)), |bytes| bytes < 1 << 28);
+    let written = drive.totals().bytes(Op::Write);
+    assert!(!whole && written < units * 4096, "{written} bytes");
+    drive.ftl().check();
+}
+
+#[test]
+fn a_firmware_whose_padding_hangs_on_time_says_no() {
+    for set in [
+        "controller.gather=false",
+        "controller.overlap=false",
+        "controller.acknowledge=write-through",
+    ] {
+        assert!(!drive(NO_CACHE, &[set]).can_precondition(), "{set}");
+    }
+    let mut cut = drive(CACHE, &[]);
+    assert!(cut.can_precondition());
+    cut.enable_power_cuts();
+    assert!(!cut.can_precondition());
+}
