@@ -125,7 +125,7 @@ flashtwin_base::state! { Flash {
     sized: channel_free;
     part: dies;
     built: data_bytes_per_s, array_time, transfer_time, retry_time, cache_program, read_priority,
-        reads_first,        suspend, lone,
+        reads_first, suspend, lone,
         unit_on_channel_bytes, codeword_on_channel_bytes, bus_bytes_per_s, planes, independent,
         starts_at_once;
 } }

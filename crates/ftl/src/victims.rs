@@ -37,7 +37,7 @@ const NOBODYS: u8 = POOLS as u8;
 /// Draws before a random choice gives up: closed superblocks whose last programs still run are few.
 const DRAWS: u32 = 16;
 
-/// Sorted of one pool, in all orders that are kept.
+/// The candidates of one pool, sorted in each of the ways that orders of collection ask for.
 #[derive(Clone, Debug)]
 struct Sorted {
     by_valid: Lists,

@@ -218,22 +218,27 @@ class Sweep(Document):
     points: list[Point]
 
 
-class Listed(Document):
+class OfARun(Document):
+    """What a list of runs and the view of one say alike."""
+
     path: str
     state: str
     why: str | None
-    target: str
     kind: str
-    batteries: list[str]
     started: str | None
     wall_s: float | None
     seed: int | None
     spec: str | None
     capacity_bytes: int | None
     flashtwin: str | None
-    steps: int | None
     bytes: int
     findings: list[Finding]
+
+
+class Listed(OfARun):
+    target: str
+    batteries: list[str]
+    steps: int | None
 
 
 class Runs(Document):
@@ -256,26 +261,14 @@ class ShownStep(Document):
     not_possible: str | None
 
 
-class Shown(Document):
-    path: str
-    state: str
-    why: str | None
+class Shown(OfARun):
     target: dict[str, Any]
-    kind: str
     batteries: list[dict[str, Any]]
     command: list[str]
     host: dict[str, Any]
-    started: str | None
-    wall_s: float | None
-    seed: int | None
-    spec: str | None
-    capacity_bytes: int | None
-    flashtwin: str | None
     steps: list[ShownStep]
     left_out: list[str]
     files: dict[str, int]
-    bytes: int
-    findings: list[Finding]
 
 
 class RunsShow(Document):
