@@ -30,7 +30,7 @@ from flashtwin.errors import FlashtwinError
 from flashtwin.model.step import NotPossible, Result, Step
 from flashtwin.model.target import Interrupted, Watch
 from flashtwin.runner import replay as replaying
-from flashtwin.runner.events import Silent
+from flashtwin.runner.events import Observer
 from flashtwin.runner.run import run_batteries
 from flashtwin.runs.rundir import Run
 
@@ -76,7 +76,7 @@ class Stopping(FakeDrive):
             raise FlashtwinError("no state") from error
 
 
-class Notes(Silent):
+class Notes(Observer):
     """What a user is told."""
 
     def __init__(self) -> None:

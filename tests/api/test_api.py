@@ -17,7 +17,7 @@ import pytest
 from stored_runs import newer, store, usual
 
 import flashtwin as ft
-from flashtwin.runner.events import Silent, Status
+from flashtwin.runner.events import Observer, Status
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "docs" / "reference" / "python.md", ROOT / "docs" / "guides" / "runs.md"]
@@ -207,7 +207,7 @@ def test_the_examples_of_the_docs(
             assert str(value) == told, f"{page.name}:{statement.lineno}"
 
 
-class _Stops(Silent):
+class _Stops(Observer):
     """Ctrl-C as the third step begins."""
 
     begun = 0

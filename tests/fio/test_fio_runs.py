@@ -13,7 +13,7 @@ from stored_runs import store
 
 from flashtwin.batteries.base import registry
 from flashtwin.cli.app import app
-from flashtwin.errors import DONE, ENVIRONMENT, REFUSED, TERMINATED, USAGE, FlashtwinError
+from flashtwin.errors import DONE, REFUSED, TERMINATED, USAGE, FlashtwinError
 from flashtwin.fio.drives import FilesDrive, JobsTwin, answer_of, jobs_of
 from flashtwin.fio.language.script import script
 from flashtwin.fio.on_files import Asked
@@ -208,7 +208,7 @@ def test_files_are_refused_and_a_failing_job_is_told(folder: Path) -> None:
     (folder / "there").write_text("kept")
     assert "there already" in fio("job.fio", "--on", "./there", "--out", "r", code=REFUSED)
     (folder / "run").write_text("no directory")
-    fio("job.fio", "--on", "./probe.bin", "--out", "run", "--quiet", code=ENVIRONMENT)
+    fio("job.fio", "--on", "./probe.bin", "--out", "run", "--quiet", code=USAGE)
     assert sorted(path.name for path in folder.iterdir()) == ["job.fio", "run", "there"]
 
 

@@ -18,15 +18,15 @@ from fakes import FakeDrive, Law
 from flashtwin.drives import memory
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.runner import target as targets
-from flashtwin.runner.batch import Task, places, run_tasks
-from flashtwin.runner.events import Silent, Status
+from flashtwin.runner.batch import Task, check_free, directories, run_tasks
+from flashtwin.runner.events import Observer, Status
 from flashtwin.runner.target import Target, Variant, twin_target
 
 GB = 10**9
 FILL = [("fill", {"patterns": "1m-q1"})]
 
 
-class Heard(Silent):
+class Heard(Observer):
     """What one observer was told."""
 
     def __init__(self) -> None:
@@ -46,17 +46,18 @@ class Heard(Silent):
         self.closed_at.append(run.path)  # type: ignore[attr-defined]
 
 
-def task(name: str, place: Path, *, apart: bool = True, **drive: object) -> Task:
+def task(name: str, place: Path, *, apart: bool = True, seed: int = 1, **drive: object) -> Task:
     law = Law(capacity_bytes=240 * GB)
     make = partial(FakeDrive, law=law, name=name, **drive)  # type: ignore[arg-type]
     target = Target(name=name, make=make, apart=apart)
-    return Task(target=target, batteries=FILL, place=place, observer=Heard())
+    return Task(target=target, batteries=FILL, place=place, observer=Heard(), seed=seed)
 
 
 def test_runs_come_back_in_order_and_each_observer_hears_its_own(tmp_path: Path) -> None:
     names = ["a", "b", "c"]
-    tasks = [task(name, place) for name, place in zip(names, places(names, tmp_path), strict=True)]
-    runs = run_tasks(tasks, seed=3, command=["flashtwin", "test"], at_once=2)
+    spots = directories(names, tmp_path)
+    tasks = [task(name, place, seed=3) for name, place in zip(names, spots, strict=True)]
+    runs = run_tasks(tasks, at_once=2)
     assert [run.target["name"] for run in runs] == names
     for one, run in zip(tasks, runs, strict=True):
         heard = one.observer
@@ -109,14 +110,16 @@ def test_an_error_of_the_user_keeps_its_hint_and_code(tmp_path: Path) -> None:
     assert "--out" in str(raised.value.hint)
 
 
-def test_places_refuses_what_is_somebody_elses(tmp_path: Path) -> None:
-    assert places(["x"], tmp_path / "new") == [tmp_path / "new"]
-    assert places(["x", "y"], tmp_path) == [tmp_path / "x", tmp_path / "y"]
+def test_a_run_goes_nowhere_where_somebody_else_has_something(tmp_path: Path) -> None:
+    check_free(tmp_path / "new")
+    check_free(tmp_path)
+    assert directories(["x"], tmp_path / "new") == [tmp_path / "new"]
+    assert directories(["x", "y"], tmp_path) == [tmp_path / "x", tmp_path / "y"]
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(FlashtwinError, match="is not empty"):
-        places(["x"], tmp_path)
+        check_free(tmp_path)
     with pytest.raises(FlashtwinError, match="is not a directory"):
-        places(["x"], tmp_path / "notes.txt")
+        check_free(tmp_path / "notes.txt")
 
 
 SLOW = """
@@ -227,7 +230,7 @@ def test_a_parent_that_is_killed_takes_its_runs_with_it(tmp_path: Path) -> None:
         assert manifest["state"] == "interrupted"
 
 
-class Ordered(Silent):
+class Ordered(Observer):
     """Tells when its run began and when it was over, into a list of all."""
 
     def __init__(self, name: str, events: list[tuple[str, str]]) -> None:

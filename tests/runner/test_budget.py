@@ -20,7 +20,7 @@ from flashtwin.model.step import Run as StepRun
 from flashtwin.model.target import DriveInfo, Interrupted, Watch
 from flashtwin.runner.budget import Budget
 from flashtwin.runner.estimate import estimate
-from flashtwin.runner.events import Silent
+from flashtwin.runner.events import Observer
 from flashtwin.runner.run import run_batteries
 from flashtwin.runs.rundir import Run
 
@@ -110,7 +110,7 @@ def test_a_battery_without_parts_is_done_as_a_whole_or_not() -> None:
         Budget(whole.drive_s - 1, [request], info, whole)
 
 
-class Notes(Silent):
+class Notes(Observer):
     def __init__(self) -> None:
         self.notes: list[str] = []
         self.expected: Any = None
@@ -319,7 +319,7 @@ def test_a_twin_that_is_cut_ends_the_same_wherever_it_was_stopped(tmp_path: Path
     """The fill of 15 GB takes 136 s and not 38: cut after 60, with the budget."""
 
     @dataclass
-    class Once(Silent):
+    class Once(Observer):
         at: int
         begun: int = 0
 

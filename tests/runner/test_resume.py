@@ -21,7 +21,7 @@ from flashtwin.errors import FlashtwinError
 from flashtwin.model.step import NotPossible, Result, Step
 from flashtwin.model.target import DriveInfo, Interrupted, Watch
 from flashtwin.runner import replay
-from flashtwin.runner.events import Silent
+from flashtwin.runner.events import Observer
 from flashtwin.runner.run import run_batteries
 from flashtwin.runner.target import Variant, of_run
 from flashtwin.runs.rundir import Run
@@ -81,7 +81,7 @@ class KeptDrive(Stops):
         self.restored.append(path.name)
 
 
-class Notes(Silent):
+class Notes(Observer):
     def __init__(self) -> None:
         self.notes: list[str] = []
         self.found_ids: list[str] = []
@@ -514,7 +514,7 @@ TWIN = [
 ]
 
 
-class StopAt(Silent):
+class StopAt(Observer):
     """Sends the process an interrupt once so many steps have begun."""
 
     def __init__(self, at: int) -> None:

@@ -22,7 +22,7 @@ from flashtwin.model.step import Job, Mark, NotPossible, Result, Step
 from flashtwin.model.step import Run as RunStep
 from flashtwin.model.target import DriveInfo, Interrupted, Watch
 from flashtwin.runner.estimate import Estimate
-from flashtwin.runner.events import Silent, Status
+from flashtwin.runner.events import Observer, Status
 from flashtwin.runner.run import run_batteries
 from flashtwin.runs.journal import StepRecord
 from flashtwin.runs.rundir import Run
@@ -30,7 +30,7 @@ from flashtwin.runs.rundir import Run
 QUICK = ("crystaldiskmark", {"profile": "real", "loops": "1", "mix": "off"})
 
 
-class Diary(Silent):
+class Diary(Observer):
     """Writes down what it is told."""
 
     def __init__(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
@@ -14,9 +16,10 @@ from fakes import GB, MB, FakeDrive, Law
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.step import NotPossible, Result, Step
 from flashtwin.model.target import Watch
+from flashtwin.runner import target
+from flashtwin.runner.events import Observer, unseen
 from flashtwin.runner.target import Target, Variant
 from flashtwin.runs import frames
-from flashtwin.study.validation import validate as measuring
 from flashtwin.study.validation.validate import Need, Validation, amplification, measure, validate
 
 ON = Law()
@@ -56,7 +59,7 @@ def twin_target(variant: Variant) -> Target:
 
 @pytest.fixture
 def closed_form(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measuring, "twin_target", twin_target)
+    monkeypatch.setattr(target, "twin_target", twin_target)
 
 
 def by_metric(done: Validation, drive: str) -> dict[str, Any]:
@@ -66,7 +69,7 @@ def by_metric(done: Validation, drive: str) -> dict[str, Any]:
 
 @pytest.mark.usefixtures("closed_form")
 def test_both_drives_from_facts_to_verdicts() -> None:
-    done = validate(["bx500-240", "bx500-240-nocache"])
+    done = validate(["bx500-240", "bx500-240-nocache"], unseen)
     on = by_metric(done, "bx500-240")
     assert {row.verdict for row in on.values()} == {"pass"}
     assert on["cache size"].found == pytest.approx(24, rel=0.01)
@@ -89,25 +92,23 @@ def test_both_drives_from_facts_to_verdicts() -> None:
 
 @pytest.mark.usefixtures("closed_form")
 def test_one_drive_has_no_comparisons() -> None:
-    done = validate(["bx500-240"])
+    done = validate(["bx500-240"], unseen)
     assert [row.fact.drive for row in done.rows] == ["bx500-240"] * (6 + 6)
     assert done.missed == 0
 
 
 @pytest.mark.usefixtures("closed_form")
 def test_a_plan_that_two_rows_need_runs_once() -> None:
-    heard: list[tuple[str, str]] = []
+    heard: list[str] = []
 
-    def observer_for(drive: str, plan: str) -> Any:
-        from flashtwin.runner.events import Silent
-
-        heard.append((drive, plan))
-        return Silent()
+    @contextmanager
+    def show() -> Iterator[Callable[[str], Observer]]:
+        yield lambda name: heard.append(name) or Observer()  # type: ignore[func-returns-value]
 
     need = Need(drive="bx500-240", plan="fill")
     steps = ("fill/1m-q1/pass-1", "fill/1m-q1/pass-2")
-    measured = measure([need, need], observer_for=observer_for)
-    assert heard == [("bx500-240", "fill")]
+    measured = measure([need, need], show)
+    assert heard == ["bx500-240, fill"]
     assert measured["bx500-240"].waf["fill", steps] == pytest.approx(2.0, rel=0.01)
 
 
@@ -116,7 +117,7 @@ def test_a_drive_that_nobody_wrote_about_is_refused(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(validating, "drive_ids", lambda: ["mine", "bx500-240"])
     with pytest.raises(FlashtwinError, match="nothing was published about mine") as raised:
-        validate(["mine"])
+        validate(["mine"], unseen)
     assert raised.value.hint == "outcomes are known of bx500-240"
     assert raised.value.exit_code == 2
 

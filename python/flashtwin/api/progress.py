@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 from flashtwin.model import units
-from flashtwin.runner.events import Observer, Silent, Status
+from flashtwin.runner.events import Observer, Status
 
 if TYPE_CHECKING:
     from flashtwin.runs.rundir import Run
@@ -50,7 +50,7 @@ def shown(progress: Progress, observer: Observer | None) -> Iterator[Callable[[s
         with display(quiet=False) as block:
             yield block.observer
     else:
-        yield lambda name: Silent()
+        yield lambda name: Observer()
 
 
 def _in_notebook() -> bool:
@@ -60,7 +60,7 @@ def _in_notebook() -> bool:
     return shell is not None and getattr(shell, "kernel", None) is not None
 
 
-class _Calls(Silent):
+class _Calls(Observer):
     """Hands each status on."""
 
     def __init__(self, call: Callable[[Status], None]) -> None:
@@ -108,7 +108,7 @@ class _Cell:
             self._handle.update(shown)
 
 
-class _CellObserver(Silent):
+class _CellObserver(Observer):
     def __init__(self, row: _Row, draw: Callable[..., None]) -> None:
         self._row, self._draw = row, draw
 

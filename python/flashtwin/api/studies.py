@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
@@ -161,13 +162,7 @@ def validate(
     """
     from flashtwin.study.validation.validate import validate as judged
 
-    with shown(progress, None) as observer:
-        return judged(
-            drives,
-            seed=seed,
-            sets=as_sets(sets),
-            observer_for=lambda drive, plan: observer(f"{drive}, {plan}"),
-        )
+    return judged(drives, partial(shown, progress, None), seed=seed, sets=as_sets(sets))
 
 
 def runs(

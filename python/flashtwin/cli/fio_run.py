@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from flashtwin.cli.fio_jobs import Asked
     from flashtwin.fio.plan.plan import Plan
     from flashtwin.fio.report.formats import Shape
-    from flashtwin.runner.jobs import JobsRequest
+    from flashtwin.runner.request import Request
     from flashtwin.runner.target import Variant
     from flashtwin.runs.rundir import Run
 
@@ -49,12 +49,12 @@ class Kept:
 
         return self.out or default_out([name], datetime.now())
 
-    def command(self, variant: Variant) -> list[str]:
+    def command(self, variant: Variant) -> tuple[str, ...]:
         """The command that does the same again, without a path of this machine."""
         words = [word if word.startswith("-") else Path(word).name for word in self.words]
         words = ["flashtwin", "fio", *words, "--on", Path(variant.drive).name]
         words += ["--budget", self.budget] if self.budget is not None else []
-        return [*words, *variant.words()]
+        return (*words, *variant.words())
 
 
 def run(asked: Asked, kept: Kept) -> int:
@@ -92,7 +92,7 @@ def _on_twin(spec: Spec, made: Plan, asked: Asked, kept: Kept) -> int:
     from flashtwin.fio.answer import Answer, check_logs
     from flashtwin.fio.drives import JobsTwin, parameters, phases_of
     from flashtwin.fio.run import check_memory
-    from flashtwin.runner.jobs import JobsRequest
+    from flashtwin.runner.request import Request
     from flashtwin.runner.target import twin_target
 
     variant, quiet = asked.variant, asked.quiet
@@ -100,10 +100,11 @@ def _on_twin(spec: Spec, made: Plan, asked: Asked, kept: Kept) -> int:
     check_memory(spec, made)
     twin = JobsTwin(spec, seed=variant.seed)
     target = twin_target(variant, drive=twin)
-    request = JobsRequest(
-        target=target,
-        jobs=parameters(asked.read.jobs, made),
-        out=kept.place(target.name),
+    jobs, out = parameters(asked.read.jobs, made), kept.place(target.name)
+    request = Request(
+        targets=(target,),
+        batteries=((NAME, jobs),),
+        out=out,
         budget=kept.budget,
         seed=variant.seed,
         command=kept.command(variant),
@@ -111,17 +112,17 @@ def _on_twin(spec: Spec, made: Plan, asked: Asked, kept: Kept) -> int:
     say = partial(terminal.say, nl=False, stdout=sys.stdout)
     with Answer(made, asked.shape, asked.output, say) as answer:
         stopped = _carried_out(request, quiet, lambda: bool(twin.answers))
-        phases = phases_of(made, [twin.answers.get(group.label) for group in request.jobs.groups])
+        phases = phases_of(made, [twin.answers.get(group.label) for group in jobs.groups])
         answer.end(phases, None)
         answer.write_logs([phase for phase in phases if phase.rows])
-        return _ended(request.out, stopped, answer.failed, quiet)
+        return _ended(out, stopped, answer.failed, quiet)
 
 
 def _on_files(made: Plan, asked: Asked, kept: Kept) -> int:
     from flashtwin.fio import on_files
     from flashtwin.fio.answer import inputs_of, write
     from flashtwin.fio.drives import FilesDrive, answer_of, parameters
-    from flashtwin.runner.jobs import JobsRequest
+    from flashtwin.runner.request import Request
     from flashtwin.runner.target import files_target, free_path
 
     read, variant, quiet = asked.read, asked.variant, asked.quiet
@@ -142,17 +143,18 @@ def _on_files(made: Plan, asked: Asked, kept: Kept) -> int:
     say = _silent if quiet else terminal.note
     drive = FilesDrive(jobs.file, path, asked=answering, say=say)
     target = files_target(jobs.file, path, drive=drive)
-    request = JobsRequest(
-        target=target,
-        jobs=jobs,
-        out=kept.place(target.name),
+    out = kept.place(target.name)
+    request = Request(
+        targets=(target,),
+        batteries=((NAME, jobs),),
+        out=out,
         budget=kept.budget,
         command=kept.command(variant),
     )
     stopped = _carried_out(request, quiet, lambda: bool(drive.told))
     text = answer_of(drive.told, shape.formats)
     failed = [*drive.failed, *write(text, asked.output, partial(terminal.say, nl=False))]
-    return _ended(request.out, stopped, failed, quiet) or drive.code
+    return _ended(out, stopped, failed, quiet) or drive.code
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,14 +223,14 @@ def _stored_answer(run: Run, asked: Resumed) -> list[FlashtwinError]:
     return answer.failed
 
 
-def _carried_out(request: JobsRequest, quiet: bool, answered: Callable[[], bool]) -> str | None:
+def _carried_out(request: Request, quiet: bool, answered: Callable[[], bool]) -> str | None:
     """Run the groups; what to say where somebody stopped them and there is an answer."""
     from flashtwin.cli import progress
     from flashtwin.model.target import Interrupted
-    from flashtwin.runner.jobs import run_jobs
+    from flashtwin.runner.request import test
 
     try:
-        run_jobs(request, partial(progress.observers, quiet))
+        test(request, partial(progress.observers, quiet))
     except Interrupted as stop:
         if not answered():
             raise

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from flashtwin.cli import terminal
 from flashtwin.model import units
-from flashtwin.runner.events import Observer, Silent, Status
+from flashtwin.runner.events import Observer, Status
 from flashtwin.runner.events import counted as parts_status
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def counted(name: str, total: int, quiet: bool) -> Iterator[Callable[[int, str],
 
 class _Nothing:
     def observer(self, name: str) -> Observer:
-        return Silent()
+        return Observer()
 
 
 class _Notes:
@@ -96,7 +96,7 @@ class _Lines(_Notes):
         return _LineObserver(self, name)
 
 
-class _Noting(Silent):
+class _Noting(Observer):
     """The notes that every kind of display gives."""
 
     def __init__(self, notes: _Notes, name: str) -> None:

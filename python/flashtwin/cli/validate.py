@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -83,13 +84,7 @@ def command(
     from flashtwin.cli import progress
     from flashtwin.study.validation.validate import validate
 
-    with progress.display(quiet) as shown:
-        done = validate(
-            drives,
-            seed=seed,
-            sets=sets,
-            observer_for=lambda drive, plan: shown.observer(f"{drive}, {plan}"),
-        )
+    done = validate(drives, partial(progress.observers, quiet), seed=seed, sets=sets)
     if as_json:
         terminal.print_json(done.to_json())
     else:

@@ -15,7 +15,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -25,9 +25,9 @@ from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.target import Interrupted
 from flashtwin.outputs import disk
 from flashtwin.runner import target as targets
-from flashtwin.runner.events import EVENTS, Observer, Silent
+from flashtwin.runner.events import EVENTS, Observer
 from flashtwin.runner.pool import Ended, Pool, Tell, Told, Work
-from flashtwin.runner.run import Asked, requests, run_batteries, stopped
+from flashtwin.runner.run import Asked, requests_of, run_batteries, stopped
 from flashtwin.runner.stop import listening
 from flashtwin.runner.target import Say, Target
 from flashtwin.runs import lock, schema
@@ -44,23 +44,19 @@ class Task:
     """One target with its batteries and its run directory; `observer` shows it.
 
     Without batteries the run in `place` is gone on with, with its own. `budget_s`: see
-    `runner.budget`.
+    `runner.budget`. `command`: see `runner.request`.
     """
 
     target: Target
     place: Path
     batteries: Sequence[Asked] | None = None
-    observer: Observer = field(default_factory=Silent)
+    observer: Observer = field(default_factory=Observer)
     budget_s: float | None = None
+    seed: int = 1
+    command: Sequence[str] = ()
 
 
-def run_tasks(
-    tasks: Sequence[Task],
-    *,
-    seed: int = 1,
-    command: Sequence[str] = (),
-    at_once: int | None = None,
-) -> list[Run]:
+def run_tasks(tasks: Sequence[Task], *, at_once: int | None = None) -> list[Run]:
     """Carry out the tasks; `at_once` is the number of processes, by default one a processor.
 
     A single task that may run apart needs no process of its own.
@@ -70,29 +66,27 @@ def run_tasks(
         for note in task.target.notes:
             task.observer.noted(note)
         if not task.target.apart or len(apart) == 1:
-            _carry_out(task, seed, command, task.observer)
+            _carry_out(task, task.observer)
     if len(apart) > 1:
-        _side_by_side(apart, seed, command, at_once)
+        _side_by_side(apart, at_once)
     return [Run(task.place) for task in tasks]
 
 
-def _carry_out(task: Task, seed: int, command: Sequence[str], observer: Observer) -> None:
+def _carry_out(task: Task, observer: Observer) -> None:
     run_batteries(
         task.target.make(),
         task.batteries,
         task.place,
-        seed=seed,
-        command=command,
+        seed=task.seed,
+        command=task.command,
         observer=observer,
         host=task.target.host,
         budget_s=task.budget_s,
     )
 
 
-def _side_by_side(
-    tasks: Sequence[Task], seed: int, command: Sequence[str], at_once: int | None
-) -> None:
-    works = [_work(task, seed, command) for task in tasks]
+def _side_by_side(tasks: Sequence[Task], at_once: int | None) -> None:
+    works = [_work(task) for task in tasks]
     error: BaseException | None = None
     with listening() as stop:
         for happened in Pool(at_once).run(works, stop):
@@ -109,15 +103,14 @@ def _side_by_side(
         raise Interrupted(stopped(os.path.relpath(kept)))
 
 
-def _work(task: Task, seed: int, command: Sequence[str]) -> Work:
+def _work(task: Task) -> Work:
     target = Target(name=task.target.name, make=task.target.make, host=task.target.host)
-    sent = Task(target=target, place=task.place, batteries=task.batteries, budget_s=task.budget_s)
-    call = partial(_in_worker, sent, seed, tuple(command))
-    return Work(call=call, memory_bytes=task.target.memory_bytes)
+    sent = replace(task, target=target, observer=Observer())
+    return Work(call=partial(_in_worker, sent), memory_bytes=task.target.memory_bytes)
 
 
-def _in_worker(task: Task, seed: int, command: Sequence[str], tell: Tell) -> None:
-    _carry_out(task, seed, command, cast(Observer, _Sender(tell)))
+def _in_worker(task: Task, tell: Tell) -> None:
+    _carry_out(task, cast(Observer, _Sender(tell)))
 
 
 class _Sender:
@@ -153,8 +146,8 @@ def _error(task: Task, ended: Ended) -> BaseException:
     )
 
 
-def places(names: Sequence[str], out: Path) -> list[Path]:
-    """The run directories of targets under `out`; refuses one with something in it."""
+def check_free(out: Path) -> None:
+    """Refuse a directory with something in it."""
     with disk(out, "read"):
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
             raise FlashtwinError(
@@ -162,7 +155,6 @@ def places(names: Sequence[str], out: Path) -> list[Path]:
                 hint="choose another directory with --out, remove this one, or --resume its run",
                 exit_code=USAGE,
             )
-    return directories(names, out)
 
 
 def directories(names: Sequence[str], out: Path) -> list[Path]:
@@ -193,10 +185,10 @@ def plain_name(name: str) -> str:
 
 
 @contextmanager
-def planned(out: Path, tasks: Sequence[Task], seed: int, command: Sequence[str]) -> Iterator[None]:
+def planned(out: Path, tasks: Sequence[Task]) -> Iterator[None]:
     """The plan of several tasks lies in `out` until they are done, or if none of them began."""
     if len(tasks) > 1:
-        _write_plan(out, tasks, seed, command)
+        _write_plan(out, tasks)
     try:
         with held(out):
             yield
@@ -216,7 +208,7 @@ def held(out: Path) -> Iterator[None]:
         yield
 
 
-def _write_plan(out: Path, tasks: Sequence[Task], seed: int, command: Sequence[str]) -> None:
+def _write_plan(out: Path, tasks: Sequence[Task]) -> None:
     """Those tasks that another process can make."""
     rows = [
         {
@@ -224,14 +216,15 @@ def _write_plan(out: Path, tasks: Sequence[Task], seed: int, command: Sequence[s
             "target": dict(task.target.form),
             "batteries": [
                 {"name": battery.name, "parameters": battery.plain()}
-                for battery in requests(task.batteries or ())
+                for battery in requests_of(task.batteries or ())
             ],
             "budget_s": task.budget_s,
         }
         for task in tasks
         if task.target.form
     ]
-    write_plan(out, {"seed": seed, "command": list(command), "tasks": rows})
+    first = tasks[0]
+    write_plan(out, {"seed": first.seed, "command": list(first.command), "tasks": rows})
 
 
 def _drop_plan(out: Path) -> None:
@@ -298,7 +291,7 @@ class Unfinished:
             *(self._to_go_on(run, observer) for run in going),
             *(self._to_begin(row, observer) for row in waiting),
         ]
-        run_tasks(tasks, seed=self._seed, command=self._command)
+        run_tasks(tasks)
         _drop_plan(self._out)
         return bool(tasks)
 
@@ -317,6 +310,8 @@ class Unfinished:
             batteries=[(battery["name"], battery["parameters"]) for battery in row["batteries"]],
             observer=observer(target.name),
             budget_s=row["budget_s"],
+            seed=self._seed,
+            command=self._command,
         )
 
     def _begun(self) -> list[Run]:

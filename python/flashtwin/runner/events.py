@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from flashtwin.model.target import Progress
 
@@ -78,8 +79,8 @@ def counted(name: str, count: int, total: int, label: str, begun: float) -> Stat
     )
 
 
-class Observer(Protocol):
-    """Shows a run. `Silent` has all of it doing nothing, to inherit from."""
+class Observer:
+    """Shows a run; of what a kind of its own does not take up, nothing is shown."""
 
     def estimated(self, info: DriveInfo, estimate: Estimate, departs: dict[str, list[str]]) -> None:
         """Before the first byte: what it will take, and where each battery leaves its original."""
@@ -103,29 +104,10 @@ class Observer(Protocol):
         """The run directory is complete (or as complete as the end of the run allowed)."""
 
 
-class Silent:
-    """An observer that shows nothing."""
-
-    def estimated(self, info: DriveInfo, estimate: Estimate, departs: dict[str, list[str]]) -> None:
-        """Nothing."""
-
-    def noted(self, text: str) -> None:
-        """Nothing."""
-
-    def began(self, status: Status) -> None:
-        """Nothing."""
-
-    def progress(self, status: Status) -> None:
-        """Nothing."""
-
-    def ended(self, record: StepRecord) -> None:
-        """Nothing."""
-
-    def found(self, battery: str, findings: Sequence[Finding]) -> None:
-        """Nothing."""
-
-    def closed(self, run: Run) -> None:
-        """Nothing."""
+@contextmanager
+def unseen() -> Iterator[Callable[[str], Observer]]:
+    """For runs that nobody watches; see `runner.request.Show`."""
+    yield lambda name: Observer()
 
 
 class Meter:

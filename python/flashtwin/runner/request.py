@@ -1,14 +1,15 @@
 """What somebody asks for, and its carrying out: the one door for command line, Python and workers.
 
-A `Request` is words and numbers as they are typed; `test` checks all of it before anything runs,
-runs it, and gives the runs back; `resume` does so for a run that was begun before. What happens on
-the way goes to observers (`runner.events`). Invariant: what is wrong with a request raises
-`FlashtwinError` before the first byte.
+A `Request` is words and numbers as they are typed, or a target and parameters that are made
+already (fio's jobs); `test` checks all of it before anything runs, runs it, and gives the runs
+back; `test_all` does so for several requests, side by side, and `resume` for a run that was begun
+before. What happens on the way goes to observers (`runner.events`). Invariant: what is wrong with a
+request raises `FlashtwinError` before the first byte.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,8 +19,18 @@ from flashtwin.batteries.base import registry
 from flashtwin.errors import USAGE, FlashtwinError, UsageError
 from flashtwin.model.units import parse_seconds, parse_size
 from flashtwin.runner import target as targets
-from flashtwin.runner.batch import Task, Unfinished, default_out, held, places, planned, run_tasks
+from flashtwin.runner.batch import (
+    Task,
+    Unfinished,
+    check_free,
+    default_out,
+    directories,
+    held,
+    planned,
+    run_tasks,
+)
 from flashtwin.runner.events import Observer
+from flashtwin.runner.run import Asked, requests_of
 from flashtwin.runner.target import Say, Target, Variant
 from flashtwin.runs import listing
 from flashtwin.runs.rundir import Run
@@ -38,14 +49,19 @@ class WrongValueError(UsageError):
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """Batteries on targets: ids of the catalogue, spec files, texts of specs, or paths.
+    """Batteries on targets: ids of the catalogue, spec files, texts of specs, paths, or made ones.
 
-    `size` is for paths: a file of so many bytes is made there. `budget` bounds the time of each
-    target on its drive's clock. `out` is the run directory, by default a new one.
+    `batteries` are text as it is typed, or each with its parameters. `size` is for paths: a file of
+    so many bytes is made there. `budget` bounds the time of each target on its drive's clock. `out`
+    is the run directory, by default a new one. `command` does the same again and has no path of
+    this machine; by default it is `flashtwin test` with these words. `kept`: prepared drives are
+    looked up among those that are kept, and added to them.
     """
 
-    targets: tuple[str, ...]
-    batteries: str = field(default_factory=lambda: ",".join(registry.standard()))
+    targets: tuple[str | Target, ...]
+    batteries: str | tuple[Asked, ...] = field(
+        default_factory=lambda: ",".join(registry.standard())
+    )
     size: str | int | None = None
     budget: str | float | None = None
     firmware: tuple[str, ...] = ()
@@ -53,16 +69,26 @@ class Request:
     scale: str | None = None
     seed: int = 1
     out: Path | None = None
+    command: tuple[str, ...] | None = None
+    kept: bool = True
     say: Say | None = None
 
     def variant(self, word: str) -> Variant:
         """The simulated drive that a target names."""
         return Variant(
-            drive=word, firmware=self.firmware, sets=self.sets, scale=self.scale, seed=self.seed
+            drive=word,
+            firmware=self.firmware,
+            sets=self.sets,
+            scale=self.scale,
+            seed=self.seed,
+            kept=self.kept,
         )
 
-    def command(self, chosen: Sequence[Target]) -> list[str]:
+    def words(self, chosen: Sequence[Target]) -> list[str]:
         """The command that does the same again, without a path of this machine."""
+        if self.command is not None:
+            return list(self.command)
+        assert isinstance(self.batteries, str), "parameters that are made have no words"
         words = [_plain_word(word, one) for word, one in zip(self.targets, chosen, strict=True)]
         words = ["flashtwin", "test", *words, "--battery", self.batteries]
         words += ["--size", str(self.size)] if self.size is not None else []
@@ -87,33 +113,72 @@ def test(request: Request, show: Show) -> Done:
 
     Raises `Interrupted` where it was stopped, once what was finished is kept.
     """
-    if not request.targets:
-        raise FlashtwinError("there is no target", hint="give one or several", exit_code=USAGE)
-    batteries = registry.parse(request.batteries)
-    size, budget_s = _size(request.size), budget_seconds(request.budget)
-    chosen = _chosen(request, size)
-    names = [target.name for target in chosen]
-    where = request.out if request.out is not None else default_out(names, datetime.now())
-    spots = places(names, where)
-    command = request.command(chosen)
+    asked = _checked(request)
     with show() as observer:
-        tasks = [
+        tasks = asked.tasks(observer)
+        with planned(asked.where, tasks):
+            runs = run_tasks(tasks)
+    return Done(where=asked.where, runs=runs)
+
+
+def test_all(requests: Mapping[str, Request], show: Show) -> list[Run]:
+    """Carry out requests of one target each, side by side; observers know them by their names."""
+    checked = {name: _checked(request) for name, request in requests.items()}
+    with show() as observer:
+        return run_tasks([task for name in checked for task in checked[name].tasks(observer, name)])
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Checked:
+    """A request with which nothing is wrong."""
+
+    where: Path
+    targets: Sequence[Target]
+    batteries: Sequence[Asked]
+    budget_s: float | None
+    seed: int
+    command: Sequence[str]
+
+    def tasks(self, observer: Callable[[str], Observer], called: str = "") -> list[Task]:
+        """A task a target, shown as the target is `called`; of several each by its directory."""
+        names = [target.name for target in self.targets]
+        spots = directories(names, self.where)
+        return [
             Task(
                 target=target,
                 place=place,
-                batteries=batteries,
-                observer=observer(place.name if len(spots) > 1 else target.name),
-                budget_s=budget_s,
+                batteries=self.batteries,
+                observer=observer(called or (place.name if len(spots) > 1 else target.name)),
+                budget_s=self.budget_s,
+                seed=self.seed,
+                command=self.command,
             )
-            for target, place in zip(chosen, spots, strict=True)
+            for target, place in zip(self.targets, spots, strict=True)
         ]
-        with planned(where, tasks, request.seed, command):
-            runs = run_tasks(tasks, seed=request.seed, command=command)
-    return Done(where=where, runs=runs)
+
+
+def _checked(request: Request) -> _Checked:
+    if not request.targets:
+        raise FlashtwinError("there is no target", hint="give one or several", exit_code=USAGE)
+    batteries = request.batteries
+    asked = registry.parse(batteries) if isinstance(batteries, str) else requests_of(batteries)
+    size, budget_s = _size(request.size), _budget_seconds(request.budget)
+    chosen = _chosen(request, size)
+    names = [target.name for target in chosen]
+    where = request.out if request.out is not None else default_out(names, datetime.now())
+    check_free(where)
+    return _Checked(
+        where=where,
+        targets=chosen,
+        batteries=asked,
+        budget_s=budget_s,
+        seed=request.seed,
+        command=request.words(chosen),
+    )
 
 
 # pytest takes whatever is called test for one of its own.
-test.__test__ = False  # type: ignore[attr-defined]
+test.__test__ = test_all.__test__ = False  # type: ignore[attr-defined]
 
 
 def resume(run: Path, show: Show, *, words: Sequence[str] = (), say: Say | None = None) -> Done:
@@ -133,7 +198,7 @@ def resume(run: Path, show: Show, *, words: Sequence[str] = (), say: Say | None 
 
 def _chosen(request: Request, size: int | None) -> list[Target]:
     chosen = [_target(word, request, size) for word in request.targets]
-    if size is not None and all(targets.is_spec(word) for word in request.targets):
+    if size is not None and all(_is_twin(word) for word in request.targets):
         raise FlashtwinError(
             "--size is for files, and every target here is a simulated drive",
             hint="leave it out, or give the path of a file to measure",
@@ -142,7 +207,9 @@ def _chosen(request: Request, size: int | None) -> list[Target]:
     return chosen
 
 
-def _target(word: str, request: Request, size: int | None) -> Target:
+def _target(word: str | Target, request: Request, size: int | None) -> Target:
+    if isinstance(word, Target):
+        return word
     if targets.is_spec(word):
         return targets.twin_target(request.variant(word))
     changes = request.variant(word).changes
@@ -159,8 +226,14 @@ def _target(word: str, request: Request, size: int | None) -> Target:
     return targets.file_target(path, size, say=request.say)
 
 
-def _plain_word(word: str, target: Target) -> str:
+def _is_twin(word: str | Target) -> bool:
+    return isinstance(word, Target) or targets.is_spec(word)
+
+
+def _plain_word(word: str | Target, target: Target) -> str:
     """A target's word without where on this machine it is."""
+    if isinstance(word, Target):
+        return target.name
     return target.name if "\n" in word else Path(word).name or target.name
 
 
@@ -173,7 +246,7 @@ def _size(size: str | int | None) -> int | None:
         raise WrongValueError("size", size, str(error)) from None
 
 
-def budget_seconds(budget: str | float | None) -> float | None:
+def _budget_seconds(budget: str | float | None) -> float | None:
     """The seconds of a budget, if there is one; raises `WrongValueError`."""
     if budget is None:
         return None

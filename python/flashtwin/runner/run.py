@@ -29,7 +29,7 @@ from flashtwin.model.target import DriveInfo, Interrupted, Progress
 from flashtwin.runner.budget import Budget, Given, whole, within
 from flashtwin.runner.conclude import Teller, findings_of, info_of
 from flashtwin.runner.estimate import Estimate, estimate
-from flashtwin.runner.events import Meter, Observer, Silent
+from flashtwin.runner.events import Meter, Observer
 from flashtwin.runner.host import Clock, describe
 from flashtwin.runner.replay import CannotGoOnError, Replay, States, check_target, detail_of
 from flashtwin.runner.stop import Stop, listening
@@ -95,7 +95,7 @@ def run_batteries(
     Raises `FlashtwinError` where the run cannot be gone on with, for the drive is another or the
     batteries are, and `Interrupted` once the run is closed if somebody asked it to stop.
     """
-    watcher: Observer = observer or Silent()
+    watcher: Observer = observer or Observer()
     with listening() as stop, closing(drive), ExitStack() as leaving:
         before = None
         if batteries is None:
@@ -104,7 +104,7 @@ def run_batteries(
         info = drive.open().info
         if before:
             before.check(info, watcher)
-        plan = _plan(requests(batteries), info, budget_s)
+        plan = _plan(requests_of(batteries), info, budget_s)
         watcher.estimated(info, plan.expected, plan.departs)
         if plan.budget is not None:
             watcher.noted(plan.budget.text(plan.expected))
@@ -218,7 +218,7 @@ def _go(
         raise
     except (Interrupted, KeyboardInterrupt) as error:
         state = "interrupted"
-        raise Interrupted(stopped(writer.path, writer.manifest["command"])) from error
+        raise Interrupted(stopped(writer.path, plan.requests)) from error
     finally:
         if state and going.replay.over:
             _close(going, state, {**machine, **clock.read()})
@@ -228,11 +228,9 @@ def _go(
     return Run(writer.path)
 
 
-def stopped(out: Path | str, command: Sequence[str] = ()) -> str:
-    """What to say of a run, or of runs in a folder, that a command began and somebody stopped."""
-    program = (
-        " ".join(command[:2]) if list(command[:2]) == ["flashtwin", "fio"] else "flashtwin test"
-    )
+def stopped(out: Path | str, requests: Sequence[Request] = ()) -> str:
+    """What to say of a run of `requests`, or of runs in a folder, that somebody stopped."""
+    program = next((request.battery.program for request in requests), registry.PROGRAM)
     again = f"{program} --resume {shlex.quote(str(out))}"
     return f"stopped; what was finished is in {out}, and {again} goes on"
 
@@ -360,7 +358,7 @@ def _close(going: _Going, state: State, host: Mapping[str, object]) -> None:
             raise
 
 
-def requests(batteries: Sequence[Asked]) -> list[Request]:
+def requests_of(batteries: Sequence[Asked]) -> list[Request]:
     """Batteries as asked for, their parameters parsed; raises on a bad name, key or value."""
     return [
         battery if isinstance(battery, Request) else registry.request(battery[0], battery[1])

@@ -57,7 +57,8 @@ class Variant:
     """A simulated drive with what is changed in it, and its seed.
 
     `drive` is an id of the catalogue, a spec file (.toml), or the text of a spec. `sets` may hold
-    shorthands such as `op=0.2`. It can be pickled.
+    shorthands such as `op=0.2`. `kept`: prepared drives are looked up among those that are kept.
+    It can be pickled.
     """
 
     drive: str
@@ -65,6 +66,7 @@ class Variant:
     sets: tuple[str, ...] = ()
     scale: str | None = None
     seed: int = 1
+    kept: bool = True
 
     def spec(self) -> Spec:
         """The checked spec."""
@@ -73,11 +75,12 @@ class Variant:
         return load(self.drive, firmware=self.firmware, sets=self.sets, scale=self.scale)
 
     def twin(self, name: str | None = None) -> Twin:
-        """The drive, to be opened; preparation is looked up among the drives that are kept."""
+        """The drive, to be opened."""
         from flashtwin.drives.snapshots import Store
         from flashtwin.drives.twin import Twin
 
-        return Twin(self.spec(), seed=self.seed, name=name, store=Store.from_environment())
+        store = Store.from_environment() if self.kept else None
+        return Twin(self.spec(), seed=self.seed, name=name, store=store)
 
     @property
     def changes(self) -> list[str]:

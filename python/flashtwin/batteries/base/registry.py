@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     Steps = Generator[Step, Answer, None]
 
 GROUP = "flashtwin.batteries"
+PROGRAM = "flashtwin test"
 # Beside the batteries: what they are made of.
 _BASE = "base"
 
@@ -93,8 +94,8 @@ class Battery:
     `estimate(parameters, info)` is for a battery whose steps depend on results: played without a
     drive it would not end. `meanings` are the texts of its findings, for `flashtwin explain`.
     `present` is the module that says how a page shows it (see `base.present`); none is for tables
-    of its findings. `standard` is its place among those that run where nobody names one; none
-    leaves it out of them.
+    of its findings. `program` is the command that asks for it and goes on with its runs.
+    `standard` is its place among those that run where nobody names one; none leaves it out of them.
     """
 
     name: str
@@ -106,6 +107,7 @@ class Battery:
     departs: Callable[[Any, DriveInfo], list[str]] = by_the_book
     parts: Callable[[Any, DriveInfo], Sequence[Part]] = undivided
     present: str | None = None
+    program: str = PROGRAM
     standard: int | None = None
     estimate: Callable[[Any, DriveInfo], Forecast] | None = None
     meanings: Callable[[], Sequence[Meaning]] = tuple

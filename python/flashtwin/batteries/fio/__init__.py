@@ -197,5 +197,6 @@ BATTERY = Battery(
     conclude=conclude,
     parts=parts,
     present="flashtwin.batteries.fio.present",
+    program="flashtwin fio",
     meanings=beside(__file__),
 )

@@ -26,17 +26,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from flashtwin import __version__
-from flashtwin.batteries.base import registry
 from flashtwin.catalogue.loader import load
 from flashtwin.drives import memory
 from flashtwin.drives.real.scratch import Scratch
-from flashtwin.drives.twin import Twin
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.target import Interrupted
 from flashtwin.outputs import disk
 from flashtwin.runner import pool
+from flashtwin.runner.events import unseen
 from flashtwin.runner.pool import Pool, Tell, Work
-from flashtwin.runner.run import run_batteries
+from flashtwin.runner.request import Request, test
 from flashtwin.runner.stop import Stop
 from flashtwin.runs import lock
 from flashtwin.study.sweep.plan import Failure, Order
@@ -294,18 +293,24 @@ def run_point(order: Order, place: Path) -> Failure | None:
             if place.exists():
                 shutil.rmtree(place)
             place.parent.mkdir(parents=True, exist_ok=True)
-        run_batteries(
-            Twin(spec_of(order), seed=order.seed),
-            registry.parse(order.batteries),
-            place,
-            seed=order.seed,
-            command=order.command,
-        )
+        test(_request(order, place), unseen)
     except FlashtwinError as error:
         # A full disk is as full for the next point.
         ends = error.exit_code == ENVIRONMENT
         return replace(failed(order, error.message, error.hint), ends=ends)
     return None
+
+
+def _request(order: Order, place: Path) -> Request:
+    """Prepared drives of a grid are of use once, and would push others out of the store."""
+    return Request(
+        targets=(spec_of(order).to_toml(),),
+        batteries=order.batteries,
+        seed=order.seed,
+        command=order.command,
+        kept=False,
+        out=place,
+    )
 
 
 def run_apart(order: Order) -> tuple[Failure | None, bytes]:

@@ -9,7 +9,7 @@ verdict.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,9 +18,7 @@ from flashtwin.catalogue.loader import drive_ids, unknown_drive
 from flashtwin.drives.real.scratch import Scratch
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.target import Interrupted
-from flashtwin.runner.batch import Task, run_tasks
-from flashtwin.runner.events import Observer, Silent
-from flashtwin.runner.target import Variant, twin_target
+from flashtwin.runner.request import Request, Show, test_all
 from flashtwin.runs.frames import HOST_BYTES, programmed_bytes
 from flashtwin.runs.rundir import Run
 from flashtwin.study.validation.metrics import (
@@ -32,8 +30,6 @@ from flashtwin.study.validation.metrics import (
 )
 from flashtwin.study.validation.rows import Row, count, judge_all, missed, outlived
 
-ObserverFor = Callable[[str, str], Observer]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
@@ -44,28 +40,24 @@ class Need:
 
 
 def measure(
-    needs: Iterable[Need],
-    *,
-    seed: int = 1,
-    sets: Sequence[str] = (),
-    observer_for: ObserverFor | None = None,
+    needs: Iterable[Need], show: Show, *, seed: int = 1, sets: Sequence[str] = ()
 ) -> dict[str, Measured]:
-    """What the plans gave, by drive. `observer_for(drive, plan)` shows one of them."""
+    """What the plans gave, by drive."""
     wanted = list(dict.fromkeys(needs))
     with Scratch("validation") as scratch:
-        tasks = []
-        for number, need in enumerate(wanted):
-            plan = plans()[need.plan]
-            tasks.append(
-                Task(
-                    target=twin_target(Variant(drive=need.drive, sets=tuple(sets), seed=seed)),
-                    batteries=[(plan.battery, plan.parameters)],
-                    place=scratch.path / str(number),
-                    observer=observer_for(need.drive, need.plan) if observer_for else Silent(),
-                )
+        requests = {
+            f"{need.drive}, {need.plan}": Request(
+                targets=(need.drive,),
+                batteries=((plans()[need.plan].battery, plans()[need.plan].parameters),),
+                sets=tuple(sets),
+                seed=seed,
+                command=(),
+                out=scratch.path / str(number),
             )
+            for number, need in enumerate(wanted)
+        }
         try:
-            runs = run_tasks(tasks, seed=seed)
+            runs = test_all(requests, show)
         except Interrupted as stop:
             raise Interrupted("stopped; nothing is kept of a validation") from stop
         return _by_drive(zip(wanted, runs, strict=True))
@@ -143,11 +135,7 @@ class Validation:
 
 
 def validate(
-    chosen: Sequence[str],
-    *,
-    seed: int = 1,
-    sets: Sequence[str] = (),
-    observer_for: ObserverFor | None = None,
+    chosen: Sequence[str], show: Show, *, seed: int = 1, sets: Sequence[str] = ()
 ) -> Validation:
     """Run the batteries that the facts about the chosen drives need, and judge the facts."""
     facts = _facts(chosen)
@@ -158,7 +146,7 @@ def validate(
         for drive in fact.drives
         for plan in how.plans
     ]
-    measured = measure(needs, seed=seed, sets=sets, observer_for=observer_for)
+    measured = measure(needs, show, seed=seed, sets=sets)
     return judged(pairs, measured, waiting=len(facts) - len(pairs), known=known_misses())
 
 
