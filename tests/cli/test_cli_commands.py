@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import Result
-from stored_runs import store
+from stored_runs import finding, store
 
 from flashtwin.catalogue.facts import Fact, KnownMiss
 from flashtwin.cli import app as app_module
@@ -145,6 +145,22 @@ def test_conclude(run: Run, tmp_path: Path) -> None:
     assert run("conclude", str(tmp_path / "a"), "--write").exit_code == 0
     assert "nothing changed" in run("conclude", str(tmp_path / "a")).stdout
     assert run("conclude", str(tmp_path / "b")).exit_code == 2
+
+
+def test_explain_says_all_that_a_run_says_of_a_finding(run: Run, tmp_path: Path) -> None:
+    """Tables have the first clause of a note; the rest, and what the value rests on, is here."""
+    note = "none seen; a first plateau would show from 0.1 GB on"
+    store(tmp_path / "a", findings=[finding("fill.cache_size[1m-q1]", 0.0, "GB", note=note)])
+    shown = run("runs", "show", "a").stdout
+    assert "[1] none seen\n" in shown
+    done = run("explain", "fill.cache_size", "--run", "a")
+    assert done.exit_code == 0 and note in done.stdout
+    assert "fill.cache_size[1m-q1]: 0 GB\n" in done.stdout
+    assert "rests on fill/128k-q32/pass-1, 0 to 1e-09 GB" in done.stdout
+    assert run("explain", "fill.cache_size[1m-q1]", "--run", "a").exit_code == 0
+    assert run("explain", "fill.cache_size[4k-q1]", "--run", "a").exit_code == 2
+    assert run("explain", "power.idle", "--run", "a").exit_code == 2
+    assert run("explain", "--run", "a").exit_code == 2
 
 
 def test_explain(run: Run) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from flashtwin.cli import findings, terminal
+from flashtwin.model import text
 from flashtwin.model.finding import Evidence, Finding, Interval
 
 CELL = Evidence(battery="crystaldiskmark", label="x", axis="cell", start=0.0, end=0.0)
@@ -14,7 +15,8 @@ CELL = Evidence(battery="crystaldiskmark", label="x", axis="cell", start=0.0, en
 
 def finding(**fields: Any) -> Finding:
     plain = {"name": "cache_size", "variant": "1m-q1", "title": "Cache", "battery": "fill"}
-    interval = Interval.of(fields.pop("low", None), fields.pop("high", None))
+    means = fields.pop("means", "estimate")
+    interval = Interval.of(fields.pop("low", None), fields.pop("high", None), means)
     return Finding(**{**plain, "value": 24.0, "unit": "GB", "interval": interval, **fields})
 
 
@@ -24,24 +26,33 @@ def cell(name: str, **fields: Any) -> Finding:
 
 
 @pytest.mark.parametrize(
-    ("fields", "text"),
+    ("fields", "shown"),
     [
         ({}, "24 GB"),
         ({"low": 23.9, "high": 24.2}, "24.00 ± 0.20 GB"),
         ({"low": 23.9999, "high": 24.0001}, "24.00 ± 0.01 GB"),
         ({"low": 24.0, "high": 24.0}, "24 GB"),
-        ({"value": 461.26, "low": 446.0, "high": 470.0}, "461.3 ± 15.3 MB/s"),
-        ({"value": 0.0, "low": 0.0, "high": 1.5}, "0.000 ± 1.500 GB"),
-        ({"value": None, "note": "no fold seen"}, "-"),
+        ({"value": 461.26, "low": 446.0, "high": 470.0}, "461 ± 16 MB/s"),
+        ({"value": 0.0, "low": 0.0, "high": 1.5, "means": "bound"}, "not seen (< 1.5 GB)"),
+        ({"value": None, "note": "no fold seen"}, text.MISSING),
+        (
+            {"value": 258.0, "low": 124.0, "high": 258.0, "means": "range"},
+            "258 (124.0 to 258.0) GB",
+        ),
+        ({"value": 258.0, "low": 258.0, "high": 258.0, "means": "range"}, "258 GB"),
+        ({"value": 1.5, "low": 1.25, "means": "bound", "unit": "x"}, "1.5 (at least 1.250) x"),
+        ({"value": 0.0874, "low": 0.0873, "high": 0.0875, "unit": "fraction"}, "8.740 ± 0.010 %"),
+        ({"value": 15372.0, "unit": "us"}, "15.37 ms"),
+        ({"value": 14144.0, "unit": "IOPS"}, "14,144 IOPS"),
         ({"value": 0.33, "unit": ""}, "0.33"),
-        ({"high": 25.5}, "24.00 ± 1.50 GB"),
+        ({"high": 25.5}, "24.0 ± 1.5 GB"),
         ({"value": "dynamic", "choices": ("static", "dynamic"), "unit": ""}, "dynamic"),
     ],
 )
-def test_a_value_with_its_interval(fields: dict[str, object], text: str) -> None:
-    if "461" in text:
+def test_a_value_with_its_interval(fields: dict[str, object], shown: str) -> None:
+    if "461" in shown:
         fields = {**fields, "unit": "MB/s"}
-    assert findings.value(finding(**fields)) == text
+    assert findings.value(finding(**fields)) == shown
 
 
 def test_drives_stand_side_by_side_and_notes_are_said_once(
@@ -62,12 +73,46 @@ def test_drives_stand_side_by_side_and_notes_are_said_once(
     assert "fill 1m-q1" in lines and "crystaldiskmark" in lines
 
 
-def test_what_belongs_to_a_finding_stands_in_its_cell(capsys: pytest.CaptureFixture[str]) -> None:
-    score = cell("read", title="RND4K Q1T1 read", unit="MB/s")
-    latency = cell("read.latency", beside="read", value=110.0, unit="us")
-    terminal.emit(*findings.tables({"one": [score, latency]}))
+def grid(**scores: float) -> list[Finding]:
+    """Scores by way, all of one cell, each with its latency."""
+    return [
+        one
+        for way, score in scores.items()
+        for one in (
+            cell(
+                way, title=f"RND4K Q1T1 {way}", unit="MB/s", value=score, low=score / 2, high=score
+            ),
+            cell(f"{way}.latency", beside=way, value=15372.0, unit="us"),
+        )
+    ]
+
+
+def test_cells_make_a_block_for_each_unit_with_the_drives_side_by_side(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    by_drive = {"one": grid(read=30.8, write=36.7), "two": grid(read=57.9)}
+    terminal.emit(*findings.tables(by_drive))
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    at = lines.index(["crystaldiskmark,", "MB/s"])
+    assert lines[at + 1] == ["one", "two"] and lines[at + 2] == ["read", "write"] * 2
+    assert lines[at + 3] == ["RND4K-Q1T1", "30.8", "36.7", "57.9"]
+    assert ["RND4K-Q1T1", *["15.4", "ms"] * 3] in lines
+    remark = "RND4K Q1T1 write: 18.4 to 36.7 MB/s over its runs, one"
+    assert remark.split() in lines
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_drives_that_do_not_fit_beside_each_other_stand_under_each_other(
+    columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    note = "what the number rests on; and much more that explain tells " + "word " * 40
+    own = [finding(note=note, low=23.0, high=25.0), *grid(read=30.8, write=36.7, mix=3.0)]
+    terminal.emit(*findings.tables({f"a-drive-with-a-name-{n}": own for n in range(5)}))
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-1].split("  ", 1) == ["RND4K Q1T1 read", " 24 MB/s, 110 us"]
+    assert max(map(len, lines)) <= columns
+    assert sum("a-drive-with-a-name-4" in line for line in lines) >= 3
+    assert [line for line in lines if line.startswith("[1]")] == ["[1] what the number rests on"]
 
 
 def test_a_pipe_gets_whole_lines_without_trailing_blanks(

@@ -14,13 +14,14 @@ from flashtwin.batteries.fill import parse_pattern
 from flashtwin.charts import numbers
 from flashtwin.model.finding import Finding, Interval
 from flashtwin.model.findings import Findings
+from flashtwin.model.text import Shown
 from flashtwin.report import about, masthead
 from flashtwin.report import drives as drives_module
 from flashtwin.report.drives import Contents
 
 
 def finding(value: float | None, low: float | None, high: float | None, unit: str) -> Finding:
-    interval = Interval.of(low, high)
+    interval = Interval.of(low, high, "estimate" if value else "bound")
     return Finding(
         battery="fill", name="mean", title="t", value=value, unit=unit, interval=interval
     )
@@ -29,16 +30,16 @@ def finding(value: float | None, low: float | None, high: float | None, unit: st
 @pytest.mark.parametrize(
     ("value", "low", "high", "unit", "shown"),
     [
-        (23.9958, 23.995, 23.9967, "GB", ("24.00", "0.01", "GB", None)),
-        (461.023, 460.97, 461.076, "MB/s", ("461.0", "0.1", "MB/s", None)),
-        (144.006, 142.384, 145.628, "MB/s", ("144.0", "1.7", "MB/s", None)),
-        (137.684, 123.881, 151.487, "MB/s", ("138", "14", "MB/s", None)),
-        (2165.36, 2164.6, 2166.11, "s", ("2\u202f165", "1", "s", "36 min 5 s")),
-        (0.328023, 0.327998, 0.328034, "fraction", ("32.80", "0.01", "%", None)),
-        (0.0, 0.0, 0.151388, "GB", ("0", None, "GB", "at most 0.16 GB")),
+        (23.9958, 23.995, 23.9967, "GB", ("24.00", "± 0.01", "GB", None)),
+        (461.023, 460.97, 461.076, "MB/s", ("461.0", "± 0.1", "MB/s", None)),
+        (144.006, 142.384, 145.628, "MB/s", ("144.0", "± 1.7", "MB/s", None)),
+        (137.684, 123.881, 151.487, "MB/s", ("138", "± 14", "MB/s", None)),
+        (2165.36, 2164.6, 2166.11, "s", ("2,165", "± 1", "s", "36 min 5 s")),
+        (0.328023, 0.327998, 0.328034, "fraction", ("32.80", "± 0.01", "%", None)),
+        (0.0, 0.0, 0.151388, "GB", ("not seen", None, "", "< 0.16 GB")),
         (15371.6, 15371.6, 15371.6, "us", ("15.37", None, "ms", None)),
-        (88.755, 88.0, 90.0, "us", ("88.8", "1.3", "µs", None)),
-        (11267.0, None, None, "IOPS", ("11\u202f267", None, "IOPS", None)),
+        (88.755, 88.0, 90.0, "us", ("88.8", "± 1.3", "µs", None)),
+        (11267.0, None, None, "IOPS", ("11,267", None, "IOPS", None)),
         (None, None, None, "GB", (numbers.MISSING, None, "", None)),
     ],
 )
@@ -49,8 +50,8 @@ def test_findings_are_shown_with_the_digits_that_they_have(
     unit: str,
     shown: tuple[str, str | None, str, str | None],
 ) -> None:
-    made = numbers.Shown.of(finding(value, low, high, unit))
-    assert (made.value, made.interval, made.unit, made.beside) == shown
+    made = Shown.of(finding(value, low, high, unit))
+    assert (made.value, made.spread, made.unit, made.beside) == shown
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_in_a_notebook_and_at_the_prompt() -> None:
     view = Findings([finding("fill.a<b>", 1.0, half=0.5, note="it's <so>"), finding("x.y", None)])
     html = view._repr_html_()
     assert "fill.a&lt;b&gt;" in html and "<so>" not in html and html.count("<tr") == 3
-    assert repr(view) == "Findings(fill.a<b>=1 MB/s, x.y=\u2013 MB/s)"
+    assert repr(view) == "Findings(fill.a<b>=1 MB/s, x.y=\u2013)"
     assert "2 more" in repr(Findings(usual()))
 
 

@@ -1,32 +1,26 @@
-"""Numbers and findings as text: sensible digits, one unit, no more precision than there is.
+"""Numbers within sentences and tables of a page; findings are told by `model.text`.
 
 MB and GB are powers of 1000; MiB/s is given beside MB/s in tables and tooltips because the
-reviewers whose numbers people compare with do not say which they mean. Invariant: an interval is
-rounded outwards, so the one printed never is narrower than the one found.
+reviewers whose numbers people compare with do not say which they mean.
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context, Decimal
+from flashtwin.model import units
+from flashtwin.model.text import MISSING as MISSING
 
-from flashtwin.model.finding import Finding
-from flashtwin.model.units import decimals, readable_seconds
-
-MISSING = "\u2013"
 # Templates use it.
 MIB_PER_MB = 1e6 / (1 << 20)
-SIGNIFICANT = 4
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """So many significant digits, thousands apart by a thin space, trailing zeros kept."""
-    if not math.isfinite(value):
-        return MISSING
-    if value == 0:
-        return "0"
-    return fixed(value, decimals(value, digits))
+    """So many significant digits, as everywhere, with the minus that is as wide as a plus."""
+    return units.significant(value, digits).replace("-", "\u2212")
+
+
+def fixed(value: float, places: int) -> str:
+    """So many places after the point, with the same minus."""
+    return units.fixed(value, places).replace("-", "\u2212")
 
 
 def mbs(value: float) -> str:
@@ -49,27 +43,6 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
 
 
-def fixed(value: float, places: int) -> str:
-    """So many places after the point."""
-    return f"{value:,.{max(places, 0)}f}".replace(",", "\u202f").replace("-", "\u2212")
-
-
-def with_interval(value: float, low: float | None, high: float | None) -> tuple[str, str | None]:
-    """(value, ± half of the interval) with the same places; none where there is no interval."""
-    half = _half(value, low, high)
-    if half is None or half == 0:
-        return significant(value, SIGNIFICANT), None
-    # Two digits of an uncertainty are enough, and four of a value.
-    places = min(decimals(half, 2), decimals(value, SIGNIFICANT) if value else 3)
-    places = max(places, 0)
-    return fixed(value, places), _up(half, places)
-
-
-def upwards(value: float) -> str:
-    """Two significant digits, rounded up: for a bound."""
-    return _up(value, decimals(value, 2))
-
-
 def compact(values: object, digits: int = 5) -> list[float | int | None]:
     """An array as JSON numbers of so many significant digits; what is not finite is none."""
     import numpy as np
@@ -84,58 +57,3 @@ def compact(values: object, digits: int = 5) -> list[float | int | None]:
     whole = (rounded == np.floor(rounded)) & (np.abs(rounded) < 1e15)
     rows = zip(rounded.tolist(), whole.tolist(), known.tolist(), strict=True)
     return [(int(value) if plain else value) if there else None for value, plain, there in rows]
-
-
-def _half(value: float, low: float | None, high: float | None) -> float | None:
-    """The larger side of the interval."""
-    sides = [abs(side - value) for side in (low, high) if side is not None]
-    return max(sides) if sides else None
-
-
-def _up(value: float, places: int) -> str:
-    # A float has up to 309 digits before its point.
-    exact = Context(prec=400, rounding=ROUND_CEILING)
-    up = Decimal(value).quantize(Decimal(1).scaleb(-places), context=exact)
-    return fixed(float(up), places)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shown:
-    """A value for reading: a share in %, long microseconds in ms; `beside` says it another way."""
-
-    value: str
-    interval: str | None
-    unit: str
-    beside: str | None = None
-
-    @classmethod
-    def of(cls, finding: Finding) -> Shown:
-        if isinstance(finding.value, str):
-            return cls(value=finding.value, interval=None, unit=finding.unit)
-        if finding.value is None:
-            return cls(value=MISSING, interval=None, unit="")
-        factor, unit = _scale(finding, finding.value)
-        low, high = (
-            None if side is None else side * factor for side in (finding.low, finding.high)
-        )
-        if finding.value == 0 and not low and high:
-            most = f"at most {upwards(high)} {unit}"
-            return cls(value="0", interval=None, unit=unit, beside=most)
-        value, interval = with_interval(finding.value * factor, low, high)
-        return cls(
-            value=value, interval=interval, unit=unit, beside=_beside(finding, finding.value)
-        )
-
-
-def _scale(finding: Finding, value: float) -> tuple[float, str]:
-    if finding.unit == "fraction":
-        return 100.0, "%"
-    if finding.unit == "us":
-        return (0.001, "ms") if value >= 10_000 else (1.0, "µs")
-    return 1.0, finding.unit
-
-
-def _beside(finding: Finding, value: float) -> str | None:
-    if finding.unit == "s" and value >= 100:
-        return readable_seconds(value)
-    return None

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
+from typing import TYPE_CHECKING
+
 import click
 
 from flashtwin.cli import options, terminal
+from flashtwin.errors import USAGE, FlashtwinError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from flashtwin.batteries.base.meaning import Meaning
+    from flashtwin.model.finding import Finding
 
 # Where a battery's original is known from.
 TRUST = {"S": "its source", "P": "public descriptions", "M": "general knowledge"}
@@ -85,26 +95,28 @@ def _one(name: str, as_json: bool) -> None:
     epilog=options.examples(
         "flashtwin explain fill.cache_size",
         "flashtwin explain crystaldiskmark.write",
+        "flashtwin explain fill.cache_size --run 20260115-101500-bx500-240",
         "flashtwin explain",
     ),
 )
 @click.argument("finding", required=False)
+@options.run("Also what this run says of it: values, intervals, notes.")
 @options.as_json
-def explain(finding: str | None, as_json: bool) -> None:
+@click.pass_context
+def explain(context: click.Context, finding: str | None, run: str | None, as_json: bool) -> None:
     """Say what FINDING means and how it is found; without one, list them."""
     from flashtwin.batteries.base import registry
 
     if finding is None:
-        rows = registry.meanings()
-        if as_json:
-            terminal.print_json({"findings": [row.to_json() for row in rows]})
-            return
-        texts = [(row.id, row.title) for row in rows]
-        terminal.emit(terminal.table(["finding", "what it is"], texts))
+        if run is not None:
+            raise click.UsageError("--run asks for a FINDING", context)
+        _meanings(as_json)
         return
     meaning = registry.explain(finding)
+    values = [] if run is None else _values(run, finding, meaning)
     if as_json:
-        terminal.print_json(meaning.to_json())
+        rows = [{"target": target, "finding": one.to_json()} for target, one in values]
+        terminal.print_json({**meaning.to_json(), "values": rows})
         return
     sections = (("", meaning.means), ("How it is found", meaning.found), ("Mind", meaning.mind))
     terminal.emit(terminal.cell(f"{meaning.title} ({meaning.id})", "bold"))
@@ -112,3 +124,52 @@ def explain(finding: str | None, as_json: bool) -> None:
         if text:
             body = " ".join(text.split())
             terminal.emit(terminal.cell(f"\n{title + ': ' if title else ''}{body}"))
+    for target, one in values:
+        terminal.emit(*_value(target, one))
+
+
+def _meanings(as_json: bool) -> None:
+    from flashtwin.batteries.base import registry
+
+    rows = registry.meanings()
+    if as_json:
+        terminal.print_json({"findings": [row.to_json() for row in rows]})
+        return
+    texts = [(row.id, row.title) for row in rows]
+    terminal.emit(terminal.table(["finding", "what it is"], texts))
+
+
+def _values(word: str, asked: str, meaning: Meaning) -> list[tuple[str, Finding]]:
+    """What the runs have of such findings; of a variant, if one is asked for."""
+    from flashtwin.runs import listing
+    from flashtwin.runs.rundir import find_runs
+
+    variant = asked.strip().partition("[")[2].removesuffix("]")
+    values = [
+        (str(run.target["name"]), one)
+        for run in find_runs(listing.find(word))
+        for one in run.findings
+        if meaning.fits(one.battery, one.name) and variant in ("", one.variant)
+    ]
+    if not values:
+        raise FlashtwinError(
+            f"{word} has no finding {asked.strip()}",
+            hint=f"flashtwin runs show {shlex.quote(word)} shows those that it has",
+            exit_code=USAGE,
+        )
+    return values
+
+
+def _value(target: str, finding: Finding) -> list[RenderableType]:
+    from flashtwin.cli import findings
+
+    parts = [terminal.cell(f"\n{target}, {finding.id}: {findings.value(finding)}", "bold")]
+    if finding.note:
+        parts.append(terminal.cell(finding.note))
+    evidence = finding.evidence
+    if evidence and evidence.axis == "bytes":
+        part = f"{evidence.start / 1e9:.4g} to {evidence.end / 1e9:.4g} GB"
+        parts.append(terminal.cell(f"rests on {evidence.label}, {part}"))
+    elif evidence:
+        parts.append(terminal.cell(f"rests on {evidence.label}"))
+    return list(parts)

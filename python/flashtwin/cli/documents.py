@@ -146,13 +146,22 @@ class Conclude(Document):
 
 
 class Meaning(Document):
-    """flashtwin explain FINDING --json"""
-
     id: str
     title: str
     means: str
     found: str
     mind: str | None
+
+
+class OfATarget(Document):
+    target: str
+    finding: Finding
+
+
+class Explained(Meaning):
+    """flashtwin explain FINDING --json; `values` are those of --run"""
+
+    values: list[OfATarget]
 
 
 class Explain(Document):
@@ -480,7 +489,7 @@ DOCUMENTS: dict[str, type[Document]] = {
     "batteries-one": OneBattery,
     "conclude": Conclude,
     "explain": Explain,
-    "explain-one": Meaning,
+    "explain-one": Explained,
     "test": Test,
     "report": Report,
     "sweep": Sweep,

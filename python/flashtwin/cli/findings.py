@@ -1,13 +1,21 @@
-"""Findings of several drives side by side: a table a battery and variant, a column a drive."""
+"""Findings of several drives side by side: a table a battery and variant, a column a drive.
+
+Cells of a grid (CrystalDiskMark's) make a block for each unit instead, a row a cell, with what was
+done in it side by side. A note is one short line under the tables: its first clause. The rest of it
+`flashtwin explain FINDING --run RUN` tells.
+
+Invariant: nothing is wider than the terminal; drives that do not fit beside each other stand under
+each other.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from flashtwin.cli import terminal
-from flashtwin.model import units
+from flashtwin.model import text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -15,6 +23,11 @@ if TYPE_CHECKING:
     from flashtwin.model.finding import Finding
 
 Columns = Mapping[str, Mapping[str, "Finding"]]
+# A row's title wraps beyond so many characters; cells of a grid have three digits.
+TITLE, GRID_DIGITS = 32, 3
+BETWEEN = 2
+# The range of a cell's runs is told where it is wider than this share of the value.
+WIDE = 0.1
 
 
 def tables(by_drive: Mapping[str, Sequence[Finding]]) -> list[RenderableType]:
@@ -24,85 +37,28 @@ def tables(by_drive: Mapping[str, Sequence[Finding]]) -> list[RenderableType]:
     }
     notes: dict[str, int] = {}
     made: list[RenderableType] = []
-    for group, rows in _groups(columns).items():
-        shared = _shared(columns, rows)
+    for group, ids in _groups(columns).items():
+        shared = _shared(columns, ids)
         mark = f" [{_number(shared, notes)}]" if shared else ""
-        table = terminal.table(["", *columns], title=f"\n{group}{mark}", right=list(columns))
-        for name in rows:
-            cells = [_text(column, name, notes, shared) for column in columns.values()]
-            title = next(column[name].title for column in columns.values() if name in column)
-            table.add_row(*(terminal.cell(text) for text in (_short(title), *cells)))
-        made.append(table)
-    made += [terminal.cell(f"[{number}] {text}") for text, number in notes.items()]
+        if _is_grid(columns, ids):
+            made += [terminal.cell(line) for line in _grid(columns, f"{group}{mark}", ids)]
+        else:
+            made += _tables(columns, f"{group}{mark}", ids, notes, shared)
+    if notes:
+        made.append(terminal.cell(""))
+    width = terminal.width()
+    made += [terminal.cell(_fitted(f"[{number}] {note}", width)) for note, number in notes.items()]
     return made
 
 
 def value(finding: Finding) -> str:
-    """Value ± half of the interval, and the unit; "-" where there is none.
-
-    Both have the four digits of the value; the half is rounded up, so that what is printed never
-    is narrower than what was found.
-    """
-    if isinstance(finding.value, str):
-        return finding.value
-    number = finding.number
-    if number is None:
-        return "-"
-    half = _half(finding, number)
-    if not half:
-        return f"{units.readable_number(number)} {finding.unit}".rstrip()
-    decimals = units.decimals(number)
-    step = 10.0**-decimals
-    above = math.ceil(half / step - 1e-9) * step
-    return f"{number:.{decimals}f} ± {above:.{decimals}f} {finding.unit}".rstrip()
+    """Value, interval and unit in a line."""
+    return text.Shown.of(finding).text
 
 
 def plain(finding: Finding) -> str:
     """The value and its unit without the interval."""
-    shown = (
-        finding.value if isinstance(finding.value, str) else units.readable_number(finding.value)
-    )
-    return f"{shown} {finding.unit}".rstrip()
-
-
-def _half(finding: Finding, number: float) -> float | None:
-    """The larger half of an interval that may be lopsided."""
-    sides = [abs(side - number) for side in (finding.low, finding.high) if side is not None]
-    return max(sides) if sides else None
-
-
-def _shared(columns: Columns, rows: Sequence[str]) -> str | None:
-    """The note that every finding of a group has: it is said once, at the group's heading."""
-    notes = {column[name].note for column in columns.values() for name in rows if name in column}
-    return notes.pop() if len(rows) > 1 and len(notes) == 1 else None
-
-
-def _number(note: str, notes: dict[str, int]) -> int:
-    return notes.setdefault(note, len(notes) + 1)
-
-
-def _text(
-    column: Mapping[str, Finding], name: str, notes: dict[str, int], shared: str | None
-) -> str:
-    """A finding with those that belong to it: the latency of a score, say."""
-    finding = column.get(name)
-    if finding is None:
-        return ""
-    own = [other for other in column.values() if _is_beside(other, finding)]
-    text = ", ".join([value(finding), *(_beside(other, finding) for other in own)])
-    if finding.note and finding.note != shared:
-        text += f" [{_number(finding.note, notes)}]"
-    return text
-
-
-def _beside(other: Finding, of: Finding) -> str:
-    """What is told beside a finding; of the same unit it needs its name: the most, and the mean."""
-    text = plain(other)
-    return text if other.unit != of.unit else f"{other.name.removeprefix(f'{of.name}.')} {text}"
-
-
-def _is_beside(other: Finding, of: Finding) -> bool:
-    return other.beside == of.name and (other.battery, other.variant) == (of.battery, of.variant)
+    return text.plain(finding)
 
 
 def _groups(columns: Columns) -> dict[str, list[str]]:
@@ -112,12 +68,169 @@ def _groups(columns: Columns) -> dict[str, list[str]]:
         for name, finding in column.items():
             variant = "" if finding.is_cell else finding.variant
             rows = groups.setdefault(f"{finding.battery} {variant}".rstrip(), [])
-            shown_beside = any(_is_beside(finding, other) for other in column.values())
-            if name not in rows and not shown_beside:
+            if name not in rows:
                 rows.append(name)
     return groups
 
 
-def _short(title: str) -> str:
-    """The group's heading says the pattern already."""
-    return title.partition(" [")[0]
+def _first(columns: Columns, name: str) -> Finding:
+    return next(column[name] for column in columns.values() if name in column)
+
+
+# --------------------------------------------------------------------------------------- notes
+
+
+def _brief(note: str | None) -> str:
+    """The first clause of a note."""
+    return (note or "").partition("; ")[0]
+
+
+def _shared(columns: Columns, ids: Sequence[str]) -> str:
+    """The note that every finding of a group has: it is said once, at the group's heading."""
+    notes = {
+        _brief(column[name].note) for column in columns.values() for name in ids & column.keys()
+    }
+    return notes.pop() if len(ids) > 1 and len(notes) == 1 else ""
+
+
+def _number(note: str, notes: dict[str, int]) -> int:
+    return notes.setdefault(note, len(notes) + 1)
+
+
+def _fitted(line: str, width: int) -> str:
+    return line if len(line) <= width else f"{line[: width - 1].rstrip()}…"
+
+
+# --------------------------------------------------------------------------------- a row a finding
+
+
+def _tables(
+    columns: Columns, heading: str, ids: Sequence[str], notes: dict[str, int], shared: str
+) -> Iterator[RenderableType]:
+    titles = [_title(columns, name) for name in ids]
+    rows = [[_cell(column.get(name), notes, shared) for column in columns.values()] for name in ids]
+    widths = [max(map(len, cells)) for cells in zip(list(columns), *rows, strict=True)]
+    room = terminal.width() - min(max(map(len, titles)), TITLE)
+    for first, last in _fitting(widths, room):
+        names = list(columns)[first:last]
+        table = terminal.table(["", *names], title=f"\n{heading}", right=names)
+        for title, cells in zip(titles, rows, strict=True):
+            table.add_row(*(terminal.cell(text) for text in (title, *cells[first:last])))
+        yield table
+
+
+def _fitting(widths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
+    """From which column to which a table goes, so that each fits; a column at least."""
+    first, taken = 0, 0
+    for at, width in enumerate(widths):
+        if at > first and taken + width + BETWEEN > room:
+            yield first, at
+            first, taken = at, 0
+        taken += width + BETWEEN
+    yield first, len(widths)
+
+
+def _title(columns: Columns, name: str) -> str:
+    """The group's heading says the pattern already. Where drives read differently, what the
+    titles have in common."""
+    titles = {column[name].title for column in columns.values() if name in column}
+    return min(titles, key=len).partition(" [")[0]
+
+
+def _cell(finding: Finding | None, notes: dict[str, int], shared: str) -> str:
+    if finding is None:
+        return ""
+    note = _brief(finding.note)
+    mark = f" [{_number(note, notes)}]" if note and note != shared else ""
+    return value(finding) + mark
+
+
+# ------------------------------------------------------------------------------------ a row a cell
+
+
+def _is_grid(columns: Columns, ids: Sequence[str]) -> bool:
+    findings = [_first(columns, name) for name in ids]
+    return all(finding.is_cell for finding in findings) and any(
+        finding.beside for finding in findings
+    )
+
+
+def _grid(columns: Columns, heading: str, ids: Sequence[str]) -> Iterator[str]:
+    """A block for each unit: the main findings', then those of what is told beside them."""
+    findings = [_first(columns, name) for name in ids]
+    for unit in dict.fromkeys(finding.unit for finding in findings):
+        of_unit = [finding for finding in findings if finding.unit == unit]
+        ways = list(dict.fromkeys(finding.beside or finding.name for finding in of_unit))
+        cells = list(dict.fromkeys(finding.variant for finding in of_unit))
+        title = "latency" if unit == "us" else unit
+        yield from _block(columns, f"{heading}, {title}", unit, ways, cells)
+    remarks = [*_ranges(columns, ids), *_unusual(columns, ids)]
+    yield from ["", *remarks] if remarks else []
+
+
+def _block(
+    columns: Columns, heading: str, unit: str, ways: Sequence[str], cells: Sequence[str]
+) -> Iterator[str]:
+    by_place = {
+        drive: {
+            (finding.variant, finding.beside or finding.name): _score(finding)
+            for finding in column.values()
+            if finding.is_cell and finding.unit == unit
+        }
+        for drive, column in columns.items()
+    }
+    texts = [text for places in by_place.values() for text in places.values()]
+    wide = max(len(text) for text in (*texts, *ways)) + BETWEEN
+    title = max(map(len, cells))
+    # A drive's name stands over its columns.
+    groups = [max(wide * len(ways), len(drive) + BETWEEN) for drive in columns]
+    for first, last in _fitting([width - BETWEEN for width in groups], terminal.width() - title):
+        yield f"\n{heading}"
+        drives = list(zip(columns, groups, strict=True))[first:last]
+        yield " " * title + "".join(f"{drive:>{width}}" for drive, width in drives)
+        head = "".join(f"{way:>{wide}}" for way in ways)
+        yield " " * title + "".join(f"{head:>{width}}" for _, width in drives)
+        for cell in cells:
+            row = [
+                "".join(f"{by_place[drive].get((cell, way), ''):>{wide}}" for way in ways)
+                for drive, _ in drives
+            ]
+            padded = zip(row, drives, strict=True)
+            yield f"{cell:<{title}}" + "".join(f"{text:>{width}}" for text, (_, width) in padded)
+
+
+def _score(finding: Finding) -> str:
+    if finding.number is None:
+        return text.MISSING
+    shown = text.quantity(finding.number, finding.unit, GRID_DIGITS)
+    # The heading says the unit of rates; times are in two.
+    return shown if finding.unit == "us" else shown.removesuffix(f" {finding.unit}")
+
+
+def _ranges(columns: Columns, ids: Sequence[str]) -> Iterator[str]:
+    """A line for each score whose runs lie far apart."""
+    for finding, of in _scores(columns, ids):
+        if _wide(finding):
+            yield f"{finding.title}: {text.range_of(finding)} over its runs{of}"
+
+
+def _unusual(columns: Columns, ids: Sequence[str]) -> Iterator[str]:
+    """A line for each score with another note than most: that requests failed, say."""
+    notes = Counter(_brief(finding.note) for finding, _ in _scores(columns, ids))
+    usual = notes.most_common(1)[0][0] if notes else ""
+    for finding, of in _scores(columns, ids):
+        if _brief(finding.note) != usual:
+            yield f"{finding.title}: {_brief(finding.note)}{of}"
+
+
+def _scores(columns: Columns, ids: Sequence[str]) -> Iterator[tuple[Finding, str]]:
+    """The main findings, each with the drive that it is of where there are several."""
+    for drive, column in columns.items():
+        for name in ids:
+            if (finding := column.get(name)) and not finding.beside:
+                yield finding, f", {drive}" if len(columns) > 1 else ""
+
+
+def _wide(finding: Finding) -> bool:
+    low, high, number = finding.low, finding.high, finding.number
+    return bool(number and low is not None and high is not None and high - low > WIDE * number)

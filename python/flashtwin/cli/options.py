@@ -126,6 +126,11 @@ def budget(text: str) -> Decorator:
     return click.option("--budget", type=Budget(), metavar="TIME", help=text)
 
 
+def run(text: str) -> Decorator:
+    """--run, with what is told of the run."""
+    return click.option("--run", metavar="RUN", help=text)
+
+
 def out(text: str) -> Decorator:
     """--out, with what goes there."""
     return click.option("--out", type=click.Path(path_type=Path), metavar="PATH", help=text)

@@ -82,6 +82,11 @@ def emit(*parts: RenderableType) -> None:
     click.echo(text, nl=False)
 
 
+def width() -> int:
+    """How many characters a line on stdout may have."""
+    return _console(sys.stdout).width
+
+
 def stderr_console() -> Console:
     """The console for progress."""
     return _console(sys.stderr)

@@ -137,8 +137,9 @@ class Finding:
         return None if self.interval is None else self.interval.high
 
     def noted(self, text: str) -> Finding:
-        """The same with something more to say, behind what its note says already."""
-        return replace(self, note=f"{self.note}; {text}" if self.note else text)
+        """The same with something to say first, before what its note says already: what happened
+        to it, which a short note has to keep."""
+        return replace(self, note=f"{text}; {self.note}" if self.note else text)
 
     def rounded(self) -> Finding:
         """With six digits: more than a clock or a meter tells, and no last bits of a sum."""

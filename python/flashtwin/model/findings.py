@@ -14,6 +14,7 @@ from html import escape
 from typing import Any, overload
 
 from flashtwin.model.finding import Finding
+from flashtwin.model.text import Shown, plain
 
 
 class Findings(Sequence[Finding]):
@@ -81,22 +82,24 @@ class Findings(Sequence[Finding]):
         return [finding.to_json() for finding in self._all]
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{finding.id}={_text(finding)}" for finding in self._all[:4])
+        shown = ", ".join(f"{finding.id}={plain(finding)}" for finding in self._all[:4])
         more = f", … {len(self) - 4} more" if len(self) > 4 else ""
         return f"Findings({shown}{more})"
 
+    def __str__(self) -> str:
+        """A line a finding, for `print`."""
+        rows = [(finding.id, Shown.of(finding).text) for finding in self._all]
+        wide = max((len(name) for name, _ in rows), default=0)
+        return "\n".join(f"{name:<{wide}}  {text}" for name, text in rows) or "no findings"
+
     def _repr_html_(self) -> str:
         """A table, for a notebook."""
-        head = "".join(f"<th>{name}</th>" for name in ("finding", "value", "low", "high", "unit"))
         rows = "".join(
             f"<tr title='{escape(finding.note or '')}'><td>{escape(finding.id)}</td>"
-            + "".join(
-                f"<td>{escape(_shown(side))}</td>"
-                for side in (finding.value, finding.low, finding.high)
-            )
-            + f"<td>{escape(finding.unit)}</td></tr>"
+            f"<td>{escape(finding.title)}</td><td>{escape(Shown.of(finding).text)}</td></tr>"
             for finding in self._all
         )
+        head = "".join(f"<th>{name}</th>" for name in ("finding", "what it is", "value"))
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
     def _unknown(self, name: str) -> str:
@@ -104,13 +107,3 @@ class Findings(Sequence[Finding]):
         near = get_close_matches(name, [*known, *self.keys()], n=3, cutoff=0.5)
         meant = f"did you mean {' or '.join(near)}" if near else f"there are {', '.join(known)}"
         return f"no finding is called {name}; {meant}"
-
-
-def _text(finding: Finding) -> str:
-    return f"{_shown(finding.value)} {finding.unit}".rstrip()
-
-
-def _shown(value: float | str | None) -> str:
-    if isinstance(value, str):
-        return value
-    return "\u2013" if value is None else f"{value:.5g}"

@@ -8,6 +8,7 @@ somebody wants to know (4 GB, 36 min 5 s). The grammar of fio's own numbers is i
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from decimal import Decimal
@@ -123,13 +124,23 @@ def show_seconds(seconds: float) -> str:
     return f"{show_number(seconds)}s"
 
 
+def fixed(value: float, places: int) -> str:
+    """So many places after the point, and a comma before every three digits: 14,144."""
+    return f"{value:,.{max(places, 0)}f}"
+
+
+def significant(value: float, digits: int = 4) -> str:
+    """So many significant digits, zeros at the end too; a dash for what is no number."""
+    if not math.isfinite(value):
+        return "\u2013"
+    return "0" if value == 0 else fixed(value, decimals(value, digits))
+
+
 def readable_number(value: float | None, digits: int = 4) -> str:
     """So many significant digits, no exponent, no zeros at the end."""
     if value is None:
         return "-"
-    if value == 0:
-        return "0"
-    text = f"{value:.{decimals(value, digits)}f}"
+    text = significant(value, digits)
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 

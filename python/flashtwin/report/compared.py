@@ -17,8 +17,9 @@ import numpy as np
 
 from flashtwin.charts import figures, numbers
 from flashtwin.charts.curves import Phase, path
-from flashtwin.charts.numbers import Shown, compact
+from flashtwin.charts.numbers import compact
 from flashtwin.model import units
+from flashtwin.model.text import Shown
 from flashtwin.report.drives import Contents, Drive
 
 if TYPE_CHECKING:
@@ -265,9 +266,7 @@ def _bars(sides: Sequence[tuple[Finding | None, Drive]]) -> list[Bar]:
 def _value(finding: Finding | None) -> str:
     if finding is None:
         return numbers.MISSING
-    shown = Shown.of(finding)
-    interval = f" ± {shown.interval}" if shown.interval else ""
-    return f"{shown.value}{interval} {shown.unit}".rstrip()
+    return Shown.of(finding).text
 
 
 def signed(percent: float | None) -> str:

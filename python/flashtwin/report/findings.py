@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from flashtwin.batteries.base.meaning import Meaning
 from flashtwin.batteries.base.registry import meaning_of
 from flashtwin.charts.cells import Grid
-from flashtwin.charts.numbers import Shown
 from flashtwin.charts.tables import Table
 from flashtwin.model.finding import Finding
+from flashtwin.model.text import Shown
 from flashtwin.report.drives import Drive
 
 
@@ -25,7 +25,7 @@ class Cell:
     drive: int
     id: str
     value: str
-    interval: str | None
+    spread: str | None
     unit: str
     beside: str | None
     missing: bool
@@ -139,7 +139,7 @@ def _cell(drive: int, finding: Finding | None, notes: dict[str, int]) -> Cell | 
         drive=drive,
         id=finding.id,
         value=shown.value,
-        interval=shown.interval,
+        spread=shown.spread,
         unit=shown.unit,
         beside=shown.beside,
         missing=finding.value is None,

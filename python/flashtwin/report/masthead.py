@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from flashtwin.batteries.base.present import Column, Fact, Tile
-from flashtwin.charts.numbers import Shown, significant
+from flashtwin.charts.numbers import significant
 from flashtwin.model.finding import Finding
+from flashtwin.model.text import Shown
 from flashtwin.report.drives import Contents, Drive
 
 # So many drives have their numbers beside their names; more are ranked in a table instead.

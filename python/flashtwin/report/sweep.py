@@ -16,8 +16,8 @@ from typing import Any
 
 from flashtwin import outputs
 from flashtwin.charts import figures
-from flashtwin.charts.numbers import Shown
 from flashtwin.model.finding import Finding
+from flashtwin.model.text import Shown
 from flashtwin.model.units import parse_size
 from flashtwin.report import template
 from flashtwin.study.sweep.grid import Axis

@@ -20,11 +20,12 @@ from flashtwin.batteries.base import parameter, registry
 from flashtwin.charts import tables
 from flashtwin.charts.cells import Grid
 from flashtwin.charts.curves import Phase
-from flashtwin.charts.numbers import Shown, clock
+from flashtwin.charts.numbers import clock
 from flashtwin.charts.tables import Table
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.finding import Better, Finding
 from flashtwin.model.findings import Findings
+from flashtwin.model.text import Shown
 from flashtwin.model.units import readable_seconds
 
 P = TypeVar("P")

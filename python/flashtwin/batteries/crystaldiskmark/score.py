@@ -81,7 +81,7 @@ def score(
     means = [totals.latency_mean_ns / 1000 for _, totals in done]
     labels = [label for label, _ in done]
     failed = sum(totals.errors for _, totals in done)
-    errors = f"; {failed} requests failed" if failed else ""
+    errors = f"{failed} requests failed; " if failed else ""
     best = max(range(len(speeds)), key=speeds.__getitem__)
     quickest = min(range(len(means)), key=means.__getitem__)
     title = f"{cell.title} {direction}"
@@ -101,7 +101,7 @@ def score(
             evidence=Evidence(
                 battery=BATTERY_NAME, label=labels[at], axis="cell", start=0.0, end=0.0
             ),
-            note=scoring.note(best_is) + errors,
+            note=errors + scoring.note(best_is),
         )
 
     return [

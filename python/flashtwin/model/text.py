@@ -1,0 +1,138 @@
+"""A finding as people read it: the same digits, units and intervals on a terminal, in Python, in a
+notebook and on a page.
+
+A share is told in %, and microseconds from a thousand on in ms. What is within ± is an estimate;
+the range of a few runs and a bound are told by their ends, because their middle says nothing.
+Invariant: an interval is rounded outwards, so the one told never is narrower than the one found.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+
+from flashtwin.model.finding import Finding, Interval
+from flashtwin.model.units import decimals, fixed, readable_number, readable_seconds, significant
+
+MISSING = "\u2013"
+NOT_SEEN = "not seen"
+DIGITS = 4
+# A float has up to 309 digits before its point.
+_PRECISION = 400
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """A value, how far it is known ("± 0.01", "(124 to 258)") and its unit; `beside` says it
+    another way, or how small what was not seen would have to be."""
+
+    value: str
+    spread: str | None = None
+    unit: str = ""
+    beside: str | None = None
+
+    @classmethod
+    def of(cls, finding: Finding) -> Shown:
+        if isinstance(finding.value, str):
+            return cls(value=finding.value, unit=finding.unit)
+        if finding.value is None:
+            return cls(value=MISSING)
+        factor, unit = scale(finding.unit, finding.value)
+        value, interval = finding.value * factor, _scaled(finding.interval, factor)
+        if value == 0 and interval is not None and interval.means == "bound" and interval.high:
+            return cls(value=NOT_SEEN, beside=f"< {upwards(interval.high)} {unit}")
+        shown, spread = with_interval(value, interval)
+        return cls(value=shown, spread=spread, unit=unit, beside=_beside(finding.unit, value))
+
+    @property
+    def text(self) -> str:
+        """All of it in one line."""
+        if self.value == NOT_SEEN:
+            return f"{self.value} ({self.beside})"
+        return " ".join(filter(None, (self.value, self.spread, self.unit)))
+
+
+def scale(unit: str, value: float) -> tuple[float, str]:
+    """What a value is multiplied with, and the unit that it then has for a reader."""
+    if unit == "fraction":
+        return 100.0, "%"
+    if unit == "us":
+        return (0.001, "ms") if abs(value) >= 1000 else (1.0, "µs")
+    return 1.0, unit
+
+
+def plain(finding: Finding) -> str:
+    """The value and its unit alone."""
+    if finding.number is None:
+        return finding.value if isinstance(finding.value, str) else MISSING
+    factor, unit = scale(finding.unit, finding.number)
+    return f"{readable_number(finding.number * factor, DIGITS)} {unit}".rstrip()
+
+
+def quantity(value: float, unit: str, digits: int = DIGITS) -> str:
+    """A value without an interval, in the unit that a reader takes."""
+    factor, told = scale(unit, value)
+    return f"{significant(value * factor, digits)} {told}".rstrip()
+
+
+def with_interval(value: float, interval: Interval | None) -> tuple[str, str | None]:
+    """(value, how far it is known) with the same places; none where nothing is known of that."""
+    alone = readable_number(value, DIGITS)
+    if interval is None:
+        return alone, None
+    if interval.means != "estimate":
+        return alone, _ends(value, interval)
+    sides = [abs(side - value) for side in (interval.low, interval.high) if side is not None]
+    half = max(sides, default=0.0)
+    if half == 0:
+        return alone, None
+    # Two digits of an uncertainty are enough, and four of a value.
+    places = min(decimals(half, 2), decimals(value, DIGITS) if value else 3)
+    return fixed(value, places), f"± {_rounded(half, places, ROUND_CEILING)}"
+
+
+def range_of(finding: Finding) -> str:
+    """From the low to the high end of its interval, with the unit: 124 to 258 MB/s."""
+    low, high = finding.low, finding.high
+    assert low is not None and high is not None, f"{finding.id} is open on a side"
+    factor, unit = scale(finding.unit, high)
+    ends = (significant(side * factor, 3) for side in (low, high))
+    return f"{' to '.join(ends)} {unit}".rstrip()
+
+
+def upwards(value: float) -> str:
+    """Two significant digits, rounded up: for a bound."""
+    return _rounded(value, decimals(value, 2), ROUND_CEILING)
+
+
+def _ends(value: float, interval: Interval) -> str | None:
+    """The ends, with the places of the value; none where they are the value."""
+    places = decimals(value, DIGITS) if value else 3
+    low, high = (
+        None if side is None or not math.isfinite(side) else _rounded(side, places, rounding)
+        for side, rounding in ((interval.low, ROUND_FLOOR), (interval.high, ROUND_CEILING))
+    )
+    if low is None or high is None:
+        bound = f"at least {low}" if low else f"at most {high}"
+        return f"({bound})" if low or high else None
+    same = interval.low == interval.high
+    return None if same or low == high else f"({low} to {high})"
+
+
+def _rounded(value: float, places: int, rounding: str) -> str:
+    exact = Context(prec=_PRECISION, rounding=rounding)
+    # A value that only a float's last bits keep from its round self is that.
+    near = Decimal(repr(float(f"{value:.12g}")))
+    return fixed(float(near.quantize(Decimal(1).scaleb(-places), context=exact)), places)
+
+
+def _scaled(interval: Interval | None, factor: float) -> Interval | None:
+    if interval is None:
+        return None
+    low, high = (None if side is None else side * factor for side in (interval.low, interval.high))
+    return Interval(low=low, high=high, means=interval.means)
+
+
+def _beside(unit: str, value: float) -> str | None:
+    return readable_seconds(value) if unit == "s" and value >= 100 else None
