@@ -18,8 +18,8 @@ class FlashtwinError(Exception):
 
     exit_code = USAGE
 
-    def __new__(cls, *given: Any, **more: Any) -> FlashtwinError:
-        code = more.get("exit_code") or USAGE
+    def __new__(cls, *arguments: Any, **options: Any) -> FlashtwinError:
+        code = options.get("exit_code") or USAGE
         kind = _KINDS.get(code, cls) if cls is FlashtwinError else cls
         # A kind is a FlashtwinError too, and so its __init__ is called as for the base.
         return super().__new__(kind)

@@ -76,12 +76,12 @@ def open_regular(place: Path) -> int:
 def _read(path: Path, handle: int, size: int, most_bytes: int) -> bytes:
     if size > most_bytes:
         raise InputError(path, f"it has {size:,} bytes, and at most {most_bytes:,} are read of it")
-    pieces, left = [], most_bytes + 1
+    pieces, left_bytes = [], most_bytes + 1
     # Files that the kernel makes up say that they are empty.
-    while left and (piece := os.read(handle, min(left, max(size, 1 << 16)))):
+    while left_bytes and (piece := os.read(handle, min(left_bytes, max(size, 1 << 16)))):
         pieces.append(piece)
-        left -= len(piece)
-    if not left:
+        left_bytes -= len(piece)
+    if not left_bytes:
         raise InputError(path, f"it has more than the {most_bytes:,} bytes that are read of it")
     return b"".join(pieces)
 
@@ -117,7 +117,7 @@ def parse_json(data: bytes) -> Any:
             text,
             parse_constant=_no_number,
             parse_float=None if plain_numbers else _finite,
-            parse_int=None if plain_numbers else _whole,
+            parse_int=None if plain_numbers else _integer,
             object_pairs_hook=_named_once,
         )
     except json.JSONDecodeError as error:
@@ -156,7 +156,7 @@ def _finite(text: str) -> float:
     return number
 
 
-def _whole(text: str) -> int:
+def _integer(text: str) -> int:
     if len(text) > MOST_DIGITS + 1:
         raise ValueError(f"{_short(text)} has more than {MOST_DIGITS} digits")
     return int(text)

@@ -115,10 +115,10 @@ def replacing(path: Path, *, within: Path | None = None, durable: bool = False) 
         cleaning.pop_all()
 
 
-def copy(made: Path, path: Path, *, within: Path | None = None) -> None:
+def copy(source: Path, path: Path, *, within: Path | None = None) -> None:
     """Write what another program has made in a directory of ours, however large it is."""
     with replacing(path, within=within) as part:
-        shutil.copyfile(made, part)
+        shutil.copyfile(source, part)
 
 
 @contextmanager
@@ -161,10 +161,10 @@ def check(
         place = place_of(path, within=within)
         if not place.parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
-    for kinds, what in ((inputs, "read by"), (others, "another output of")):
+    for kinds, role in ((inputs, "read by"), (others, "another output of")):
         if any(_is_same(place, other) for other in kinds):
             raise FlashtwinError(
-                f"{path} is {what} the same command, and would be lost",
+                f"{path} is {role} the same command, and would be lost",
                 hint="give the output another name",
                 exit_code=REFUSED,
             )
@@ -274,9 +274,9 @@ def _remove(path: Path) -> None:
 
 def _make(folder: Path, cleaning: ExitStack) -> None:
     """Make a directory and those above it; what was made goes again if it stays empty."""
-    missing = [one for one in (folder, *folder.parents) if not one.exists()]
-    for one in reversed(missing):
-        cleaning.callback(_remove_folder, one)
+    missing = [place for place in (folder, *folder.parents) if not place.exists()]
+    for place in reversed(missing):
+        cleaning.callback(_remove_folder, place)
     with disk(folder, "create"):
         folder.mkdir(parents=True, exist_ok=True)
 
@@ -330,10 +330,13 @@ def _inside(path: Path, within: Path) -> Path:
 def _refuse_stored(path: Path, place: Path) -> None:
     """Nobody's typed output replaces a table of a run, or lies among its parts."""
     if place.parent.name in _FOLDERS_OF_A_RUN:
-        run, theirs = place.parent.parent, True
+        run, is_stored = place.parent.parent, True
     else:
-        run, theirs = place.parent, place.name in _OF_A_RUN or place.suffix in (".parquet", ".snap")
-    if theirs and any((run / name).is_file() for name in _STORED):
+        run, is_stored = (
+            place.parent,
+            place.name in _OF_A_RUN or place.suffix in (".parquet", ".snap"),
+        )
+    if is_stored and any((run / name).is_file() for name in _STORED):
         raise _refused(path, f"is part of the run in {run}")
 
 

@@ -191,8 +191,8 @@ def smallest_visible(curve: Curve, *, contrast: float = 1.25, penalty: float = P
         return curve.total_bytes
     values = logs(curve.rate)
     middle, high = np.quantile(values, (0.5, 0.95))
-    whole = float(high - middle) / NORMAL_95
-    spread = max(noise(values) * float(np.sqrt(slowness(values))), whole, NOISE_LEAST)
+    upward_scatter = float(high - middle) / NORMAL_95
+    spread = max(noise(values) * float(np.sqrt(slowness(values))), upward_scatter, NOISE_LEAST)
     gain = min((np.log(contrast) / spread) ** 2, CAP)
     samples = int(np.floor(penalty * np.log(len(curve)) / gain)) + 1
     usual = float(np.median(curve.rate[curve.rate > 0])) * float(np.median(curve.dt))

@@ -118,9 +118,9 @@ def _with_stalls(
 
 def _joined(length: Floats, size: Floats, usual: float) -> tuple[Floats, Floats]:
     """Samples with every remainder added to the sample before it (the first: to the one after)."""
-    whole = length >= SHORT * usual
+    full_length = length >= SHORT * usual
     # A sample belongs to the last whole one before it; what precedes the first joins the first.
-    group = np.maximum(np.cumsum(whole) - 1, 0)
+    group = np.maximum(np.cumsum(full_length) - 1, 0)
     totals = (np.bincount(group, weights=column) for column in (length, size))
     joined_length, joined_size = (total.astype(np.float64) for total in totals)
     return joined_length, joined_size

@@ -133,13 +133,13 @@ def _drawn_in(rate: Floats) -> Floats:
 
 def _scatter(rate: Floats, relative_noise: float) -> float:
     """Standard deviation of one side; odd samples are pulled in, few samples borrow."""
-    middle, kept = float(np.median(rate)), _drawn_in(rate)
+    middle, clipped = float(np.median(rate)), _drawn_in(rate)
     expected = max(relative_noise, NOISE_FLOOR) * abs(middle)
-    own = float(np.var(kept, ddof=1)) if rate.size > 1 else 0.0
+    own_variance = float(np.var(clipped, ddof=1)) if rate.size > 1 else 0.0
     # A side with enough samples of its own borrows nothing.
     borrowed = BORROWED if rate.size < 3 * BORROWED else 0
     degrees = max(rate.size - 1, 0)
-    variance = (degrees * own + borrowed * expected**2) / max(degrees + borrowed, 1)
+    variance = (degrees * own_variance + borrowed * expected**2) / max(degrees + borrowed, 1)
     return float(np.sqrt(max(variance, (NOISE_FLOOR * abs(middle)) ** 2, 1e-12)))
 
 
@@ -155,8 +155,8 @@ def _in_bytes(curve: Curve, low: int, sides: _Sides, moments: Floats) -> Floats:
     index = moments.astype(np.int64)
     share = moments - index
     before, after = sides.level
-    whole = share * before + (1 - share) * after
-    part = np.divide(share * before, whole, out=share.copy(), where=whole > 0)
+    expected = share * before + (1 - share) * after
+    part = np.divide(share * before, expected, out=share.copy(), where=expected > 0)
     result: Floats = curve.bytes_at[low + index] + curve.size[low + index] * part.clip(0.0, 1.0)
     return result
 

@@ -109,12 +109,12 @@ def student_t(freedom: float) -> float:
     angle it is smooth, so 64 Gauss-Legendre nodes have it to the last digits; it grows ever slower,
     so Newton's steps from zero never pass the root.
     """
-    wanted = CONFIDENCE * _wallis(freedom)
+    target_area = CONFIDENCE * _wallis(freedom)
     angle = 0.0
     nodes, weights = _quadrature()
     for _ in range(100):
         area = angle / 2 * float(weights @ _cosine_power(angle * nodes, freedom - 1.0))
-        step = float((wanted - area) / _cosine_power(angle, freedom - 1.0))
+        step = float((target_area - area) / _cosine_power(angle, freedom - 1.0))
         angle += step
         if abs(step) <= 1e-15 * angle:
             break

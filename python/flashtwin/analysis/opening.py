@@ -215,11 +215,11 @@ def _read(curve: Curve, parts: _Parts) -> Opening:
         bound = _bound(parts, at)
         runs = _runs(parts, at, bound)
         usual = float(np.mean(highs)) if highs else _high_before(parts, at, bound)
-        if (again := _recovery(runs, usual, longest_dip)) > 0:
-            longest_dip = max(longest_dip, sum(run.size for run in runs[:again]))
-            dips.append((int(parts.edges[at + 1]), int(parts.edges[runs[again - 1].last])))
-            highs = [*(highs or [usual]), *(run.size for run in runs[again : again + 1])]
-            at = runs[min(again, len(runs) - 1)].last - 1
+        if (recovered := _recovery(runs, usual, longest_dip)) > 0:
+            longest_dip = max(longest_dip, sum(run.size for run in runs[:recovered]))
+            dips.append((int(parts.edges[at + 1]), int(parts.edges[runs[recovered - 1].last])))
+            highs = [*(highs or [usual]), *(run.size for run in runs[recovered : recovered + 1])]
+            at = runs[min(recovered, len(runs) - 1)].last - 1
             continue
         begins_high = not highs and usual >= 0.5 * float(parts.size[: at + 1].sum())
         if begins_high and (count := _swings(curve, parts, at, bound)) > 0:

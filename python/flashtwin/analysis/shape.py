@@ -200,8 +200,8 @@ def _without_excursions(bins: Curve, stages: list[_Stage]) -> list[_Stage]:
         if not candidates:
             return stages
         _, at = min(candidates)
-        whole = _joined(stages[at - 1], stages[at + 1], out=stages[at])
-        stages = [*stages[: at - 1], whole, *stages[at + 2 :]]
+        joined = _joined(stages[at - 1], stages[at + 1], out=stages[at])
+        stages = [*stages[: at - 1], joined, *stages[at + 2 :]]
 
 
 def _is_excursion(bins: Curve, left: _Stage, middle: _Stage, right: _Stage) -> bool:
@@ -223,8 +223,8 @@ def _without_teeth(bins: Curve, stages: list[_Stage]) -> list[_Stage]:
             run = stages[start:end]
             span = (run[0].first, run[-1].last)
             teeth = (min(levels[start:end]), max(levels[start:end]))
-            whole = _Stage(first=span[0], last=span[1], pieces=(span,), teeth=teeth)
-            return [*stages[:start], whole, *_without_teeth(bins, stages[end:])]
+            sawtooth = _Stage(first=span[0], last=span[1], pieces=(span,), teeth=teeth)
+            return [*stages[:start], sawtooth, *_without_teeth(bins, stages[end:])]
         start += 1
     return stages
 
@@ -237,8 +237,8 @@ def _without_slopes(bins: Curve, stages: list[_Stage]) -> list[_Stage]:
         if _parts_at_once(bins, left, right):
             at += 1
         else:
-            whole = replace(_joined(left, right), sloped=True)
-            stages = [*stages[:at], whole, *stages[at + 2 :]]
+            drifting = replace(_joined(left, right), sloped=True)
+            stages = [*stages[:at], drifting, *stages[at + 2 :]]
             at = max(at - 1, 0)
     return stages
 

@@ -245,23 +245,25 @@ def _set_firmware(values: _Values, label: Label, flash: _Flash, shares: dict[str
     # What the firmware keeps, as long as the capacity still fits.
     room = (spare - AT_WORK * flash.superblock) // 2
     system = max(0, min(int(flash.raw * shares["system"]), room)) // MIB * MIB
-    kept = f"assumed: {shares['system']:.0%} of the flash for map, firmware and spare blocks"
-    values.set("ftl", "system", _size(system), "prior", kept)
+    system_source = (
+        f"assumed: {shares['system']:.0%} of the flash for map, firmware and spare blocks"
+    )
+    values.set("ftl", "system", _size(system), "prior", system_source)
     cache, origin = _cache(label, flash, shares["slc_cache"])
     borrowed = ("prior", "assumed: the cells of the cache are borrowed from free native blocks")
     values.set("slc_cache", "mode", *(("dynamic", *borrowed) if cache else ("none", *origin)))
     values.set("slc_cache", "size", _size(cache), *origin)
-    again = "assumed: a tenth of the cache takes writes again during a fill"
-    values.set("slc_cache", "rearm", _size(cache // 10), "prior", again)
+    rearm_source = "assumed: a tenth of the cache takes writes again during a fill"
+    values.set("slc_cache", "rearm", _size(cache // 10), "prior", rearm_source)
     idle = ("prior", "assumed; reviewed drives begin within a second of rest or only after an hour")
     values.set("fold", "idle_after", "5 s" if cache else "never", *idle)
     # What folding may use up before it begins; the rest is held for the end of a fill.
     reserve = max(min(int(flash.raw * shares["reserve"]), (spare - system) // 2), 0)
-    begins = (
+    reserve_source = (
         f"assumed: {shares['reserve']:.0%} of the flash is free when folding begins under pressure"
     )
     reserve = reserve // MIB * MIB if cache else 0
-    values.set("fold", "reserve", _size(reserve), "prior", begins)
+    values.set("fold", "reserve", _size(reserve), "prior", reserve_source)
     pace = round(1 / (flash.bits - 1), 3) if cache else 0
     values.set("fold", "pace", pace, "prior", "computed: folding frees what the host writes")
 

@@ -136,13 +136,13 @@ def load(
     )
 
 
-def _checked(shown: str, read: Callable[..., Spec], *words: Any) -> Spec:
-    """What the extension reads; its list of errors becomes one that names the spec as `shown`."""
+def _checked(name: str, read: Callable[..., Spec], *words: Any) -> Spec:
+    """What the extension reads; its list of errors becomes one that names the spec as `name`."""
     try:
         return read(*words)
     except _extension().SpecError as error:
         issues = [SpecIssue(**issue) for issue in error.errors]
-        raise BadSpecError(shown, issues, count=error.count) from error
+        raise BadSpecError(name, issues, count=error.count) from error
 
 
 def is_spec_text(target: str) -> bool:

@@ -79,7 +79,7 @@ def payload(grid: Grid) -> list[dict[str, object]]:
 
 def panels(grid: Grid, drives: Sequence[Drawn]) -> dict[str, Any]:
     """The charts by the ids of their places: metric, then kind for bars, then way."""
-    made: dict[str, Any] = {}
+    panels_by_place: dict[str, Any] = {}
     for metric in grid.metrics:
         for way in grid.ways:
             where = {"grid": grid.id, "way": way, "metric": metric.id, "unit": metric.unit}
@@ -90,12 +90,12 @@ def panels(grid: Grid, drives: Sequence[Drawn]) -> dict[str, Any]:
                     about_kind = f"{about}, of {', '.join(titles)}"
                     spec = figures.bars(drives, titles, metric.unit, about_kind)
                     panel = {"kind": "bars", **where, "cells": kind, "spec": spec}
-                    made[place(grid, metric, way, kind)] = panel
+                    panels_by_place[place(grid, metric, way, kind)] = panel
             elif metric.drawn == "dots":
                 titles = [cell.title for cell in grid.cells]
                 spec = figures.dots(drives, titles, metric.unit, f"{about}, logarithmic")
-                made[place(grid, metric, way)] = {"kind": "dots", **where, "spec": spec}
-    return made
+                panels_by_place[place(grid, metric, way)] = {"kind": "dots", **where, "spec": spec}
+    return panels_by_place
 
 
 def place(grid: Grid, metric: Metric, way: str, kind: str = "") -> str:

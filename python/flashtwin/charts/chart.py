@@ -50,8 +50,8 @@ class Chart:
             import altair
         except ImportError:
             raise _lacking("Altair", "altair") from None
-        made: altair.Chart | altair.LayerChart = altair.Chart.from_dict(self.to_dict())
-        return made
+        chart: altair.Chart | altair.LayerChart = altair.Chart.from_dict(self.to_dict())
+        return chart
 
     def save(self, path: str | Path) -> Path:
         """Write it as .html (alone, no network), .json (Vega-Lite), .svg or .png."""
@@ -93,9 +93,9 @@ class Chart:
         return f'<div id="{place}"></div><script>(() => {{\n{bundle}\n{draw}\n}})();</script>'
 
 
-def _lacking(what: str, package: str) -> FlashtwinError:
+def _lacking(feature: str, package: str) -> FlashtwinError:
     return FlashtwinError(
-        f"{what} needs a package that is not installed: {package}",
+        f"{feature} needs a package that is not installed: {package}",
         hint="pip install 'flashtwin[pictures]'",
         exit_code=ENVIRONMENT,
     )

@@ -191,8 +191,8 @@ def grid(rows: Sequence[Spec], x: Spec, y_title: str | None, lines: Sequence[str
             "tooltip": [_name("point"), {**_name("shown"), "title": y_title or "value"}],
         },
     }
-    whole = _whole([line, interval, point], 220)
-    return {"data": {"values": list(rows)}, **whole}
+    figure = _layered([line, interval, point], 220)
+    return {"data": {"values": list(rows)}, **figure}
 
 
 def words_axis(title: str, words: Sequence[str]) -> Spec:
@@ -262,12 +262,12 @@ def _figure(
     `zoom`: it has a left end that moves; `feet`: a foot of its scale that is not 0.
     """
     starts = {"x1": 1.0, "y1": 1.0} | ({"x0": 0.0} if zoom else {}) | ({"y0": 0.0} if feet else {})
-    spec = _whole(layers, height)
+    spec = _layered(layers, height)
     spec["params"] = [{"name": name, "value": value} for name, value in starts.items()]
     return {**spec, "description": description} if description else spec
 
 
-def _whole(layers: list[Spec], height: int) -> Spec:
+def _layered(layers: list[Spec], height: int) -> Spec:
     """Layers over one another, the first at the bottom."""
     spec: Spec = {"$schema": SCHEMA, "width": "container", "height": height, "layer": layers}
     data = layers[0].get("data")

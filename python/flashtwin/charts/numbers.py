@@ -38,9 +38,9 @@ def clock(seconds: float) -> str:
     with a digit more."""
     if seconds < 60:
         return f"{significant(seconds, 3)}\u00a0s"
-    minutes, left = divmod(round(seconds), 60)
+    minutes, remainder = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
+    return f"{hours}:{minutes:02}:{remainder:02}" if hours else f"{minutes}:{remainder:02}"
 
 
 def compact(values: object, digits: int = 5) -> list[float | int | None]:
@@ -54,6 +54,6 @@ def compact(values: object, digits: int = 5) -> list[float | int | None]:
     # Powers of ten of whole numbers are exact, so the quotients have no more digits than asked for.
     up, down = 10.0 ** np.clip(places, 0, 300), 10.0 ** np.clip(-places, 0, 300)
     rounded = np.where(known, np.round(np.where(known, array, 0.0) / down * up) / up * down, 0.0)
-    whole = (rounded == np.floor(rounded)) & (np.abs(rounded) < 1e15)
-    rows = zip(rounded.tolist(), whole.tolist(), known.tolist(), strict=True)
+    integral = (rounded == np.floor(rounded)) & (np.abs(rounded) < 1e15)
+    rows = zip(rounded.tolist(), integral.tolist(), known.tolist(), strict=True)
     return [(int(value) if plain else value) if there else None for value, plain, there in rows]

@@ -77,12 +77,12 @@ def by_variant(
 ) -> list[Table]:
     """A table for each variant, in order of appearance; `pattern` is how a reader calls one."""
     variants = dict.fromkeys(finding.variant for column in findings.values() for finding in column)
-    made = []
+    tables = []
     for variant in variants:
-        mine = {
+        of_variant = {
             drive: [finding for finding in column if finding.variant == variant]
             for drive, column in findings.items()
         }
         name = pattern(variant) if variant else ""
-        made.append(table(title, name, mine, heading=heading, naming=naming))
-    return made
+        tables.append(table(title, name, of_variant, heading=heading, naming=naming))
+    return tables

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flashtwin.batteries.base.meaning import Meaning
-from flashtwin.batteries.base.parameter import SIZE, parameter, whole
+from flashtwin.batteries.base.parameter import SIZE, integer, parameter
 from flashtwin.batteries.base.registry import Battery, Forecast
 from flashtwin.model.finding import Evidence, Finding, Interval
 from flashtwin.model.step import Job, Mark, Purge, Result, Run
@@ -26,7 +26,7 @@ class Parameters:
     """What can be set."""
 
     size: int = parameter(64 << 20, SIZE, "what a round writes")
-    least: int = parameter(3, whole(2, 9), "rounds that have to be alike")
+    least: int = parameter(3, integer(2, 9), "rounds that have to be alike")
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:

@@ -65,13 +65,13 @@ def rows(of: type) -> list[Row]:
 
 def build(of: type[P], battery: str, values: Mapping[str, object]) -> P:
     """Parameters from what the user set: text is parsed, other values are taken if they fit."""
-    known = {one.name: one.metadata["kind"] for one in fields(of)}  # type: ignore[arg-type]
-    taken = {}
+    known = {field.name: field.metadata["kind"] for field in fields(of)}  # type: ignore[arg-type]
+    parsed = {}
     for name, value in values.items():
         if name not in known:
             raise _unknown(battery, name, list(known))
-        taken[name] = _value(battery, name, known[name], value)
-    return of(**taken)
+        parsed[name] = _value(battery, name, known[name], value)
+    return of(**parsed)
 
 
 def plain(parameters: object) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def plain(parameters: object) -> dict[str, Any]:
 
 def words_for_none(of: type) -> dict[str, str]:
     """How the parameters that may have no value are written then, by name."""
-    kinds = {one.name: one.metadata["kind"] for one in fields(of)}
+    kinds = {field.name: field.metadata["kind"] for field in fields(of)}
     return {name: kind.show(None) for name, kind in kinds.items() if kind.accepts(None)}
 
 
@@ -103,7 +103,7 @@ def _value(battery: str, name: str, kind: Kind, value: object) -> Any:
         return kind.parse(kind.show(value))
     except ValueError as error:
         raise FlashtwinError(
-            f"{battery}: {name}={_shown(value)} is not {kind.name}",
+            f"{battery}: {name}={_shortened(value)} is not {kind.name}",
             hint=str(error),
             exit_code=USAGE,
         ) from None
@@ -114,7 +114,7 @@ def _endless(value: object) -> bool:
     return isinstance(value, int) and abs(value) >= MOST_WHOLE
 
 
-def _shown(value: object) -> str:
+def _shortened(value: object) -> str:
     text = "a number without end" if _endless(value) else str(value)
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
 
@@ -131,7 +131,7 @@ def _number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def whole(low: int, high: int) -> Kind:
+def integer(low: int, high: int) -> Kind:
     """A whole number within limits."""
     return _within(f"a whole number from {low} to {high}", units.parse_whole, low, high)
 

@@ -217,7 +217,7 @@ def present_of(name: str) -> Present:
 
 def tile_of(title: str, finding: Finding, better: Better | None = None) -> Tile:
     """A finding as a tile; times as a clock shows them."""
-    shown = Shown.of(finding)
+    text = Shown.of(finding)
     values = () if finding.number is None else (finding.number,)
     if finding.unit == "s" and finding.number is not None:
         note = readable_seconds(finding.number)
@@ -226,9 +226,9 @@ def tile_of(title: str, finding: Finding, better: Better | None = None) -> Tile:
         )
     return Tile(
         title=title,
-        value=shown.value,
-        unit=shown.unit,
-        note=shown.beside or "",
+        value=text.value,
+        unit=text.unit,
+        note=text.beside or "",
         numbers=values,
         better=better,
     )

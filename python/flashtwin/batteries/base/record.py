@@ -51,10 +51,11 @@ class Answered:
     @property
     def ending(self) -> str:
         """How far a step came that a budget ended."""
-        asked = [job.get("io_bytes") for job in self.detail.get("jobs", ())]
-        if asked and all(asked):
+        asked_bytes = [job.get("io_bytes") for job in self.detail.get("jobs", ())]
+        if asked_bytes and all(asked_bytes):
             moved = sum(job.bytes for job in self.jobs)
-            return f"the budget ended the step after {moved / 1e9:.4g} of {sum(asked) / 1e9:.4g} GB"
+            amount = f"{sum(asked_bytes) / 1e9:.4g} GB"
+            return f"the budget ended the step after {moved / 1e9:.4g} of {amount}"
         return f"the budget ended the step after {self.duration_ns / 1e9:.4g} s"
 
 
@@ -92,7 +93,7 @@ def completed(record: Record, findings: Sequence[Finding]) -> list[Finding]:
     first work after an erase that was not possible.
     """
     unerased = _first_after_failed_purge(record)
-    made = []
+    complete = []
     for finding in findings:
         label = finding.evidence.label if finding.evidence else None
         step = None if label is None else record.step(label)
@@ -100,8 +101,8 @@ def completed(record: Record, findings: Sequence[Finding]) -> list[Finding]:
             finding = finding.noted(step.ending)
         if label in unerased:
             finding = finding.noted("the target was not erased before")
-        made.append(finding.rounded())
-    return made
+        complete.append(finding.rounded())
+    return complete
 
 
 def _first_after_failed_purge(record: Record) -> set[str]:

@@ -179,13 +179,13 @@ def get(name: str) -> Battery:
 def available() -> tuple[list[Battery], list[FlashtwinError]]:
     """All batteries that can be used, and what is wrong with those of packages that cannot."""
     batteries, wrong = [get(name) for name in _own()], []
-    taken = set(_own())
+    names = set(_own())
     for point in _points():
         try:
-            if point.name in taken:
+            if point.name in names:
                 raise _broken(point, "there is one of that name already")
             batteries.append(_loaded(point))
-            taken.add(point.name)
+            names.add(point.name)
         except FlashtwinError as error:
             wrong.append(error)
     return batteries, wrong
@@ -236,33 +236,33 @@ def request(name: str, values: Mapping[str, object] | object = ()) -> Request:
 
 def parse(text: str) -> list[Request]:
     """`fill:passes=1,idle_s=10m,crystaldiskmark:loops=5`: a name starts the next battery."""
-    asked: list[tuple[str, dict[str, str]]] = []
+    batteries: list[tuple[str, dict[str, str]]] = []
     for part in (piece.strip() for piece in text.split(",")):
         name, colon, rest = part.partition(":")
         starts = bool(colon) and "=" not in name
         if starts or "=" not in part:
-            asked.append((name, {}))
+            batteries.append((name, {}))
             part = rest
         if part:
-            _set(asked, text, part)
-    for name, _ in asked:
-        if [other for other, _ in asked].count(name) > 1:
+            _set(batteries, text, part)
+    for name, _ in batteries:
+        if [other for other, _ in batteries].count(name) > 1:
             raise FlashtwinError(
                 f"{name} is asked for twice; its findings would bear the same names",
                 hint="name each battery once, or make two runs",
                 exit_code=USAGE,
             )
-    return [request(name, values) for name, values in asked]
+    return [request(name, values) for name, values in batteries]
 
 
-def _set(asked: list[tuple[str, dict[str, str]]], text: str, part: str) -> None:
+def _set(batteries: list[tuple[str, dict[str, str]]], text: str, part: str) -> None:
     """`key=value` belongs to the battery named last."""
     key, equals, value = (piece.strip() for piece in part.partition("="))
-    if not asked:
+    if not batteries:
         raise FlashtwinError(
             f"{text!r} sets {key} before it names a battery", hint=_FORM, exit_code=USAGE
         )
-    name, values = asked[-1]
+    name, values = batteries[-1]
     if not equals or not key or not value:
         raise FlashtwinError(f"{name}: {part!r} is not key=value", hint=_FORM, exit_code=USAGE)
     if key in values:

@@ -26,9 +26,9 @@ from flashtwin.batteries.base.parameter import (
     SIZE,
     choice,
     decimal,
+    integer,
     or_word,
     parameter,
-    whole,
 )
 from flashtwin.batteries.base.registry import Battery, Part, host_ns
 from flashtwin.batteries.crystaldiskmark.score import DIRECTIONS, Cell, Direction, Scoring, score
@@ -76,11 +76,11 @@ class Parameters:
     size: int = parameter(1 << 30, SIZE, "the test file")
     loops: int | None = parameter(
         None,
-        or_word("auto", whole(1, 9)),
+        or_word("auto", integer(1, 9)),
         "scored runs a cell; auto: 2 with the article's cells, else 3, kdiskmark 5",
     )
     mix: int | None = parameter(
-        70, or_word("off", whole(1, 99)), "share of reads in the mixed cells, in %"
+        70, or_word("off", integer(1, 99)), "share of reads in the mixed cells, in %"
     )
     variant: Literal["cdm", "kdiskmark"] = parameter(
         "cdm", choice("cdm", "kdiskmark"), "whose scoring and runs"
@@ -137,15 +137,15 @@ def conclude(record: Record) -> list[Finding]:
             continue
         names = [name for name in record.parameters.runs if name != WARM]
         steps = [record.step(_label(cell, direction, name)) for name in names]
-        done = [step for step in steps if step is not None and step.jobs]
-        whole = [(step.label, step.jobs[0]) for step in done if not step.cut]
+        answered = [step for step in steps if step is not None and step.jobs]
+        uncut = [(step.label, step.jobs[0]) for step in answered if not step.cut]
         scoring = record.parameters.scoring
-        if whole:
-            findings += score(cell, direction, whole, scoring)
-        elif done:
-            short = [(done[-1].label, done[-1].jobs[0])]
+        if uncut:
+            findings += score(cell, direction, uncut, scoring)
+        elif answered:
+            cut_run = [(answered[-1].label, answered[-1].jobs[0])]
             findings += [
-                finding.noted("of one run") for finding in score(cell, direction, short, scoring)
+                finding.noted("of one run") for finding in score(cell, direction, cut_run, scoring)
             ]
     return findings
 

@@ -58,10 +58,10 @@ class Scoring:
 
     def note(self, best: str) -> str:
         """What the number is, for the reader; `best` is what CrystalDiskMark takes."""
-        taken = f"the {best} of the scored runs"
+        meaning = f"the {best} of the scored runs"
         if self.mean:
-            taken = "KDiskMark: the mean of the runs, MB of 1,024,000 bytes"
-        return f"{taken}; low to high is the range of the runs"
+            meaning = "KDiskMark: the mean of the runs, MB of 1,024,000 bytes"
+        return f"{meaning}; low to high is the range of the runs"
 
 
 def score(
@@ -71,28 +71,28 @@ def score(
     scoring: Scoring,
 ) -> list[Finding]:
     """Speed, rate and latency of a cell out of its scored runs, given as (step label, totals)."""
-    done = [(label, totals) for label, totals in runs if totals.ios and totals.duration_ns]
-    if not done:
+    completed = [(label, totals) for label, totals in runs if totals.ios and totals.duration_ns]
+    if not completed:
         return []
-    seconds = [totals.duration_ns / 1e9 for _, totals in done]
-    pairs = list(zip(done, seconds, strict=True))
+    seconds = [totals.duration_ns / 1e9 for _, totals in completed]
+    pairs = list(zip(completed, seconds, strict=True))
     speeds = [totals.bytes / scoring.bytes_a_mb / s for (_, totals), s in pairs]
     rates = [totals.ios / s for (_, totals), s in pairs]
-    means = [totals.latency_mean_ns / 1000 for _, totals in done]
-    labels = [label for label, _ in done]
-    failed = sum(totals.errors for _, totals in done)
+    means = [totals.latency_mean_ns / 1000 for _, totals in completed]
+    labels = [label for label, _ in completed]
+    failed = sum(totals.errors for _, totals in completed)
     errors = f"{failed} requests failed; " if failed else ""
     best = max(range(len(speeds)), key=speeds.__getitem__)
     quickest = min(range(len(means)), key=means.__getitem__)
     title = f"{cell.title} {direction}"
 
-    def finding(suffix: str, what: str, unit: str, values: list[float], at: int) -> Finding:
+    def finding(suffix: str, quantity: str, unit: str, values: list[float], at: int) -> Finding:
         best_is = "least mean" if unit == "us" else "highest"
         return Finding(
             battery=BATTERY_NAME,
             name=direction + suffix,
             variant=str(cell),
-            title=title + what,
+            title=title + quantity,
             value=fsum(values) / len(values) if scoring.mean else values[at],
             unit=unit,
             interval=Interval(low=min(values), high=max(values), means="range"),

@@ -22,10 +22,10 @@ from flashtwin.batteries.base.parameter import (
     SECONDS,
     Kind,
     decimal,
+    integer,
     or_word,
     parameter,
     several,
-    whole,
 )
 from flashtwin.batteries.base.registry import Battery, Part, host_ns
 from flashtwin.batteries.fill.wording import NAME, name_of
@@ -89,7 +89,7 @@ class Parameters:
         several(PATTERN, "patterns"),
         "how to write: block size and queue depth, each on an erased drive",
     )
-    passes: int = parameter(2, whole(1, 9), "how often each pattern writes the whole drive")
+    passes: int = parameter(2, integer(1, 9), "how often each pattern writes the whole drive")
     idle_s: float | None = parameter(
         None,
         or_word("auto", SECONDS),
@@ -228,7 +228,7 @@ def _findings(record: Record, pattern: Pattern, number: int, step: Answered) -> 
 
 
 # What only a whole pass tells.
-WHOLE = ("mean", "duration", "mean_past_cache")
+NEED_FULL_PASS = ("mean", "duration", "mean_past_cache")
 
 
 def _of_a_part(findings: list[Finding], number: int, step: Answered) -> list[Finding]:
@@ -237,11 +237,11 @@ def _of_a_part(findings: list[Finding], number: int, step: Answered) -> list[Fin
     Without a first plateau that ends there may be a cache of any size beyond what was written.
     """
     edge = next(finding for finding in findings if finding.name == name_of("cache_size", number))
-    whole = {name_of(name, number) for name in WHOLE}
+    need_full_pass = {name_of(name, number) for name in NEED_FULL_PASS}
     lacking = f"not found: {step.ending}"
     return [
         finding
-        if edge.value and finding.value is not None and finding.name not in whole
+        if edge.value and finding.value is not None and finding.name not in need_full_pass
         else replace(finding, value=None, interval=None, evidence=None, note=lacking)
         for finding in findings
     ]

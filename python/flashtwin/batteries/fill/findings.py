@@ -61,7 +61,7 @@ def analyse_fill(
     write = Writer(pattern=pattern, label=label, pass_number=pass_number, first=first)
     reason = _why_nothing(curve)
     if reason is not None:
-        return _nothing(curve, write, reason)
+        return _without_values(curve, write, reason)
     shape = shape_of(curve)
     if pass_number > 1:
         return _later_pass(curve, shape, write, target)
@@ -87,7 +87,7 @@ def _why_nothing(curve: Curve) -> str | None:
     return None
 
 
-def _nothing(curve: Curve, write: Writer, reason: str) -> list[Finding]:
+def _without_values(curve: Curve, write: Writer, reason: str) -> list[Finding]:
     """Every finding without a value but what can be counted from a few samples."""
 
     def without_value(name: str) -> Finding:

@@ -33,7 +33,7 @@ BEYOND = 1.02
 BITS = {2: "MLC", 3: "TLC", 4: "QLC"}
 STILL_FREE = 0.25
 # Less of the target than this was not written to its end.
-WHOLE = 0.95
+MOSTLY_FULL = 0.95
 
 Presence = Literal["present", "absent", "undecided"]
 
@@ -128,7 +128,7 @@ def dipping(shape: Shape) -> str | None:
     count = len(shape.opening.dips)
     if count == 0:
         return None
-    return f"{_some(count, 'dip')} left out: the speed recovers (heat, pauses, clearing up)"
+    return f"{_counted(count, 'dip')} left out: the speed recovers (heat, pauses, clearing up)"
 
 
 def rising(curve: Curve, shape: Shape) -> str | None:
@@ -162,7 +162,7 @@ def bursts(shape: Shape) -> str | None:
 
 
 def unfinished(curve: Curve, target: Target) -> str:
-    if curve.total_bytes < WHOLE * target.capacity_bytes:
+    if curve.total_bytes < MOSTLY_FULL * target.capacity_bytes:
         return (
             f"only {gb(curve.total_bytes)} of {gb(target.capacity_bytes)} were written: a larger "
             "cache would look the same"
@@ -182,7 +182,7 @@ def about(plateau: Plateau) -> str | None:
     if plateau.drift is not None:
         parts.append(f"drifts from {mbs(plateau.drift[0])} to {mbs(plateau.drift[1])}")
     if plateau.excursions:
-        parts.append(f"{_some(len(plateau.excursions), 'stretch')} at another speed left out")
+        parts.append(f"{_counted(len(plateau.excursions), 'stretch')} at another speed left out")
     return sentence(parts)
 
 
@@ -208,10 +208,10 @@ def why_no_fold(shape: Shape, later: Plateau | None) -> str:
     )
 
 
-def _some(count: int, what: str) -> str:
+def _counted(count: int, noun: str) -> str:
     """A number with its noun."""
-    ending = "" if count == 1 else "es" if what.endswith("ch") else "s"
-    return f"{count} {what}{ending}"
+    ending = "" if count == 1 else "es" if noun.endswith("ch") else "s"
+    return f"{count} {noun}{ending}"
 
 
 def gb(size: float) -> str:

@@ -49,14 +49,14 @@ class FillPresent(Present):
         columns = {subject.index: subject.findings for subject in subjects}
         later = any(finding.name in LATER for column in columns.values() for finding in column)
         titles = _pattern_titles(subjects)
-        made = tables.by_variant(
+        by_pattern = tables.by_variant(
             self.title,
             columns,
             pattern=lambda variant: titles.get(variant, variant),
             heading=_pass_title if later else lambda _: "",
             naming=_row_title,
         )
-        return Section(tables=tuple(made))
+        return Section(tables=tuple(by_pattern))
 
     def phases(self, subject: Subject) -> list[Phase]:
         """The passes of each pattern with the rests between them."""
@@ -136,8 +136,10 @@ class FillPresent(Present):
 
     def alone(self, subject: Subject) -> str:
         """The cache of the pattern that the drive was filled with first, and the rate past it."""
-        pattern = next((one.variant for one in subject.findings if one.variant), "")
-        values = {one.name: one for one in subject.findings if one.variant == pattern}
+        pattern = next((finding.variant for finding in subject.findings if finding.variant), "")
+        values = {
+            finding.name: finding for finding in subject.findings if finding.variant == pattern
+        }
         cache, fast = _value(values, "cache_size"), _value(values, "speed_cache")
         slow, mean = _value(values, "speed_past_cache"), _value(values, "mean")
         if cache and fast is not None and slow is not None:
@@ -178,7 +180,7 @@ def _sentences(subject: Subject, pattern: str) -> list[Fact]:
     return [
         *_stages(subject, values),
         *_third(subject, values),
-        *_whole(subject, values),
+        *_whole_fill(subject, values),
         *_second_pass(subject, values),
     ]
 
@@ -216,7 +218,7 @@ def _third(subject: Subject, values: dict[str, Finding]) -> list[Fact]:
     return [Fact(text=text, drive=subject.index)]
 
 
-def _whole(subject: Subject, values: dict[str, Finding]) -> list[Fact]:
+def _whole_fill(subject: Subject, values: dict[str, Finding]) -> list[Fact]:
     mean, took = _value(values, "mean"), _value(values, "duration")
     if mean is None or took is None or _value(values, "cache_size") is None:
         return []
