@@ -18,6 +18,7 @@ import pytest
 from flashtwin.drives.real import real_file
 from flashtwin.drives.real.real import Real
 from flashtwin.errors import ENVIRONMENT, REFUSED, USAGE, FlashtwinError
+from flashtwin.model import units
 
 MIB = 1 << 20
 needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
@@ -105,7 +106,7 @@ def test_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     error = refusal(tmp_path, 64 * MIB)
     missing = 64 * MIB + real_file.MARGIN_BYTES - 4_096_000
     assert error.exit_code == ENVIRONMENT
-    assert f"{missing} bytes ({missing / 1e9:.2f} GB) are missing" in error.message
+    assert f"{missing} bytes ({units.readable_size(missing, 3)}) are missing" in error.message
     assert list(tmp_path.iterdir()) == []
 
 

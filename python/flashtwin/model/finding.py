@@ -10,7 +10,6 @@ the same values in.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -24,12 +23,10 @@ LEFT_OUT = "left_out"
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """The stretch of curve that a finding rests on: the step, the axis, from where to where.
+    """The stretch of a step's curve that a finding rests on."""
 
-    `label` is the label of the step. Axis "bytes": bytes done since the step began; "seconds":
-    since the step began; "cell": one cell of a grid of tests, `start` and `end` are then 0.
-    """
-
+    # `label` is the step's. Axis "bytes": bytes done since the step began; "seconds": since the
+    # step began; "cell": one cell of a grid of tests, `start` and `end` are then 0.
     battery: str
     label: str
     axis: Axis
@@ -154,7 +151,8 @@ class Finding:
         return replace(self, value=_six(self.number), interval=interval)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values; `id` and `kind` are told for other readers, and follow from the rest."""
+        """Plain values (`runs.schema.Finding`); `id` and `kind` are told for other readers, and
+        follow from the rest."""
         row: dict[str, Any] = {
             "id": self.id,
             "battery": self.battery,
@@ -173,33 +171,6 @@ class Finding:
             "note": self.note,
         }
         return {**row, "choices": list(self.choices)} if self.choices else row
-
-
-def from_json(row: Mapping[str, Any]) -> Finding:
-    """The finding that `to_json` wrote, of a row that is one (`runs.schema.Finding`); what it does
-    not know is a newer writer's and is left alone."""
-    evidence, means = row.get("evidence"), row.get("means")
-    choices = tuple(row.get("choices") or ())
-    ends = _float(row.get("low")), _float(row.get("high"))
-    return Finding(
-        **{name: row[name] for name in ("battery", "name", "variant", "title", "unit")},
-        value=row.get("value") if choices else _float(row.get("value")),
-        interval=Interval(low=ends[0], high=ends[1], means=means) if means else None,
-        choices=choices,
-        beside=row.get("beside"),
-        better=row.get("better"),
-        note=row.get("note"),
-        headline=row.get("headline", False),
-        evidence=Evidence(**{key: evidence[key] for key in _EVIDENCE}) if evidence else None,
-    )
-
-
-_EVIDENCE = ("battery", "label", "axis", "start", "end")
-
-
-def _float(value: float | None) -> float | None:
-    """JSON has whole numbers without a point."""
-    return None if value is None else float(value)
 
 
 def _six(value: float) -> float:

@@ -159,6 +159,16 @@ def readable_size(count: float, digits: int = 4, *, binary: bool = False) -> str
     return f"{readable_number(count / of, digits)} {unit}"
 
 
+def readable_gb(count: float, digits: int = 3) -> str:
+    """Bytes in GB, however many, so that they can be held against others."""
+    return f"{readable_number(count / 1e9, digits)} GB"
+
+
+def readable_mb_s(rate: float) -> str:
+    """Bytes a second in MB/s, however many."""
+    return f"{readable_number(rate / 1e6, 3)} MB/s"
+
+
 def readable_sizes(values: Sequence[str]) -> tuple[str, ...]:
     """Values of a spec, long counts of bytes (`37499904 B`) as people say them (`37.5 MB`); as they
     are where two that differ would become the same."""

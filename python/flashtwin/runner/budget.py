@@ -28,6 +28,7 @@ from flashtwin.batteries.base.registry import Part
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import LEFT_OUT, Finding
 from flashtwin.model.step import Job, NotPossible, Rest, Result, Run, Step
+from flashtwin.model.units import readable_number, rough_seconds
 from flashtwin.runner.estimate import can_be_cut
 
 if TYPE_CHECKING:
@@ -52,13 +53,6 @@ def careful_s(step: StepEstimate) -> float:
         return step.drive_s
     quick = 1 - slow / step.bytes
     return quick * step.drive_s + slow / PAST_CACHE_BYTES_S
-
-
-def about(seconds: float) -> str:
-    """A time, as one says it."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +119,7 @@ class Budget:
     def text(self, kept: Estimate) -> str:
         """What it comes to, for a line before the first byte."""
         takes = kept.making_s + sum(careful_s(step) for step in kept.steps)
-        within = f"about {about(takes)} of a budget of {about(self.seconds)}"
+        within = f"about {rough_seconds(takes)} of a budget of {rough_seconds(self.seconds)}"
         out = [f"{piece.battery} {piece.part.title}" for piece in self.left_out]
         fits = f"left out: {', '.join(out)}" if out else "all fits"
         if takes > self.seconds:
@@ -235,11 +229,11 @@ class Budget:
         needless = [piece for piece in self._pieces if not piece.part.needs]
         least = min(needless, key=lambda one: one.seconds() + self._common[one.battery].seconds())
         takes = self._made_s + least.seconds() + self._common[least.battery].seconds()
-        making = about(self._made_s)
+        making = rough_seconds(self._made_s)
         made = f", {making} of it to make the file" if self._made_s else ""
         return FlashtwinError(
-            f"nothing fits into a budget of {about(self.seconds)}: the least,"
-            f" {least.battery} {least.part.title}, takes about {about(takes)}{made}",
+            f"nothing fits into a budget of {rough_seconds(self.seconds)}: the least,"
+            f" {least.battery} {least.part.title}, takes about {rough_seconds(takes)}{made}",
             hint="give a longer budget, or less to do: a smaller --size or --scale, or smaller"
             " values of the battery's parameters",
             exit_code=USAGE,
@@ -281,7 +275,7 @@ def _finding(
         title="Left out for the budget",
         value=float(len(titles)),
         unit="parts",
-        note=f"{named}; the budget was {about(seconds)}",
+        note=f"{named}; the budget was {rough_seconds(seconds)}",
     )
 
 
@@ -307,7 +301,7 @@ class Given:
         """The answer, with a word on it where the step ended before it was over."""
         if not isinstance(answer, Result) or not self._ended_early(answer):
             return answer
-        cut = f"cut short by the budget after {answer.duration_ns / 1e9:.4g} s"
+        cut = f"cut short by the budget after {readable_number(answer.duration_ns / 1e9)} s"
         note = f"{answer.note}; {cut}" if answer.note else cut
         return replace(answer, cut=True, note=note)
 

@@ -33,7 +33,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import Struct
 
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
-from flashtwin.model.finding import from_json
 from flashtwin.model.findings import Findings
 from flashtwin.model.series import Series
 from flashtwin.model.step import NotPossible, Result
@@ -197,10 +196,10 @@ class Run:
             if value["schema"] < older.TYPED:
                 schemas.check(value, schemas.OlderFindings)
                 value["findings"] = older.findings(value.get("findings") or [])
-            schemas.check(value, schemas.Findings)
+            stored = schemas.check(value, schemas.Findings)
         except SchemaError as error:
             raise damaged(path, f"a finding is malformed ({error})") from error
-        return Findings(from_json(row) for row in value.get("findings") or [])
+        return Findings(row.read() for row in stored.findings or ())
 
     @property
     def host(self) -> dict[str, Any]:

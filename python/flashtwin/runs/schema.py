@@ -11,12 +11,16 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Annotated, Any
+from dataclasses import fields
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from flashtwin.model.finding import Axis, Better, Means
+from flashtwin.model import finding as model
+from flashtwin.model.finding import Better, Evidence, Interval, Means
+
+Shape = TypeVar("Shape", bound=Struct)
 
 # A column holds 63 bits; the sum of all jobs of a step has to fit as well.
 MOST = 1 << 60
@@ -117,16 +121,6 @@ class Host(Struct, frozen=True, kw_only=True):
     file: MeasuredFile | UnsetType | None = UNSET
 
 
-class Evidence(Struct, frozen=True, kw_only=True):
-    """The stretch of a step's curve that a finding rests on."""
-
-    battery: str
-    label: str
-    axis: Axis
-    start: float
-    end: float
-
-
 class OlderFinding(Struct, frozen=True, kw_only=True):
     """A finding of schemas 1 to 3."""
 
@@ -153,7 +147,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     low: float | None = None
     high: float | None = None
     means: Means | None = None
-    choices: list[str] = []
+    choices: tuple[str, ...] = ()
     beside: str | None = None
     better: Better | None = None
     headline: bool = False
@@ -166,6 +160,16 @@ class Finding(Struct, frozen=True, kw_only=True):
                 raise ValueError(f"value is none of {', '.join(self.choices)}")
         elif isinstance(self.value, str):
             raise ValueError("value is text, not a number")
+
+    def read(self) -> model.Finding:
+        """The finding; ends of which nobody says what they mean are none."""
+        row = {name: getattr(self, name) for name in _AS_IT_IS}
+        if self.means:
+            row["interval"] = Interval(low=self.low, high=self.high, means=self.means)
+        return model.Finding(**row)
+
+
+_AS_IT_IS = [field.name for field in fields(model.Finding) if field.name != "interval"]
 
 
 class OlderFindings(Struct, frozen=True, kw_only=True):
@@ -393,10 +397,10 @@ FILES: dict[str, type[Struct]] = {
 }
 
 
-def check(value: object, type_: type[Struct]) -> None:
-    """Raise `SchemaError` where a value that JSON text held is not of a type."""
+def check(value: object, type_: type[Shape]) -> Shape:
+    """A value that JSON text held, as a type; raises `SchemaError` where it is not of it."""
     try:
-        msgspec.convert(value, type_)
+        return msgspec.convert(value, type_)
     except msgspec.ValidationError as error:
         raise in_words(error) from None
 

@@ -16,6 +16,7 @@ from typing import Any
 from flashtwin.model.finding import Finding
 from flashtwin.model.step import JobTotals, NotPossible, Result
 from flashtwin.model.target import DriveInfo
+from flashtwin.model.units import readable_gb, readable_number
 
 LEFT_OUT = "left out for the budget"
 
@@ -53,10 +54,9 @@ class Answered:
         """How far a step came that a budget ended."""
         asked_bytes = [job.get("io_bytes") for job in self.detail.get("jobs", ())]
         if asked_bytes and all(asked_bytes):
-            moved = sum(job.bytes for job in self.jobs)
-            amount = f"{sum(asked_bytes) / 1e9:.4g} GB"
-            return f"the budget ended the step after {moved / 1e9:.4g} of {amount}"
-        return f"the budget ended the step after {self.duration_ns / 1e9:.4g} s"
+            moved = readable_number(sum(job.bytes for job in self.jobs) / 1e9)
+            return f"the budget ended the step after {moved} of {readable_gb(sum(asked_bytes), 4)}"
+        return f"the budget ended the step after {readable_number(self.duration_ns / 1e9)} s"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -59,8 +59,7 @@ class Pattern:
     @property
     def title(self) -> str:
         """For a reader: 128 KiB, queue depth 32."""
-        kib = self.block_bytes >> 10
-        size = f"{kib} KiB" if kib % 1024 else f"{kib >> 10} MiB"
+        size = units.readable_size(self.block_bytes, binary=True)
         return f"{size}, queue depth {self.depth}"
 
 

@@ -27,9 +27,10 @@ from flashtwin.analysis.curve import Curve, curve_of
 from flashtwin.analysis.estimate import Estimate, total_time
 from flashtwin.analysis.shape import Plateau, Shape, shape_of
 from flashtwin.batteries.fill import notes
-from flashtwin.batteries.fill.notes import Target, gb, sentence, third_note
+from flashtwin.batteries.fill.notes import Target, sentence, third_note
 from flashtwin.batteries.fill.wording import LATER_TITLES, TITLES, Writer
 from flashtwin.model.finding import Finding
+from flashtwin.model.units import readable_gb as gb
 
 FEWEST = 4
 SMALL = 0.05

@@ -26,7 +26,8 @@ from flashtwin.analysis.curve import Curve
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.opening import fifths
 from flashtwin.analysis.shape import Plateau, Shape
-from flashtwin.batteries.fill.wording import GB, MB
+from flashtwin.model.units import readable_gb as gb
+from flashtwin.model.units import readable_mb_s as mbs
 
 HELD_BACK = 0.90
 BEYOND = 1.02
@@ -58,7 +59,7 @@ class Target:
     @property
     def raw_is(self) -> str:
         """Where the raw flash comes from, for a note."""
-        size = f"{self.raw / 1e9:.1f} GB"
+        size = gb(self.raw, 4)
         if self.raw_bytes:
             return f"{size} of raw flash, as published"
         return f"{size} of raw flash, assumed: the capacity rounded up to a power of two of GiB"
@@ -212,17 +213,6 @@ def _counted(count: int, noun: str) -> str:
     """A number with its noun."""
     ending = "" if count == 1 else "es" if noun.endswith("ch") else "s"
     return f"{count} {noun}{ending}"
-
-
-def gb(size: float) -> str:
-    """Bytes as text in GB."""
-    value = size / GB
-    return f"{value:.0f} GB" if value >= 100 else f"{value:.3g} GB"
-
-
-def mbs(rate: float) -> str:
-    """Bytes a second as text in MB/s."""
-    return f"{rate / MB:.0f} MB/s" if rate >= 100 * MB else f"{rate / MB:.3g} MB/s"
 
 
 def sentence(parts: Iterable[str | None]) -> str | None:

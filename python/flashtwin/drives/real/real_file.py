@@ -24,6 +24,7 @@ from pathlib import Path
 from types import FrameType
 
 from flashtwin.errors import ENVIRONMENT, REFUSED, USAGE, FlashtwinError
+from flashtwin.model.units import readable_size
 
 # In a directory that the user names, our file has this name, so that it can be found and told.
 NAME = "flashtwin-target.bin"
@@ -141,8 +142,8 @@ def check_space(path: Path, size_bytes: int) -> None:
     missing = size_bytes + MARGIN_BYTES - free
     if missing > 0:
         raise FlashtwinError(
-            f"{path.parent} has {free} bytes free: {missing} bytes ({missing / 1e9:.2f} GB) are"
-            f" missing for a file of {size_bytes} bytes",
+            f"{path.parent} has {free} bytes free: {missing} bytes ({readable_size(missing, 3)})"
+            f" are missing for a file of {size_bytes} bytes",
             hint="give a smaller --size, or free some space",
             exit_code=ENVIRONMENT,
         )
