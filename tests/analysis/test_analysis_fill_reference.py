@@ -8,6 +8,8 @@ from __future__ import annotations
 import pytest
 from shapes import RAW_240, fill, found, saw
 
+from flashtwin.batteries.fill.wording import LATER_TITLES, TITLES
+
 ON = ((461.0, 24.0), (111.0, 192.0), (81.0, 240.0))
 OFF = ((240.0, 90.0), (100.0, 240.0))
 
@@ -72,3 +74,24 @@ def test_without_noise_the_truth_comes_out_to_the_megabyte() -> None:
     assert findings["cache_size"].value == pytest.approx(24, abs=0.002)
     assert findings["fold_begin"].value == pytest.approx(192, abs=0.002)
     assert findings["speed_cache"].value == pytest.approx(461, rel=1e-5)
+
+
+def test_a_file_without_a_drop_says_nothing_about_the_cache() -> None:
+    """A whole drive shows its cache or none; a file may lie in a cache of any size."""
+    series = fill((480, 2), sample_s=0.02)
+    file, drive = found(series, 2, raw_bytes=0), found(series, 2)
+    for name in ("cache_size", "speed_cache", "speed_past_cache", "mean_past_cache"):
+        assert file[name].value is None and file[name].interval is None
+        assert (file[name].note or "").startswith("not found: no drop within 2 GB; a cache may")
+    assert file["mean"].number == pytest.approx(480, rel=0.01)
+    assert file["cache_size"].evidence and file["cache_size"].evidence.end == pytest.approx(2e9)
+    assert drive["cache_size"].value == 0 and drive["speed_past_cache"].value
+    dropping = found(fill((480, 1), (100, 2), sample_s=0.02), 2, raw_bytes=0)
+    assert dropping["cache_size"].number == pytest.approx(1, rel=0.05)
+
+
+def test_no_title_calls_a_first_plateau_a_cache() -> None:
+    """From outside nobody can say whether it is one: a drive whose cache is off has one too."""
+    titles = [title for title, _ in (*TITLES.values(), *LATER_TITLES.values())]
+    assert not any("cache" in title.lower() or "fold" in title.lower() for title in titles)
+    assert TITLES["fold_begin"][0] == "Where borrowed cells have to be given back"

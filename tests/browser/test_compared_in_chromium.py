@@ -56,7 +56,7 @@ def test_both_curves_lie_over_one_another_with_their_difference(desk: Opened) ->
     # The charts of all runs have three drives, those of a pair its two.
     assert page.locator("#plot-throughput .mark-line path").count() == 6
     words = page.locator("#plot-both-1").inner_text().replace("\u00a0", " ")
-    assert "cache ends 24.0 GB" in words and "cache ends 90.0 GB" in words
+    assert "first plateau ends 24.0 GB" in words and "first plateau ends 90.0 GB" in words
     colours = [
         {
             line.get_attribute("stroke")
@@ -121,7 +121,7 @@ def test_the_pattern_is_chosen_here_and_there(desk: Opened) -> None:
 
 def test_intervals_are_drawn_and_set_ups_diffed(desk: Opened) -> None:
     page = desk.page
-    row = page.locator("#differences tr", has_text="Speed past the cache").first
+    row = page.locator("#differences tr", has_text="Speed past the first plateau").first
     assert row.locator("svg.bars g").count() == 2
     assert "beyond the limit" in row.inner_text()
     ends = row.locator("svg.bars path").first.get_attribute("d")
@@ -142,7 +142,7 @@ def test_what_does_not_vary_is_folded_away(desk: Opened) -> None:
     assert "name" in names and "capacity" not in names
     first = page.locator("#findings .card").first
     shown = first.locator("table.findings:visible tbody th[scope=row]").all_inner_texts()
-    assert "Speed in the cache" in shown
+    assert "Speed of the first plateau" in shown
     folded = first.locator("details.more")
     assert "The same in all runs" in folded.locator("summary").inner_text()
     assert (

@@ -41,7 +41,11 @@ def test_every_chart_is_drawn(desk: Opened) -> None:
 
 def test_places_of_findings_are_marked(desk: Opened) -> None:
     words = desk.page.locator("#plot-throughput").inner_text().replace("\u00a0", " ")
-    for text in ("cache ends 24.0 GB", "folding begins 192 GB", "cache ends 90.0 GB"):
+    for text in (
+        "first plateau ends 24.0 GB",
+        "borrowed cells go back from 192 GB",
+        "first plateau ends 90.0 GB",
+    ):
         assert text in words
 
 
@@ -136,7 +140,7 @@ def test_the_legend_takes_drives_and_passes_away(desk: Opened) -> None:
     page.locator("[data-toggle-drive='1']").click()
     assert lines.count() == 1
     assert page.locator("[data-toggle-drive='1']").get_attribute("aria-pressed") == "false"
-    assert "cache ends 90.0 GB" not in page.locator("#plot-throughput").inner_text()
+    assert "first plateau ends 90.0 GB" not in page.locator("#plot-throughput").inner_text()
 
 
 def test_patterns_and_phases_are_chosen(desk: Opened) -> None:
@@ -158,7 +162,7 @@ def test_a_finding_explains_itself_and_shows_its_stretch(desk: Opened) -> None:
     pop = page.get_by_role("dialog")
     assert pop.is_visible()
     said = pop.inner_text()
-    assert "Speed past the cache" in said
+    assert "Speed past the first plateau" in said
     assert "Rests on 24.00 GB to 192.0 GB" in said
     assert "second plateau" in said
     assert page.locator("#plot-throughput .mark-rect path").count() == 1

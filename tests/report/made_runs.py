@@ -332,12 +332,14 @@ def _fill_findings(paper: Paper, pattern: str, label: str, number: int) -> list[
     third = paper.cache * GB / 274_877_906_944
     signature = "present" if abs(third - 1 / 3) < 0.02 else "absent"
     return [
-        finding("cache_size", "Cache: where the first plateau ends", paper.cache, "GB", 0, cache),
-        finding("speed_cache", "Speed in the cache", paper.fast, "MB/s", 0, cache),
-        finding("speed_past_cache", "Speed past the cache", paper.slow, "MB/s", cache, fold),
+        finding("cache_size", "Where the first plateau ends", paper.cache, "GB", 0, cache),
+        finding("speed_cache", "Speed of the first plateau", paper.fast, "MB/s", 0, cache),
+        finding(
+            "speed_past_cache", "Speed past the first plateau", paper.slow, "MB/s", cache, fold
+        ),
         finding(
             "fold_begin",
-            "Where folding begins",
+            "Where borrowed cells have to be given back",
             paper.fold if folds else None,
             "GB",
             cache,
@@ -346,7 +348,7 @@ def _fill_findings(paper: Paper, pattern: str, label: str, number: int) -> list[
         ),
         finding(
             "speed_folding",
-            "Speed while folding",
+            "Speed from there on",
             paper.folding if folds else None,
             "MB/s",
             fold,
@@ -357,7 +359,7 @@ def _fill_findings(paper: Paper, pattern: str, label: str, number: int) -> list[
         finding("duration", "Duration of the fill", seconds, "s", 0, total, "counted"),
         finding(
             "one_third",
-            "End of the first plateau as a share of the raw flash",
+            "First plateau as a share of the raw flash",
             third,
             "fraction",
             0,

@@ -77,8 +77,8 @@ def test_the_summary_says_what_the_findings_say(tmp_path: Path) -> None:
     said = masthead.facts(Contents.of(two(tmp_path)))
     text = " ".join(one.subject + one.text for one in said).replace("\u00a0", " ")
     assert text.startswith(
-        "paper-a writes 24.0 GB at 461 MB/s, then 111 MB/s; from 192 GB on it folds, and 81.0 MB/s"
-        " are left."
+        "paper-a writes 24.0 GB at 461 MB/s, then 111 MB/s; from 192 GB on it has to give borrowed "
+        "cells back, and 81.0 MB/s are left."
     )
     assert "paper-b writes 90.0 GB at 240 MB/s, then 97.0 MB/s. Its first plateau covers" in text
     assert "They" not in text
@@ -222,6 +222,6 @@ def test_times_are_those_of_a_clock(seconds: float, text: str) -> None:
 def test_of_two_drives_the_better_tile_says_by_how_much(tmp_path: Path) -> None:
     rows = masthead.tiles(Contents.of(two(tmp_path)))
     leads = [{one.tile.title: one.ratio for one in row} for row in rows]
-    assert [lead["In the cache"] for lead in leads] == ["1.9\u00d7", ""]
-    assert [lead["Cache"] for lead in leads] == ["", "3.8\u00d7"]
+    assert [lead["Speed in it"] for lead in leads] == ["1.9\u00d7", ""]
+    assert [lead["First plateau"] for lead in leads] == ["", "3.8\u00d7"]
     assert [lead["4 KiB QD1 read / write"] for lead in leads] == ["10\u00d7 / 10\u00d7", ""]

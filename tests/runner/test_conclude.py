@@ -48,7 +48,7 @@ def test_runs_of_every_schema_are_concluded_again(at: Path) -> None:
     if at.name == "killed":
         assert [one.name for one in found] == ["read", "read.latency", "read.iops"]
     else:
-        assert found == run.findings and not again(run).changes
+        assert not again(run).changes and found.keys() == run.findings.keys()
 
 
 @pytest.mark.parametrize("at", RUNS, ids=lambda at: f"{at.parent.name}-{at.name}")

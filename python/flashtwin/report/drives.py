@@ -80,6 +80,7 @@ class Drive:
             battery=battery,
             findings=findings,
             labels=tuple(step.label for step in steps if step.duration_ns),
+            refused=tuple(step.label for step in steps if step.not_possible),
             settings=settings if isinstance(settings, dict) else {},
         )
 

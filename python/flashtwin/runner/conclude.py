@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -135,7 +135,8 @@ class Teller:
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """A finding that is not what it was; none on the side where there is none of that id."""
+    """A finding that is not what it was; none on the side where there is none of that id. What it
+    is called may be newer: that is no change."""
 
     id: str
     before: Finding | None
@@ -194,4 +195,12 @@ def _changes(before: Findings, now: Findings) -> list[Change]:
     """In the order of today's findings, those that are no more behind them."""
     old, new = dict(before.items()), dict(now.items())
     pairs = ((name, old.get(name), new.get(name)) for name in dict.fromkeys([*new, *old]))
-    return [Change(id=name, before=was, now=other) for name, was, other in pairs if was != other]
+    return [
+        Change(id=name, before=was, now=other)
+        for name, was, other in pairs
+        if _untitled(was) != _untitled(other)
+    ]
+
+
+def _untitled(finding: Finding | None) -> Finding | None:
+    return None if finding is None else replace(finding, title="")

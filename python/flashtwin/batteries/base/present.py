@@ -35,7 +35,8 @@ P = TypeVar("P")
 class Subject:
     """What a battery left in the run of one drive of the page, which has the number `index` there.
 
-    `name`: the drive's on the page. `labels`: the battery's steps in which time passed, in order.
+    `name`: the drive's on the page. `labels`: the battery's steps in which time passed, in order;
+    `refused`: those that the target could not do.
     """
 
     index: int
@@ -43,6 +44,7 @@ class Subject:
     battery: str
     findings: Findings = field(default_factory=Findings)
     labels: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def parameters(self, of: type[P]) -> P:

@@ -248,7 +248,7 @@ def _of_a_part(findings: list[Finding], number: int, step: Answered) -> list[Fin
 
 BATTERY = Battery(
     name=NAME,
-    title="the whole drive written sequentially from empty, and once more when full",
+    title="the whole drive written sequentially, and once more when full",
     trust="P",
     parameters=Parameters,
     measure=measure,

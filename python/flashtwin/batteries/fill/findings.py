@@ -68,10 +68,10 @@ def analyse_fill(
         return _later_pass(curve, shape, write, target)
     return [
         _cache_size(curve, shape, write, target),
-        _speed_cache(curve, shape, write),
-        _speed_past_cache(curve, shape, write),
+        _speed_cache(curve, shape, write, target),
+        _speed_past_cache(curve, shape, write, target),
         *_folding(curve, shape, write, target),
-        _mean_past_cache(curve, shape, write),
+        _mean_past_cache(curve, shape, write, target),
         _mean(curve, shape, write),
         _duration(curve, shape, write),
         _one_third(shape, write, target),
@@ -104,6 +104,9 @@ def _without_values(curve: Curve, write: Writer, reason: str) -> list[Finding]:
 def _cache_size(curve: Curve, shape: Shape, write: Writer, target: Target) -> Finding:
     if shape.opening.verdict == "swings":
         return write.missing("cache_size", notes.swinging(shape))
+    if shape.edge is None and not target.is_whole:
+        reason = notes.no_end(curve, shape, target)
+        return write.missing("cache_size", reason, looked_at=curve.total_bytes)
     if shape.edge is None:
         least = smallest_visible(curve)
         none = Estimate(value=0.0, low=0.0, high=least)
@@ -119,17 +122,17 @@ def _cache_size(curve: Curve, shape: Shape, write: Writer, target: Target) -> Fi
     return write.value("cache_size", shape.edge.place, 0.0, end, sentence(parts))
 
 
-def _speed_cache(curve: Curve, shape: Shape, write: Writer) -> Finding:
+def _speed_cache(curve: Curve, shape: Shape, write: Writer, target: Target) -> Finding:
     if shape.edge is None:
-        return write.missing("speed_cache", notes.no_end(shape))
+        return write.missing("speed_cache", notes.no_end(curve, shape, target))
     note = sentence((notes.rising(curve, shape), notes.dipping(shape)))
     return write.value("speed_cache", shape.head.speed, 0.0, shape.head.end, note)
 
 
-def _speed_past_cache(curve: Curve, shape: Shape, write: Writer) -> Finding:
+def _speed_past_cache(curve: Curve, shape: Shape, write: Writer, target: Target) -> Finding:
     name = "speed_past_cache"
-    if shape.opening.verdict == "swings":
-        return write.missing(name, notes.no_end(shape))
+    if shape.opening.verdict == "swings" or (shape.edge is None and not target.is_whole):
+        return write.missing(name, notes.no_end(curve, shape, target))
     if shape.edge is None:
         note = sentence((WHOLE_NOTE, notes.dipping(shape)))
         return write.value(name, shape.head.speed, 0.0, curve.total_bytes, note)
@@ -140,7 +143,8 @@ def _speed_past_cache(curve: Curve, shape: Shape, write: Writer) -> Finding:
 
 
 def _folding(curve: Curve, shape: Shape, write: Writer, target: Target) -> list[Finding]:
-    """Where folding begins and its speed: the first plateau that stays below the second."""
+    """Where borrowed cells have to be given back, and the speed from there on: the first plateau
+    that stays below the second."""
     later = shape.slower
     if later is None or not notes.folds(shape, later, target):
         reason = notes.why_no_fold(shape, later)
@@ -183,10 +187,10 @@ def _with_share(value: float, share: float | None) -> Estimate:
     return Estimate(value=value, low=value * max(1 - share, 0.0), high=value * (1 + share))
 
 
-def _mean_past_cache(curve: Curve, shape: Shape, write: Writer) -> Finding:
+def _mean_past_cache(curve: Curve, shape: Shape, write: Writer, target: Target) -> Finding:
     name = "mean_past_cache"
-    if shape.opening.verdict == "swings":
-        return write.missing(name, notes.no_end(shape))
+    if shape.opening.verdict == "swings" or (shape.edge is None and not target.is_whole):
+        return write.missing(name, notes.no_end(curve, shape, target))
     if shape.edge is None:
         mean = _with_share(curve.total_bytes / curve.total_s, _share((shape.head,)))
         return write.value(name, mean, 0.0, curve.total_bytes, WHOLE_NOTE)
@@ -223,7 +227,7 @@ def _one_third(shape: Shape, write: Writer, target: Target) -> Finding:
 
 def _later_pass(curve: Curve, shape: Shape, write: Writer, target: Target) -> list[Finding]:
     """The full drive after its rest: how much cache came back, and how fast it is."""
-    none = f"{notes.no_end(shape)}: the usual speed of the whole pass"
+    none = f"{notes.no_end(curve, shape, target)}: the usual speed of the whole pass"
     note = none if shape.edge is None else None
     return [
         _cache_size(curve, shape, write, target),

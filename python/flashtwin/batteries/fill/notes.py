@@ -52,6 +52,11 @@ class Target:
         return self.raw_bytes != 0
 
     @property
+    def is_whole(self) -> bool:
+        """Whether it is a whole drive, so that a cache of any size would end within it."""
+        return self.has_raw
+
+    @property
     def raw(self) -> float:
         """Raw flash as published, else the capacity rounded up to a power of two of GiB."""
         return float(self.raw_bytes or raw_from_capacity(self.capacity_bytes))
@@ -171,8 +176,14 @@ def unfinished(curve: Curve, target: Target) -> str:
     return "a cache as large as the drive would look the same"
 
 
-def no_end(shape: Shape) -> str:
-    return "no first plateau" if shape.opening.verdict == "swings" else "no cache was seen"
+def no_end(curve: Curve, shape: Shape, target: Target) -> str:
+    """Why nothing is said of a first plateau: it has no end. What was written of a part of a drive
+    may lie in a cache of any size."""
+    if shape.opening.verdict == "swings":
+        return "no first plateau"
+    if not target.is_whole:
+        return f"no drop within {gb(curve.total_bytes)}; a cache may be larger"
+    return "no cache was seen"
 
 
 def about(plateau: Plateau) -> str | None:

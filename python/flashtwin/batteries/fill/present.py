@@ -6,7 +6,7 @@ sentence says only what a finding says; where one is lacking, so is its half sen
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.batteries.base.present import (
@@ -31,7 +31,7 @@ from flashtwin.model.finding import Better, Finding
 WORTH_SAYING = 1.1
 # What a finding is called where its place is marked in a curve.
 PLATEAUS = ("speed_cache", "speed_past_cache", "speed_folding")
-PLACES = {"cache_size": "cache ends", "fold_begin": "folding begins"}
+PLACES = {"cache_size": "first plateau ends", "fold_begin": "borrowed cells go back from"}
 # Findings of the passes after the first, by name: which pass, and what they are called under it.
 LATER = {
     f"{ordinal}_pass.{name}": (ordinal, name) for ordinal in ORDINALS[1:] for name in LATER_TITLES
@@ -53,7 +53,7 @@ class FillPresent(Present):
             self.title,
             columns,
             pattern=lambda variant: titles.get(variant, variant),
-            heading=_pass_title if later else lambda _: "",
+            heading=_pass_title(subjects) if later else lambda _: "",
             naming=_row_title,
         )
         return Section(tables=tuple(by_pattern))
@@ -128,9 +128,9 @@ class FillPresent(Present):
         fills = Claim(than="fills the drive {} sooner", most="fills soonest")
 
         return [
-            column("Cache", "cache_size", "higher"),
-            column("In the cache", "speed_cache", "higher"),
-            column("Past the cache", "speed_past_cache", "higher"),
+            column("First plateau", "cache_size", "higher"),
+            column("Speed in it", "speed_cache", "higher"),
+            column("Speed past it", "speed_past_cache", "higher"),
             column("Fill", "duration", "lower", fills),
         ]
 
@@ -144,10 +144,11 @@ class FillPresent(Present):
         slow, mean = _value(values, "speed_past_cache"), _value(values, "mean")
         if cache and fast is not None and slow is not None:
             return f"Writes {numbers.gb(cache)} at {numbers.mbs(fast)}, then {numbers.mbs(slow)}"
-        if cache == 0 and mean is not None:
-            rests_on = values["mean"].evidence
+        if not cache and mean is not None:
+            rests_on = values["cache_size"].evidence if "cache_size" in values else None
             within = f" within {numbers.gb(rests_on.end / GB)}" if rests_on else ""
-            return f"No lasting drop{within}: {numbers.mbs(mean)} on average"
+            if within or cache == 0:
+                return f"No lasting drop{within}: {numbers.mbs(mean)} on average"
         return "" if mean is None else f"Writes {numbers.mbs(mean)} on average"
 
 
@@ -160,11 +161,17 @@ def _pattern_titles(subjects: Sequence[Subject]) -> dict[str, str]:
     }
 
 
-def _pass_title(finding: Finding) -> str:
-    later = LATER.get(finding.name)
-    if later is None:
-        return "First pass, from empty"
-    return f"{later[0].capitalize()} pass, on the full drive"
+def _pass_title(subjects: Sequence[Subject]) -> Callable[[Finding], str]:
+    """What a finding's pass is called; the first began on an empty drive where it was erased."""
+    unerased = {label for subject in subjects for label in subject.refused}
+
+    def title(finding: Finding) -> str:
+        if later := LATER.get(finding.name):
+            return f"{later[0].capitalize()} pass, on the full drive"
+        erased = f"{NAME}/{finding.variant}/purge" not in unerased
+        return "First pass, from empty" if erased else "First pass"
+
+    return title
 
 
 def _row_title(finding: Finding) -> str:
@@ -201,7 +208,10 @@ def _stages(subject: Subject, values: dict[str, Finding]) -> list[Fact]:
             text += f", then {numbers.mbs(slow)}"
         begin, folding = _value(values, "fold_begin"), _value(values, "speed_folding")
         if begin is not None and folding is not None:
-            text += f"; from {numbers.gb(begin)} on it folds, and {numbers.mbs(folding)} are left"
+            text += (
+                f"; from {numbers.gb(begin)} on it has to give borrowed cells back, and "
+                f"{numbers.mbs(folding)} are left"
+            )
     return [Fact(subject=subject.name, text=f" {text}.", drive=subject.index)] if text else []
 
 

@@ -22,15 +22,15 @@ GB = 1e9
 MB = 1e6
 
 TITLES = {
-    "cache_size": ("Cache: where the first plateau ends", "GB"),
-    "speed_cache": ("Speed in the cache", "MB/s"),
-    "speed_past_cache": ("Speed past the cache", "MB/s"),
-    "fold_begin": ("Where folding begins", "GB"),
-    "speed_folding": ("Speed while folding", "MB/s"),
-    "mean_past_cache": ("Mean speed past the cache", "MB/s"),
+    "cache_size": ("Where the first plateau ends", "GB"),
+    "speed_cache": ("Speed of the first plateau", "MB/s"),
+    "speed_past_cache": ("Speed past the first plateau", "MB/s"),
+    "fold_begin": ("Where borrowed cells have to be given back", "GB"),
+    "speed_folding": ("Speed from there on", "MB/s"),
+    "mean_past_cache": ("Mean speed past the first plateau", "MB/s"),
     "mean": ("Mean speed of the fill", "MB/s"),
     "duration": ("Duration of the fill", "s"),
-    "one_third": ("End of the first plateau as a share of the raw flash", "fraction"),
+    "one_third": ("First plateau as a share of the raw flash", "fraction"),
 }
 LATER_TITLES = {
     "cache_size": ("where the first plateau ends", "GB"),
@@ -72,18 +72,17 @@ class Writer:
             self._finding(name, title, unit, note),
             value=scaled.value,
             interval=Interval.of(scaled.low, scaled.high, means),
-            evidence=Evidence(
-                battery=NAME,
-                label=self.label,
-                axis="bytes",
-                start=float(round(start)),
-                end=float(round(end)),
-            ),
+            evidence=self._on(start, end),
         )
 
-    def missing(self, name: str, reason: str) -> Finding:
-        """A finding without a value, and why."""
-        return self._finding(name, *self.title(name), f"not found: {reason}")
+    def missing(self, name: str, reason: str, *, looked_at: float | None = None) -> Finding:
+        """A finding without a value, and why; `looked_at`: the bytes in which it was looked for."""
+        lacking = self._finding(name, *self.title(name), f"not found: {reason}")
+        return lacking if looked_at is None else replace(lacking, evidence=self._on(0.0, looked_at))
+
+    def _on(self, start: float, end: float) -> Evidence:
+        start, end = float(round(start)), float(round(end))
+        return Evidence(battery=NAME, label=self.label, axis="bytes", start=start, end=end)
 
     def _finding(self, name: str, title: str, unit: str, note: str | None) -> Finding:
         return Finding(
