@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
+from flashtwin.errors import USAGE, FlashtwinError
+
 if TYPE_CHECKING:
     from flashtwin.model.step import NotPossible, Result, Step
     from flashtwin.model.target import DriveInfo, Watch
@@ -56,6 +58,13 @@ class TellsHost(Protocol):
     def host(self) -> dict[str, Any]:
         """Paths and such: nothing that may stand in any other file."""
         ...
+
+
+def opened(info: DriveInfo | None) -> DriveInfo:
+    """What a drive says of itself, once it is open."""
+    if info is None:
+        raise FlashtwinError("the target is not open", exit_code=USAGE)
+    return info
 
 
 class Drive(Protocol):

@@ -25,10 +25,9 @@ import numpy as np
 from flashtwin import _core, outputs
 from flashtwin.catalogue.shorthand import raw_bytes
 from flashtwin.drives import memory
-from flashtwin.drives.chain import chained
-from flashtwin.drives.handed import jobs_json
 from flashtwin.drives.snapshots import Preparation, Preparing, Store
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+from flashtwin.model.job import jobs_json
 from flashtwin.model.series import COLUMNS, Series
 from flashtwin.model.step import (
     Ask,
@@ -45,6 +44,7 @@ from flashtwin.model.step import (
     Run,
     Step,
     Trim,
+    chained,
 )
 from flashtwin.model.target import Capabilities, DriveInfo, Interrupted, Progress, Watch
 

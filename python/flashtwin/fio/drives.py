@@ -21,6 +21,7 @@ import numpy as np
 
 from flashtwin import _core
 from flashtwin.batteries.fio import Group, Parameters, labels
+from flashtwin.drives.protocol import opened
 from flashtwin.drives.real import output, real_file, series
 from flashtwin.drives.real.jobfile import Section
 from flashtwin.drives.real.real import to_stderr
@@ -146,9 +147,7 @@ class FilesDrive:
     @property
     def info(self) -> DriveInfo:
         """All files together."""
-        if self._info is None:
-            raise FlashtwinError("the target is not open", exit_code=USAGE)
-        return self._info
+        return opened(self._info)
 
     def do(self, step: Step, watch: Watch) -> Result | NotPossible:
         """Run a group; the files are filled before the first."""

@@ -19,12 +19,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from flashtwin import _core
-from flashtwin.drives.handed import jobs_json
 from flashtwin.drives.memory import available_bytes, check, made
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.fio.language.errors import JobFileError
 from flashtwin.fio.plan.plan import PhaseResult, Plan, Process, left_alone
-from flashtwin.model.job import Job
+from flashtwin.model.job import Job, jobs_json
 from flashtwin.model.target import Progress, Watch
 from flashtwin.model.units import readable_size
 
