@@ -124,7 +124,7 @@ def test_a_maker_that_counts_no_programs(tmp_path: Path) -> None:
 
 def test_too_little_is_refused_before_anything_runs(tmp_path: Path) -> None:
     for battery in ("power", "waf"):
-        drive = FakeDrive()
+        drive = Twin(load("bx500-240", scale=SCALE), seed=1)
         with pytest.raises(FlashtwinError) as refused:
             run_batteries(drive, [(battery, {"size": "4KiB"})], tmp_path / battery)
         assert refused.value.hint

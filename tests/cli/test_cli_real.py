@@ -102,6 +102,21 @@ def test_what_is_there_already_is_not_touched(tmp_path: Path) -> None:
     assert not (tmp_path / "r").exists()
 
 
+@pytest.mark.parametrize(("battery", "lacking"), [("waf", "SMART data"), ("power", "watt meter")])
+def test_what_cannot_be_measured_is_refused_before_a_byte_is_written(
+    battery: str, lacking: str, tmp_path: Path
+) -> None:
+    probe = tmp_path / "probe"
+    done = flashtwin(
+        "test", str(probe), "--size", "64MB", "--battery", f"fill,{battery}", cwd=tmp_path
+    )
+    assert done.returncode == 2
+    assert f"{battery} cannot be measured on probe: it has no {lacking}" in done.stderr
+    assert f"hint: leave {battery} out of --battery" in done.stderr
+    assert not probe.exists() and not (tmp_path / "flashtwin-runs").exists()
+    assert "filling it" not in done.stderr and not done.stdout
+
+
 def test_without_fio_one_line_says_how_to_get_it(tmp_path: Path) -> None:
     done = flashtwin(
         "test", "./probe.bin", "--size", "64MiB", "--out", "r", cwd=tmp_path, PATH=str(tmp_path)

@@ -243,7 +243,8 @@ def test_a_timed_run_that_was_cut_counts_where_no_other_does(
     speed, counts = run.findings["read[SEQ1M-Q1T1]"], scored[0]
     rate = counts.jobs[0].bytes / counts.duration_ns * 1000
     assert speed.value == pytest.approx(rate, rel=1e-3)
-    assert ("of one run; the budget ended the step after" in str(speed.note)) == (loops == "1")
+    note = str(speed.note)
+    assert (note.startswith("the budget ended the step") and "of one run" in note) == (loops == "1")
 
 
 def test_what_is_not_cut_is_named_in_advance(tmp_path: Path) -> None:
@@ -274,10 +275,14 @@ def test_power_is_divided(seconds: float, titles: list[str]) -> None:
     assert chosen(seconds, registry.request("power", METERED), info=metered) == titles
 
 
-def test_power_on_a_file_costs_a_budget_nothing() -> None:
+@pytest.mark.parametrize(
+    ("battery", "lacking"), [("power", "no watt meter"), ("waf", "no SMART data")]
+)
+def test_what_a_target_has_no_instrument_for_is_refused(battery: str, lacking: str) -> None:
     info = FakeDrive(law=QUICK, kind="file").info
-    ask = registry.request("power", {})
-    assert estimate([ask, FILL], info).drive_s == estimate([FILL], info).drive_s
+    with pytest.raises(FlashtwinError, match=lacking) as refused:
+        estimate([FILL, registry.request(battery, {})], info)
+    assert refused.value.exit_code == 2 and f"leave {battery} out" in (refused.value.hint or "")
 
 
 def test_of_power_on_a_twin_what_fits_is_measured(tmp_path: Path) -> None:

@@ -135,6 +135,7 @@ def estimate(
     found: list[StepEstimate] = []
     most_wall_s = 0.0
     for request in requests:
+        request.battery.check(info)
         expected, most = (
             [
                 _of_step(request.name, step, info, stream_bytes_s)

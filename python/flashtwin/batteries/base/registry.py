@@ -17,7 +17,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from flashtwin.batteries.base import parameter
 from flashtwin.batteries.base.meaning import COMMON, Meaning, read
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     Steps = Generator[Step, Answer, None]
 
 GROUP = "flashtwin.batteries"
+# What a battery may need, as `Capabilities` has it, and in words.
+Instrument = Literal["smart", "power_meter"]
+INSTRUMENTS: dict[Instrument, str] = {"smart": "SMART data", "power_meter": "watt meter"}
 PROGRAM = "flashtwin test"
 # Beside the batteries: what they are made of.
 _BASE = "base"
@@ -96,6 +99,8 @@ class Battery:
     `present` is the module that says how a page shows it (see `base.present`); none is for tables
     of its findings. `program` is the command that asks for it and goes on with its runs.
     `standard` is its place among those that run where nobody names one; none leaves it out of them.
+    `needs` are the instruments without which it measures nothing: it is refused on a target that
+    has them not.
     """
 
     name: str
@@ -111,6 +116,7 @@ class Battery:
     standard: int | None = None
     estimate: Callable[[Any, DriveInfo], Forecast] | None = None
     meanings: Callable[[], Sequence[Meaning]] = tuple
+    needs: tuple[Instrument, ...] = ()
 
     def findings(self, record: Record) -> list[Finding]:
         """What a record says: `conclude`'s findings as all batteries tell them."""
@@ -126,6 +132,16 @@ class Battery:
                 f"the host takes {host_us:g} us a command (a prior, set host_us)",
             ]
         return departures
+
+    def check(self, info: DriveInfo) -> None:
+        """Refuse a target that it can say nothing of, before a byte is written."""
+        for need in self.needs:
+            if not getattr(info.can, need):
+                raise FlashtwinError(
+                    f"{self.name} cannot be measured on {info.name}: it has no {INSTRUMENTS[need]}",
+                    hint=f"leave {self.name} out of --battery, or measure another target",
+                    exit_code=USAGE,
+                )
 
     def rows(self) -> list[parameter.Row]:
         """What can be set."""

@@ -102,9 +102,7 @@ def _size(parameters: Parameters, info: DriveInfo) -> int:
 def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
     """Where this run leaves what the reviewers do."""
     departures = []
-    if not info.can.power_meter:
-        departures.append("the target has no meter: nothing is measured")
-    elif info.can.purge:
+    if info.can.purge:
         departures.append("the drive is purged first")
     if parameters.size > info.capacity_bytes:
         departures.append("writes the whole drive, which is smaller than size")
@@ -221,4 +219,5 @@ BATTERY = Battery(
     parts=parts,
     present="flashtwin.batteries.power.present",
     meanings=beside(__file__),
+    needs=("power_meter",),
 )

@@ -2,8 +2,9 @@
 
 As a reviewer finds it (trust P): erase, fill in order to some share, let the drive settle, read its
 SMART counters, write at random over what is there, let it settle again, and read them once more.
-What the drive does in the rest after the writes is part of what they cost. A target without SMART
-data answers the first step with the reason, and that is the whole answer.
+What the drive does in the rest after the writes is part of what they cost. A target that has
+no SMART data is refused; one that cannot read them all the same answers the first step with the
+reason, and that is the whole answer.
 
 The counters, by maker. Micron: 247 counts pages programmed for the host and 248 those of the
 firmware's own, so WAF = 1 + d248/d247. Intel: 249 counts GiB programmed, 241 the host's 32 MiB.
@@ -107,11 +108,6 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     ]
 
 
-def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
-    """Where this run leaves what the reviewers do."""
-    return [] if info.can.smart else ["the target has no SMART data: nothing is measured"]
-
-
 def _finding(
     variant: str, title: str, before: Answer, after: Answer, label: str | None = None
 ) -> Finding:
@@ -196,8 +192,8 @@ BATTERY = Battery(
     parameters=Parameters,
     measure=measure,
     conclude=conclude,
-    departs=departs,
     parts=parts,
     present="flashtwin.batteries.waf.present",
     meanings=beside(__file__),
+    needs=("smart",),
 )
