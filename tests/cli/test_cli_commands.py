@@ -34,6 +34,7 @@ COMMANDS = (
     "export",
     "explain",
     "fio",
+    "timeline",
     "validate",
     "cache",
 )

@@ -336,6 +336,9 @@ impl<P: Policies> Drive<P> {
     /// The host hears of a command's end.
     #[inline(always)]
     pub(crate) fn seen(&mut self, slot: u32) {
+        if self.is_recorded() {
+            self.record_answer(slot);
+        }
         let Command { tag, status, .. } = self.commands.slots[slot as usize];
         self.commands.vacant.push(slot);
         self.done.push(Completion {

@@ -285,6 +285,9 @@ impl<P: Policies> Drive<P> {
         match event {
             Event::Done(die) if self.flash.is_void(die, self.now) => {}
             Event::Done(die) => {
+                if self.is_recorded() {
+                    self.record_end(die);
+                }
                 let op = self.flash.done(die, self.now, &mut self.events);
                 self.operation_ended(op);
                 if !self.flash_is_busy() {
@@ -296,6 +299,9 @@ impl<P: Policies> Drive<P> {
                     .plane_sensed((die, plane), self.now, &mut self.events);
             }
             Event::PlaneDone(die, plane) => {
+                if self.is_recorded() {
+                    self.record_plane_end(die, plane);
+                }
                 let op = self
                     .flash
                     .plane_done((die, plane), self.now, &mut self.events);
@@ -314,7 +320,12 @@ impl<P: Policies> Drive<P> {
             Event::Sensed(die) => self.flash.sensed(die, self.now, &mut self.events),
             Event::RegisterFree(die) => self.flash.register_free(die, self.now),
             Event::Rested(die) => self.flash.rested(die, self.now, &mut self.events),
-            Event::Suspended(die) => self.flash.suspended(die, self.now, &mut self.events),
+            Event::Suspended(die) => {
+                if self.is_recorded() {
+                    self.record_suspension(die);
+                }
+                self.flash.suspended(die, self.now, &mut self.events);
+            }
             Event::MapFetched(slot) => self.map_fetched(slot),
             Event::GatherTimer => self.gather_timer(),
             Event::IdleTimer => self.idle_timer(),
@@ -384,6 +395,9 @@ impl<P: Policies> Drive<P> {
             self.totals.count(request.op, bytes);
         }
         let slot = self.commands.take(request, in_range);
+        if self.is_recorded() {
+            self.record_command(slot, request.lba);
+        }
         self.expect(slot);
         let mut time = self.controller.command;
         if request.op == Op::Trim && in_range && !self.controller.trim.alone {

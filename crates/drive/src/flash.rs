@@ -21,6 +21,7 @@ use crate::overtaking::Overtaken;
 use crate::planes::Planes;
 use crate::snapshot::{Checked, LIFETIME, ensure};
 use crate::suspend::Pause;
+use crate::timeline::{Activity, Timeline};
 
 /// All of a die's time, in the unit of shares of it.
 pub(crate) const FULL_SPEED: u64 = 1000;
@@ -117,6 +118,8 @@ pub(crate) struct Flash {
     starts_at_once: bool,
     /// Planes that reads of each class, among those that have ended, left alone.
     spared: [u64; class::COUNT],
+    /// What records the drive: its dies and channels have most to tell.
+    pub(crate) timeline: Option<Box<Timeline>>,
 }
 
 flashtwin_base::state! { Flash {
@@ -127,7 +130,7 @@ flashtwin_base::state! { Flash {
     built: data_bytes_per_s, array_time, transfer_time, retry_time, cache_program, read_priority,
         reads_first, suspend, lone,
         unit_on_channel_bytes, codeword_on_channel_bytes, bus_bytes_per_s, planes, independent,
-        starts_at_once;
+        starts_at_once, timeline;
 } }
 
 fn fill_times(times: &mut [Nanos], mode: &ModeTiming, read: u8, program: u8, erase: u8) {
@@ -233,6 +236,7 @@ impl Flash {
             independent: if part.independent_planes { g.planes } else { 0 },
             starts_at_once: !part.independent_planes && !part.suspend.any() && !part.cache_program,
             spared: [0; class::COUNT],
+            timeline: None,
         }
     }
 
@@ -363,6 +367,7 @@ impl Flash {
         };
         if class::is_read(op.class) {
             let sensed = now + self.sense_time(&op);
+            self.note_work(index, 0, (now, sensed));
             if self.lone {
                 let sent = self.send(index, &op, sensed);
                 events.push(sent, Event::Done(index));
@@ -401,6 +406,7 @@ impl Flash {
             self.begin_array(class, index, taken, events);
         } else {
             let ends = now + self.array_time[class as usize];
+            self.note_work(index, 0, (now, ends));
             self.note_array(index, now, ends);
             events.push(ends, Event::Done(index));
         }
@@ -422,7 +428,24 @@ impl Flash {
         } else {
             self.transfer_time[op.units as usize]
         };
-        self.take_channel(die_channel(&self.dies, index), time, from)
+        let channel = die_channel(&self.dies, index);
+        let free = self.channel_free[channel as usize];
+        let sent = self.take_channel(channel, time, from);
+        if let Some(timeline) = &mut self.timeline {
+            let bytes = u64::from(op.units) * self.unit_on_channel_bytes
+                - u64::from(op.skipped) * self.codeword_on_channel_bytes;
+            let activity = Activity::FromDie(index);
+            timeline.transfers(channel, activity, bytes, (from.max(free), sent));
+        }
+        sent
+    }
+
+    /// Tells a recording when an array works on what it begins.
+    #[inline]
+    pub(crate) fn note_work(&mut self, index: u16, plane: usize, when: (Nanos, Nanos)) {
+        if let Some(timeline) = &mut self.timeline {
+            timeline.works(index, plane, when);
+        }
     }
 
     /// The array begins a program whose data is in the page register at `at`.
@@ -440,6 +463,7 @@ impl Flash {
     #[inline]
     fn begin_array(&mut self, class: u8, index: u16, at: Nanos, events: &mut EventQueue<Event>) {
         let ends = at + self.array_time[class as usize];
+        self.note_work(index, 0, (at, ends));
         self.note_array(index, at, ends);
         events.push(ends, Event::Done(index));
         if self.cache_program {
@@ -476,7 +500,15 @@ impl Flash {
             return now;
         }
         let time = self.transfer_time[units as usize];
-        self.take_channel(die_channel(&self.dies, index), time, now)
+        let channel = die_channel(&self.dies, index);
+        let free = self.channel_free[channel as usize];
+        let taken = self.take_channel(channel, time, now);
+        if let Some(timeline) = &mut self.timeline {
+            let bytes = u64::from(units) * self.unit_on_channel_bytes;
+            let activity = Activity::ToDie(index);
+            timeline.transfers(channel, activity, bytes, (now.max(free), taken));
+        }
+        taken
     }
 
     /// The page register of a die is free: with cache program the next data may come.

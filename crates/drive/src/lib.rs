@@ -28,6 +28,7 @@ pub mod snapshot;
 pub mod spec;
 mod suspend;
 pub mod thermal;
+pub mod timeline;
 mod totals;
 mod trim;
 pub mod xray;

@@ -148,6 +148,7 @@ impl Flash {
             die.planes.busy |= op.planes.mask(planes);
             die.planes.running[op.planes.first()] = Some(op);
             let sensed = now + self.sense_time(&op);
+            self.note_work(index, op.planes.first(), (now, sensed));
             let plane = op.planes.first() as u16;
             events.push(sensed, Event::PlaneSensed(index, plane));
         }

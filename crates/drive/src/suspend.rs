@@ -135,7 +135,9 @@ impl Flash {
         die.running = Some(op);
         die.pause.begun = now + penalty;
         die.pause.ends = now + penalty + left;
-        events.push(die.pause.ends, Event::Done(index));
+        let when = (die.pause.begun, die.pause.ends);
+        events.push(when.1, Event::Done(index));
+        self.note_work(index, 0, when);
         if self.takes_ahead() && class::is_program(op.class) {
             self.register_free(index, now);
         }

@@ -38,5 +38,6 @@ mod spec_rules;
 mod spec_scale;
 mod suspend;
 mod throttle;
+mod timeline;
 mod used_drive;
 mod wear_levelling;

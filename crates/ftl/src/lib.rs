@@ -51,7 +51,7 @@ pub use counters::Counters;
 pub use footprint::Footprint;
 pub use ftl::{Found, Ftl, Load};
 pub use layout::Layout;
-pub use op::{NandOp, Planes, Token};
+pub use op::{NandOp, Origin, Planes, Token};
 pub use orders::{BuiltIn, Chosen, Policies};
 pub use paged_map::{JOURNAL_ENTRY_BYTES, LookUp, pool_superblocks};
 pub use parity::Mate;

@@ -110,6 +110,27 @@ pub enum Token {
     Rebuild(u32),
 }
 
+/// On whose behalf an operation is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// A command of the host, or its data.
+    Host,
+    /// Reads ahead of a host that reads in order.
+    ReadAhead,
+    /// Folding.
+    Fold,
+    /// Garbage collection, refresh and what saves data from failing blocks.
+    Collect,
+    /// Static wear levelling.
+    Levelling,
+    /// The map: look-ups, changes and their checkpoints.
+    Map,
+    /// Parity of a stripe, and reads that rebuild from it.
+    Parity,
+    /// The journal.
+    Journal,
+}
+
 /// A run of planes of a die, at most 16: the first in the low four bits, one less than their number
 /// in the high ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -8,6 +8,7 @@ use crate::audit::{Bounds, LIFETIME};
 use crate::check::{Checked, ensure, ensure_eq};
 use crate::ftl::Ftl;
 use crate::layout::NONE;
+use crate::op::{Origin, Token};
 use crate::orders::Policies;
 use crate::placement::Awaited;
 use crate::streams::{COUNTED, Stream};
@@ -115,6 +116,32 @@ impl<P: Policies> Ftl<P> {
         let granule = self.layout.granule(block.mode);
         let wanted = |f: &Flight| f.first != NONE && ppn.wrapping_sub(f.first) < granule;
         self.buffer.flights.iter().any(wanted)
+    }
+
+    /// On whose behalf an operation is done that has not been reported; erases are nobody's.
+    #[must_use]
+    pub fn origin(&self, token: Token) -> Option<Origin> {
+        Some(match token {
+            Token::Host(_) => Origin::Host,
+            Token::Program(place) | Token::FirstPass(place) | Token::Copyback(place) => {
+                match self.buffer.flights[place as usize].stream {
+                    Stream::Cache | Stream::Direct | Stream::Cold | Stream::Tier => Origin::Host,
+                    Stream::Fold => Origin::Fold,
+                    Stream::Collected | Stream::CollectedCold => Origin::Collect,
+                    Stream::Levelled => Origin::Levelling,
+                    Stream::Map => Origin::Map,
+                    Stream::Parity => Origin::Parity,
+                }
+            }
+            Token::FoldRead(_) | Token::FoldCheck(_) => Origin::Fold,
+            Token::GcRead(_) => Origin::Collect,
+            Token::MapRead(_) | Token::MapUpdate(_) | Token::MapGcRead(_) | Token::Checkpoint => {
+                Origin::Map
+            }
+            Token::Journal(_) => Origin::Journal,
+            Token::Rebuild(_) => Origin::Parity,
+            Token::Erase(_) | Token::SystemErase => return None,
+        })
     }
 
     /// Sequence number that the next granule to be begun will get.

@@ -9,6 +9,7 @@ mod fio;
 mod snapshot;
 mod spec;
 mod tables;
+mod timeline;
 mod trace;
 mod twin;
 mod watched;

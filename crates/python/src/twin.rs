@@ -21,6 +21,7 @@ use crate::direct::{self, Asked};
 use crate::fio;
 use crate::snapshot;
 use crate::spec::Spec;
+use crate::timeline::Recording;
 
 create_exception!(_core, Stopped, PyException, "The caller's watch said stop.");
 
@@ -37,6 +38,7 @@ pub struct Twin {
     outstanding: u32,
     /// Those that are answered and were not handed over.
     done: Vec<Completion>,
+    recording: Option<Recording>,
 }
 
 /// What a watch answered last: it may stop the run or raise.
@@ -171,6 +173,7 @@ impl Twin {
             identity: identity(spec, seed),
             outstanding: 0,
             done: Vec::new(),
+            recording: None,
         })
     }
 
@@ -185,6 +188,7 @@ impl Twin {
             identity,
             outstanding: 0,
             done: Vec::new(),
+            recording: None,
         })
     }
 
@@ -352,6 +356,24 @@ impl Twin {
 
     fn smart<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         convert::json(py, &self.drive.smart())
+    }
+
+    /// Writes what goes on in the drive between two moments into a new file, from now on and in
+    /// place of another recording; `name` is what the drive is called there.
+    fn record(&mut self, path: PathBuf, name: &str, from_ns: u64, to_ns: u64) -> PyResult<()> {
+        let recording = Recording::new(&path, name)?;
+        let (from, to) = (Nanos(from_ns), Nanos(to_ns));
+        self.drive.record(from, to, Box::new(recording.clone()));
+        self.recording = Some(recording);
+        Ok(())
+    }
+
+    /// Ends the recording; the answer is its slices and its bytes, `None` where there was none.
+    fn end_recording(&mut self, py: Python<'_>) -> PyResult<Option<(u64, u64)>> {
+        drop(self.drive.end_recording());
+        let recording = self.recording.take();
+        let ended = recording.map(|recording| py.detach(|| recording.end()));
+        Ok(ended.transpose()?)
     }
 
     fn flush<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

@@ -11,7 +11,8 @@ begins with none; the same calls with the same seed give the same answers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flashtwin import outputs
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.runs.tables import need_polars
 
@@ -31,6 +33,9 @@ Op = Literal["read", "write", "trim", "flush"]
 OPS: tuple[Op, ...] = ("read", "write", "trim", "flush")
 # How a request ended, by the core's number for it.
 STATUS = ("ok", "out of range", "unreadable", "read-only", "corrupt")
+
+# Later than anything that happens in a drive.
+_NEVER_NS = (1 << 64) - 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,6 +229,19 @@ class Twin:
         """Write the whole state of the drive; nothing may be outstanding."""
         with _ours():
             self._twin.save(path)
+
+    @contextmanager
+    def timeline(self, path: str | Path) -> Iterator[None]:
+        """Record dies, channels and requests under the block, as a trace that Perfetto opens.
+
+        `path` is written anew, whole or not at all; a second is some 1 to 100 MB.
+        """
+        with outputs.replacing(Path(path)) as part:
+            self._twin.record(part, self.now_ns, _NEVER_NS)
+            try:
+                yield
+            finally:
+                self._twin.end_recording()
 
     def __repr__(self) -> str:
         return f"Twin({self.name!r}, now {self.now_ns / 1e9:.6g} s, {self.outstanding} outstanding)"

@@ -47,6 +47,7 @@ COMMANDS = {
     "compare": ("compare.command", "Runs side by side: what differs, and by how much."),
     "export": ("export.command", "A run as CSV, Parquet or fio's JSON."),
     "fio": ("fio.command", "Run fio job files on a simulated drive, as fio would."),
+    "timeline": ("timeline.command", "A stretch of time, operation by operation, for Perfetto."),
     "validate": ("validate.command", "Twins against what was published of their drives."),
     "cache": ("cache.command", "List or clear the prepared drives that are kept."),
 }

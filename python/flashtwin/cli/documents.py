@@ -463,6 +463,17 @@ class Prepared(Document):
     used: int
 
 
+class Timeline(Document):
+    """flashtwin timeline --json"""
+
+    path: str
+    step: str
+    from_ns: int
+    to_ns: int
+    slices: int
+    bytes: int
+
+
 class Cache(Document):
     """flashtwin cache --json"""
 
@@ -500,6 +511,7 @@ DOCUMENTS: dict[str, type[Document]] = {
     "export": Export,
     "validate": Validate,
     "validate-theory": ValidateTheory,
+    "timeline": Timeline,
     "cache": Cache,
     "cache-clear": CacheClear,
 }

@@ -103,6 +103,18 @@ class Twin:
         with outputs.replacing(Path(path)) as part:
             self._core.save(part)
 
+    def record(self, path: str | os.PathLike[str], from_ns: int, to_ns: int) -> None:
+        """From now on, write what goes on between two moments of the drive's clock into a file.
+
+        It is a trace that Perfetto opens: dies, channels and commands, each with its beginning and
+        its end. `end_recording` ends it.
+        """
+        self._core.record(path, self._info.name, from_ns, to_ns)
+
+    def end_recording(self) -> tuple[int, int] | None:
+        """End the recording, if there is one: what is recorded, in slices and in bytes."""
+        return self._core.end_recording()
+
     def restore(self, path: str | os.PathLike[str]) -> None:
         """Become the drive that `save` wrote, of this spec and seed; see `protocol.Keeps`."""
         drive = _loaded(self._spec, path)

@@ -1,0 +1,91 @@
+"""`flashtwin timeline`: a stretch of time on a twin, operation by operation, for Perfetto."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from flashtwin.cli import options, terminal
+from flashtwin.model import units
+
+
+@click.command(
+    "timeline",
+    epilog=options.examples(
+        "flashtwin timeline bx500-240 --from 55s --for 100ms",
+        "flashtwin timeline bx500-240 --battery crystaldiskmark --step cdm/RND4K-Q1T1/read/1",
+        "flashtwin timeline bx500-240 --scale 1/16 --out cliff.pftrace --json",
+    ),
+)
+@click.argument("drive", metavar="DRIVE")
+@click.option(
+    "--battery",
+    default="fill",
+    show_default=True,
+    metavar="NAME[:KEY=VALUE,...],...",
+    help="What the drive is put through.",
+)
+@click.option("--step", metavar="LABEL", help="Count --from from the beginning of this step.")
+@click.option(
+    "--from",
+    "from_s",
+    type=options.TIME,
+    default="0s",
+    show_default=True,
+    metavar="TIME",
+    help="Where the recording begins, on the drive's clock.",
+)
+@click.option(
+    "--for",
+    "length_s",
+    type=options.TIME,
+    default="1s",
+    show_default=True,
+    metavar="TIME",
+    help="How long it is.",
+)
+@options.out("The trace; by default ./<drive>.pftrace.")
+@options.seed
+@options.sets
+@options.firmware
+@options.scale
+@options.as_json
+@options.quiet
+def command(
+    drive: str,
+    battery: str,
+    step: str | None,
+    from_s: float,
+    length_s: float,
+    out: Path | None,
+    seed: int,
+    sets: tuple[str, ...],
+    firmware: tuple[str, ...],
+    scale: str | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Record what the dies, the channels and the queue of DRIVE do, each operation for itself.
+
+    DRIVE is an id of the catalogue or a spec file that ends in .toml. The trace opens in Perfetto
+    (ui.perfetto.dev, which reads it without sending it anywhere) and in its trace processor.
+    Nothing is simulated that comes after the recording. A second is 1 MB of trace where the drive
+    is filled and 100 MB where a fast one is read at random.
+    """
+    from flashtwin.cli import progress
+    from flashtwin.runner.target import Variant
+    from flashtwin.runner.timeline import Stretch, record
+
+    variant = Variant(drive=drive, firmware=firmware, sets=sets, scale=scale, seed=seed)
+    name = variant.spec().id
+    where = out if out is not None else Path(f"{name}.pftrace")
+    stretch = Stretch(step=step, from_s=from_s, length_s=length_s)
+    with progress.observers(quiet) as observer:
+        done = record(variant, battery, where, stretch, observer(name))
+    if as_json:
+        terminal.print_json({**asdict(done), "path": str(done.path)})
+        return
+    size = units.readable_size(done.bytes)
+    terminal.say(f"{done.slices:,} operations and transfers of {done.step!r}, {size}: {done.path}")
