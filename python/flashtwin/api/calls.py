@@ -173,11 +173,9 @@ def _silent(text: str) -> None:
 
 def load_runs(path: str | Path) -> Runs:
     """The runs in a folder, as a test of several targets leaves them; a run alone is one."""
-    from flashtwin.runs.listing import find
-    from flashtwin.runs.rundir import find_runs
+    from flashtwin.runs.listing import find, named
 
-    where = find(path)
-    return Runs(path=where, runs=tuple(load_run(stored.path) for stored in find_runs(where)))
+    return Runs(path=find(path), runs=tuple(load_run(stored.path) for stored in named([path])))
 
 
 def compare(*runs: Run | str | Path, fail_on: str | Sequence[str] = ()) -> Comparison:

@@ -141,13 +141,12 @@ def _meanings(as_json: bool) -> None:
 
 def _values(word: str, asked: str, meaning: Meaning) -> list[tuple[str, Finding]]:
     """What the runs have of such findings; of a variant, if one is asked for."""
-    from flashtwin.runs import listing
-    from flashtwin.runs.rundir import find_runs
+    from flashtwin.runs.listing import named
 
     variant = asked.strip().partition("[")[2].removesuffix("]")
     values = [
         (str(run.target["name"]), one)
-        for run in find_runs(listing.find(word))
+        for run in named([word])
         for one in run.findings
         if meaning.fits(one.battery, one.name) and variant in ("", one.variant)
     ]

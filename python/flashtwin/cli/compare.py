@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from flashtwin.cli import options, terminal
-from flashtwin.errors import DONE, MISS, USAGE, FlashtwinError
+from flashtwin.errors import DONE, MISS
 from flashtwin.model import units
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from flashtwin.runs.compare.curves import CurvePair
     from flashtwin.runs.compare.latencies import LatencyPair
     from flashtwin.runs.compare.measures import Measure
-    from flashtwin.runs.rundir import Run
 
 STYLES = {
     "better": "green",
@@ -71,9 +70,10 @@ def command(
     from flashtwin import report
     from flashtwin.runs.compare import limits as parsed
     from flashtwin.runs.compare.compare import compare
+    from flashtwin.runs.listing import named
 
     allowed = parsed.parse(limits) if limits else None
-    done = compare(_runs(runs), allowed)
+    done = compare(named(runs, once=True), allowed)
     page = None if out is None else report.build(done.runs, out, comparison=done)
     if as_json:
         terminal.print_json({**done.to_json(), "page": None if page is None else str(page)})
@@ -82,22 +82,6 @@ def command(
         if page is not None:
             terminal.say(f"page: {page}")
     context.exit(MISS if done.failed else DONE)
-
-
-def _runs(words: Sequence[str]) -> list[Run]:
-    from flashtwin.runs import listing
-    from flashtwin.runs.rundir import find_runs
-
-    stored = [run for word in words for run in find_runs(listing.find(word))]
-    paths = [run.path.resolve() for run in stored]
-    for at, path in enumerate(paths):
-        if path in paths[:at]:
-            raise FlashtwinError(
-                f"{stored[at].path} is given twice",
-                hint="give two different runs",
-                exit_code=USAGE,
-            )
-    return stored
 
 
 def _page(done: Comparison, every: bool) -> list[RenderableType]:

@@ -37,9 +37,8 @@ def command(run: str, form: str, out: Path | None, as_json: bool) -> None:
     """
     from flashtwin.runs import listing
     from flashtwin.runs.export.export import export_all
-    from flashtwin.runs.rundir import find_runs
 
-    runs = find_runs(listing.find(run))
+    runs = listing.named([run])
     whole = out or Path(f"{listing.find(run).resolve().name}-{form}")
     alone = len(runs) == 1
     places = {whole if alone else whole / stored.path.name: stored for stored in runs}

@@ -23,11 +23,9 @@ def command(runs: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
     """Make the report of one or more RUNs: run directories, or names in ./flashtwin-runs."""
     from flashtwin import report
     from flashtwin.runs import listing
-    from flashtwin.runs.rundir import find_runs
 
-    places = [listing.find(run) for run in runs]
-    stored = [run for place in places for run in find_runs(place)]
-    default = places[0] / "report.html" if len(places) == 1 else Path("report.html")
+    stored = listing.named(runs)
+    default = listing.find(runs[0]) / "report.html" if len(runs) == 1 else Path("report.html")
     within = default.parent if out is None else None
     page = report.build(stored, out or default, within=within)
     if as_json:

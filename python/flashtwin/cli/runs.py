@@ -14,7 +14,6 @@ import click
 from flashtwin.cli import options, terminal
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
-from flashtwin.model.finding import LEFT_OUT
 from flashtwin.runs.judge import SORTS
 
 if TYPE_CHECKING:
@@ -164,9 +163,8 @@ def show(run: str, every: bool, as_json: bool) -> None:
     RUN is a run directory, or the name of one in ./flashtwin-runs.
     """
     from flashtwin.runs import listing
-    from flashtwin.runs.rundir import find_runs
 
-    stored = [(each, listing.one(each.path)) for each in find_runs(listing.find(run))]
+    stored = [(each, listing.one(each.path)) for each in listing.named([run])]
     if as_json:
         terminal.print_json({"runs": [_json(each, about) for each, about in stored]})
         return
@@ -182,7 +180,7 @@ def _json(run: Run, about: Stored) -> dict[str, Any]:
         "command": run.manifest.get("command", []),
         "host": run.host,
         "steps": [_step_json(step) for step in run.steps],
-        "left_out": left_out(run),
+        "left_out": run.left_out,
         "files": dict(_files(run)),
     }
 
@@ -199,23 +197,6 @@ def _step_json(step: StepRecord) -> dict[str, Any]:
     }
 
 
-def left_out(run: Run) -> list[str]:
-    """What the run does not hold though its batteries have it, and why; each reason once."""
-    reasons = [
-        f"{finding.battery}: {finding.note or finding.title}"
-        for finding in run.findings
-        if finding.name == LEFT_OUT
-    ]
-    reasons += [
-        f"{step.label}: not possible, {step.not_possible}"
-        for step in run.steps
-        if step.not_possible
-    ]
-    if not run.finished:
-        reasons.append(f"the run is not finished: {len(run.steps)} steps are done")
-    return list(dict.fromkeys(reasons))
-
-
 def _run_page(run: Run, about: Stored, every: bool) -> list[RenderableType]:
     from flashtwin.cli import findings
 
@@ -227,7 +208,7 @@ def _run_page(run: Run, about: Stored, every: bool) -> list[RenderableType]:
     parts += [_rows("set-up", _setup(run)), *_steps(run, every)]
     if run.findings:
         parts += findings.tables({str(run.target["name"]): run.findings})
-    if left := left_out(run):
+    if left := run.left_out:
         parts.append(terminal.cell("\nleft out", "bold"))
         parts += [terminal.cell(text) for text in left]
     files = [(name, units.readable_size(size)) for name, size in _files(run)]

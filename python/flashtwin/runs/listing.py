@@ -31,7 +31,7 @@ from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.findings import Findings
 from flashtwin.outputs import disk
 from flashtwin.runs import folders, lock
-from flashtwin.runs.rundir import Run
+from flashtwin.runs.rundir import Run, find_runs
 from flashtwin.runs.storage import MOST_JOURNAL, is_there, read_file, remove_tree
 
 DEFAULT_PARENT = Path("flashtwin-runs")
@@ -173,6 +173,21 @@ def find(word: str | Path) -> Path:
     if not path.exists() and (DEFAULT_PARENT / path).exists():
         return DEFAULT_PARENT / path
     return path
+
+
+def named(words: Iterable[str | Path], *, once: bool = False) -> list[Run]:
+    """The runs that words mean: run directories, folders of several, names in the default place.
+
+    `once`: one that is meant twice is refused.
+    """
+    runs = [run for word in words for run in find_runs(find(word))]
+    paths = [run.path.resolve() for run in runs]
+    twice = next((run for at, run in enumerate(runs) if paths[at] in paths[:at]), None)
+    if once and twice is not None:
+        raise FlashtwinError(
+            f"{twice.path} is given twice", hint="give two different runs", exit_code=USAGE
+        )
+    return runs
 
 
 def size_of(folder: Path) -> int:

@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import Struct
 
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+from flashtwin.model.finding import LEFT_OUT
 from flashtwin.model.findings import Findings
 from flashtwin.model.series import Series
 from flashtwin.model.step import NotPossible, Result
@@ -200,6 +201,23 @@ class Run:
         except SchemaError as error:
             raise damaged(path, f"a finding is malformed ({error})") from error
         return Findings(row.read() for row in stored.findings or ())
+
+    @property
+    def left_out(self) -> list[str]:
+        """What the run does not hold though its batteries have it, and why; each reason once."""
+        reasons = [
+            f"{finding.battery}: {finding.note or finding.title}"
+            for finding in self.findings
+            if finding.name == LEFT_OUT
+        ]
+        reasons += [
+            f"{step.label}: not possible, {step.not_possible}"
+            for step in self.steps
+            if step.not_possible
+        ]
+        if not self.finished:
+            reasons.append(f"the run is not finished: {len(self.steps)} steps are done")
+        return list(dict.fromkeys(reasons))
 
     @property
     def host(self) -> dict[str, Any]:
