@@ -166,14 +166,14 @@ def command(
     stonewall ends is a step, and what was finished is kept. --resume RUN runs the groups that are
     left, and prints fio's answer to all of them; it writes no logs of those that were over.
     """
-    from flashtwin.cli import fio_jobs, fio_run
+    from flashtwin.cli import fio_run
     from flashtwin.fio.answer import inputs_of, output_file
     from flashtwin.fio.language.script import script
     from flashtwin.fio.plan.plan import refuse_writes
     from flashtwin.runner.target import Variant, is_spec
 
     if convert is not None:
-        return fio_jobs.convert(convert, out, words, quiet)
+        return fio_run.convert(convert, out, words, quiet)
     if resume is not None:
         if on is not None or budget is not None or out is not None:
             raise FlashtwinError(
@@ -205,7 +205,7 @@ def command(
             hint="add --on TARGET, for example --on bx500-240",
             exit_code=USAGE,
         )
-    asked = fio_jobs.Asked(
+    asked = fio_run.Asked(
         read=read,
         variant=Variant(drive=on, firmware=firmware, sets=sets, scale=scale, seed=seed),
         shape=_shape(formats, minimal, terse_version, status_s),
@@ -224,7 +224,7 @@ def command(
             )
         return fio_run.run(asked, kept)
     # Jobs that replay are refused on a path: fio would write to the files that a trace names.
-    return fio_jobs.on_twin(asked, replaying) if is_spec(on) else fio_jobs.on_path(asked)
+    return fio_run.on_twin(asked, replaying) if is_spec(on) else fio_run.on_path(asked)
 
 
 def _refuse_drives(words: Sequence[str]) -> None:

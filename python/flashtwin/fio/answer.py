@@ -132,6 +132,17 @@ def write(text: str, output: Path | None, say: Callable[[str], object]) -> list[
     return refused
 
 
+def check_written(failed: Sequence[FlashtwinError]) -> None:
+    """One error for all that could not be written; the rest is."""
+    if failed:
+        more = f", and so with {len(failed) - 1} more" if len(failed) > 1 else ""
+        raise FlashtwinError(
+            f"{failed[0].message}{more}",
+            hint="the jobs ran, and the rest is written: make room, or give another name",
+            exit_code=max(error.exit_code for error in failed),
+        ) from failed[0]
+
+
 def _refused(log: Log) -> FlashtwinError | None:
     """Write a log, or say why not; what was there stays then."""
     try:

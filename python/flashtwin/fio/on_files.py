@@ -27,6 +27,7 @@ from flashtwin import outputs
 from flashtwin.drives.real import real_file, real_fio
 from flashtwin.drives.real.scratch import Scratch
 from flashtwin.errors import DONE, MISS, REFUSED, TERMINATED, FlashtwinError
+from flashtwin.fio.answer import check_written
 from flashtwin.fio.language.errors import JobFileError, Where
 from flashtwin.fio.language.job import FioJob, Setting, text_of
 from flashtwin.fio.language.kinds import Percent
@@ -431,16 +432,6 @@ def move_logs(
             except FlashtwinError as error:
                 failed.append(error)
     return failed
-
-
-def check_written(failed: Sequence[FlashtwinError]) -> None:
-    """One error for all that could not be written."""
-    if failed:
-        raise FlashtwinError(
-            "; ".join(error.message for error in failed),
-            hint="the jobs ran, and the rest is written: make room, or give another name",
-            exit_code=max(error.exit_code for error in failed),
-        ) from failed[0]
 
 
 def _filling(prepared: Prepared) -> str:
