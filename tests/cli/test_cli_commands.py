@@ -14,7 +14,7 @@ from stored_runs import finding, store
 from flashtwin.catalogue.facts import Fact, KnownMiss
 from flashtwin.cli import app as app_module
 from flashtwin.study.validation import validate as validate_module
-from flashtwin.study.validation.rows import Found, judge
+from flashtwin.study.validation.rows import TwinValues, judge
 from flashtwin.study.validation.validate import Validation
 
 Run = Callable[..., Result]
@@ -300,11 +300,11 @@ def fact(**fields: Any) -> Fact:
 def validation(*values: float) -> Validation:
     known = KnownMiss(drive="bx500-240", test="t", metric="k", why="a reason")
     rows = [
-        judge(fact(value=100, tolerance=0.03, unit="MB/s"), Found(cells={"": value}))
+        judge(fact(value=100, tolerance=0.03, unit="MB/s"), TwinValues(cells={"": value}))
         for value in values
     ]
     listed = fact(metric="k", kind="qualitative", low=0.1, high=0.2)
-    rows.append(judge(listed, Found(cells={"Q1T1": 0.5}, also={"1m-q1": 0.15}), (known,)))
+    rows.append(judge(listed, TwinValues(cells={"Q1T1": 0.5}, also={"1m-q1": 0.15}), (known,)))
     return Validation(rows=tuple(rows), waiting=2, outlived=())
 
 

@@ -167,7 +167,9 @@ def test_validations(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     theory = ("rows[].law", "rows[].point", "rows[].expected", "rows[].origin")
     lacking = (*theory, "rows[].variant")
     check("validate", told(run("validate", "bx500-240", "--json")), lacking=lacking)
-    row = LawRow(point=of_user("fifo", 0.2, 64), expected=1.0, found=1.0, error=0.0, verdict="pass")
+    row = LawRow(
+        point=of_user("fifo", 0.2, 64), expected=1.0, measured=1.0, error=0.0, verdict="pass"
+    )
     documents.check({"rows": [row.to_json()], "missed": 0}, "validate-theory")
     assert set(leaves({"rows": [row.to_json()]})) >= {"rows[].law", "rows[].point.op"}
     names = documented()["validate"]

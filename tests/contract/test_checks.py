@@ -13,7 +13,7 @@ import pytest
 from fakes import FakeDrive
 
 from flashtwin.drives.contract import (
-    Asked,
+    DriveCheck,
     check_drive,
     check_info,
     check_rest,
@@ -190,29 +190,29 @@ def quiet(step: Step, duration_ns: int = 0, start_ns: int = 0, label: str | None
 )
 def test_answers_that_break_it(answer: Callable[[Step], Any], step: Step, named: str) -> None:
     with pytest.raises(AssertionError, match=re.escape(named)):
-        Asked(drive=Answers(answer)).do(step)
+        DriveCheck(drive=Answers(answer)).do(step)
 
 
 def test_what_a_drive_says_that_it_can_is_what_it_does() -> None:
     refuses = Answers(lambda step: NotPossible(reason="no"))
     with pytest.raises(AssertionError, match="says that it can do this, and answered: no"):
-        Asked(drive=refuses).do(Purge())
+        DriveCheck(drive=refuses).do(Purge())
     with pytest.raises(AssertionError, match="says that it cannot do this, and did it"):
-        Asked(drive=Answers(quiet, purge=False)).do(Purge())
-    assert Asked(drive=replace(refuses, purge=False)).do(Purge()) == NotPossible(reason="no")
+        DriveCheck(drive=Answers(quiet, purge=False)).do(Purge())
+    assert DriveCheck(drive=replace(refuses, purge=False)).do(Purge()) == NotPossible(reason="no")
 
 
 @pytest.mark.parametrize("virtual", [True, False])
 def test_a_rest_cut_short(virtual: bool) -> None:
     drive = Answers(lambda step: quiet(step, 200_000_000), virtual=virtual)
     with pytest.raises(AssertionError, match="a rest of 250000000 ns took 200000000"):
-        check_rest(Asked(drive=drive))
+        check_rest(DriveCheck(drive=drive))
 
 
 def test_a_drive_without_stalls() -> None:
     # It does not think: all requests at once, in intervals that are full.
     with pytest.raises(AssertionError, match="contract/stall: took"):
-        check_stall(Asked(drive=FakeDrive()))
+        check_stall(DriveCheck(drive=FakeDrive()))
 
 
 def test_the_identity_must_not_name_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,4 +235,4 @@ def test_a_watch_that_is_not_heard() -> None:
 
     drive = SimpleNamespace(info=Answers(quiet).info, do=lambda step, watch: quiet(step))
     with pytest.raises(AssertionError, match="the watch said stop"):
-        check_interrupted(Asked(drive=drive))
+        check_interrupted(DriveCheck(drive=drive))

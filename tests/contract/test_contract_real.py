@@ -51,7 +51,7 @@ def test_averaged_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             assert isinstance(answer, Result)
             assert answer.note is not None and "fio's averages" in answer.note
             check_run(run, answer)
-        contract.check_stall(contract.Asked(drive=drive))
+        contract.check_stall(contract.DriveCheck(drive=drive))
     finally:
         drive.close()
 

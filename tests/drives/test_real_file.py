@@ -203,7 +203,7 @@ def _is_running(pid: int) -> bool:
         return False
 
 
-def left_by_another_process(path: Path) -> real_file.Left:
+def left_by_another_process(path: Path) -> real_file.Leftover:
     """A file of ours whose process was killed: it is there, and nobody here holds it."""
     code = (
         "import json, os, sys\nfrom pathlib import Path\n"
@@ -221,7 +221,7 @@ def left_by_another_process(path: Path) -> real_file.Left:
     )
     told = json.loads(done.stdout)
     assert path.stat().st_size == 1 << 20
-    return real_file.Left(**{**told, "path": Path(told["path"])})
+    return real_file.Leftover(**{**told, "path": Path(told["path"])})
 
 
 def marks(tmp_path: Path) -> bool:
@@ -268,6 +268,6 @@ def test_no_other_file_is_taken_over(tmp_path: Path, other: str) -> None:
     assert real_file.take_over(left) is None
     if shutil.which("fio"):
         with pytest.raises(FlashtwinError) as refused:
-            Real(path, 1 << 20, say=lambda text: None, left=left).open()
+            Real(path, 1 << 20, say=lambda text: None, leftover=left).open()
         assert refused.value.exit_code == REFUSED
     assert path.exists()

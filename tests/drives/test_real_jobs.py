@@ -104,7 +104,7 @@ def test_names_of_files_and_jobs_reach_nothing(canary: Path) -> None:
     jobs = script(["jobs.fio"]).jobs
     made = on_files.prepare(jobs, "probe.bin")
     assert len(made.files) == 6 + 300
-    asked = on_files.Asked(formats=("json",), output=Path("o.json"))
+    asked = on_files.OutputOptions(formats=("json",), output=Path("o.json"))
     assert on_files.run(made, Path("probe.bin"), asked, said.append, said.append, lambda: None) == 0
     counted = [job["write"]["total_ios"] for job in json.loads(Path("o.json").read_text())["jobs"]]
     assert counted == [256] * 5 + [300]
@@ -200,7 +200,7 @@ def test_a_file_put_in_the_target_s_place_is_not_written_to(canary: Path) -> Non
             path.symlink_to(canary)
 
     prepared = on_files.prepare(script(["--name=a", "--size=1m", "--rw=write"]).jobs, "x")
-    asked = on_files.Asked(formats=("json",), output=Path("o.json"))
+    asked = on_files.OutputOptions(formats=("json",), output=Path("o.json"))
     assert on_files.run(prepared, path, asked, swap, print, lambda: None) == 0
     assert path.is_symlink() and Path("moved").stat().st_blocks > 0
     assert json.loads(Path("o.json").read_text())["jobs"][0]["write"]["total_ios"] == 256

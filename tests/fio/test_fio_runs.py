@@ -16,7 +16,7 @@ from flashtwin.cli.app import app
 from flashtwin.errors import DONE, REFUSED, TERMINATED, USAGE, FlashtwinError
 from flashtwin.fio.drives import FilesDrive, JobsTwin, answer_of, jobs_of
 from flashtwin.fio.language.script import script
-from flashtwin.fio.on_files import Asked
+from flashtwin.fio.on_files import OutputOptions
 from flashtwin.model.step import NotPossible, Rest, Result, Step
 from flashtwin.model.target import Interrupted, Progress, Watch
 from flashtwin.runner.conclude import again
@@ -215,7 +215,9 @@ def test_files_are_refused_and_a_failing_job_is_told(folder: Path) -> None:
 @HAS_FIO
 def test_a_run_that_was_stopped_tells_what_fio_counted_and_goes_on(folder: Path) -> None:
     timed = JOBS.replace("[look]", "[look]\ntime_based\nruntime=1h")
-    drive = FilesDrive(timed.splitlines(), folder / "probe.bin", asked=Asked(), say=len)
+    drive = FilesDrive(
+        timed.splitlines(), folder / "probe.bin", output_options=OutputOptions(), say=len
+    )
     request = registry.request("fio", {"file": timed.splitlines()})
     assert request.parameters.file == tuple(timed.splitlines())
     steps = {label: _step(label, timed) for label in ("fio/1 fill", "fio/2 look")}
@@ -228,11 +230,11 @@ def test_a_run_that_was_stopped_tells_what_fio_counted_and_goes_on(folder: Path)
         for seconds in (1.0, 5.0, 25.0):
             with pytest.raises(Interrupted):
                 drive.do(steps["fio/2 look"], lambda at, limit=seconds: at.drive_s < limit)
-            if len(drive.told) == 2:
+            if len(drive.answers) == 2:
                 break
     finally:
         drive.close()
-    text = answer_of(drive.told, ["normal"])
+    text = answer_of(drive.answers, ["normal"])
     assert text.count("look: (groupid=0") == 2 and "fill: (groupid=0" in text
     assert [path.name for path in folder.iterdir()] == ["job.fio"]
 

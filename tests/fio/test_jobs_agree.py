@@ -27,7 +27,7 @@ from flashtwin.fio.language.script import script
 from flashtwin.fio.plan.files import Target
 from flashtwin.fio.plan.plan import plan
 from flashtwin.fio.report.counted import all_of
-from flashtwin.fio.report.formats import Shape, shown
+from flashtwin.fio.report.formats import Shape, rendered
 from flashtwin.fio.run import FioTwin, run_plan
 
 FIO = shutil.which("fio")
@@ -82,7 +82,7 @@ def simulated(name: str, monkeypatch: pytest.MonkeyPatch) -> tuple[dict[str, Any
     phases = run_plan(FioTwin(spec, seed=1), made, lambda progress: True)
     rows = [pair for one in phases for pair in one.ran]
     told = all_of(phases)
-    answer: dict[str, Any] = json.loads(shown(told, Shape(formats=("json",))))
+    answer: dict[str, Any] = json.loads(rendered(told, Shape(formats=("json",))))
     rows.sort(key=lambda pair: pair[0].clone.thread)
     return answer, [stream_of(row["requests"]) for _, row in rows]
 

@@ -34,7 +34,7 @@ def texts(row: Option) -> st.SearchStrategy[str]:
             return st.sampled_from(["0", "1"])
         case kinds.Choice():
             return st.sampled_from([*kind.words, *(other for other, _ in kind.others)])
-        case kinds.Whole():
+        case kinds.Integer():
             if kind.power:
                 return st.sampled_from(["1", "512", "4k"])
             most = min(kind.most, 10_000)

@@ -83,7 +83,7 @@ def _point(**more: Any) -> Point:
 
 def test_a_row_is_judged_by_its_tolerance_or_its_bounds() -> None:
     def verdict(point: Point, found: float) -> str:
-        return run.judge(point, Sides(expected=2.0, found=found)).verdict
+        return run.judge(point, Sides(expected=2.0, measured=found)).verdict
 
     assert verdict(_point(expected=2.0), 2.039) == "pass"
     assert verdict(_point(expected=2.0), 2.041) == "miss"

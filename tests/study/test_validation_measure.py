@@ -72,13 +72,13 @@ def test_both_drives_from_facts_to_verdicts() -> None:
     done = validate(["bx500-240", "bx500-240-nocache"], unseen)
     on = by_metric(done, "bx500-240")
     assert {row.verdict for row in on.values()} == {"pass"}
-    assert on["cache size"].found == pytest.approx(24, rel=0.01)
+    assert on["cache size"].measured == pytest.approx(24, rel=0.01)
     variants = [row for row in done.rows if row.variant == "1m-q1" and not row.fact.is_comparison]
     assert {row.verdict for row in variants} == {"pass"} and len(variants) == 9
     off = by_metric(done, "bx500-240-nocache")
-    assert off["speed of the first plateau"].found == pytest.approx(240, rel=0.01)
+    assert off["speed of the first plateau"].measured == pytest.approx(240, rel=0.01)
     both = {row.fact.test: row for row in done.rows if row.fact.is_comparison and not row.variant}
-    assert both["write amplification"].found == pytest.approx(0.7, rel=0.01)
+    assert both["write amplification"].measured == pytest.approx(0.7, rel=0.01)
     assert both["fill"].verdict == "computed"
     # Equal drives but for the cache: reads agree, and the write cells show no difference.
     assert both["CrystalDiskMark SEQ1M Q8T1 read"].verdict == "pass"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from flashtwin.catalogue.facts import Fact, KnownMiss
-from flashtwin.study.validation.rows import Found, count, judge, judge_all, missed, outlived
+from flashtwin.study.validation.rows import TwinValues, count, judge, judge_all, missed, outlived
 
 
 def fact(**fields: Any) -> Fact:
@@ -17,7 +17,7 @@ def fact(**fields: Any) -> Fact:
 
 def verdict(of: Fact, *cells: float | None, known: tuple[KnownMiss, ...] = ()) -> str:
     named = {str(number): value for number, value in enumerate(cells)}
-    return judge(of, Found(cells=named), known).verdict
+    return judge(of, TwinValues(cells=named), known).verdict
 
 
 MEASURED = {"value": 100.0, "tolerance": 0.03, "unit": "MB/s"}
@@ -67,21 +67,21 @@ def test_verdicts(fields: dict[str, Any], found: float | None, expected: str) ->
     ],
 )
 def test_errors(fields: dict[str, Any], found: float, error: float) -> None:
-    row = judge(fact(**fields), Found(cells={"": found}))
+    row = judge(fact(**fields), TwinValues(cells={"": found}))
     assert row.error == pytest.approx(error)
 
 
 def test_the_worst_cell_stands_for_all() -> None:
-    found = Found(cells={"Q1T1": 1.01, "Q1T4": 0.97}, also={"Q1T2": 1.0})
+    found = TwinValues(cells={"Q1T1": 1.01, "Q1T4": 0.97}, also={"Q1T2": 1.0})
     row = judge(fact(**EQUAL), found)
-    assert (row.cell, row.found) == ("Q1T4", 0.97)
+    assert (row.cell, row.measured) == ("Q1T4", 0.97)
     assert row.also == {"Q1T1": 1.01, "Q1T2": 1.0}
     assert verdict(fact(**EQUAL), 1.0, 1.2) == "miss"
     assert verdict(fact(**EQUAL), 1.0, None) == "miss"
 
 
 def test_a_miss_that_is_listed_is_known_and_a_pass_is_a_pass() -> None:
-    row = judge(fact(**MEASURED), Found(cells={"": 50.0}), (WHY,))
+    row = judge(fact(**MEASURED), TwinValues(cells={"": 50.0}), (WHY,))
     assert (row.verdict, row.why) == ("known", "no thermal model")
     assert verdict(fact(**MEASURED), 100.0, known=(WHY,)) == "pass"
     assert verdict(fact(**{**MEASURED, "metric": "other"}), 50.0, known=(WHY,)) == "miss"
@@ -89,11 +89,11 @@ def test_a_miss_that_is_listed_is_known_and_a_pass_is_a_pass() -> None:
 
 def test_counting_keeps_calibration_apart_and_computed_out() -> None:
     rows = [
-        judge(fact(**MEASURED), Found(cells={"": 100.0})),
-        judge(fact(**MEASURED), Found(cells={"": 1.0})),
-        judge(fact(**MEASURED), Found(cells={"": 1.0}), (WHY,)),
-        judge(fact(**MEASURED, conditions={"size": "assumed: 1 GB"}), Found(cells={"": 1.0})),
-        judge(fact(**{**MEASURED, "kind": "computed"}), Found(cells={"": 1.0})),
+        judge(fact(**MEASURED), TwinValues(cells={"": 100.0})),
+        judge(fact(**MEASURED), TwinValues(cells={"": 1.0})),
+        judge(fact(**MEASURED), TwinValues(cells={"": 1.0}), (WHY,)),
+        judge(fact(**MEASURED, conditions={"size": "assumed: 1 GB"}), TwinValues(cells={"": 1.0})),
+        judge(fact(**{**MEASURED, "kind": "computed"}), TwinValues(cells={"": 1.0})),
     ]
     assert count(rows) == {
         "validation": {"pass": 1, "known": 1, "miss": 1},
@@ -103,15 +103,15 @@ def test_counting_keeps_calibration_apart_and_computed_out() -> None:
 
 
 def test_an_entry_whose_row_passes_has_outlived_its_reason() -> None:
-    held = judge(fact(**MEASURED), Found(cells={"": 100.0}), (WHY,))
-    missing = judge(fact(**MEASURED), Found(cells={"": 1.0}), (WHY,))
+    held = judge(fact(**MEASURED), TwinValues(cells={"": 100.0}), (WHY,))
+    missing = judge(fact(**MEASURED), TwinValues(cells={"": 1.0}), (WHY,))
     assert outlived([held], [WHY]) == [WHY]
     assert outlived([missing], [WHY]) == []
 
 
 def test_json_has_the_promised_keys_spelled_as_published() -> None:
     pair = fact(drives=("a", "b"), kind="qualitative", low=0.2, high=0.7, check="off much lower")
-    row = judge(pair, Found(cells={"": 0.5}, also={"1m-q1": 0.6})).to_json()
+    row = judge(pair, TwinValues(cells={"": 0.5}, also={"1m-q1": 0.6})).to_json()
     assert row["drive"] == "a vs b"
     assert (row["found"], row["error"], row["tolerance"]) == (0.5, 0.0, None)
     assert row["published"] == [0.2, 0.7]
@@ -121,12 +121,14 @@ def test_json_has_the_promised_keys_spelled_as_published() -> None:
 
 
 def test_json_of_a_row_without_a_value_holds_no_nan() -> None:
-    row = judge(fact(**MEASURED), Found(cells={"": math.nan})).to_json()
+    row = judge(fact(**MEASURED), TwinValues(cells={"": math.nan})).to_json()
     assert (row["found"], row["error"], row["verdict"]) == (None, None, "miss")
 
 
 def test_a_variant_is_a_row_of_its_own_with_a_verdict_and_reason_of_its_own() -> None:
-    found = Found(cells={"": 100.0}, variants={"half full": 79.0, "1m-q1": 99.0, "other": 50.0})
+    found = TwinValues(
+        cells={"": 100.0}, variants={"half full": 79.0, "1m-q1": 99.0, "other": 50.0}
+    )
     why = KnownMiss(
         drive=WHY.drive, test=WHY.test, metric=WHY.metric, why="no room", variant="half full"
     )
@@ -134,7 +136,9 @@ def test_a_variant_is_a_row_of_its_own_with_a_verdict_and_reason_of_its_own() ->
     told = {row.variant: row.verdict for row in rows}
     assert told == {"": "pass", "half full": "known", "1m-q1": "pass", "other": "miss"}
     assert rows[1].to_json()["variant"] == "half full" and "variant" not in rows[0].to_json()
-    passed = judge_all(fact(**MEASURED), Found(cells={"": 50.0}, variants={"half full": 100.0}))
+    passed = judge_all(
+        fact(**MEASURED), TwinValues(cells={"": 50.0}, variants={"half full": 100.0})
+    )
     assert outlived(passed, (why,)) == [why]
     # The reason of a variant excuses nothing else.
-    assert judge(fact(**MEASURED), Found(cells={"": 50.0}), (why,)).verdict == "miss"
+    assert judge(fact(**MEASURED), TwinValues(cells={"": 50.0}), (why,)).verdict == "miss"

@@ -131,7 +131,7 @@ def _called(row: Row) -> str:
 def _cells(row: Row) -> list[Text]:
     # Adding 0.0 takes the sign from what rounds to nothing.
     error = "-" if row.error is None else f"{round(row.error * 100, 1) + 0.0:+.1f} %"
-    texts = (_published(row), units.readable_number(row.found), error)
+    texts = (_published(row), units.readable_number(row.measured), error)
     verdict = terminal.cell(row.verdict, STYLES[row.verdict])
     return [*(terminal.cell(text) for text in texts), verdict]
 
@@ -183,7 +183,7 @@ def _theory(
 
     points = _points(policy, op, pages, trims)
     with progress.counted("theory", len(points), quiet) as tell:
-        done = validate(points, seed=seed, done=lambda count, point: tell(count, point.law))
+        done = validate(points, seed=seed, on_end=lambda count, point: tell(count, point.law))
     if as_json:
         terminal.print_json(done.to_json())
     else:
@@ -232,7 +232,7 @@ def _numbers(row: LawRow) -> tuple[str, str, str, str]:
     # Adding 0.0 takes the sign from what rounds to nothing.
     error = "-" if row.error is None else f"{round(row.error * 100, 2) + 0.0:+.2f} %"
     tolerance = "-" if row.expected is None else f"{row.point.tolerance * 100:g} %"
-    return expected, units.readable_number(row.found), error, tolerance
+    return expected, units.readable_number(row.measured), error, tolerance
 
 
 def _law_sum(done: Theory) -> str:

@@ -66,16 +66,16 @@ def check_drive(make: Callable[[], Drive]) -> None:
         assert drive.open() is drive, "open gives the drive back"
         assert drive.open() is drive, "a drive that is opened twice is the same"
         check_info(drive)
-        asked = Asked(drive=drive)
+        check = DriveCheck(drive=drive)
         for step in plain_steps():
-            asked.do(step)
+            check.do(step)
         for run in runs():
-            asked.run(run)
-        check_rest(asked)
-        check_stall(asked)
-        check_ramp(asked)
-        check_chain(asked)
-        check_interrupted(asked)
+            check.run(run)
+        check_rest(check)
+        check_stall(check)
+        check_ramp(check)
+        check_chain(check)
+        check_interrupted(check)
     finally:
         drive.close()
         drive.close()
@@ -112,9 +112,9 @@ class _Watching:
     def _hear(self, event: str, arguments: tuple[object, ...]) -> None:
         if self._seen is None or event not in _DOING:
             return
-        what = str(arguments[0])
-        if not (event == "open" and what.endswith(_MODULES)):
-            self._seen.append(f"{event} {what}")
+        name = str(arguments[0])
+        if not (event == "open" and name.endswith(_MODULES)):
+            self._seen.append(f"{event} {name}")
 
 
 _DOING = ("open", "subprocess.Popen", "os.mkdir", "os.truncate", "socket.connect")
@@ -190,7 +190,7 @@ def runs() -> tuple[Run, ...]:
 
 
 @dataclass
-class Asked:
+class DriveCheck:
     """A drive, and where its clock stood when it last answered."""
 
     drive: Drive
@@ -279,9 +279,9 @@ def check_run(step: Run, result: Result, *, holds_depth: bool = True) -> None:
 
 def used_by(jobs: Sequence[Job]) -> set[int]:
     """The directions that jobs ask for."""
-    both = {READ, WRITE}
+    reads_and_writes = {READ, WRITE}
     used = [
-        both if job.rw in ("rw", "randrw") else {_CODES[job.rw.removeprefix("rand")]}
+        reads_and_writes if job.rw in ("rw", "randrw") else {_CODES[job.rw.removeprefix("rand")]}
         for job in jobs
     ]
     return set().union(*used)
@@ -327,10 +327,10 @@ def _check_rows(label: str, rows: Series) -> None:
     empty = rows.ios == 0
     for name in ("bytes", "lat_sum_ns", "lat_min_ns", "lat_max_ns"):
         assert not getattr(rows, name)[empty].any(), f"{label}: {name} without a request"
-    some = ~empty
-    mean = rows.lat_sum_ns[some] / rows.ios[some]
+    busy = ~empty
+    mean = rows.lat_sum_ns[busy] / rows.ios[busy]
     # A rounded mean may stand for the least and the greatest: 1 ns is no contradiction.
-    ordered = (rows.lat_min_ns[some] <= mean + 1) & (mean <= rows.lat_max_ns[some] + 1)
+    ordered = (rows.lat_min_ns[busy] <= mean + 1) & (mean <= rows.lat_max_ns[busy] + 1)
     assert ordered.all(), f"{label}: a mean latency outside of its least and greatest"
 
 
@@ -362,28 +362,28 @@ def _check_amount(label: str, job: Job, totals: JobTotals) -> None:
         )
     elif job.io_bytes is None and job.size is not None:
         passes = 1 if job.shared_stream else job.threads
-        wanted = job.size // job.block_bytes * job.block_bytes * passes
-        assert totals.bytes == wanted, f"{label}: did {totals.bytes} bytes, a pass has {wanted}"
+        expected = job.size // job.block_bytes * job.block_bytes * passes
+        assert totals.bytes == expected, f"{label}: did {totals.bytes} bytes, a pass has {expected}"
 
 
 def _check_little(label: str, job: Job, totals: JobTotals, *, holds_depth: bool) -> None:
-    held = job.depth * job.threads
+    requested_depth = job.depth * job.threads
     little = totals.ios * totals.latency_mean_ns / totals.duration_ns
     grain = GRAIN_NS / totals.duration_ns
     # Past a ramp, requests that began before it count with the whole of their latency.
-    ramp = held * totals.latency_max_ns / totals.duration_ns if job.ramp_s else 0.0
+    ramp = requested_depth * totals.latency_max_ns / totals.duration_ns if job.ramp_s else 0.0
     allowed = (LITTLE + 2 * grain) * totals.mean_depth + ramp
     assert abs(little - totals.mean_depth) <= allowed, (
         f"{label}: Little's law gives a depth of {little:.3f}, told are {totals.mean_depth:.3f}"
     )
-    assert totals.mean_depth <= held * (1 + LITTLE + 2 * grain) + ramp, (
-        f"{label}: a mean depth of {totals.mean_depth:.3f}, more than the {held} asked for"
+    assert totals.mean_depth <= requested_depth * (1 + LITTLE + 2 * grain) + ramp, (
+        f"{label}: a mean depth of {totals.mean_depth:.3f}, more than {requested_depth} asked for"
     )
     # Threads of a busy host do not begin together, nor end where bytes and not time bound them.
     together = job.threads == 1 or job.runtime_s is not None
     if together and holds_depth and not (job.think_ns or job.host_ns or job.rate_bytes_s):
-        assert totals.mean_depth >= DEPTH_LEAST * held * (1 - 2 * grain), (
-            f"{label}: a mean depth of {totals.mean_depth:.3f}, expected {held}"
+        assert totals.mean_depth >= DEPTH_LEAST * requested_depth * (1 - 2 * grain), (
+            f"{label}: a mean depth of {totals.mean_depth:.3f}, expected {requested_depth}"
         )
 
 
@@ -395,9 +395,9 @@ def check_sums(label: str, result: Result, *, ramped: bool = False) -> None:
         "requests": (int(series.ios.sum()), sum(job.ios for job in jobs)),
         "bytes": (int(series.bytes.sum()), sum(job.bytes for job in jobs)),
     }
-    for what, (rows, totals) in pairs.items():
+    for quantity, (rows, totals) in pairs.items():
         assert rows >= totals if ramped else rows == totals, (
-            f"{label}: the series has {rows} {what}, the jobs {totals}"
+            f"{label}: the series has {rows} {quantity}, the jobs {totals}"
         )
     if not ramped:
         sum_ns = float(series.lat_sum_ns.sum())
@@ -425,18 +425,18 @@ def check_hist(
     )
 
 
-def check_rest(asked: Asked) -> None:
+def check_rest(check: DriveCheck) -> None:
     """A rest lasts as long as it was asked to; in virtual time neither more nor less."""
     seconds = 0.25
-    answer = asked.do(Rest(label="contract/rest", seconds=seconds))
+    answer = check.do(Rest(label="contract/rest", seconds=seconds))
     assert isinstance(answer, Result), "any drive can rest"
     least = round(seconds * 1e9)
-    if asked.drive.info.can.virtual_time:
+    if check.drive.info.can.virtual_time:
         assert answer.duration_ns == least, f"a rest of {least} ns took {answer.duration_ns}"
     assert answer.duration_ns >= least, f"a rest of {least} ns took {answer.duration_ns}"
 
 
-def check_stall(asked: Asked) -> None:
+def check_stall(check: DriveCheck) -> None:
     """Intervals in which nothing completed are there, with zeros."""
     job = Job(
         name="thinks",
@@ -446,7 +446,7 @@ def check_stall(asked: Asked) -> None:
         io_bytes=16 * KIB,
         think_ns=200_000_000,
     )
-    result = asked.run(Run(label="contract/stall", jobs=(job,), sample_s=0.02))
+    result = check.run(Run(label="contract/stall", jobs=(job,), sample_s=0.02))
     # Between four requests the host thinks three times.
     assert result.duration_ns >= 3 * job.think_ns, (
         f"contract/stall: took {result.duration_ns} ns, and the host thinks 0.2 s three times"
@@ -458,7 +458,7 @@ def check_stall(asked: Asked) -> None:
     )
 
 
-def check_ramp(asked: Asked) -> None:
+def check_ramp(check: DriveCheck) -> None:
     """A ramp is in the series and not in the totals."""
     job = Job(
         name="ramps",
@@ -468,7 +468,7 @@ def check_ramp(asked: Asked) -> None:
         runtime_s=0.2,
         ramp_s=0.2,
     )
-    result = asked.run(Run(label="contract/ramp", jobs=(job,), sample_s=0.05))
+    result = check.run(Run(label="contract/ramp", jobs=(job,), sample_s=0.05))
     (totals,) = result.jobs
     seconds = totals.duration_ns / 1e9
     assert seconds < result.duration_ns / 1e9 - 0.1, (
@@ -482,7 +482,7 @@ def check_ramp(asked: Asked) -> None:
 _OWN_JOBS: tuple[list[str], ...] = (["first"], [], ["last"])
 
 
-def check_chain(asked: Asked) -> None:
+def check_chain(check: DriveCheck) -> None:
     """Parts of a chain come in order, on one clock, with the rest between them."""
     rest_s = 0.8
     first = Job(name="first", rw="write", block_bytes=64 * KIB, size=16 * MIB, runtime_s=0.2)
@@ -495,14 +495,16 @@ def check_chain(asked: Asked) -> None:
             Run(label="contract/chain/last", jobs=(last,), sample_s=0.05),
         ),
     )
-    answer = asked.do(step)
+    answer = check.do(step)
     if isinstance(answer, NotPossible):
         return
     names = [totals.name for totals in answer.jobs]
     assert names == ["first", "last"], f"{step.label}: jobs are {names}"
     parts = [(part.label, [totals.name for totals in part.jobs]) for part in answer.parts]
-    asked_parts = [(part.label, names) for part, names in zip(step.parts, _OWN_JOBS, strict=True)]
-    assert parts == asked_parts, f"{step.label}: its parts are {parts}"
+    expected_parts = [
+        (part.label, names) for part, names in zip(step.parts, _OWN_JOBS, strict=True)
+    ]
+    assert parts == expected_parts, f"{step.label}: its parts are {parts}"
     moved = [int(part.series.bytes.sum()) for part in answer.parts]
     assert sum(moved) == int(answer.series.bytes.sum()) and not moved[1], (
         f"{step.label}: its parts moved {moved} bytes"
@@ -519,18 +521,18 @@ def check_chain(asked: Asked) -> None:
     )
 
 
-def check_interrupted(asked: Asked) -> None:
+def check_interrupted(check: DriveCheck) -> None:
     """A watch that says stop is heard, and the drive goes on with the next step."""
     job = Job(
         name="endless", rw="randread", block_bytes=4 * KIB, size=16 * MIB, depth=32, runtime_s=600.0
     )
     stopped: list[Step] = [Run(label="contract/endless", jobs=(job,), sample_s=1.0)]
-    if not asked.drive.info.can.virtual_time:
+    if not check.drive.info.can.virtual_time:
         stopped.append(Rest(label="contract/endless-rest", seconds=600.0))
     for step in stopped:
-        _check_stops(asked.drive.do, step)
+        _check_stops(check.drive.do, step)
     small = Job(name="after", rw="read", block_bytes=64 * KIB, size=16 * MIB, depth=2)
-    asked.run(Run(label="contract/after", jobs=(small,), sample_s=0.05))
+    check.run(Run(label="contract/after", jobs=(small,), sample_s=0.05))
 
 
 def _check_stops(

@@ -52,22 +52,22 @@ def check(spec: Spec, *, beside: int = 0) -> None:
         raise refusal(spec, there=there, beside=beside)
 
 
-def require(count: int, what: str, hint: str) -> None:
+def require(count: int, user: str, hint: str) -> None:
     """Refuse what takes more than there is, beside drives that are made already."""
-    there = available_bytes()
-    if there is not None and count > there:
+    available = available_bytes()
+    if available is not None and count > available:
         raise FlashtwinError(
-            f"{what} {readable_size(count, 3)} of memory,"
-            f" and {readable_size(there, 3)} are available",
+            f"{user} {readable_size(count, 3)} of memory,"
+            f" and {readable_size(available, 3)} are available",
             hint=hint,
             exit_code=ENVIRONMENT,
         )
 
 
-Made = TypeVar("Made")
+Built = TypeVar("Built")
 
 
-def made(make: Callable[[], Made]) -> Made:
+def built(make: Callable[[], Built]) -> Built:
     """What `make` makes; memory that cannot be had in spite of all reckoning is told in words."""
     try:
         return make()
@@ -77,11 +77,11 @@ def made(make: Callable[[], Made]) -> Made:
 
 def refusal(spec: Spec, *, there: int, beside: int = 0) -> FlashtwinError:
     """What to say of a drive that does not fit, and at which scale it would."""
-    wanted = readable_size(spec.memory_bytes + beside, 3)
+    needed = readable_size(spec.memory_bytes + beside, 3)
     scale = spec.scale_within(max(there - beside, 0))
     hint = f"--scale 1/{scale} fits" if scale else "no scale of this drive fits"
     return FlashtwinError(
-        f"{spec.id} takes {wanted} of memory to simulate,"
+        f"{spec.id} takes {needed} of memory to simulate,"
         f" and {readable_size(there, 3)} are available",
         hint=f"{hint}; or end other programs, or raise the limit",
         exit_code=ENVIRONMENT,
@@ -118,14 +118,14 @@ def _of_groups() -> Iterable[int | None]:
     for line in _text(_PROC / "self" / "cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         if not controllers:
-            yield from _left(_GROUPS, path, "memory.max", "memory.current", "inactive_file")
+            yield from _free_bytes(_GROUPS, path, "memory.max", "memory.current", "inactive_file")
         elif "memory" in controllers.split(","):
             root = _GROUPS / "memory"
             names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
-            yield from _left(root, path, *names)
+            yield from _free_bytes(root, path, *names)
 
 
-def _left(root: Path, path: str, limit: str, usage: str, reclaimed: str) -> Iterator[int]:
+def _free_bytes(root: Path, path: str, limit: str, usage: str, reclaimed: str) -> Iterator[int]:
     """Limit less use of a group and those above it; pages of files can be taken back."""
     group = root / path.lstrip("/")
     for place in (group, *group.parents):

@@ -43,10 +43,10 @@ class Keeps(Protocol):
 class Resumes(Protocol):
     """A drive in real time whose run is taken up: nothing brings its past back."""
 
-    def resume(self, at_ns: int, again: Sequence[Step], watch: Watch) -> str:
+    def resume(self, at_ns: int, preparing: Sequence[Step], watch: Watch) -> str:
         """Go on at `at_ns` of the drive's clock; the answer is a sentence on what was done to it.
 
-        `again` is what prepared the drive for the step to come, for one that has lost that.
+        `preparing` is what prepared the drive for the step to come, for one that has lost that.
         """
         ...
 

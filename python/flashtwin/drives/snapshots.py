@@ -86,17 +86,17 @@ class Store:
     def from_environment(cls) -> Store | None:
         """Where FLASHTWIN_CACHE says, else in the user's cache directory; none if it is off or the
         user has no home."""
-        said = os.environ.get(PLACE, "")
-        if said.strip().lower() == OFF:
+        directory = os.environ.get(PLACE, "")
+        if directory.strip().lower() == OFF:
             return None
         home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
         try:
-            place = Path(said or f"{home}/flashtwin").expanduser()
+            place = Path(directory or f"{home}/flashtwin").expanduser()
         except RuntimeError as error:
-            if not said:
+            if not directory:
                 # A user without a home, as in a container, has nowhere to keep drives.
                 return None
-            raise FlashtwinError(f"{PLACE}={said}: {error}", exit_code=USAGE) from error
+            raise FlashtwinError(f"{PLACE}={directory}: {error}", exit_code=USAGE) from error
         text = os.environ.get(SIZE, "")
         try:
             return cls(place, limit_bytes=parse_size(text) if text else LIMIT_BYTES)
@@ -153,11 +153,11 @@ class Store:
     def clear(self, *, unused_s: float = 0.0) -> list[Entry]:
         """Forget all drives that were not used for so long; the answer is which."""
         before = time.time() - unused_s
-        gone = [entry for entry in self.entries() if entry.used <= before]
-        for entry in gone:
+        unused = [entry for entry in self.entries() if entry.used <= before]
+        for entry in unused:
             self.drop(entry.key)
         self._sweep(0.0 if unused_s == 0 else STALE_S)
-        return gone
+        return unused
 
     def _places(self) -> Iterator[Path]:
         with contextlib.suppress(OSError):
@@ -165,10 +165,10 @@ class Store:
 
     def _make_room(self) -> None:
         self._sweep(STALE_S)
-        kept = 0
+        kept_bytes = 0
         for entry in self.entries():
-            kept += entry.bytes
-            if kept > self.limit_bytes:
+            kept_bytes += entry.bytes
+            if kept_bytes > self.limit_bytes:
                 self.drop(entry.key)
 
     def _sweep(self, older_s: float) -> None:
@@ -194,10 +194,10 @@ class Preparation:
     def find(self, step: Preparing) -> Result | None:
         """The result of the next step, where the drive after it is kept; then it is taken."""
         self.steps.append(step)
-        found = self._store.find(self._key())
-        if found is None:
+        result = self._store.find(self._key())
+        if result is None:
             self.steps.pop()
-        return found
+        return result
 
     def load(self) -> _core.Twin | None:
         """The drive that is kept; none where it cannot be had any more."""

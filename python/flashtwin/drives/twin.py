@@ -94,9 +94,9 @@ class Twin:
     ) -> Self:
         """The twin of a spec in the state that `save` wrote; refused under another spec."""
         drive = _loaded(spec, path)
-        made = cls(spec, seed=drive.seed, name=name)
-        made._drive = drive
-        return made
+        twin = cls(spec, seed=drive.seed, name=name)
+        twin._drive = drive
+        return twin
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the drive's whole state; what follows is the same in this and in a loaded twin."""
@@ -132,7 +132,7 @@ class Twin:
     def do(self, step: Step, watch: Watch) -> Result | NotPossible:
         """Carry out one step; everything is possible on a twin."""
         try:
-            return memory.made(lambda: self._answer(step, _heard(watch)))
+            return memory.built(lambda: self._answer(step, _progress_to(watch)))
         except _core.Stopped as stopped:
             raise Interrupted(step.label) from stopped
 
@@ -161,7 +161,7 @@ class Twin:
             self._drive = loaded or _new(self._spec, self._seed)
             if loaded is None:
                 for step in self._preparation.steps:
-                    self._do(step, lambda done, ns: True)
+                    self._do(step, lambda bytes_done, ns: True)
         return self._drive
 
     def _answer(self, step: Step, watch: Callable[[int, int], bool]) -> Result:
@@ -233,9 +233,12 @@ class Twin:
     def _fill(self, step: Fill, watch: Callable[[int, int], bool]) -> Result:
         """Preparation: whole blocks, then what is left in units of the map."""
         size = self._size(step)
-        whole = size // step.block_bytes * step.block_bytes
-        parts = [(step.offset, whole, step.block_bytes), (step.offset + whole, size - whole, 4096)]
-        done = []
+        whole_blocks = size // step.block_bytes * step.block_bytes
+        parts = [
+            (step.offset, whole_blocks, step.block_bytes),
+            (step.offset + whole_blocks, size - whole_blocks, 4096),
+        ]
+        results = []
         for offset, length, block in parts:
             if length >= block:
                 job = Job(
@@ -247,10 +250,10 @@ class Twin:
                     size=length // block * block,
                 )
                 run = partial(_prepare, jobs=jobs_json([job]), watch=watch)
-                done.append(self._result(step.label, run))
-        if not done:
+                results.append(self._result(step.label, run))
+        if not results:
             return self._marked(step)
-        result = chained(step.label, done)
+        result = chained(step.label, results)
         return Result(
             label=step.label,
             start_ns=result.start_ns,
@@ -284,7 +287,7 @@ def _loaded(spec: _core.Spec, path: str | os.PathLike[str]) -> _core.Twin:
     """The drive that a snapshot holds."""
     memory.check(spec)
     try:
-        return memory.made(lambda: _core.Twin.load(spec, path))
+        return memory.built(lambda: _core.Twin.load(spec, path))
     except OSError as error:
         raise _unread(path, error) from error
     except _core.SnapshotError as error:
@@ -295,7 +298,7 @@ def _loaded(spec: _core.Spec, path: str | os.PathLike[str]) -> _core.Twin:
 def _new(spec: _core.Spec, seed: int) -> _core.Twin:
     """A drive as it leaves the factory; refused where there is no memory for it."""
     memory.check(spec)
-    return memory.made(lambda: _core.Twin(spec, seed))
+    return memory.built(lambda: _core.Twin(spec, seed))
 
 
 def _prepare(core: _core.Twin, jobs: str, watch: Callable[[int, int], bool]) -> Mapping[str, Any]:
@@ -316,7 +319,7 @@ def _readings(
     if not len(ends) and duration_ns:
         # A step that the drive does by itself, a purge: one sample for all of it.
         after_uj, now_mc = _meter_of(core)
-        ends, counted, degrees = (np.array([one]) for one in (duration_ns, after_uj, now_mc))
+        ends, counted, degrees = (np.array([value]) for value in (duration_ns, after_uj, now_mc))
     took = np.diff(ends, prepend=0)
     drawn = np.diff(counted, prepend=before_uj)
     there = took > 0
@@ -371,5 +374,5 @@ def _coarse(ns: int) -> int:
     return max(SAMPLE_NS, ns // SAMPLES)
 
 
-def _heard(watch: Watch) -> Callable[[int, int], bool]:
-    return lambda done, ns: watch(Progress(bytes=done, drive_s=ns / 1e9))
+def _progress_to(watch: Watch) -> Callable[[int, int], bool]:
+    return lambda bytes_done, ns: watch(Progress(bytes=bytes_done, drive_s=ns / 1e9))

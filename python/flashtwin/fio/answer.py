@@ -67,7 +67,7 @@ class Answer:
     """
 
     def __init__(
-        self, plan: Plan, shape: Shape, output: Path | None, say: Callable[[str], object]
+        self, plan: Plan, shape: Shape, output: Path | None, write: Callable[[str], object]
     ) -> None:
         from flashtwin.fio.report.counted import preamble
         from flashtwin.fio.report.formats import PROGRAM
@@ -75,7 +75,7 @@ class Answer:
         self._shape = shape
         self._begin = preamble(plan.processes, PROGRAM)
         self._before: list[PhaseResult] = []
-        self._place = _Place(output, say)
+        self._place = _Place(output, write)
         self.failed: list[FlashtwinError] = []
 
     def __enter__(self) -> Answer:
@@ -92,7 +92,7 @@ class Answer:
 
     def status(self, phase: PhaseResult) -> None:
         """What is counted so far of the phase at hand, below the phases before it."""
-        self._tell([*self._before, phase])
+        self._add([*self._before, phase])
 
     def over(self, phase: PhaseResult) -> None:
         """A phase has ended."""
@@ -101,14 +101,14 @@ class Answer:
     def end(self, phases: Sequence[PhaseResult], ended: str | None) -> None:
         """The last of it; `ended` says what ended the jobs before their time."""
         self._begin += f"{ended}\n\n" if ended else ""
-        self._tell(phases)
+        self._add(phases)
         self.failed += self._place.close()
 
-    def _tell(self, phases: Iterable[PhaseResult]) -> None:
+    def _add(self, phases: Iterable[PhaseResult]) -> None:
         from flashtwin.fio.report.counted import all_of
-        from flashtwin.fio.report.formats import shown
+        from flashtwin.fio.report.formats import rendered
 
-        self._place.add(shown(all_of(phases), self._shape, self._begin))
+        self._place.add(rendered(all_of(phases), self._shape, self._begin))
         self._begin = ""
 
     def write_logs(self, phases: Sequence[PhaseResult]) -> None:
@@ -119,7 +119,7 @@ class Answer:
         self.failed[:0] = [error for error in refused if error]
 
 
-def write(text: str, output: Path | None, say: Callable[[str], object]) -> list[FlashtwinError]:
+def write(text: str, output: Path | None, show: Callable[[str], object]) -> list[FlashtwinError]:
     """An answer that is there as a whole, to a file or stdout; what was refused goes to stdout."""
     refused: list[FlashtwinError] = []
     if output is not None:
@@ -128,7 +128,7 @@ def write(text: str, output: Path | None, say: Callable[[str], object]) -> list[
             return refused
         except FlashtwinError as error:
             refused.append(error)
-    say(text)
+    show(text)
     return refused
 
 
@@ -157,8 +157,8 @@ def _refused(log: Log) -> FlashtwinError | None:
 class _Place:
     """Where the answer goes: stdout, or a file that is renamed to its name when it is whole."""
 
-    def __init__(self, output: Path | None, say: Callable[[str], object]) -> None:
-        self._output, self._say = output, say
+    def __init__(self, output: Path | None, show: Callable[[str], object]) -> None:
+        self._output, self._show = output, show
         self._stack = ExitStack()
         self._file: IO[str] | None = None
         self._back: int | None = None
@@ -187,7 +187,7 @@ class _Place:
             else:
                 self._whole_bytes = os.fstat(self._file.fileno()).st_size
                 return
-        self._say(text)
+        self._show(text)
 
     def close(self) -> list[FlashtwinError]:
         """The file is whole and gets its name; what was refused."""
@@ -207,12 +207,12 @@ class _Place:
     def _turn(self, error: FlashtwinError | OSError) -> None:
         """What the file holds goes to stdout, and so does the rest."""
         if self._back is not None:
-            whole = os.pread(self._back, self._whole_bytes, 0)
-            self._say(whole.decode())
+            written = os.pread(self._back, self._whole_bytes, 0)
+            self._show(written.decode())
         try:
             self._stack.__exit__(type(error), error, error.__traceback__)
-        except (FlashtwinError, OSError) as told:
-            error = told
+        except (FlashtwinError, OSError) as cause:
+            error = cause
         if not isinstance(error, FlashtwinError):
             with_words = f"cannot write {self._output}: {error.strerror}"
             error = FlashtwinError(with_words, exit_code=ENVIRONMENT)

@@ -31,7 +31,7 @@ from flashtwin.fio.language import lines
 from flashtwin.fio.language.errors import JobFileError
 from flashtwin.fio.language.job import FioJob, Setting, text_of
 from flashtwin.fio.language.script import typed
-from flashtwin.fio.on_files import ANSWER, Asked, Files, checked_text, move_logs, prepare
+from flashtwin.fio.on_files import ANSWER, Files, OutputOptions, checked_text, move_logs, prepare
 from flashtwin.fio.plan.plan import PhaseResult, Plan
 from flashtwin.model.histogram import BUCKETS
 from flashtwin.model.series import Counts, Series
@@ -86,7 +86,7 @@ class JobsTwin(Twin):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
+class GroupAnswer:
     """What fio said of a group: before its JSON, the JSON, and behind it.
 
     `formats`: what it was asked to say beside its JSON. `ended_all`: no group behind it runs.
@@ -107,21 +107,21 @@ class FilesDrive:
         file: Sequence[str],
         path: Path,
         *,
-        asked: Asked | None = None,
+        output_options: OutputOptions | None = None,
         say: Callable[[str], None] | None = None,
-        left: Sequence[real_file.Left] = (),
+        leftovers: Sequence[real_file.Leftover] = (),
     ) -> None:
-        """`file`: the lines of the job file. `left`: the files of a run that was killed."""
-        self._path, self._asked = path, asked or Asked()
+        """`file`: the lines of the job file. `leftovers`: the files of a run that was killed."""
+        self._path, self._output = path, output_options or OutputOptions()
         jobs = jobs_of(file)
         self._prepared = prepare(jobs, str(path))
-        self._files = Files(self._prepared, path, say or to_stderr, left)
+        self._files = Files(self._prepared, path, say or to_stderr, leftovers)
         names = [[jobs[place].name for place in phase] for phase in self._prepared.phases]
         self._phase_of = dict(zip(labels(names), self._prepared.phases, strict=True))
         self._info: DriveInfo | None = None
         self._filled = False
         self._zero_ns = 0
-        self.told: list[Told] = []
+        self.answers: list[GroupAnswer] = []
         self.code = DONE
         self.failed: list[FlashtwinError] = []
 
@@ -163,40 +163,40 @@ class FilesDrive:
             if not old.is_symlink():
                 old.unlink()
         began_ns = self._now_ns()
-        asks = _Watched(watch, began_ns, self._now_ns)
+        watched = _Watched(watch, began_ns, self._now_ns)
         jobs = [_bounded(self._prepared.jobs[place], step) for place in phase]
-        formats = ",".join(dict.fromkeys([*self._asked.formats, "json+"]))
-        words = [*self._asked.words, f"--output-format={formats}", f"--output={ANSWER}"]
-        words += ["--readonly"] if self._asked.readonly else []
-        code = self._files.fio(checked_text(jobs), words, asks.stopped)
+        formats = ",".join(dict.fromkeys([*self._output.formats, "json+"]))
+        words = [*self._output.words, f"--output-format={formats}", f"--output={ANSWER}"]
+        words += ["--readonly"] if self._output.readonly else []
+        code = self._files.fio(checked_text(jobs), words, watched.stopped)
         answer_file = self._files.work / ANSWER
         text = answer_file.read_text(errors="replace") if answer_file.exists() else ""
-        told = self._answered(step, text, code)
-        if asks.number:
+        group = self._group_answer(step, text, code)
+        if watched.number:
             raise Interrupted(step.label)
         result = _result(step, text, self._files.work, began_ns)
-        return result if told is None else replace(result, fio=(asdict(told),))
+        return result if group is None else replace(result, fio=(asdict(group),))
 
-    def _answered(self, step: Run, text: str, code: int) -> Told | None:
+    def _group_answer(self, step: Run, text: str, code: int) -> GroupAnswer | None:
         before, data, behind = output.divided(text)
-        told = None
+        group = None
         if data is not None:
             ends = [job.fio.ends for job in step.jobs if job.fio and job.fio.ends.what == "all"]
             failed = any(row.get("error") for row in data["jobs"])
-            told = Told(
+            group = GroupAnswer(
                 before=before,
                 data=data,
                 behind=behind,
-                formats=self._asked.formats,
+                formats=self._output.formats,
                 ended_all=any(end.all or (end.on_error and failed) for end in ends),
             )
-            self.told.append(told)
+            self.answers.append(group)
         if code not in (DONE, 128):
             self.code = MISS
-        others = list(self._phase_of).index(step.label)
+        position = list(self._phase_of).index(step.label)
         threads = sum(
             int(self._prepared.jobs[place]["numjobs"])
-            for phase in self._prepared.phases[:others]
+            for phase in self._prepared.phases[:position]
             for place in phase
         )
         work = self._files.work
@@ -204,8 +204,8 @@ class FilesDrive:
             for kind in ("bw", "lat"):
                 for path in work.glob(f"log*_{kind}.{place}.log"):
                     (work / f"kept_{kind}.{place}.log").hardlink_to(path)
-        self.failed += move_logs(work, self._prepared.logs, self._asked, threads)
-        return told
+        self.failed += move_logs(work, self._prepared.logs, self._output, threads)
+        return group
 
     def _fill_once(self, watch: Watch) -> None:
         if not self._filled:
@@ -214,7 +214,7 @@ class FilesDrive:
             self._filled = True
             self._zero_ns = time.monotonic_ns() - self._zero_ns
 
-    def resume(self, at_ns: int, again: Sequence[Step], watch: Watch) -> str:
+    def resume(self, at_ns: int, preparing: Sequence[Step], watch: Watch) -> str:
         """Go on with the next group; see `protocol.Resumes`."""
         self._filled = self._files.taken and at_ns > 0
         self._zero_ns = time.monotonic_ns() - at_ns if self._filled else at_ns
@@ -296,8 +296,8 @@ def _series(step: Run, answer: output.FioOutput, directory: Path) -> tuple[Serie
         return Series.empty(), _NO_SERIES
     averaged = [bool(job.fio and job.fio.logs.average_ns) for job in step.jobs]
     needed = "bw" if all(averaged) else "lat"
-    kept = {int(path.name.split(".")[1]) for path in directory.glob(f"kept_{needed}.*.log")}
-    if kept != {*range(1, count + 1)} or any(averaged) != all(averaged):
+    logged = {int(path.name.split(".")[1]) for path in directory.glob(f"kept_{needed}.*.log")}
+    if logged != {*range(1, count + 1)} or any(averaged) != all(averaged):
         return Series.empty(), _NO_SERIES
     sections, rows = [], []
     for number, (threads, row) in enumerate(zip(places, answer.rows, strict=True)):
@@ -344,10 +344,12 @@ def answer_of_steps(
     steps: Sequence[Sequence[Mapping[str, Any]]], formats: Sequence[str] | None
 ) -> str:
     """What fio said of groups on files, by what their steps keep of it, in formats that it has."""
-    told = [Told(**{**row, "formats": tuple(row["formats"])}) for step in steps for row in step]
-    if not told:
+    groups = [
+        GroupAnswer(**{**row, "formats": tuple(row["formats"])}) for step in steps for row in step
+    ]
+    if not groups:
         return ""
-    there = told[0].formats
+    there = groups[0].formats
     chosen = tuple(formats or there)
     if missing := set(chosen) - {*there, "json", "json+"}:
         raise FlashtwinError(
@@ -356,24 +358,24 @@ def answer_of_steps(
             hint="leave out --output-format, or write --output-format=json",
             exit_code=USAGE,
         )
-    return answer_of(told, chosen)
+    return answer_of(groups, chosen)
 
 
-def answer_of(told: Sequence[Told], formats: Sequence[str]) -> str:
+def answer_of(groups: Sequence[GroupAnswer], formats: Sequence[str]) -> str:
     """fio's words on all groups, in the formats that were asked for: one JSON object for all."""
-    wordy = all(part.formats == tuple(formats) for part in told)
-    text = "".join(part.before for part in told if wordy)
-    known = [part.data for part in told]
+    wordy = all(group.formats == tuple(formats) for group in groups)
+    text = "".join(group.before for group in groups if wordy)
+    known = [group.data for group in groups]
     if known and {"json", "json+"}.intersection(formats):
         rows: list[dict[str, Any]] = []
         for data in known:
             first = max((int(row.get("groupid", 0)) + 1 for row in rows), default=0)
             rows += [{**row, "groupid": int(row.get("groupid", 0)) + first} for row in data["jobs"]]
-        whole = {**known[0], **known[-1], "jobs": rows}
+        document = {**known[0], **known[-1], "jobs": rows}
         if "json+" not in formats:
-            whole = _without_bins(whole)
-        text += json.dumps(whole, indent=2) + "\n"
-    return text + "".join(part.behind.removeprefix("\n") for part in told if wordy)
+            document = _without_bins(document)
+        text += json.dumps(document, indent=2) + "\n"
+    return text + "".join(group.behind.removeprefix("\n") for group in groups if wordy)
 
 
 def _without_bins(value: Any) -> Any:

@@ -88,29 +88,29 @@ def checked_text(jobs: Sequence[FioJob]) -> str:
 
 def prepare(jobs: Sequence[FioJob], target: str) -> Prepared:
     """The job file for files of our own; jobs whose files have no size of their own are refused."""
-    whole = Target(name=target, bytes=_NO_LIMIT)
+    drive = Target(name=target, bytes=_NO_LIMIT)
     for job in jobs:
         _check(job)
     lengths: dict[str, int] = {}
     started = clones(jobs)
     for clone in started:
-        _check_size(clone.job, [is_whole(name, whole) for name in names(clone)])
-        for part in parts(clone, whole):
+        _check_size(clone.job, [is_whole(name, drive) for name in names(clone)])
+        for part in parts(clone, drive):
             reach = -(-(part.offset + part.size) // _GRAIN) * _GRAIN
-            name = _file(part.name, whole)
+            name = _file(part.name, drive)
             lengths[name] = max(lengths.get(name, 0), reach)
-    made = _Made(whole, {name: place for place, name in enumerate(lengths)})
+    rewriting = _Rewriting(drive, {name: place for place, name in enumerate(lengths)})
     phase_of = {id(clone.job): clone.phase for clone in started}
     phases: dict[int, list[int]] = {}
     for place, job in enumerate(jobs):
         phases.setdefault(phase_of[id(job)], []).append(place)
     return Prepared(
-        jobs=tuple(made.job(number, job) for number, job in enumerate(jobs)),
+        jobs=tuple(rewriting.job(number, job) for number, job in enumerate(jobs)),
         phases=tuple(map(tuple, phases.values())),
         files=tuple(lengths.values()),
-        links=made.links,
-        logs=made.logs,
-        notes=tuple(made.notes),
+        links=rewriting.links,
+        logs=rewriting.logs,
+        notes=tuple(rewriting.notes),
     )
 
 
@@ -136,11 +136,11 @@ def _check(job: FioJob) -> None:
 
 def _refused(setting: Setting, option: Option) -> FlashtwinError:
     rule = ruling(option)
-    shown = option.kind.show(setting.value)
-    reason = f"{option.name}={shown} is not passed on to fio: {rule.says}"
+    value = option.kind.show(setting.value)
+    reason = f"{option.name}={value} is not passed on to fio: {rule.says}"
     hint = "leave it out, or run the jobs on a simulated drive: --on bx500-240"
     if option.name == "ioengine":
-        reason = f"ioengine={shown} does not reach a file"
+        reason = f"ioengine={value} does not reach a file"
         hint = f"write one of {', '.join(LOCAL)}"
     if rule.fate is Fate.HARMFUL:
         return _unsafe(setting.where, reason, hint)
@@ -171,7 +171,7 @@ def _check_size(job: FioJob, wholes: Sequence[bool]) -> None:
         )
 
 
-class _Made:
+class _Rewriting:
     """Turns jobs into ours, and collects what the names in them stand for."""
 
     def __init__(self, target: Target, places: Mapping[str, int]):
@@ -185,7 +185,7 @@ class _Made:
         """The job with our files for its own, and without what fio may not get."""
         settings: dict[str, Setting] = {}
 
-        def put(name: str, value: object) -> None:
+        def set_value(name: str, value: object) -> None:
             settings[name] = Setting(value=value, where=job.where, text="")
 
         for name, setting in job.settings.items():
@@ -196,24 +196,24 @@ class _Made:
                     # Of what is refused, only harmless values come here.
                     settings[name] = setting
                 case Fate.LOG:
-                    put(name, self._log(job, name, setting))
+                    set_value(name, self._log(job, name, setting))
                 case Fate.LEFT_OUT if setting.value:
                     text = f"{name}: {ruling(option).says}"
                     self.notes.append(Note(where=setting.where, text=text))
-        put("thread", True)
-        put("allow_file_create", False)
-        put("fallocate", "none")
-        put("verify_state_save", False)
+        set_value("thread", True)
+        set_value("allow_file_create", False)
+        set_value("fallocate", "none")
+        set_value("verify_state_save", False)
         for name, value in self._files(number, job).items():
-            put(name, value)
-        made = replace(job, settings=settings)
-        if any(len(line.encode()) > _LINE_BYTES_MOST for line in text_of([made]).splitlines()):
+            set_value(name, value)
+        rewritten = replace(job, settings=settings)
+        if any(len(line.encode()) > _LINE_BYTES_MOST for line in text_of([rewritten]).splitlines()):
             raise JobFileError(
                 job.where,
                 f"job {job.name} has a value that is longer than the lines that fio reads",
                 hint="shorten it",
             )
-        return made
+        return rewritten
 
     def _files(self, number: int, job: FioJob) -> dict[str, object]:
         """The names that fio gives to the job's files, or makes itself where copies differ."""
@@ -225,8 +225,8 @@ class _Made:
             self.links |= {f"file{place}": place for place in of_each[0]}
             return {"filename": shared, "nrfiles": count}
         if "/" in job.section or job.section in (".", ".."):
-            said = f"fio would take the job's name {job.section} for a file"
-            raise _unsafe(job.where, said, "write a name without a slash, or give filename=")
+            reason = f"fio would take the job's name {job.section} for a file"
+            raise _unsafe(job.where, reason, "write a name without a slash, or give filename=")
         for copy, places in zip(copies, of_each, strict=True):
             for index, place in enumerate(places):
                 self.links[f"job{number}.{copy.number}.{index}"] = place
@@ -251,8 +251,8 @@ class _Made:
 
 def _alone(job: FioJob) -> FioJob:
     """The job alone, which waits for no other."""
-    kept = {name: one for name, one in job.settings.items() if name != "wait_for"}
-    return replace(job, settings=kept)
+    settings = {name: setting for name, setting in job.settings.items() if name != "wait_for"}
+    return replace(job, settings=settings)
 
 
 _POLL_S = 0.1
@@ -264,7 +264,7 @@ _THREAD = re.compile(r"\.(\d+)\.log$")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class OutputOptions:
     """How fio is to answer: its own words for that, and the file in place of stdout, if any.
 
     `formats`: those of its answer. `inputs`: files that the command reads; no output replaces them.
@@ -287,30 +287,30 @@ class Asked:
 def run(
     prepared: Prepared,
     path: Path,
-    asked: Asked,
+    output_options: OutputOptions,
     say: Callable[[str], None],
-    tell: Callable[[str], None],
+    show: Callable[[str], None],
     stopped: Callable[[], int | None],
 ) -> int:
     """Make and fill the files, let fio run, remove them; fio's exit code, or 1 for any of its own.
 
-    `say` hears what is done, and `tell` an answer that its file did not take.
+    `say` hears what is done, and `show` an answer that its file did not take.
     `stopped` tells the signal that somebody sent, if so. fio gets it too, and ends by telling what
     it has counted (exit code 128); until its jobs begin there is nothing to be told, and
     `Interrupted` is raised.
     """
-    check_outputs(prepared.logs, asked)
+    check_outputs(prepared.logs, output_options)
     with closing(Files(prepared, path, say)) as files:
         files.open()
         files.fill(stopped)
-        words = [*asked.words, f"--output-format={','.join(asked.formats)}"]
-        words += ["--readonly"] if asked.readonly else []
-        words += [f"--output={ANSWER}"] if asked.output else []
+        words = [*output_options.words, f"--output-format={','.join(output_options.formats)}"]
+        words += ["--readonly"] if output_options.readonly else []
+        words += [f"--output={ANSWER}"] if output_options.output else []
         code = files.fio(prepared.text, words, stopped)
         if code < 0 and stopped():
             # The signal ended it before it listened to signals.
             raise Interrupted("fio had not begun, and nothing was measured")
-        _move_answer(files.work, prepared.logs, asked, tell)
+        _move_answer(files.work, prepared.logs, output_options, show)
     return code if code in (DONE, TERMINATED) else MISS
 
 
@@ -322,21 +322,26 @@ class Files:
         prepared: Prepared,
         path: Path,
         say: Callable[[str], None],
-        left: Sequence[real_file.Left] = (),
+        leftovers: Sequence[real_file.Leftover] = (),
     ) -> None:
-        """`left`: the files of a run that was killed, which are used again where they are there."""
-        self._prepared, self._path, self._say, self._left = prepared, path, say, left
+        """`leftovers`: the files of a killed run, which are used again where they are there."""
+        self._prepared, self._path, self._say, self._leftovers = (
+            prepared,
+            path,
+            say,
+            leftovers,
+        )
         self._cleaning = ExitStack()
         self.made: list[real_file.OwnFile] = []
         self.taken = False
 
     def open(self) -> None:
         """Make the files, or take over all of those that are left."""
-        taken = [real_file.take_over(left) for left in self._left]
-        for file in filter(None, taken):
+        taken_over = [real_file.take_over(leftover) for leftover in self._leftovers]
+        for file in filter(None, taken_over):
             self._cleaning.callback(real_file.remove, file)
-        self.made = [file for file in taken if file]
-        self.taken = bool(taken) and len(self.made) == len(self._prepared.files)
+        self.made = [file for file in taken_over if file]
+        self.taken = bool(taken_over) and len(self.made) == len(self._prepared.files)
         if not self.taken:
             self._cleaning.close()
             self.made = []
@@ -346,16 +351,16 @@ class Files:
             self.close()
             raise
 
-    def _open(self, taken: Sequence[real_file.OwnFile]) -> None:
-        where = taken[0].path if taken else real_file.place(self._path)
+    def _open(self, taken_over: Sequence[real_file.OwnFile]) -> None:
+        where = taken_over[0].path if taken_over else real_file.place(self._path)
         self.program = real_fio.find()
         lengths = self._prepared.files
         _open_more_files(len(lengths))
-        if not taken:
+        if not taken_over:
             real_file.check_space(where, sum(lengths))
-        for number, length in enumerate(lengths if not taken else ()):
-            own = where if number == 0 else real_file.place(Path(f"{where}.{number}"))
-            self.made.append(real_file.create(own, length))
+        for number, length in enumerate(lengths if not taken_over else ()):
+            path = where if number == 0 else real_file.place(Path(f"{where}.{number}"))
+            self.made.append(real_file.create(path, length))
             self._cleaning.callback(real_file.remove, self.made[-1])
         self.work = self._cleaning.enter_context(Scratch("fio")).path
         for name, place in self._prepared.links.items():
@@ -374,8 +379,10 @@ class Files:
     def fio(self, text: str, words: Sequence[str], stopped: Callable[[], int | None]) -> int:
         """Run a job file; fio's exit code."""
         outputs.write(self.work / "job.fio", text, within=self.work)
-        held = [file.handle for file in self.made]
-        process = real_fio.start(self.program, [*words, "job.fio"], self.work, held=held)
+        descriptors = [file.handle for file in self.made]
+        process = real_fio.start(
+            self.program, [*words, "job.fio"], self.work, inherited=descriptors
+        )
         try:
             return _ended(process, stopped)
         finally:
@@ -386,49 +393,49 @@ class Files:
         self._cleaning.close()
 
 
-def check_outputs(logs: Mapping[str, Log], asked: Asked) -> None:
+def check_outputs(logs: Mapping[str, Log], output_options: OutputOptions) -> None:
     """Refuse before the run what could not be written after it."""
-    if asked.output is not None:
-        outputs.check(asked.output, inputs=asked.inputs)
+    if output_options.output is not None:
+        outputs.check(output_options.output, inputs=output_options.inputs)
     for log in logs.values():
         try:
-            asked.check(log, "" if log.option == "write_iolog" else "_bw.1.log")
+            output_options.check(log, "" if log.option == "write_iolog" else "_bw.1.log")
         except FlashtwinError as error:
-            said = f"{log.where}: {log.option}: {error.message}"
-            raise FlashtwinError(said, hint=error.hint, exit_code=error.exit_code) from error
+            problem = f"{log.where}: {log.option}: {error.message}"
+            raise FlashtwinError(problem, hint=error.hint, exit_code=error.exit_code) from error
 
 
 def _move_answer(
-    work: Path, logs: Mapping[str, Log], asked: Asked, tell: Callable[[str], None]
+    work: Path, logs: Mapping[str, Log], output_options: OutputOptions, show: Callable[[str], None]
 ) -> None:
     """The answer and the logs to where they were asked for; one error for all that could not."""
     failed: list[FlashtwinError] = []
     answer = work / ANSWER
-    if asked.output is not None and answer.exists():
+    if output_options.output is not None and answer.exists():
         try:
-            outputs.copy(answer, asked.output)
+            outputs.copy(answer, output_options.output)
         except FlashtwinError as error:
             failed.append(error)
             # An answer that its file does not take is not lost.
-            tell(answer.read_text(errors="replace"))
-    check_written([*failed, *move_logs(work, logs, asked)])
+            show(answer.read_text(errors="replace"))
+    check_written([*failed, *move_logs(work, logs, output_options)])
 
 
 def move_logs(
-    work: Path, logs: Mapping[str, Log], asked: Asked, before: int = 0
+    work: Path, logs: Mapping[str, Log], output_options: OutputOptions, before: int = 0
 ) -> list[FlashtwinError]:
     """The logs to where they were asked for; an error for each that could not be moved.
 
     fio numbers the logs of its threads from 1; so many threads ran `before`.
     """
     failed = []
-    for made in sorted(work.iterdir()):
-        match = _LOG.fullmatch(made.name)
-        if match and not made.is_symlink():
-            rest = _THREAD.sub(lambda found: f".{int(found[1]) + before}.log", match[2] or "")
+    for file in sorted(work.iterdir()):
+        match = _LOG.fullmatch(file.name)
+        if match and not file.is_symlink():
+            rest = _THREAD.sub(lambda thread: f".{int(thread[1]) + before}.log", match[2] or "")
             try:
-                path, within = asked.check(logs[match[1]], rest)
-                outputs.copy(made, path, within=within)
+                path, within = output_options.check(logs[match[1]], rest)
+                outputs.copy(file, path, within=within)
             except FlashtwinError as error:
                 failed.append(error)
     return failed

@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from flashtwin import _core
-from flashtwin.drives.memory import available_bytes, check, made
+from flashtwin.drives.memory import available_bytes, built, check
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.fio.language.errors import JobFileError
 from flashtwin.fio.plan.plan import PhaseResult, Plan, Process, left_alone
@@ -53,9 +53,9 @@ def run_plan(
     *,
     status_ns: int = 0,
     status: Listener = _unheard,
-    done: Listener = _unheard,
+    on_end: Listener = _unheard,
 ) -> list[PhaseResult]:
-    """The results of all phases; `done` hears of each as it ends.
+    """The results of all phases; `on_end` hears of each as it ends.
 
     `status` hears of the phase at hand each time that `status_ns` have passed, with what is counted
     so far. Nothing of it is kept.
@@ -67,7 +67,7 @@ def run_plan(
             result = PhaseResult(processes=phase, begun_ns=drive.now_ns - first_ns)
             if not over:
                 result = drive.run(result, watch, status_ns, status)
-                done(result)
+                on_end(result)
             results.append(result)
             over |= result.stopped or any(
                 row["ended_all"] and process.clone.job["exit_what"] == "all"
@@ -136,7 +136,7 @@ class FioTwin:
 
     @cached_property
     def _drive(self) -> _core.Twin:
-        return made(lambda: _core.Twin(self._spec, self._seed))
+        return built(lambda: _core.Twin(self._spec, self._seed))
 
     @property
     def now_ns(self) -> int:
@@ -149,15 +149,15 @@ class FioTwin:
         """Run the processes of a phase side by side; `status` hears the rows so far, without logs,
         each time that one is due."""
 
-        def moved(done: int, ns: int) -> bool:
-            return watch(Progress(bytes=done, drive_s=ns / 1e9))
+        def progress(bytes_done: int, ns: int) -> bool:
+            return watch(Progress(bytes=bytes_done, drive_s=ns / 1e9))
 
-        def told(rows: list[FioRow]) -> None:
+        def counted(rows: list[FioRow]) -> None:
             status(replace(phase, rows=rows))
 
         jobs = jobs_json(_with_status(phase.processes, status_ns))
         try:
-            answer = made(lambda: self._drive.fio(jobs, moved, told))
+            answer = built(lambda: self._drive.fio(jobs, progress, counted))
         except ValueError as error:
             raise _refused(phase.processes, str(error)) from error
         return replace(phase, rows=answer["rows"], stopped=answer["stopped"])

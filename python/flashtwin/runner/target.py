@@ -24,7 +24,7 @@ from flashtwin.runs.writer import check_schema
 if TYPE_CHECKING:
     from flashtwin._core import Spec
     from flashtwin.drives.protocol import Drive
-    from flashtwin.drives.real.real_file import Left
+    from flashtwin.drives.real.real_file import Leftover
     from flashtwin.drives.twin import Twin
 
 Say = Callable[[str], None]
@@ -135,7 +135,7 @@ def file_target(
 def _file(path: Path, size: int, left: Mapping[str, Any] | None, say: Say | None) -> Drive:
     from flashtwin.drives.real.real import Real
 
-    return Real(path, size, say=say, left=None if left is None else _left(left))
+    return Real(path, size, say=say, leftover=None if left is None else _leftover(left))
 
 
 def files_target(
@@ -154,19 +154,19 @@ def files_target(
 
     def make() -> Drive:
         from flashtwin.fio.drives import FilesDrive
-        from flashtwin.fio.on_files import Asked
+        from flashtwin.fio.on_files import OutputOptions
 
-        rows = [_left(row) for row in left]
-        asked = Asked(formats=tuple(formats))
-        return drive or FilesDrive(file, path, asked=asked, say=say, left=rows)
+        rows = [_leftover(row) for row in left]
+        output = OutputOptions(formats=tuple(formats))
+        return drive or FilesDrive(file, path, output_options=output, say=say, leftovers=rows)
 
     return Target(name=path.name or "file", make=make, host={"path": str(path.absolute())})
 
 
-def _left(row: Mapping[str, Any]) -> Left:
-    from flashtwin.drives.real.real_file import Left
+def _leftover(row: Mapping[str, Any]) -> Leftover:
+    from flashtwin.drives.real.real_file import Leftover
 
-    return Left(path=Path(row["path"]), size_bytes=row["size_bytes"], mark=row["mark"])
+    return Leftover(path=Path(row["path"]), size_bytes=row["size_bytes"], mark=row["mark"])
 
 
 def from_form(

@@ -148,9 +148,11 @@ def _text(
             stream = options_of(
                 section.job, threads=section.threads, depth=section.depth, logs_ramp=logs_ramp
             )
-            held = timing[index].options(first=place == 0)
+            sequence = timing[index].options(first=place == 0)
             blocks.append(
-                section_text(section.name, {"new_group": "1", **stream, **logs(section), **held})
+                section_text(
+                    section.name, {"new_group": "1", **stream, **logs(section), **sequence}
+                )
             )
     return "\n\n".join(blocks) + "\n"
 
@@ -163,9 +165,9 @@ def fitted(job: Job, capacity_bytes: int) -> Job:
     grain = job.block_bytes if job.fio is None else 1
     size = (room if job.size is None else job.size) // grain * grain
     if job.offset < 0 or size <= 0 or size > room:
-        asked = f"offset {job.offset}, size {job.size}, blocks of {job.block_bytes} bytes"
+        range_text = f"offset {job.offset}, size {job.size}, blocks of {job.block_bytes} bytes"
         raise FlashtwinError(
-            f"job {job.name} does not fit into a target of {capacity_bytes} bytes: {asked}",
+            f"job {job.name} does not fit into a target of {capacity_bytes} bytes: {range_text}",
             hint="give a larger --size, or the battery a smaller size",
         )
     return replace(job, size=size)
@@ -178,9 +180,9 @@ def requests_most(job: Job) -> int:
     if job.io_bytes is not None:
         bounds.append(job.io_bytes // block_bytes + job.threads)
     if job.runtime_s is not None:
-        held = job.depth * job.threads * IOPS_OF_ONE_MOST
+        iops_by_depth = job.depth * job.threads * IOPS_OF_ONE_MOST
         bytes_s = BYTES_S_MOST if job.rate_bytes_s is None else job.rate_bytes_s
-        rate = min(held, IOPS_MOST, bytes_s / block_bytes)
+        rate = min(iops_by_depth, IOPS_MOST, bytes_s / block_bytes)
         bounds.append(int(rate * (job.runtime_s + job.ramp_s)) + job.threads)
     if job.fio is not None and job.fio.number_ios:
         bounds.append(job.fio.number_ios)
@@ -225,7 +227,7 @@ def _sections(runs: Sequence[Run], capacity_bytes: int, engine: Engine) -> list[
     sections: list[Section] = []
     for part, run in enumerate(runs):
         for job in run.jobs:
-            threads, depth = _held(job, engine)
+            threads, depth = _threads_and_depth(job, engine)
             sections.append(
                 Section(
                     name=f"job{len(sections)}",
@@ -238,7 +240,7 @@ def _sections(runs: Sequence[Run], capacity_bytes: int, engine: Engine) -> list[
     return sections
 
 
-def _held(job: Job, engine: Engine) -> tuple[int, int]:
+def _threads_and_depth(job: Job, engine: Engine) -> tuple[int, int]:
     """fio's threads and depth for a job's."""
     if not engine.asynchronous:
         if job.rw.startswith("rand"):

@@ -103,16 +103,16 @@ def _sizes(job: Job) -> Options:
     if blocks is None:
         return {"bs": str(job.block_bytes)}
     options: Options = {}
-    if any(one.split for one in blocks):
+    if any(side.split for side in blocks):
         # A direction of one size is a split too; one with a range has none.
-        options["bssplit"] = by_direction([_split(one) for one in blocks])
-    ranges = [not one.split and one.least != one.most for one in blocks]
+        options["bssplit"] = by_direction([_split(side) for side in blocks])
+    ranges = [not side.split and side.least != side.most for side in blocks]
     if any(ranges):
-        options["bsrange"] = by_direction([f"{one.least}-{one.most}" for one in blocks])
+        options["bsrange"] = by_direction([f"{side.least}-{side.most}" for side in blocks])
     elif not options:
-        options["bs"] = by_direction([str(one.least) for one in blocks])
-    if any(one.align is not None for one in blocks):
-        options["ba"] = by_direction([str(one.align or one.least) for one in blocks])
+        options["bs"] = by_direction([str(side.least) for side in blocks])
+    if any(side.align is not None for side in blocks):
+        options["ba"] = by_direction([str(side.align or side.least) for side in blocks])
     return options
 
 
@@ -352,7 +352,7 @@ def _unsaid_place(job: Job, fio: Fio, capacity_bytes: int | None) -> Iterator[st
         yield f"fio.sequence: rw={job.rw} takes the other number"
     if fio.random_map and fio.distribution.kind != "random":
         yield "fio.random_map: fio keeps no map of what was drawn by a distribution"
-    grains = any(one.align not in (None, one.least) for one in fio.blocks or ())
+    grains = any(side.align not in (None, side.least) for side in fio.blocks or ())
     if random and fio.random_starts and grains:
         yield "fio.blocks.align: fio leaves random_generator=lfsr without a start beside it"
     if len(set(fio.distribution.zones)) > 1:

@@ -80,11 +80,11 @@ def divided(text: str) -> tuple[str, dict[str, Any] | None, str]:
     at = text.find("{")
     while at >= 0:
         try:
-            found, end = decoder.raw_decode(text, at)
+            document, end = decoder.raw_decode(text, at)
         except ValueError:
             at = text.find("{", at + 1)
             continue
-        return text[:at], found, text[end:]
+        return text[:at], document, text[end:]
     return text, None, ""
 
 

@@ -64,10 +64,10 @@ class Real:
         size_bytes: int,
         *,
         say: Callable[[str], None] | None = None,
-        left: real_file.Left | None = None,
+        leftover: real_file.Leftover | None = None,
     ) -> None:
-        """`left`: the file of a killed run, which is used again if it is still there."""
-        self._say, self._path, self._left = say or to_stderr, Path(path), left
+        """`leftover`: the file of a killed run, which is used again if it is still there."""
+        self._say, self._path, self._leftover = say or to_stderr, Path(path), leftover
         size = size_bytes // GRAIN_BYTES * GRAIN_BYTES
         if size <= 0:
             raise FlashtwinError(
@@ -76,7 +76,7 @@ class Real:
                 exit_code=USAGE,
             )
         self._size = size
-        self._taken = self._closed = self._filled = False
+        self._taken_over = self._closed = self._filled = False
         self._zero_ns = self._last_ns = 0
         self._info: DriveInfo | None = None
 
@@ -85,19 +85,19 @@ class Real:
         if self._info is not None:
             return self
         # What may not be written to is refused before a missing fio.
-        if self._left is None:
+        if self._leftover is None:
             real_file.place(self._path)
         self._fio = real_fio.find()
-        taken = real_file.take_over(self._left) if self._left else None
+        taken_over = real_file.take_over(self._leftover) if self._leftover else None
         # The file of a killed run; whether it was filled is not known here.
-        self._taken = taken is not None
-        where = taken.path if taken else real_file.place(self._path)
-        if taken is None:
+        self._taken_over = taken_over is not None
+        where = taken_over.path if taken_over else real_file.place(self._path)
+        if taken_over is None:
             real_file.check_space(where, self._size)
         self._scratch = Scratch("fio")
         self._work = self._scratch.path
         try:
-            self._file = taken or real_file.create(where, self._size)
+            self._file = taken_over or real_file.create(where, self._size)
             self._say(f"the target is {where}, {self._size} bytes; it is removed at the end")
             self._engine = self._probe()
         except BaseException:
@@ -154,20 +154,20 @@ class Real:
                     reason="a file cannot be purged: the drive under it holds other data"
                 )
 
-    def resume(self, at_ns: int, again: Sequence[Step], watch: Watch) -> str:
+    def resume(self, at_ns: int, preparing: Sequence[Step], watch: Watch) -> str:
         """Take up a run; see `protocol.Resumes`. A file that was never filled is filled now."""
-        kept = self._taken and at_ns > 0
-        self._filled = kept
+        is_filled = self._taken_over and at_ns > 0
+        self._filled = is_filled
         self._fill_once(watch)
-        if not kept:
-            for step in again:
+        if not is_filled:
+            for step in preparing:
                 self.do(step, watch)
         self._last_ns = at_ns
         self._zero_ns = time.monotonic_ns() - at_ns
-        if self._taken:
-            filled = "" if kept else ", filled with random data"
+        if self._taken_over:
+            filled = "" if is_filled else ", filled with random data"
             return f"taken up on the file that the interrupted run left{filled}"
-        repeated = ", ".join(step.label for step in again)
+        repeated = ", ".join(step.label for step in preparing)
         prepared = f", and prepared by {repeated}" if repeated else ""
         return f"taken up on a file that was made again, filled with random data{prepared}"
 
@@ -191,7 +191,7 @@ class Real:
                 Run(label="probe", jobs=(_PROBE,)), capacity_bytes=self._size, engine=engine
             )
             try:
-                self._fio_in_directory(file.text, lambda done: True)
+                self._fio_in_directory(file.text, lambda bytes_done: True)
             except real_fio.FioError as failure:
                 if failure.full or failure.too_old:
                     raise
@@ -228,18 +228,18 @@ class Real:
             engine=self._engine,
             fresh_data=True,
         )
-        shown = 0
+        shown_tenths = 0
 
-        def heard(done: int) -> bool:
+        def report(bytes_done: int) -> bool:
             # Not part of the step that waits for it: the watch hears of no bytes and no time.
-            nonlocal shown
-            tenths = min(10 * done // self._size, 9)
-            if tenths > shown and self._size >= _LONG_FILL_BYTES:
-                shown = tenths
+            nonlocal shown_tenths
+            tenths = min(10 * bytes_done // self._size, 9)
+            if tenths > shown_tenths and self._size >= _LONG_FILL_BYTES:
+                shown_tenths = tenths
                 self._say(f"filled {10 * tenths} %")
             return watch(Progress(bytes=0, drive_s=0.0))
 
-        self._fio_in_directory(file.text, heard)
+        self._fio_in_directory(file.text, report)
         self._sync()
         self._filled = True
         self._zero_ns = time.monotonic_ns()
@@ -253,12 +253,12 @@ class Real:
             return NotPossible(reason="a regular file takes no TRIM, only a device does")
         rest_s = _trailing_s(parts)
         if not jobs:
-            whole = self._rest(Rest(label=step.label, seconds=rest_s), watch)
-            over_ns = whole.start_ns + whole.duration_ns
-            return replace(whole, parts=part_results(parts, [], [], over_ns))
+            result = self._rest(Rest(label=step.label, seconds=rest_s), watch)
+            over_ns = result.start_ns + result.duration_ns
+            return replace(result, parts=part_results(parts, [], [], over_ns))
         began_ns, unix_ns = self._now_ns(), time.time_ns()
         file = job_file(step, capacity_bytes=self._size, engine=self._engine, fresh_data=fresh_data)
-        text = self._fio_in_directory(file.text, self._heard(began_ns, watch))
+        text = self._fio_in_directory(file.text, self._progress_to(began_ns, watch))
         measured = collect(file, text, self._work)
         self._sleep(rest_s, began_ns, watch)
         ended_ns = self._now_ns() if rest_s else None
@@ -274,15 +274,15 @@ class Real:
             offset=step.offset,
             size=step.size,
         )
-        done = self._run(Run(label=step.label, jobs=(job,)), watch, fresh_data=True)
-        assert isinstance(done, Result), "a write is possible on a file"
+        result = self._run(Run(label=step.label, jobs=(job,)), watch, fresh_data=True)
+        assert isinstance(result, Result), "a write is possible on a file"
         return Result(
             label=step.label,
-            start_ns=done.start_ns,
-            duration_ns=done.duration_ns,
+            start_ns=result.start_ns,
+            duration_ns=result.duration_ns,
             series=Series.empty(),
-            jobs=done.jobs,
-            note=done.note,
+            jobs=result.jobs,
+            note=result.note,
         )
 
     def _rest(self, step: Rest, watch: Watch) -> Result:
@@ -293,8 +293,8 @@ class Real:
     def _sleep(self, seconds: float, began_ns: int, watch: Watch) -> None:
         """Wait so long; the watch's time counts from the step's beginning."""
         until = time.monotonic() + seconds
-        while (left := until - time.monotonic()) > 0:
-            time.sleep(min(left, _POLL_S))
+        while (remaining_s := until - time.monotonic()) > 0:
+            time.sleep(min(remaining_s, _POLL_S))
             if not watch(Progress(bytes=0, drive_s=(self._now_ns() - began_ns) / 1e9)):
                 raise Interrupted("the rest was cut short")
 
@@ -306,7 +306,7 @@ class Real:
     def _sync(self) -> None:
         os.fsync(self._file.handle)
 
-    def _fio_in_directory(self, text: str, heard: Callable[[int], bool]) -> str:
+    def _fio_in_directory(self, text: str, report: Callable[[int], bool]) -> str:
         """One fio process over the file, in an empty directory but for the name `target`.
 
         That name is a link to the file that is open here: fio splits file names at colons and
@@ -317,13 +317,15 @@ class Real:
                 f"{self._file.path} is no longer the file that was made for the test",
                 exit_code=ENVIRONMENT,
             )
-        for left in self._work.iterdir():
-            left.unlink()
+        for old_file in self._work.iterdir():
+            old_file.unlink()
         (self._work / TARGET).symlink_to(self._file.link)
-        return real_fio.run(self._fio, text, self._work, heard, held=(self._file.handle,))
+        return real_fio.run(self._fio, text, self._work, report, inherited=(self._file.handle,))
 
-    def _heard(self, began_ns: int, watch: Watch) -> Callable[[int], bool]:
-        return lambda done: watch(Progress(bytes=done, drive_s=(self._now_ns() - began_ns) / 1e9))
+    def _progress_to(self, began_ns: int, watch: Watch) -> Callable[[int], bool]:
+        return lambda bytes_done: watch(
+            Progress(bytes=bytes_done, drive_s=(self._now_ns() - began_ns) / 1e9)
+        )
 
     def _now_ns(self) -> int:
         return time.monotonic_ns() - self._zero_ns

@@ -60,8 +60,8 @@ class OwnFile:
     @property
     def link(self) -> str:
         """What leads a child that has inherited `handle` to the file, whatever lies at its path."""
-        held = f"/proc/self/fd/{self.handle}"
-        return held if os.path.exists(held) else str(self.path.absolute())
+        descriptor_path = f"/proc/self/fd/{self.handle}"
+        return descriptor_path if os.path.exists(descriptor_path) else str(self.path.absolute())
 
     def is_there(self) -> bool:
         """Whether the path still leads to the file that we made."""
@@ -74,7 +74,7 @@ class OwnFile:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Left:
+class Leftover:
     """The file of a run that may have been killed, as `left_behind` wrote it down.
 
     `mark` is what the file bears as an extended attribute: a path and an inode prove nothing, as
@@ -89,7 +89,7 @@ class Left:
 
 _Handler = Callable[[int, FrameType | None], None] | signal.Handlers
 
-_held: set[OwnFile] = set()
+_open_files: set[OwnFile] = set()
 # A signal may come while it is held, and its handler ends in `remove`.
 _lock = threading.RLock()
 
@@ -192,14 +192,14 @@ def _hold(path: Path, handle: int) -> OwnFile:
     file = OwnFile(
         path=path, device=there.st_dev, inode=there.st_ino, process=os.getpid(), handle=handle
     )
-    if not _held:
+    if not _open_files:
         atexit.register(remove_all)
-    _held.add(file)
+    _open_files.add(file)
     return file
 
 
 def left_behind(file: OwnFile, size_bytes: int) -> dict[str, object]:
-    """What it takes to know the file again after this process was killed; `Left` has it."""
+    """What it takes to know the file again after this process was killed; `Leftover` has it."""
     return {
         "path": str(file.path.absolute()),
         "size_bytes": size_bytes,
@@ -207,25 +207,25 @@ def left_behind(file: OwnFile, size_bytes: int) -> dict[str, object]:
     }
 
 
-def take_over(left: Left) -> OwnFile | None:
+def take_over(leftover: Leftover) -> OwnFile | None:
     """The file that a killed run left, now this process's; none if it is not there.
 
     What lies at the path and is another file is refused by `place`, not here.
     """
     with _lock:
         try:
-            if not stat.S_ISREG(os.lstat(left.path).st_mode):
+            if not stat.S_ISREG(os.lstat(leftover.path).st_mode):
                 return None
             flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-            handle = os.open(left.path, flags)
+            handle = os.open(leftover.path, flags)
         except OSError:
             return None
         about = os.fstat(handle)
-        ours = left.mark is not None and _mark_of(handle) == left.mark
-        if not (ours and stat.S_ISREG(about.st_mode) and about.st_size == left.size_bytes):
+        is_same = leftover.mark is not None and _mark_of(handle) == leftover.mark
+        if not (is_same and stat.S_ISREG(about.st_mode) and about.st_size == leftover.size_bytes):
             os.close(handle)
             return None
-        file = _hold(left.path, handle)
+        file = _hold(leftover.path, handle)
     _catch_signals()
     return file
 
@@ -247,18 +247,18 @@ def _mark_of(file: Path | int) -> str | None:
 def remove(file: OwnFile) -> None:
     """Remove the file if it is still ours; once more does nothing."""
     with _lock:
-        if file in _held:
+        if file in _open_files:
             if file.process == os.getpid() and file.is_there():
                 os.unlink(file.path)
-            _held.discard(file)
+            _open_files.discard(file)
             os.close(file.handle)
-        if not _held:
+        if not _open_files:
             _let_signals_go()
 
 
 def remove_all() -> None:
     """Remove whatever is left, as the process ends."""
-    for file in list(_held):
+    for file in list(_open_files):
         remove(file)
 
 

@@ -61,12 +61,12 @@ class FioError(MachineError):
         self.complaint = complaint
         self.full = any(words in complaint for words in _FULL)
         self.too_old = "Bad option" in complaint
-        what, hint = "fio failed", None
+        summary, hint = "fio failed", None
         if self.full:
-            what, hint = "the disk is full", "free some space, or give a smaller --size"
+            summary, hint = "the disk is full", "free some space, or give a smaller --size"
         if self.too_old:
-            what, hint = "fio is too old", f"a later version: {_GET}"
-        super().__init__(f"{what}: {complaint}", hint=hint, exit_code=ENVIRONMENT)
+            summary, hint = "fio is too old", f"a later version: {_GET}"
+        super().__init__(f"{summary}: {complaint}", hint=hint, exit_code=ENVIRONMENT)
 
 
 def find() -> Fio:
@@ -85,9 +85,9 @@ def find() -> Fio:
     ).stdout.strip()
     numbers = re.match(r"fio-(\d+)\.(\d+)", version)
     if numbers is None or (int(numbers[1]), int(numbers[2])) < OLDEST:
-        wanted = ".".join(map(str, OLDEST))
+        oldest = ".".join(map(str, OLDEST))
         raise FlashtwinError(
-            f"{program} is {version or 'no fio'}, and {wanted} or later is needed: {_GET}",
+            f"{program} is {version or 'no fio'}, and {oldest} or later is needed: {_GET}",
             exit_code=ENVIRONMENT,
         )
     return Fio(program=os.path.abspath(program), version=version.removeprefix("fio-"))
@@ -98,21 +98,22 @@ def start(
     arguments: Sequence[str],
     directory: Path,
     *,
-    held: Sequence[int] = (),
+    inherited: Sequence[int] = (),
     stdout: int | None = None,
     stderr: IO[bytes] | None = None,
 ) -> subprocess.Popen[bytes]:
-    """fio in a directory, with the open files `held`; it ends when this process or thread does."""
+    """Start fio in a directory. It inherits the open files `inherited`, and ends when this process
+    or thread does."""
     launch = [sys.executable, "-I", "-S", str(_LAUNCH), str(os.getpid())]
-    kept = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+    environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
     return subprocess.Popen(
         [*launch, fio.program, *arguments],
         cwd=directory,
         stdin=subprocess.DEVNULL,
         stdout=stdout,
         stderr=stderr,
-        env={**kept, "LC_ALL": "C"},
-        pass_fds=held,
+        env={**environment, "LC_ALL": "C"},
+        pass_fds=inherited,
         start_new_session=True,
     )
 
@@ -121,11 +122,11 @@ def run(
     fio: Fio,
     text: str,
     directory: Path,
-    heard: Callable[[int], bool],
+    report: Callable[[int], bool],
     *,
-    held: Sequence[int] = (),
+    inherited: Sequence[int] = (),
 ) -> str:
-    """Run a job file in a directory; `heard` gets bytes so far and answers whether to go on."""
+    """Run a job file in a directory; `report` gets bytes so far and answers whether to go on."""
     outputs.write(directory / "job.fio", text, within=directory)
     answer, errors = directory / "answer.json", directory / "errors.txt"
     arguments = ["--output-format=json+", f"--output={answer.name}"]
@@ -135,12 +136,12 @@ def run(
             fio,
             [*arguments, *status, "job.fio"],
             directory,
-            held=held,
+            inherited=inherited,
             stdout=subprocess.PIPE,
             stderr=complaints,
         )
         try:
-            _follow(process, heard)
+            _follow(process, report)
         finally:
             end(process)
     if process.returncode != 0:
@@ -148,7 +149,7 @@ def run(
     return answer.read_text(errors="replace")
 
 
-def _follow(process: subprocess.Popen[bytes], heard: Callable[[int], bool]) -> None:
+def _follow(process: subprocess.Popen[bytes], report: Callable[[int], bool]) -> None:
     """Wait for the end, reading status lines and asking the watch at least ten times a second."""
     assert process.stdout is not None, "opened as a pipe"
     meter = Meter(began_s=time.monotonic())
@@ -164,7 +165,7 @@ def _follow(process: subprocess.Popen[bytes], heard: Callable[[int], bool]) -> N
                 meter.line(line, time.monotonic())
         elif not open_:
             time.sleep(_POLL_S)
-        if not heard(int(meter.bytes)):
+        if not report(int(meter.bytes)):
             raise Interrupted("fio was ended")
 
 

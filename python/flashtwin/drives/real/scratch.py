@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 from typing import Literal, Self
 
-_OURS = re.compile(r"flashtwin-(fio|validation|point)-[a-z0-9_]{8}")
+_OWN_NAME = re.compile(r"flashtwin-(fio|validation|point)-[a-z0-9_]{8}")
 _YOUNG_S = 60.0
 
 
@@ -56,16 +56,16 @@ def remove_abandoned(parent: Path) -> None:
     # What cannot be looked at or removed stays.
     with contextlib.suppress(OSError):
         for path in parent.iterdir():
-            if _OURS.fullmatch(path.name):
+            if _OWN_NAME.fullmatch(path.name):
                 with contextlib.suppress(OSError):
                     _remove_abandoned(path)
 
 
 def _remove_abandoned(path: Path) -> None:
-    found = os.lstat(path)
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+    status = os.lstat(path)
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
         return
-    if time.time() - found.st_mtime < _YOUNG_S:
+    if time.time() - status.st_mtime < _YOUNG_S:
         return
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:

@@ -108,8 +108,8 @@ class Log:
 
 def read_threads(directory: Path, job: str, kind: str) -> list[Log]:
     """The logs of a job's threads, in the order of fio's thread numbers."""
-    found = directory.glob(f"{job}_{kind}.*.log")
-    paths = sorted(found, key=lambda path: int(path.name.split(".")[-2]))
+    files = directory.glob(f"{job}_{kind}.*.log")
+    paths = sorted(files, key=lambda path: int(path.name.split(".")[-2]))
     return [log for log in map(read, paths) if len(log.t_ms)]
 
 
@@ -283,14 +283,14 @@ def from_averages(
         for code in directions([section.job]):
             totals = job.by_direction.get(DIRECTIONS[code])
             if totals is not None:
-                found = _direction(
+                columns = _direction(
                     [_of(log, code, start) for log in rates],
                     _of(joined(logs), code, start),
                     totals,
                     _grain_bytes(section.job),
                     grid,
                 )
-                rows[code] = _added(rows[code], found)
+                rows[code] = _added(rows[code], columns)
     return Measured(
         start_unix_ns=start,
         duration_ns=grid.duration_ns,
@@ -305,8 +305,8 @@ def _grain_bytes(job: Job) -> int:
     blocks = job.fio.blocks if job.fio else None
     if blocks is None:
         return job.block_bytes
-    ranges = any(one.least != one.most and not one.split for one in blocks)
-    sizes = [size for one in blocks for size, _ in one.split or ((one.least, 100),)]
+    ranges = any(side.least != side.most and not side.split for side in blocks)
+    sizes = [size for side in blocks for size, _ in side.split or ((side.least, 100),)]
     return 1 if ranges and job.fio and job.fio.blocks_unaligned else math.gcd(*sizes)
 
 
@@ -330,9 +330,9 @@ def _direction(
     rates: list[Log], latency: Log, totals: DirectionTotals, block: int, grid: Grid
 ) -> _Rows:
     so_far = bytes_so_far(rates, totals.bytes, grid)
-    whole = (so_far // block * block).astype(np.int64)
-    whole[-1] = totals.bytes
-    size = np.diff(whole)
+    whole_blocks = (so_far // block * block).astype(np.int64)
+    whole_blocks[-1] = totals.bytes
+    size = np.diff(whole_blocks)
     ios = _shared(size, totals.ios)
     mean = _mean_latency(latency, grid, totals.latency_mean_ns)
     weighed = ios * mean
@@ -355,9 +355,9 @@ def bytes_so_far(rates: Sequence[Log], total: int, grid: Grid) -> _Floats:
     sum_at_last = 0.0
     for log in rates:
         times = np.concatenate([[0.0], np.maximum(log.t_ms, 0)])
-        done = np.concatenate([[0.0], np.cumsum(log.value * 1.024 * np.diff(times))])
-        logged += np.interp(edges_ms, times, done)
-        sum_at_last += float(done[-1])
+        written = np.concatenate([[0.0], np.cumsum(log.value * 1.024 * np.diff(times))])
+        logged += np.interp(edges_ms, times, written)
+        sum_at_last += float(written[-1])
     missing, tail_ms = total - sum_at_last, float(edges_ms[-1]) - last_ms
     if missing >= 0 and tail_ms >= 1.0:
         late: _Floats = np.clip((edges_ms - last_ms) / tail_ms, 0.0, 1.0)
@@ -374,9 +374,9 @@ def _shared(size: Ints, ios: int) -> Ints:
     total = int(size.sum())
     if not total:
         return np.zeros(len(size), dtype=np.int64)
-    upto = np.rint(np.cumsum(size) * (ios / total)).astype(np.int64)
-    each: Ints = np.diff(upto, prepend=0)
-    return each
+    so_far = np.rint(np.cumsum(size) * (ios / total)).astype(np.int64)
+    per_interval: Ints = np.diff(so_far, prepend=0)
+    return per_interval
 
 
 def _mean_latency(latency: Log, grid: Grid, overall: float) -> _Floats:

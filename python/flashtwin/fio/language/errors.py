@@ -26,9 +26,8 @@ class Where:
     def __str__(self) -> str:
         if not self.chain:
             return self.alone
-        return (
-            f"{self.alone} (included from {', '.join(one.alone for one in reversed(self.chain))})"
-        )
+        including = ", ".join(where.alone for where in reversed(self.chain))
+        return f"{self.alone} (included from {including})"
 
     @property
     def alone(self) -> str:
@@ -45,7 +44,10 @@ def quoted(text: str) -> str:
     """The text on one line and short enough to read: no character of it reaches a terminal but
     those that print."""
     short = _TOO_LONG.sub(_shortened, text)
-    plain = "".join(one if one.isprintable() else f"\\x{ord(one):02x}" for one in short[:_LONG])
+    plain = "".join(
+        character if character.isprintable() else f"\\x{ord(character):02x}"
+        for character in short[:_LONG]
+    )
     return plain + ("…" if short[_LONG:] else "")
 
 

@@ -59,7 +59,7 @@ class FioJob:
         assert option is not None, f"{name} is no option of the table"
         usual = option.default if option.default is not None else (None, None, None)
         value = self[name] if self[name] is not None else usual
-        filled = [one if one is not None else old for one, old in zip(value, usual, strict=True)]
+        filled = [new if new is not None else old for new, old in zip(value, usual, strict=True)]
         return (filled[0], filled[1], filled[2])
 
     def has(self, name: str) -> bool:

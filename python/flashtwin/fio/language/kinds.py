@@ -61,7 +61,7 @@ class Text(_Plain):
     name: str = "text"
 
     def parse(self, text: str | None, reading: Reading) -> str:
-        value = given(text)
+        value = required(text)
         if has_control(value):
             raise BadValueError("a control character is no part of a value")
         return value
@@ -77,13 +77,13 @@ class Names(Text):
     name: str = "text"
 
     def over(self, before: Any, value: str) -> str:
-        whole = value if before is None else f"{before}:{value}"
-        if len(whole) > NAMES_MOST:
+        names = value if before is None else f"{before}:{value}"
+        if len(names) > NAMES_MOST:
             raise BadValueError(
-                f"names of {len(whole)} characters together, and {NAMES_MOST} are possible",
+                f"names of {len(names)} characters together, and {NAMES_MOST} are possible",
                 hint="nrfiles=N makes many files without naming them",
             )
-        return whole
+        return names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,10 +112,10 @@ class Flag(_Plain):
     def parse(self, text: str | None, reading: Reading) -> bool:
         if text is None and self.bare:
             return True
-        match = re.fullmatch(r"\s*(?:0[xX]([0-9a-fA-F]+)|([0-9]+))", given(text))
+        match = re.fullmatch(r"\s*(?:0[xX]([0-9a-fA-F]+)|([0-9]+))", required(text))
         if not match:
             raise BadValueError(f"{text!r} is neither 0 nor 1", hint="write 0 or 1")
-        value = numbers.whole(match[1], 16) if match[1] else numbers.whole(match[2])
+        value = numbers.integer(match[1], 16) if match[1] else numbers.integer(match[2])
         if value > 1 and not self.bare:
             raise BadValueError(f"{value} is neither 0 nor 1", hint="write 0 or 1")
         return bool(value)
@@ -125,7 +125,7 @@ class Flag(_Plain):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Whole(_Plain):
+class Integer(_Plain):
     """A whole number, suffixes allowed, from `least` to `most`; `power`: a power of two."""
 
     least: int = 0
@@ -134,7 +134,7 @@ class Whole(_Plain):
     name: str = "whole number"
 
     def parse(self, text: str | None, reading: Reading) -> int:
-        value = numbers.without_rest(given(text), reading)
+        value = numbers.without_rest(required(text), reading)
         single(value)
         return self.checked(numbers.size(value, reading), value)
 
@@ -167,16 +167,16 @@ class Size(_Plain):
     name: str = "size or percentage"
 
     def parse(self, text: str | None, reading: Reading) -> int | Percent:
-        value = numbers.without_rest(given(text), reading)
+        value = numbers.without_rest(required(text), reading)
         # Templates of Python's double the sign, and fio takes both.
         match = re.fullmatch(r"\s*([0-9]+)%%?", value)
         if match:
-            percent = numbers.whole(match[1])
+            percent = numbers.integer(match[1])
             if percent > 100:
                 raise BadValueError(f"{value} is more than 100 %", hint="write 0% to 100%")
             return Percent(percent=percent)
         single(value)
-        return Whole().checked(numbers.size(value, reading), value)
+        return Integer().checked(numbers.size(value, reading), value)
 
     def show(self, value: int | Percent) -> str:
         return f"{value.percent}%" if isinstance(value, Percent) else str(value)
@@ -193,7 +193,7 @@ class Time(_Plain):
         return f"time, bare numbers {self.unit}"
 
     def parse(self, text: str | None, reading: Reading) -> int:
-        value = given(text)
+        value = required(text)
         single(value)
         return numbers.microseconds(value, self.unit)
 
@@ -208,7 +208,7 @@ class TimeRange(_Plain):
     name: str = "time or range of times"
 
     def parse(self, text: str | None, reading: Reading) -> tuple[int, int]:
-        value = given(text)
+        value = required(text)
         parts = value.split("-") if not value.lstrip().startswith("(") else [value]
         if len(parts) > 2:
             raise BadValueError(f"{value} is no range of times", hint="write 10s-20s, or one time")
@@ -228,7 +228,7 @@ class Real(_Plain):
     name: str = "number"
 
     def parse(self, text: str | None, reading: Reading) -> float:
-        return self.checked(numbers.real(given(text)), given(text))
+        return self.checked(numbers.real(required(text)), required(text))
 
     def checked(self, value: float, text: str) -> float:
         """The value, if it lies within the bounds."""
@@ -250,15 +250,15 @@ class Reals(_Plain):
     name: str = "numbers with :"
 
     def parse(self, text: str | None, reading: Reading) -> tuple[float, ...]:
-        value = given(text)
+        value = required(text)
         parts = value.split(":")
         if len(parts) > 20:
             raise BadValueError(f"{value} has more than the 20 numbers that fio takes")
-        one = Real(least=self.least, most=self.most)
-        return tuple(one.checked(numbers.real(part), part) for part in parts)
+        kind = Real(least=self.least, most=self.most)
+        return tuple(kind.checked(numbers.real(part), part) for part in parts)
 
     def show(self, value: Sequence[float]) -> str:
-        return ":".join(show_number(one) for one in value)
+        return ":".join(show_number(number) for number in value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -270,7 +270,7 @@ class Choice(_Plain):
     name: str = "word"
 
     def parse(self, text: str | None, reading: Reading) -> str:
-        value = given(text)
+        value = required(text)
         return self.chosen(value, dict(self.others).get(value, value))
 
     def chosen(self, text: str, word: str) -> str:
@@ -298,14 +298,14 @@ class Directions:
     An empty one leaves what was before: `,8k` is for writes and trims, `8k,` for reads alone.
     """
 
-    each: Whole | Size | Time
+    each: Integer | Size | Time
 
     @property
     def name(self) -> str:
         return f"{self.each.name}, by direction"
 
     def parse(self, text: str | None, reading: Reading) -> ByDirection:
-        value = numbers.without_rest(given(text), reading)
+        value = numbers.without_rest(required(text), reading)
         return directions(value, lambda part: self.each.parse(part, reading))
 
     def show(self, value: ByDirection) -> str:
@@ -332,17 +332,17 @@ def directions(text: str, parse: Any) -> ByDirection:
 
 def show_directions(value: ByDirection, show: Any) -> str:
     """As few parts as mean the same."""
-    return by_direction(["" if one is None else show(one) for one in value])
+    return by_direction(["" if single is None else show(single) for single in value])
 
 
 def over_directions(before: Any, value: ByDirection) -> ByDirection:
     """`value` with what it leaves open from before."""
     old = before if before is not None else (None, None, None)
-    filled = [new if new is not None else one for new, one in zip(value, old, strict=True)]
+    filled = [new if new is not None else earlier for new, earlier in zip(value, old, strict=True)]
     return (filled[0], filled[1], filled[2])
 
 
-def given(text: str | None) -> str:
+def required(text: str | None) -> str:
     """The text, which an option of this kind needs."""
     if text is None:
         raise BadValueError("a value is missing", hint="write it after a =")

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from flashtwin.errors import USAGE
 from flashtwin.fio.language.errors import BadValueError, JobFileError, Where
-from flashtwin.fio.language.numbers import evaluate, whole
+from flashtwin.fio.language.numbers import evaluate, integer
 from flashtwin.inputs import InputError, read_regular
 
 _INCLUDE = re.compile(r"include(?:\s+|\s*=\s*)(\S.*)")
@@ -98,7 +98,7 @@ class _Reader:
         self._lines = self._includes = 0
 
     def sections(self, text: str, file: str, waiting: bool) -> list[Section]:
-        made: list[Section] = []
+        sections: list[Section] = []
         name: str | None = None
         began = Where(file=file, line=1)
         lines: list[Line] = []
@@ -113,12 +113,12 @@ class _Reader:
                 lines += self._followed(line, self._path)
                 continue
             if name is not None:
-                made.append(_made(name, began, lines, waiting))
+                sections.append(_section(name, began, lines, waiting))
                 waiting = waiting and name.startswith("global")
             name, began, lines = _named(line), line.where, []
-            if len(made) >= JOBS_MOST:
+            if len(sections) >= JOBS_MOST:
                 raise JobFileError(line.where, f"more than {JOBS_MOST} sections, fio's own bound")
-        return [*made, _made(name, began, lines, waiting)] if name is not None else made
+        return [*sections, _section(name, began, lines, waiting)] if name is not None else sections
 
     def _followed(self, line: Line, path: str) -> Iterator[Line]:
         """The line itself, or those of the file that it includes."""
@@ -158,7 +158,7 @@ class _Reader:
             )
 
 
-def _made(name: str, where: Where, lines: list[Line], waiting: bool) -> Section:
+def _section(name: str, where: Where, lines: list[Line], waiting: bool) -> Section:
     first = waiting and not name.startswith("global")
     return Section(name=name, where=where, lines=tuple(lines), first=first)
 
@@ -209,18 +209,18 @@ def _same(first: str, second: Path) -> bool:
 
 
 def _text(path: str, chain: tuple[Where, ...]) -> str:
-    here = chain[-1] if chain else Where(file=path, line=0)
+    where = chain[-1] if chain else Where(file=path, line=0)
     if path == "-":
         data = sys.stdin.buffer.read(_BYTES_MOST + 1)
         if len(data) > _BYTES_MOST:
-            raise JobFileError(here, f"more than {_BYTES_MOST >> 20} MiB are no job file")
+            raise JobFileError(where, f"more than {_BYTES_MOST >> 20} MiB are no job file")
     else:
-        data = _read(path, chain, here)
+        data = _read(path, chain, where)
     # What is no UTF-8 matters where it is not in a comment: `check_characters` tells the line.
     return data.decode("utf-8", errors="surrogateescape")
 
 
-def _read(path: str, chain: tuple[Where, ...], here: Where) -> bytes:
+def _read(path: str, chain: tuple[Where, ...], where: Where) -> bytes:
     try:
         return read_regular(path, most_bytes=_BYTES_MOST)
     except InputError as error:
@@ -229,7 +229,7 @@ def _read(path: str, chain: tuple[Where, ...], here: Where) -> bytes:
             reason = "there is no such file" if not chain else f"there is no file {path} to include"
         if error.exit_code == USAGE:
             hint = "give the path of a job file"
-        failure = JobFileError(here, reason, hint=hint)
+        failure = JobFileError(where, reason, hint=hint)
         failure.exit_code = error.exit_code
         raise failure from error
 
@@ -277,7 +277,7 @@ def _reckoned(text: str) -> str:
 
 def _decimal(text: str) -> Fraction:
     before, _, behind = text.partition(".")
-    return Fraction(whole(before + behind), 10 ** len(behind))
+    return Fraction(integer(before + behind), 10 ** len(behind))
 
 
 _MACHINE: dict[str, Callable[[], int]] = {

@@ -61,15 +61,15 @@ def without_rest(text: str, reading: Reading) -> str:
     return match[1]
 
 
-def _reckoned(text: str, one: Callable[[str], int]) -> Fraction:
+def _reckoned(text: str, number: Callable[[str], int]) -> Fraction:
     """`(…)`."""
-    return evaluate(text, lambda word: Fraction(one(word)))
+    return evaluate(text, lambda word: Fraction(number(word)))
 
 
 def size(text: str, reading: Reading) -> int:
     """A number with an optional suffix, whole, also negative; `(…)` is reckoned."""
     if text.lstrip().startswith("("):
-        value = _reckoned(text, lambda one: _plain_size(one, reading))
+        value = _reckoned(text, lambda word: _plain_size(word, reading))
         if value.denominator != 1:
             reading.notes.append(f"{text} is no whole number: cut to {int(value)}")
         return _bounded(int(value), text)
@@ -81,12 +81,12 @@ def _plain_size(text: str, reading: Reading) -> int:
     hexadecimal = _HEXADECIMAL.fullmatch(plain)
     if hexadecimal:
         # Its digits end in the letter b at times, which is no suffix.
-        return whole(hexadecimal[1], 16) * (-1 if plain.startswith("-") else 1)
+        return integer(hexadecimal[1], 16) * (-1 if plain.startswith("-") else 1)
     match = _SIZE.fullmatch(plain)
     if not match or (match[2][:2] in ("0x", "0X")):
-        raise BadValueError(f"{_shown(text)} is no number", hint=_size_hint(plain))
+        raise BadValueError(f"{_or_empty(text)} is no number", hint=_size_hint(plain))
     if not match[3] and match[4] and match[4].lower() != "b":
-        raise BadValueError(f"{_shown(text)} is no number", hint=_size_hint(plain))
+        raise BadValueError(f"{_or_empty(text)} is no number", hint=_size_hint(plain))
     if match[3] and text != text.lstrip():
         raise BadValueError(
             f"a blank stands before {plain}: fio then reads it as {match[2]}",
@@ -95,10 +95,10 @@ def _plain_size(text: str, reading: Reading) -> int:
     factor = _factor(match[3].lower(), (match[4] or "").lower(), reading)
     if match[4] and match[4].lower() == "ib" and reading.kb_base == 1024:
         reading.notes.append(
-            f"{plain} is {whole(match[2]) * factor} bytes: with kb_base=1024 fio reads kib, mib, …"
-            " as powers of 1000"
+            f"{plain} is {integer(match[2]) * factor} bytes: with kb_base=1024 fio reads kib, mib,"
+            " … as powers of 1000"
         )
-    return (-1 if match[1] == "-" else 1) * whole(match[2]) * factor
+    return (-1 if match[1] == "-" else 1) * integer(match[2]) * factor
 
 
 def _factor(letter: str, rest: str, reading: Reading) -> int:
@@ -119,11 +119,13 @@ def _size_hint(text: str) -> str:
 def microseconds(text: str, unit: str) -> int:
     """A time; a bare number is of `unit`. `(…)` is reckoned."""
     if text.lstrip().startswith("("):
-        value = int(_reckoned(text, lambda one: _plain_time(one, unit)))
+        value = int(_reckoned(text, lambda word: _plain_time(word, unit)))
     else:
         value = _plain_time(text, unit)
     if abs(value) > MOST_US:
-        raise BadValueError(f"{_shown(text)} is more than 100 years", hint="write a shorter time")
+        raise BadValueError(
+            f"{_or_empty(text)} is more than 100 years", hint="write a shorter time"
+        )
     return value
 
 
@@ -131,13 +133,13 @@ def _plain_time(text: str, unit: str) -> int:
     match = _TIME.fullmatch(re.sub(r"\s+", "", text))
     if not match:
         raise BadValueError(
-            f"{_shown(text)} is no time",
+            f"{_or_empty(text)} is no time",
             hint="write a whole number with d, h, m, s, ms or us, for example 90s or 1500ms",
         )
-    return whole(match[1]) * UNITS[(match[2] or unit).lower()]
+    return integer(match[1]) * UNITS[(match[2] or unit).lower()]
 
 
-def whole(digits: str, base: int = 10) -> int:
+def integer(digits: str, base: int = 10) -> int:
     """The number that ASCII digits make, however many they are."""
     plain = digits.lstrip("0") or "0"
     if len(plain) > _DIGITS_MOST:
@@ -148,20 +150,20 @@ def whole(digits: str, base: int = 10) -> int:
 def real(text: str) -> float:
     """A number with a point."""
     if not _REAL.fullmatch(text):
-        raise BadValueError(f"{_shown(text)} is no number")
+        raise BadValueError(f"{_or_empty(text)} is no number")
     value = float(text)
     if value in (float("inf"), float("-inf")):
-        raise BadValueError(f"{_shown(text)} is no finite number")
+        raise BadValueError(f"{_or_empty(text)} is no finite number")
     return value
 
 
 def _bounded(value: int, text: str) -> int:
     if abs(value) > MOST:
-        raise BadValueError(f"{_shown(text)} is more than 64 bits hold")
+        raise BadValueError(f"{_or_empty(text)} is more than 64 bits hold")
     return value
 
 
-def _shown(text: str) -> str:
+def _or_empty(text: str) -> str:
     return text if text.strip() else "an empty value"
 
 
@@ -186,19 +188,19 @@ def evaluate(text: str, number: Callable[[str], Fraction]) -> Fraction:
         raise BadValueError(
             f"arithmetic of {len(text)} characters, and {_CHARACTERS_MOST} are possible", hint=_HINT
         )
-    return _Parser(_tokens(text), number, text).whole()
+    return _Parser(_tokens(text), number, text).result()
 
 
 def _tokens(text: str) -> list[str]:
-    found, at = [], 0
+    tokens, at = [], 0
     stripped = text.rstrip()
     while at < len(stripped):
         match = _TOKEN.match(stripped, at)
         if not match:
             raise BadValueError(f"{text} has {stripped[at]!r} in its arithmetic", hint=_HINT)
-        found.append(match[1] or match[2])
+        tokens.append(match[1] or match[2])
         at = match.end()
-    return found
+    return tokens
 
 
 class _Parser:
@@ -209,7 +211,7 @@ class _Parser:
         self._at = 0
         self._depth = 0
 
-    def whole(self) -> Fraction:
+    def result(self) -> Fraction:
         value = self._sum()
         if self._at != len(self._tokens):
             raise self._wrong(f"a surplus {self._tokens[self._at]!r}")
@@ -227,7 +229,7 @@ class _Parser:
         value = self._product()
         while self._peek() in ("+", "-"):
             sign = 1 if self._take() == "+" else -1
-            value = self._held(value + sign * self._product())
+            value = self._within_bounds(value + sign * self._product())
         return value
 
     def _product(self) -> Fraction:
@@ -240,7 +242,7 @@ class _Parser:
                 raise self._wrong("a division by zero")
             else:
                 value = value / right if operator == "/" else value % right
-            value = self._held(value)
+            value = self._within_bounds(value)
         return value
 
     def _power(self) -> Fraction:
@@ -250,7 +252,7 @@ class _Parser:
             exponent = self._deeper(self._power)
             if exponent.denominator != 1 or not 0 <= exponent <= _POWER_MOST:
                 raise self._wrong(f"a power beyond 0 to {_POWER_MOST}")
-            value = self._held(value ** int(exponent))
+            value = self._within_bounds(value ** int(exponent))
         return value
 
     def _operand(self) -> Fraction:
@@ -276,10 +278,10 @@ class _Parser:
         self._depth -= 1
         return value
 
-    def _held(self, value: Fraction) -> Fraction:
+    def _within_bounds(self, value: Fraction) -> Fraction:
         if max(value.numerator.bit_length(), value.denominator.bit_length()) > _BITS_MOST:
             raise self._wrong("a step beyond what fio's numbers hold")
         return value
 
-    def _wrong(self, what: str) -> BadValueError:
-        return BadValueError(f"{self._text} has {what}", hint=_HINT)
+    def _wrong(self, problem: str) -> BadValueError:
+        return BadValueError(f"{self._text} has {problem}", hint=_HINT)

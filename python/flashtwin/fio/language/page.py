@@ -75,12 +75,12 @@ def _table(rows: Iterable[Option]) -> str:
     lines = ["| option | value | on a simulated drive | on a path |", "|---|---|---|---|"]
     for row in sorted(rows, key=lambda row: row.name):
         names = ", ".join(f"`{name}`" for name in (row.name, *row.aliases))
-        says = row.says + (f" ({', '.join(row.engines)})" if row.engines else "")
+        text = row.says + (f" ({', '.join(row.engines)})" if row.engines else "")
         quiet = [row.kind.show(value) for value in row.inert]
         if quiet:
-            says += f"; {' and '.join(f'`{value}`' for value in quiet)} says nothing"
+            text += f"; {' and '.join(f'`{value}`' for value in quiet)} says nothing"
         lines.append(
-            f"| {names} | {row.kind.name} | {says} | {_in_words(row)} |".replace("…", "...")
+            f"| {names} | {row.kind.name} | {text} | {_in_words(row)} |".replace("…", "...")
         )
     return "\n".join(lines) + "\n"
 
@@ -90,15 +90,15 @@ def _in_words(option: Option) -> str:
     ruled = ruling(option)
     words = ruled.fate.value
     if ruled.only:
-        shown = ", ".join(f"`{option.kind.show(value)}`" for value in ruled.only)
-        words = f"passed on if {shown}, else {words}"
+        values = ", ".join(f"`{option.kind.show(value)}`" for value in ruled.only)
+        words = f"passed on if {values}, else {words}"
     return f"{words}: {ruled.says}" if ruled.says else words
 
 
 def _engines() -> str:
     refused: dict[str, list[str]] = {}
-    for engine, what in ELSEWHERE.items():
-        refused.setdefault(what, []).append(engine)
+    for engine, reason in ELSEWHERE.items():
+        refused.setdefault(reason, []).append(engine)
     lines = [
         f"One request at a time, as in fio: {_listed(SYNCHRONOUS)}.",
         "",
@@ -108,7 +108,7 @@ def _engines() -> str:
         "",
         "Refused, as they ask nothing of a drive:",
         "",
-        *(f"- {what}: {_listed(engines)}" for what, engines in refused.items()),
+        *(f"- {reason}: {_listed(engines)}" for reason, engines in refused.items()),
         "",
         f"On a path, those that reach a file by its name: {_listed(LOCAL)}.",
     ]

@@ -14,11 +14,11 @@ from flashtwin.fio.language.errors import BadValueError
 from flashtwin.fio.language.kinds import (
     ByDirection,
     Choice,
-    Whole,
+    Integer,
     _Plain,
     directions,
-    given,
     over_directions,
+    required,
     show_directions,
 )
 from flashtwin.fio.language.numbers import Reading
@@ -61,7 +61,7 @@ class PatternKind(_Plain):
     name: str = "pattern[:number]"
 
     def parse(self, text: str | None, reading: Reading) -> Pattern:
-        word, colon, rest = given(text).partition(":")
+        word, colon, rest = required(text).partition(":")
         rw = Choice(words=PATTERNS, others=(("readwrite", "rw"),)).parse(word, reading)
         if not colon:
             return Pattern(rw=rw)
@@ -79,7 +79,7 @@ def _requests(rw: str, text: str) -> int:
     """How many requests share a random offset, as fio reads it: the number that the text begins
     with, whatever follows (8k are 8), and its last 32 bits."""
     match = re.match(r"[ \t]*([+-]?)([0-9]+)", text)
-    count = numbers.whole(match[2]) if match else numbers.MOST + 1
+    count = numbers.integer(match[2]) if match else numbers.MOST + 1
     if not match or count > numbers.MOST:
         raise BadValueError(
             f"{text or 'nothing'} after the colon is no number of requests",
@@ -95,17 +95,17 @@ class RangeKind:
     name: str = "range of sizes, by direction"
 
     def parse(self, text: str | None, reading: Reading) -> ByDirection:
-        return directions(given(text), lambda part: self._part(part, reading))
+        return directions(required(text), lambda part: self._part(part, reading))
 
     def _part(self, text: str, reading: Reading) -> tuple[int, int]:
         parts = re.split("[-:]", text)
         if len(parts) != 2:
             raise BadValueError(f"{text} is no range", hint="write for example 4k-64k")
-        low, high = sorted(Whole(least=1).parse(part, reading) for part in parts)
+        low, high = sorted(Integer(least=1).parse(part, reading) for part in parts)
         return (low, high)
 
     def show(self, value: ByDirection) -> str:
-        return show_directions(value, lambda one: f"{one[0]}-{one[1]}")
+        return show_directions(value, lambda ends: f"{ends[0]}-{ends[1]}")
 
     def over(self, before: Any, value: ByDirection) -> ByDirection:
         return over_directions(before, value)
@@ -135,7 +135,7 @@ class SplitKind:
     name: str = "sizes/percent with :, by direction"
 
     def parse(self, text: str | None, reading: Reading) -> ByDirection:
-        parts = given(text).split(",")
+        parts = required(text).split(",")
         if len(parts) > 3:
             raise BadValueError(
                 f"{text} has more than three parts",
@@ -155,17 +155,17 @@ class SplitKind:
             percent = None
             if slash and share.strip():
                 match = re.fullmatch(r"\s*([0-9]+)\s*", share)
-                if not match or numbers.whole(match[1]) > 100:
+                if not match or numbers.integer(match[1]) > 100:
                     raise BadValueError(
                         f"{share} in {entry} is no percentage",
                         hint="shares are whole numbers from 0 to 100, for example 4k/60:64k/40",
                     )
-                percent = numbers.whole(match[1])
-            entries.append((Whole(least=1).parse(block, reading), percent))
+                percent = numbers.integer(match[1])
+            entries.append((Integer(least=1).parse(block, reading), percent))
         return _completed(entries, text) if entries else None
 
     def show(self, value: ByDirection) -> str:
-        return show_directions(value, lambda one: ":".join(f"{b}/{p}" for b, p in one or ()))
+        return show_directions(value, lambda shares: ":".join(f"{b}/{p}" for b, p in shares or ()))
 
     def over(self, before: Any, value: ByDirection) -> ByDirection:
         return value
@@ -214,7 +214,7 @@ class DistributionKind(_Plain):
     name: str = "distribution[:parameters]"
 
     def parse(self, text: str | None, reading: Reading) -> Distribution:
-        word, colon, rest = given(text).partition(":")
+        word, colon, rest = required(text).partition(":")
         name = Choice(words=("random", *_BOUNDS, "zoned", "zoned_abs")).parse(word, reading)
         if "," in rest:
             hint = "write the centre after a second colon, for example zipf:1.2:0.5"
@@ -251,7 +251,9 @@ class DistributionKind(_Plain):
                     f"{entry or 'nothing'} is no zone",
                     hint="write percent of requests/size, for example zoned:60/10:40/90",
                 )
-            entries.append((numbers.whole(access), Whole().parse(size, reading) if size else None))
+            entries.append(
+                (numbers.integer(access), Integer().parse(size, reading) if size else None)
+            )
         if sum(access for access, _ in entries) != 100:
             total = sum(access for access, _ in entries)
             raise BadValueError(f"the shares of the requests add up to {total}", hint="make it 100")
@@ -299,14 +301,14 @@ class ServiceKind(_Plain):
     name: str = "word[:number]"
 
     def parse(self, text: str | None, reading: Reading) -> Service:
-        word, colon, rest = given(text).partition(":")
+        word, colon, rest = required(text).partition(":")
         name = Choice(words=SERVICES, others=(("gauss", "normal"),)).parse(word, reading)
         if name in _BOUNDS:
             law = DistributionKind().parse(f"{name}{colon}{rest}", reading)
             return Service(name=name, value=law.value, center=law.center)
         if not colon:
             return Service(name=name)
-        return Service(name=name, every=Whole(least=1).parse(rest, reading))
+        return Service(name=name, every=Integer(least=1).parse(rest, reading))
 
     def show(self, value: Service) -> str:
         if value.value is not None:
@@ -332,14 +334,14 @@ class ThresholdKind(_Plain):
     name: str = "criterion:limit[%]"
 
     def parse(self, text: str | None, reading: Reading) -> Threshold:
-        word, colon, rest = given(text).partition(":")
+        word, colon, rest = required(text).partition(":")
         watched = Choice(words=("iops", "iops_slope", "bw", "bw_slope")).parse(word, reading)
         if not colon:
             raise BadValueError("a limit is missing", hint=f"write for example {watched}:1%")
         percent = rest.endswith("%")
         if not percent and watched.startswith("bw"):
             return Threshold(
-                watched=watched, limit=float(Whole().parse(rest, reading)), percent=False
+                watched=watched, limit=float(Integer().parse(rest, reading)), percent=False
             )
         limit = numbers.real(rest.removesuffix("%"))
         if limit < 0:
@@ -360,11 +362,11 @@ class FileSizeKind(_Plain):
     name: str = "size or range of sizes"
 
     def parse(self, text: str | None, reading: Reading) -> tuple[int, int]:
-        value = given(text)
+        value = required(text)
         parts = [value] if value.lstrip().startswith("(") else re.split("[-:]", value)
         if len(parts) > 2:
             raise BadValueError(f"{value} is no range", hint="write for example 4k-1m")
-        low, high = sorted(Whole(least=1).parse(part, reading) for part in (parts[0], parts[-1]))
+        low, high = sorted(Integer(least=1).parse(part, reading) for part in (parts[0], parts[-1]))
         return (low, high)
 
     def show(self, value: tuple[int, int]) -> str:

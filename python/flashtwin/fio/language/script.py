@@ -68,12 +68,12 @@ def typed(
     defaults: Mapping[str, Setting] | None = None,
 ) -> Script:
     """The jobs of sections; `only` those of these names. `defaults` hold before any [global]."""
-    wanted = set(only)
-    unknown = sorted(wanted - {section.name for section in sections})
+    names = set(only)
+    unknown = sorted(names - {section.name for section in sections})
     if unknown and sections:
-        names = ", ".join(one.name for one in sections if not one.is_global)
+        there = ", ".join(section.name for section in sections if not section.is_global)
         raise JobFileError(
-            sections[0].where, f"there is no section {unknown[0]}", hint=f"sections: {names}"
+            sections[0].where, f"there is no section {unknown[0]}", hint=f"sections: {there}"
         )
     reader = _Reader(environment)
     inherited: dict[str, Setting] = dict(defaults or {})
@@ -83,7 +83,7 @@ def typed(
             inherited = reader.settings(section, inherited)
             # fio names a job after its section, whatever [global] calls itself.
             inherited.pop("name", None)
-        elif not wanted or section.name in wanted:
+        elif not names or section.name in names:
             jobs.append(reader.job(section, inherited))
     return Script(jobs=tuple(jobs), notes=tuple(reader.notes))
 
@@ -119,7 +119,9 @@ class _Reader:
         text = line.text
         if line.where.line:
             try:
-                text = expand(text, self._environment, lambda said: self._note(line.where, said))
+                text = expand(
+                    text, self._environment, lambda note_text: self._note(line.where, note_text)
+                )
             except BadValueError as error:
                 raise JobFileError(line.where, error.message, hint=error.hint) from error
             check_characters(text, line.where)
@@ -140,7 +142,7 @@ class _Reader:
         try:
             value = option.kind.parse(text, reading)
             before = settings_before[option.name].value if option.name in settings_before else None
-            whole = option.kind.over(before, value)
+            combined = option.kind.over(before, value)
         except BadValueError as error:
             note = f"{option.name}: {error.message}"
             raise JobFileError(line.where, note, hint=error.hint) from error
@@ -149,7 +151,7 @@ class _Reader:
         self._judge(line, option, value)
         if option.name == "filename" and before is not None:
             self._note(line.where, f"filename adds to those before it, as in fio: {value}")
-        return Setting(value=whole, where=line.where, text=line.text)
+        return Setting(value=combined, where=line.where, text=line.text)
 
     def _judge(self, line: Line, option: Option, value: object) -> None:
         if value in option.inert:
@@ -286,12 +288,12 @@ def parse(words: Sequence[str]) -> Words:
             if not sections:
                 sections.append(("global", []))
             sections[-1][1].append(line)
-    made = [
+    parsed = [
         Section(name=name, where=COMMAND_LINE, lines=tuple(options)) for name, options in sections
     ]
     for place, file in enumerate(files):
-        made += lines.read(file, after=place > 0)
-    return Words(sections=tuple(made), files=tuple(files), notes=tuple(notes))
+        parsed += lines.read(file, after=place > 0)
+    return Words(sections=tuple(parsed), files=tuple(files), notes=tuple(notes))
 
 
 def _own(name: str, equals: str, pending: list[str], notes: list[Note]) -> None:
@@ -305,8 +307,8 @@ def _own(name: str, equals: str, pending: list[str], notes: list[Note]) -> None:
 
 def _beginning(name: str) -> Option | None:
     """The one option that begins so, as fio's command line takes it."""
-    found = {id(row): row for key, row in by_name().items() if key.startswith(name)}
-    return next(iter(found.values())) if len(found) == 1 else None
+    options = {id(row): row for key, row in by_name().items() if key.startswith(name)}
+    return next(iter(options.values())) if len(options) == 1 else None
 
 
 def _line(name: str, value: str | None, pending: list[str]) -> Line:

@@ -186,7 +186,7 @@ _KINDS: dict[str, Callable[[], Kind]] = {
     "threshold": patterns.ThresholdKind,
 }
 _UINT_MOST = 2**32 - 1
-_WHOLE = re.compile(r"(whole|uint)(?: (-?\d+)\.\.(\d*))?( power)?(?: \((.+)\))?")
+_INTEGER = re.compile(r"(whole|uint)(?: (-?\d+)\.\.(\d*))?( power)?(?: \((.+)\))?")
 
 
 @cache
@@ -200,33 +200,33 @@ def kind_of(text: str) -> Kind:
         case "time":
             return kinds.Time(unit=rest)
         case "words":
-            given = rest.split()
-            others = tuple((key, word) for key, _, word in map(_halves, given) if word)
-            return kinds.Choice(words=tuple(w for w in given if "=" not in w), others=others)
+            words = rest.split()
+            aliases = tuple((key, word) for key, _, word in map(_halves, words) if word)
+            return kinds.Choice(words=tuple(w for w in words if "=" not in w), others=aliases)
         case "real" | "reals":
             least, _, most = rest.partition("..")
             kind = kinds.Real if word == "real" else kinds.Reals
             return kind(least=float(least), most=float(most))
         case "each":
-            each = kind_of(rest)
-            assert isinstance(each, kinds.Whole | kinds.Size | kinds.Time), f"each {rest}"
-            return kinds.Directions(each=each)
-    return _whole(text)
+            single = kind_of(rest)
+            assert isinstance(single, kinds.Integer | kinds.Size | kinds.Time), f"each {rest}"
+            return kinds.Directions(each=single)
+    return _integer(text)
 
 
 def _halves(text: str) -> tuple[str, str, str]:
     return text.partition("=")
 
 
-def _whole(text: str) -> kinds.Whole:
-    match = _WHOLE.fullmatch(text)
+def _integer(text: str) -> kinds.Integer:
+    match = _INTEGER.fullmatch(text)
     assert match is not None, f"{text} is no kind of values"
     most = _UINT_MOST if match[1] == "uint" else MOST
-    return kinds.Whole(
+    return kinds.Integer(
         least=int(match[2] or 0),
         most=int(match[3]) if match[3] else most,
         power=bool(match[4]),
-        name=match[5] or kinds.Whole().name,
+        name=match[5] or kinds.Integer().name,
     )
 
 
@@ -260,7 +260,7 @@ def _default(kind: Kind, text: str) -> Any:
     """The value; 0 may stand for none where a written one is above it."""
     if not text:
         return None
-    return int(text) if isinstance(kind, kinds.Whole) else kind.parse(text, Reading())
+    return int(text) if isinstance(kind, kinds.Integer) else kind.parse(text, Reading())
 
 
 def _rows() -> tuple[Option, ...]:
@@ -276,12 +276,12 @@ DEFAULTS = {option.name: option.default for option in ROWS}
 @cache
 def by_name() -> dict[str, Option]:
     """Rows by name and by alias."""
-    found: dict[str, Option] = {}
+    options: dict[str, Option] = {}
     for option in ROWS:
         for name in (option.name, *option.aliases):
-            assert name not in found, f"{name} stands in two rows"
-            found[name] = option
-    return found
+            assert name not in options, f"{name} stands in two rows"
+            options[name] = option
+    return options
 
 
 def find(name: str) -> Option | None:

@@ -58,13 +58,13 @@ def names(clone: Clone) -> list[str]:
         return ["/dev/storage"]
     directory = _one_of(str(job["directory"] or ""), clone.number)
     if job["filename"]:
-        given = [name for name in _split(str(job["filename"])) if name]
-        if given:
-            return [_joined(directory, name) for name in given]
+        listed = [name for name in _split(str(job["filename"])) if name]
+        if listed:
+            return [_joined(directory, name) for name in listed]
     if job.section.startswith("/dev/") and job["nrfiles"] == 1:
         return [job.section]
-    made = [_formatted(clone, number) for number in range(max(job["nrfiles"], 1))]
-    return [_joined(directory, name) for name in made]
+    formatted = [_formatted(clone, number) for number in range(max(job["nrfiles"], 1))]
+    return [_joined(directory, name) for name in formatted]
 
 
 def _formatted(clone: Clone, number: int) -> str:
@@ -123,7 +123,7 @@ def _part(clone: Clone, name: str, count: int, target: Target) -> Part:
         raise _too_large(clone, size * count, target, offset)
     if known is None:
         # A request begins within the size and may end behind it: no end of the file hinders it.
-        length = min(offset + size + max(one.most for one in blocks(job)), target.bytes)
+        length = min(offset + size + max(block.most for block in blocks(job)), target.bytes)
     else:
         length = max(known, offset + size)
     grown = known is not None and length > known
@@ -163,7 +163,7 @@ def _known(clone: Clone, name: str, length: int | None) -> int | None:
     other engines the file is there already, as an earlier run laid it out.
     """
     if _filesize(clone.job) and clone.job["ioengine"] != "null":
-        return _made(clone, name)
+        return _made_length(clone, name)
     return length
 
 
@@ -171,8 +171,8 @@ def _worked(clone: Clone, name: str, known: int | None, offset: int, share: int 
     """How many bytes of a file a process works on from its offset; not above 0 for none."""
     size, bounds = clone.job["size"], _filesize(clone.job)
     if bounds:
-        kept = known is not None and bounds[0] <= known <= bounds[1]
-        end = known if known is not None and kept else _made(clone, name)
+        fits = known is not None and bounds[0] <= known <= bounds[1]
+        end = known if known is not None and fits else _made_length(clone, name)
     elif share is not None:
         return share
     else:
@@ -190,7 +190,7 @@ def _filesize(job: FioJob) -> tuple[int, int] | None:
     return (int(low), int(high)) if low else None
 
 
-def _made(clone: Clone, name: str) -> int:
+def _made_length(clone: Clone, name: str) -> int:
     """The length of a file that `filesize` makes."""
     bounds = _filesize(clone.job)
     assert bounds is not None
@@ -208,13 +208,13 @@ def _drawn(text: str) -> float:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big") / 2**48
 
 
-def _too_large(clone: Clone, asked: int, target: Target, offset: int) -> JobFileError:
+def _too_large(clone: Clone, size: int, target: Target, offset: int) -> JobFileError:
     job = clone.job
     name = "size" if job.has("size") else "filesize"
     behind = f" behind offset {offset}" if offset else ""
     return JobFileError(
         job.line(name),
-        f"job {job.name} wants {asked} bytes{behind}, and {target.name} has {target.bytes}",
+        f"job {job.name} wants {size} bytes{behind}, and {target.name} has {target.bytes}",
         hint="lower size (size=100% is the whole drive), or take a larger drive",
     )
 
@@ -224,8 +224,8 @@ def _offset(clone: Clone, length: int | None) -> int:
     or in `offset_increment`, is raised to a whole block."""
     job = clone.job
     begin, step = job["offset"], job["offset_increment"]
-    shares = [one for one in (begin, step) if isinstance(one, Percent) and one.percent]
-    unknown = [one for one in shares if one is begin or clone.number]
+    shares = [share for share in (begin, step) if isinstance(share, Percent) and share.percent]
+    unknown = [share for share in shares if share is begin or clone.number]
     if length is None and unknown:
         name = "offset" if begin in unknown else "offset_increment"
         raise JobFileError(
@@ -245,7 +245,7 @@ def _bytes_of(value: int | Percent, length: int | None) -> int:
 
 def _least(clone: Clone) -> int:
     """The smallest block of a job."""
-    return min(one.least for one in blocks(clone.job))
+    return min(block.least for block in blocks(clone.job))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -259,12 +259,12 @@ class Layout:
         return (0 if part.whole else self.places[part.name], part.length)
 
 
-def layout(everything: Sequence[tuple[Clone, Sequence[Part]]], target: Target) -> Layout:
+def layout(parts_by_clone: Sequence[tuple[Clone, Sequence[Part]]], target: Target) -> Layout:
     """All files beside one another."""
     reach: dict[str, int] = {}
     last: dict[str, Clone] = {}
-    for clone, found in everything:
-        for part in found:
+    for clone, parts in parts_by_clone:
+        for part in parts:
             if not part.whole:
                 reach[part.name] = max(reach.get(part.name, 0), part.length)
                 last[part.name] = clone

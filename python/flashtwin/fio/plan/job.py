@@ -49,7 +49,7 @@ def core_job(clone: Clone, parts: Sequence[Part], layout: Layout, *, replays: bo
     if replays:
         total = sum(part.size for part in parts)
     else:
-        total = _size(job, parts, min(one.least for one in sizes))
+        total = _size(job, parts, min(block.least for block in sizes))
     synchronous = _is_synchronous(job)
     direction = {"write": 1, "trim": 2}.get(job["rw"].rw.removeprefix("rand"), 0)
     runtime_us = job["runtime"]
@@ -171,10 +171,8 @@ def _size(job: FioJob, parts: Sequence[Part], least: int) -> int:
     """fio's `size`: what one pass asks for, over all files; `io_size` in percent is of these."""
     share = job["io_size"].percent if isinstance(job["io_size"], Percent) else 100
     reach = sum(part.size * share // 100 for part in parts)
-    asked = job["size"]
-    total = (
-        reach if asked is None or isinstance(asked, Percent) else min(int(asked) or reach, reach)
-    )
+    size = job["size"]
+    total = reach if size is None or isinstance(size, Percent) else min(int(size) or reach, reach)
     if total < least:
         raise JobFileError(
             job.line("size"),
@@ -185,8 +183,8 @@ def _size(job: FioJob, parts: Sequence[Part], least: int) -> int:
 
 
 def _io_bytes(job: FioJob) -> int | None:
-    asked = job["io_size"]
-    return None if isinstance(asked, Percent) or not asked else int(asked)
+    size = job["io_size"]
+    return None if isinstance(size, Percent) or not size else int(size)
 
 
 def _reads(job: FioJob) -> int:
@@ -221,23 +219,23 @@ def _start_us(clone: Clone) -> int:
 
 
 def _distribution(job: FioJob) -> Distribution:
-    asked = job["random_distribution"]
+    option = job["random_distribution"]
     return Distribution(
-        kind=asked.name,
-        value=asked.value or 0.0,
-        center=asked.center,
-        zones=(asked.zones,) * 3 if asked.zones else (),
+        kind=option.name,
+        value=option.value or 0.0,
+        center=option.center,
+        zones=(option.zones,) * 3 if option.zones else (),
     )
 
 
 def _aligned(job: FioJob) -> bool:
     """Whether a grain is not the block's own, which leaves fio without a random map."""
-    return any(one.align not in (None, one.least) for one in blocks(job))
+    return any(block.align not in (None, block.least) for block in blocks(job))
 
 
 def _triple(value: Any, factor: int = 1) -> Triple:
-    found = [(one or 0) * factor for one in (value or (0, 0, 0))]
-    return (found[0], found[1], found[2])
+    numbers = [(number or 0) * factor for number in (value or (0, 0, 0))]
+    return (numbers[0], numbers[1], numbers[2])
 
 
 def _pace(job: FioJob) -> Pace:
@@ -320,15 +318,15 @@ def _latency_target(job: FioJob) -> LatencyTarget | None:
 
 
 def _steady(clone: Clone) -> Steady | None:
-    job, asked = clone.job, clone.job["steadystate"]
+    job, criterion = clone.job, clone.job["steadystate"]
     seconds = job["steadystate_duration"] // 1_000_000
-    if asked is None or not seconds:
+    if criterion is None or not seconds:
         return None
     return Steady(
-        metric="iops" if asked.watched.startswith("iops") else "bw",
-        slope=asked.watched.endswith("slope"),
-        limit=asked.limit,
-        percent=asked.percent,
+        metric="iops" if criterion.watched.startswith("iops") else "bw",
+        slope=criterion.watched.endswith("slope"),
+        limit=criterion.limit,
+        percent=criterion.percent,
         duration_s=seconds,
         ramp_ns=job["steadystate_ramp_time"] * 1000,
         group=clone.group if job["group_reporting"] else None,
@@ -351,9 +349,9 @@ def _ends(clone: Clone) -> Ends:
 def _logs(job: FioJob) -> Logs:
     average_ms = job["log_avg_msec"]
     each = any(job.has(name) for name in _LOGS) and not average_ms
-    kept = each or job.has("write_iolog") or job.has("write_hist_log")
+    by_request = each or job.has("write_iolog") or job.has("write_hist_log")
     return Logs(
-        requests=kept,
+        requests=by_request,
         average_ns=average_ms * 1_000_000 if any(job.has(name) for name in _LOGS) else 0,
         maxima=job["log_max_value"],
         bw_window_ns=_window(job, "bwavgtime", "write_bw_log") * 1_000_000,
@@ -371,9 +369,9 @@ def _window(job: FioJob, name: str, log: str) -> int:
 
 def notes_on_changes(job: FioJob) -> list[Note]:
     """What fio changes by itself in a job."""
-    found = []
+    notes = []
     if job["ioengine"] in SYNCHRONOUS and job["iodepth"] > 1:
-        found.append(
+        notes.append(
             Note(
                 where=job.line("iodepth"),
                 text=f"ioengine={job['ioengine']} keeps one request outstanding, as in fio: iodepth"
@@ -381,25 +379,25 @@ def notes_on_changes(job: FioJob) -> list[Note]:
             )
         )
     if job["time_based"] and not job["runtime"]:
-        found.append(
+        notes.append(
             Note(where=job.line("time_based"), text="time_based does nothing without a runtime")
         )
     if job["steadystate"] and job["steadystate_duration"] < 1_000_000:
-        found.append(
+        notes.append(
             Note(
                 where=job.line("steadystate"),
                 text="steadystate does nothing without steadystate_duration, as in fio",
             )
         )
     if job["write_iolog"] and job["numjobs"] > 1:
-        found.append(
+        notes.append(
             Note(
                 where=job.line("write_iolog"),
                 text=f"the {job['numjobs']} copies of job {job.name} are in {job['write_iolog']}"
                 " one behind the other; those of fio mix there in pieces of 8 KiB",
             )
         )
-    found += [
+    notes += [
         Note(
             where=job.line(name),
             text=f"{name}: a twin's clock begins with the run, so that it is the same each time:"
@@ -408,7 +406,7 @@ def notes_on_changes(job: FioJob) -> list[Note]:
         for name in EPOCHS
         if job[name]
     ]
-    return found
+    return notes
 
 
 def check_law(job: FioJob, files: int) -> None:

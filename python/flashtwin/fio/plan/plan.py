@@ -85,12 +85,12 @@ def plan(jobs: Sequence[FioJob], target: Target, *, replaying: Replaying | None 
             offsets = [at for part in working[-1][1] for at in (part.offset, part.again)]
             notes += notes_on_trace(clone.job, replay) if replay else odd_sizes(clone.job, offsets)
     places = layout([(clone, pieces) for clone, pieces, _ in working], target)
-    made = [
+    processes = [
         Process(clone=clone, job=_core_job(clone, pieces, places, replay), parts=tuple(pieces))
         for clone, pieces, replay in working
     ]
     phases: dict[int, list[Process]] = {}
-    for process in made:
+    for process in processes:
         phases.setdefault(process.clone.phase, []).append(process)
     return Plan(
         phases=tuple(_gated(phase) for _, phase in sorted(phases.items())),

@@ -136,19 +136,19 @@ def odd_sizes(job: FioJob, offsets: Sequence[int]) -> list[Note]:
     """A drive knows whole sectors only, where a file takes any number of bytes."""
     name = next((one for one in ("bssplit", "bsrange") if job[one] is not None), "bs")
     sizes = blocks(job)
-    asked = [
+    values = [
         *((name, value) for one in sizes for value in (one.least, one.most)),
         *((name, value) for one in sizes for value, _ in one.split),
         *(("ba", one.align or 0) for one in sizes),
         ("rw", job["rw"].skip),
         *(("offset", offset) for offset in offsets),
     ]
-    odd = [(name, value) for name, value in asked if value % SECTOR_BYTES]
+    odd = [(name, value) for name, value in values if value % SECTOR_BYTES]
     if job["bs_unaligned"] and not odd and any(one.least != one.most for one in sizes):
         odd = [("bs_unaligned", 1)]
     if job["rw"].rw == "randtrimwrite" and any(offsets):
-        said = "offset: fio 3.33 trims once here and then only writes, and so does a twin"
-        return [Note(where=job.line("offset"), text=said)]
+        text = "offset: fio 3.33 trims once here and then only writes, and so does a twin"
+        return [Note(where=job.line("offset"), text=text)]
     for name, value in odd[:1]:
         if "trim" in job["rw"].rw:
             raise JobFileError(
@@ -157,6 +157,6 @@ def odd_sizes(job: FioJob, offsets: Sequence[int]) -> list[Note]:
                 f" {SECTOR_BYTES}",
                 hint=f"make {name} a multiple of {SECTOR_BYTES}",
             )
-        said = f"{name}: the drive gets the whole sectors of {SECTOR_BYTES} bytes that a request"
-        return [Note(where=job.line(name), text=f"{said} touches, and {value} bytes are counted")]
+        text = f"{name}: the drive gets the whole sectors of {SECTOR_BYTES} bytes that a request"
+        return [Note(where=job.line(name), text=f"{text} touches, and {value} bytes are counted")]
     return []

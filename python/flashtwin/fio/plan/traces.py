@@ -109,17 +109,17 @@ class Traces:
             return self.known[key]
         _check_file(path, job)
         reading = self.replaying.reading
-        asked = json.dumps({"reading": asdict(reading), "shape": asdict(shape)})
+        question = json.dumps({"reading": asdict(reading), "shape": asdict(shape)})
         try:
-            self.known[key] = _core.survey_trace(path, asked)
+            self.known[key] = _core.survey_trace(path, question)
         except OSError as error:
             raise _unreadable(path, error, job) from error
         except _core.TraceError as error:
-            line, said, kind = error.args
+            line, problem, kind = error.args
             hint = _HINTS[kind]
             if kind == "empty" and reading.event != "D":
                 hint = f"nothing in it has the action {reading.event}: try D, C or Q"
-            raise JobFileError(_at(path, line), said + _whose(job), hint=hint) from error
+            raise JobFileError(_at(path, line), problem + _whose(job), hint=hint) from error
         return self.known[key]
 
     def _check_requests(self, path: Path, survey: TraceSurvey, job: FioJob) -> None:
@@ -138,7 +138,7 @@ class Traces:
             )
 
     def _parts(self, path: Path, survey: TraceSurvey, job: FioJob) -> tuple[Part, ...]:
-        files, whole = survey["files"], self.target.bytes
+        files, capacity = survey["files"], self.target.bytes
         if len(files) > MOST_FILES:
             raise JobFileError(
                 _at(path, 0),
@@ -154,10 +154,10 @@ class Traces:
         beside = [file for file, all_of_it in zip(files, over, strict=True) if not all_of_it]
         rooms = self._rooms(path, beside, job)
         for file, all_of_it in zip(files, over, strict=True):
-            if all_of_it and file["end"] > whole and self.replaying.fit == "refuse":
+            if all_of_it and file["end"] > capacity and self.replaying.fit == "refuse":
                 raise self._beyond(path, file, file["end"], job)
         parts = tuple(
-            _part(file["name"], whole if all_of_it else rooms[file["name"]], all_of_it)
+            _part(file["name"], capacity if all_of_it else rooms[file["name"]], all_of_it)
             for file, all_of_it in zip(files, over, strict=True)
         )
         for file, part in zip(files, parts, strict=True):
@@ -178,7 +178,7 @@ class Traces:
             return rooms
         if self.replaying.fit == "refuse":
             last = max(files, key=lambda file: file["end"])
-            raise self._beyond(path, last, total, job, many=len(files))
+            raise self._beyond(path, last, total, job, count=len(files))
         # Each gets its share of the drive, and wraps within it.
         rest = self.target.bytes - GRAIN_BYTES * len(rooms)
         if rest < 0:
@@ -193,16 +193,16 @@ class Traces:
         }
 
     def _beyond(
-        self, path: Path, file: TraceFile, reach: int, job: FioJob, many: int = 1
+        self, path: Path, file: TraceFile, reach: int, job: FioJob, count: int = 1
     ) -> JobFileError:
         scale = -(-reach // self.target.bytes) * job["replay_scale"]
-        if many > 1:
-            said = f"{many} files take {reach} bytes together"
+        if count > 1:
+            problem = f"{count} files take {reach} bytes together"
         else:
-            said = f"a request reaches to byte {reach}"
+            problem = f"a request reaches to byte {reach}"
         return JobFileError(
             _at(path, file["line"]),
-            f"{said}, and {self.target.name} has {self.target.bytes}{_whose(job)}",
+            f"{problem}, and {self.target.name} has {self.target.bytes}{_whose(job)}",
             hint=f"divide its offsets (replay_scale={scale}), let them wrap (flashtwin fio --trace"
             f" {path} --trace-fit wrap), or take a larger drive",
         )
@@ -285,21 +285,21 @@ def notes_on_trace(job: FioJob, replay: Replay) -> list[Note]:
     return notes
 
 
-def _counted(count: int, what: str) -> str:
-    plural = "es" if what.endswith("sh") else "s"
-    return f"{count} {what}{'' if count == 1 else plural}"
+def _counted(count: int, noun: str) -> str:
+    plural = "es" if noun.endswith("sh") else "s"
+    return f"{count} {noun}{'' if count == 1 else plural}"
 
 
 def _path(clone: Clone) -> Path:
     """Several files, separated by colons, go to the copies of a job in turn, as in fio."""
-    named = [one for one in re.split(r"(?<!\\):", str(clone.job["read_iolog"])) if one]
+    named = [name for name in re.split(r"(?<!\\):", str(clone.job["read_iolog"])) if name]
     if not named:
         raise JobFileError(clone.job.line("read_iolog"), "no trace is named", hint="name a file")
     return Path(named[clone.number % len(named)].replace("\\:", ":"))
 
 
 def _shape(job: FioJob) -> Shape:
-    words = [one.strip() for one in str(job["replay_skip"] or "").split(",") if one.strip()]
+    words = [word.strip() for word in str(job["replay_skip"] or "").split(",") if word.strip()]
     for word in words:
         if word not in _DIRECTIONS:
             raise JobFileError(
@@ -307,7 +307,7 @@ def _shape(job: FioJob) -> Shape:
                 f"{word} is no kind of request",
                 hint=f"write one or more of {', '.join(_DIRECTIONS)}",
             )
-    skip = Skip(**{one: one in words for one in _DIRECTIONS})
+    skip = Skip(**{word: word in words for word in _DIRECTIONS})
     return Shape(scale=max(job["replay_scale"], 1), align=job["replay_align"], skip=skip)
 
 

@@ -21,8 +21,8 @@ from flashtwin.fio.report.job import (
     CLASSES,
     DEPTHS,
     DIRECTIONS,
+    IDLE,
     LATENCIES,
-    NOTHING,
     Direction,
     JobReport,
     Spread,
@@ -93,7 +93,7 @@ def _report(members: Sequence[Counted]) -> JobReport:
     # fio tells the number of the syncs by fsync, and the times of those by fdatasync too.
     syncs = sum(row["sync"]["issued"] - row["sync"]["datasyncs"] for row in rows)
     style, moved = style_of(job), max(sum(issued), 1)
-    target, begun = fio.latency_target, first.row is not None and _has_begun(first.row)
+    target, has_begun = fio.latency_target, first.row is not None and _has_begun(first.row)
     return JobReport(
         name=job.name,
         options=options_of(job),
@@ -111,7 +111,7 @@ def _report(members: Sequence[Counted]) -> JobReport:
         total_err=sum(side["errors"] for name in DIRECTIONS for side in sides[name]),
         elapsed_s=max(member.ended_ns for member in members) // 1_000_000_000 + 1,
         runtime_ms=sum((row["ended_ns"] - row["measured_ns"]) // MS for row in rows),
-        latency_depth=(rows[0]["depth_found"] or first.process.job.depth) if begun else 0,
+        latency_depth=(rows[0]["depth_found"] or first.process.job.depth) if has_begun else 0,
         levels=_shares(DEPTHS, [row["depths"] for row in rows], moved),
         submits=_shares(BATCHES, [row["submits"] for row in rows]),
         completes=_shares(BATCHES, [row["completes"] for row in rows]),
@@ -139,10 +139,10 @@ def _has_begun(row: FioRow) -> bool:
 
 def _direction(side: FioSide, unmeasured: frozenset[str]) -> Direction:
     if not any((side["issued"], side["ios"], side["bw"]["count"], side["iops"]["count"])):
-        return NOTHING
-    found: Mapping[str, Moments] = side  # type: ignore[assignment]
+        return IDLE
+    moments: Mapping[str, Moments] = side  # type: ignore[assignment]
     spreads = {
-        name: Spread() if name in unmeasured else Spread(**found[name])
+        name: Spread() if name in unmeasured else Spread(**moments[name])
         for name in (*LATENCIES, "bw", "iops")
     }
     return Direction(
@@ -162,11 +162,11 @@ def _shares(
 ) -> dict[str, float]:
     """Percent of `total`, or of all that was counted."""
     sums = [sum(column) for column in zip(*counts, strict=True)]
-    whole = total or sum(sums)
+    denominator = total or sum(sums)
     # Of jobs without latencies (gtod_reduce) there is nothing to share out.
-    if not whole or not sums:
+    if not denominator or not sums:
         return {}
-    return {name: count / whole * 100 for name, count in zip(names, sums, strict=True)}
+    return {name: count / denominator * 100 for name, count in zip(names, sums, strict=True)}
 
 
 def _classes(timed: Sequence[Mapping[str, Any]], ios: int) -> dict[str, dict[str, float]]:
@@ -182,14 +182,14 @@ def _steady(job: FioJob, rows: Sequence[FioRow]) -> dict[str, Any]:
     state: FioSteady | None = next((row["steady"] for row in rows if row["steady"]), None)
     if state is None or not job["steadystate"]:
         return {}
-    asked = spelled("steadystate", job["steadystate"]) or ""
+    criterion = spelled("steadystate", job["steadystate"]) or ""
     bw, iops = state["bw"], state["iops"]
     return {
         "steadystate": {
-            "ss": asked,
+            "ss": criterion,
             "duration": len(bw),
             "attained": int(state["attained"]),
-            "criterion": f"{state['criterion']:f}{'%' if asked.endswith('%') else ''}",
+            "criterion": f"{state['criterion']:f}{'%' if criterion.endswith('%') else ''}",
             "max_deviation": round(state["deviation"], 6),
             "slope": round(state["slope"], 6),
             "data": {
@@ -207,7 +207,7 @@ def all_of(phases: Iterable[PhaseResult]) -> list[Counted]:
 
     Who does not want to be in the results (`stats=0`) is left out.
     """
-    made = [
+    counted = [
         Counted(
             process=process,
             row=row and _sampled(process.clone.job, row),
@@ -217,7 +217,7 @@ def all_of(phases: Iterable[PhaseResult]) -> list[Counted]:
         for process, row in zip_longest(phase.processes, phase.rows)
         if process.clone.job["stats"]
     ]
-    return sorted(made, key=lambda member: member.process.clone.thread)
+    return sorted(counted, key=lambda member: member.process.clone.thread)
 
 
 def _sampled(job: FioJob, row: FioRow) -> FioRow:
@@ -253,15 +253,17 @@ def preamble(processes: Iterable[Process], program: str) -> str:
             lines.append(_announced(process))
         elif lines[-1] != "...":
             lines.append("...")
-    many = f"{count} processes" if count > 1 else "1 process"
-    return "\n".join([*lines, program, f"Starting {many}", "", ""])
+    started = f"{count} processes" if count > 1 else "1 process"
+    return "\n".join([*lines, program, f"Starting {started}", "", ""])
 
 
 def _announced(process: Process) -> str:
     job, fio = process.clone.job, process.job.fio
     sizes = fio.blocks if fio is not None else None
     ends = (
-        [(one.least, one.most) for one in sizes] if sizes else [(process.job.block_bytes,) * 2] * 3
+        [(block.least, block.most) for block in sizes]
+        if sizes
+        else [(process.job.block_bytes,) * 2] * 3
     )
     named = ", ".join(
         f"({letter}) {size(low)}-{size(high)}"
@@ -299,4 +301,4 @@ def _precision(job: FioJob) -> int:
     if not job.has("percentile_list"):
         return USUAL_PRECISION
     written = job.settings["percentile_list"].text.partition("=")[2]
-    return max(len(one.strip().partition(".")[2]) for one in written.split(":"))
+    return max(len(number.strip().partition(".")[2]) for number in written.split(":"))

@@ -20,17 +20,17 @@ from typing import Any
 from flashtwin.fio.report.job import (
     BATCHES,
     DEPTHS,
+    IDLE,
     LATENCIES,
     LEAST_DEPTH,
-    NOTHING,
     Direction,
     JobReport,
     Spread,
     Style,
     aggregate,
     latency_classes,
+    printable,
     share_of,
-    shown,
     six,
     when,
 )
@@ -60,9 +60,11 @@ def document(
     }
 
 
-def _job(job: JobReport, whole: Mapping[tuple[int, str], int], plus: bool) -> dict[str, Any]:
+def _job(
+    job: JobReport, group_bytes_s: Mapping[tuple[int, str], int], plus: bool
+) -> dict[str, Any]:
     directions = {
-        name: _direction(side, whole.get((job.group, name), 0), job.style, plus)
+        name: _direction(side, group_bytes_s.get((job.group, name), 0), job.style, plus)
         for name, side in job.directions_shown.items()
     }
     # Where all directions are one, fio leaves the syncs out.
@@ -105,20 +107,24 @@ def _target(job: JobReport) -> dict[str, Any]:
     }
 
 
-def _direction(direction: Direction, whole: int, style: Style, plus: bool) -> dict[str, Any]:
+def _direction(
+    direction: Direction, group_bytes_s: int, style: Style, plus: bool
+) -> dict[str, Any]:
     """What a direction did; of one that did nothing it is the same for all jobs."""
-    return _idle(style, plus) if direction == NOTHING else _moved(direction, whole, style, plus)
+    return (
+        _idle(style, plus) if direction == IDLE else _moved(direction, group_bytes_s, style, plus)
+    )
 
 
 @cache
 def _idle(style: Style, plus: bool) -> dict[str, Any]:
-    return _moved(NOTHING, 0, style, plus)
+    return _moved(IDLE, 0, style, plus)
 
 
-def _moved(direction: Direction, whole: int, style: Style, plus: bool) -> dict[str, Any]:
+def _moved(direction: Direction, group_bytes_s: int, style: Style, plus: bool) -> dict[str, Any]:
     seconds = direction.runtime_ms / 1000
     rate = direction.bytes * 1000 // direction.runtime_ms if direction.runtime_ms else 0
-    share = share_of(int(direction.bw.mean), whole / 1024) if direction.bw.count else 0.0
+    share = share_of(int(direction.bw.mean), group_bytes_s / 1024) if direction.bw.count else 0.0
     return {
         "io_bytes": direction.bytes,
         "io_kbytes": direction.bytes >> 10,
@@ -182,7 +188,7 @@ def _distribution(bins: Bins, style: Style, plus: bool) -> dict[str, Any]:
 def _named(names: Sequence[str], shares: Mapping[str, float]) -> dict[str, float]:
     unknown = set(shares) - set(names)
     assert not unknown, f"shares of {sorted(unknown)}, which fio does not know"
-    return shown({name: shares.get(name, 0.0) for name in names}, LEAST_DEPTH)
+    return printable({name: shares.get(name, 0.0) for name in names}, LEAST_DEPTH)
 
 
 def indented(value: object) -> str:

@@ -43,17 +43,17 @@ def lines(jobs: Sequence[JobReport], *, program: str, version: int = 3) -> str:
             hint=f"--terse-version takes {', '.join(map(str, VERSIONS))}",
             exit_code=USAGE,
         )
-    whole = aggregate(jobs)
-    return "".join(";".join(_job(job, whole, program, version)) + "\n" for job in jobs)
+    group_bytes_s = aggregate(jobs)
+    return "".join(";".join(_job(job, group_bytes_s, program, version)) + "\n" for job in jobs)
 
 
 def _job(
-    job: JobReport, whole: Mapping[tuple[int, str], int], program: str, version: int
+    job: JobReport, group_bytes_s: Mapping[tuple[int, str], int], program: str, version: int
 ) -> Iterator[str]:
     yield from (str(version), program, job.name, str(job.group), str(job.error))
     for name, side in job.directions_shown.items():
         if name != "trim" or version == TRIMS:
-            yield from _direction(side, whole.get((job.group, name), 0), job.style, version)
+            yield from _direction(side, group_bytes_s.get((job.group, name), 0), job.style, version)
     # usr, sys, context switches, major and minor faults: nothing of this happens on a twin.
     yield from ("0.000000%", "0.000000%", "0", "0", "0")
     for name in DEPTHS:
@@ -73,7 +73,9 @@ def _from_microseconds(classes: Mapping[str, Mapping[str, float]], unit: str) ->
         yield share + (below if place == 0 else 0.0)
 
 
-def _direction(direction: Direction, whole: int, style: Style, version: int) -> Iterator[str]:
+def _direction(
+    direction: Direction, group_bytes_s: int, style: Style, version: int
+) -> Iterator[str]:
     seconds = direction.runtime_ms / 1000
     bytes_s = int(direction.bytes / seconds) if seconds else 0
     iops = int(direction.ios / seconds) if seconds else 0
@@ -82,7 +84,7 @@ def _direction(direction: Direction, whole: int, style: Style, version: int) -> 
     yield from _spread(direction.clat)
     yield from _percentiles(direction, style)
     yield from _spread(direction.lat)
-    share = share_of(direction.bw.mean, whole // 1024) if direction.bw.count else 0.0
+    share = share_of(direction.bw.mean, group_bytes_s // 1024) if direction.bw.count else 0.0
     yield from _rates(direction.bw, share)
     if version == TRIMS:
         yield str(direction.bw.count)
@@ -97,10 +99,10 @@ def _direction(direction: Direction, whole: int, style: Style, version: int) -> 
 def _percentiles(direction: Direction, style: Style) -> Iterator[str]:
     """Of whole latencies where they are asked for, else of completion: there is room for one."""
     latency = next((name for name in ("lat", "clat") if name in style.latencies), None)
-    wanted = style.percentiles if latency else ()
-    latencies = percentiles_of(direction.bins(latency), wanted) if latency else {}
-    yield from (f"{share:.6f}%={latencies.get(share, 0) // 1000}" for share in wanted)
-    yield from ["0%=0"] * (ROOM - len(wanted))
+    shares = style.percentiles if latency else ()
+    latencies = percentiles_of(direction.bins(latency), shares) if latency else {}
+    yield from (f"{share:.6f}%={latencies.get(share, 0) // 1000}" for share in shares)
+    yield from ["0%=0"] * (ROOM - len(shares))
 
 
 def _spread(spread: Spread) -> Iterator[str]:
@@ -126,7 +128,7 @@ class Shape:
     status_ns: int = 0
 
 
-def shown(processes: Sequence[Counted], shape: Shape, begin: str = "") -> str:
+def rendered(processes: Sequence[Counted], shape: Shape, begin: str = "") -> str:
     """All of it as text; times on the run's own clock. `begin` stands before the normal output.
 
     As fio does, whatever the order in which formats were asked for: terse, JSON, normal. json+ is

@@ -90,7 +90,7 @@ class Direction:
         return bins
 
 
-NOTHING = Direction()
+IDLE = Direction()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +140,7 @@ class JobReport:
     @cached_property
     def directions_shown(self) -> dict[str, Direction]:
         """The directions as they are told, in fio's order: each, or all as one, or both."""
-        each = {name: self.directions.get(name, NOTHING) for name in DIRECTIONS}
+        each = {name: self.directions.get(name, IDLE) for name in DIRECTIONS}
         if self.style.unified == "none":
             return each
         mixed = {"mixed": together(list(each.values()))}
@@ -149,35 +149,35 @@ class JobReport:
 
 def together(directions: Sequence[Direction]) -> Direction:
     """Directions of processes as one, as fio adds them up: the longest runtime is that of all."""
-    some = [direction for direction in directions if direction != NOTHING]
-    if len(some) < 2:
-        return some[0] if some else NOTHING
+    active = [direction for direction in directions if direction != IDLE]
+    if len(active) < 2:
+        return active[0] if active else IDLE
     return Direction(
-        ios=sum(direction.ios for direction in some),
-        bytes=sum(direction.bytes for direction in some),
-        runtime_ms=max(direction.runtime_ms for direction in some),
-        slat=joined([direction.slat for direction in some]),
-        clat=joined([direction.clat for direction in some]),
-        lat=joined([direction.lat for direction in some]),
-        slats=summed(direction.slats for direction in some),
-        clats=summed(direction.clats for direction in some),
-        lats=summed(direction.lats for direction in some),
-        bw=stacked([direction.bw for direction in some]),
-        iops=stacked([direction.iops for direction in some]),
+        ios=sum(direction.ios for direction in active),
+        bytes=sum(direction.bytes for direction in active),
+        runtime_ms=max(direction.runtime_ms for direction in active),
+        slat=joined([direction.slat for direction in active]),
+        clat=joined([direction.clat for direction in active]),
+        lat=joined([direction.lat for direction in active]),
+        slats=summed(direction.slats for direction in active),
+        clats=summed(direction.clats for direction in active),
+        lats=summed(direction.lats for direction in active),
+        bw=stacked([direction.bw for direction in active]),
+        iops=stacked([direction.iops for direction in active]),
     )
 
 
 def joined(parts: Sequence[Spread]) -> Spread:
     """Samples put together: the deviation is that of all of them."""
-    some = [part for part in parts if part.count]
-    if len(some) < 2:
-        return some[0] if some else Spread()
-    count = sum(part.count for part in some)
-    mean = sum(part.mean * part.count for part in some) / count
-    squares = sum(part._squares + part.count * (part.mean - mean) ** 2 for part in some)
+    filled = [part for part in parts if part.count]
+    if len(filled) < 2:
+        return filled[0] if filled else Spread()
+    count = sum(part.count for part in filled)
+    mean = sum(part.mean * part.count for part in filled) / count
+    squares = sum(part._squares + part.count * (part.mean - mean) ** 2 for part in filled)
     return Spread(
-        min=min(part.min for part in some),
-        max=max(part.max for part in some),
+        min=min(part.min for part in filled),
+        max=max(part.max for part in filled),
         mean=mean,
         stddev=math.sqrt(squares / (count - 1)),
         count=count,
@@ -186,13 +186,13 @@ def joined(parts: Sequence[Spread]) -> Spread:
 
 def stacked(parts: Sequence[Spread]) -> Spread:
     """Rates put on top of each other."""
-    some = [part for part in parts if part.count]
-    count = sum(part.count for part in some)
-    squares = sum(part._squares for part in some)
+    filled = [part for part in parts if part.count]
+    count = sum(part.count for part in filled)
+    squares = sum(part._squares for part in filled)
     return Spread(
-        min=sum(part.min for part in some),
-        max=sum(part.max for part in some),
-        mean=sum(part.mean for part in some),
+        min=sum(part.min for part in filled),
+        max=sum(part.max for part in filled),
+        mean=sum(part.mean for part in filled),
         stddev=math.sqrt(squares / (count - 1)) if count > 1 else 0.0,
         count=count,
     )
@@ -210,19 +210,19 @@ def aggregate(jobs: Sequence[JobReport]) -> dict[tuple[int, str], int]:
             size, longest = moved.get((job.group, name), (0, 0))
             longest = max(longest, direction.runtime_ms)
             moved[job.group, name] = (size + direction.bytes, longest)
-    whole = {key: size * 1000 // ms for key, (size, ms) in moved.items() if ms}
+    bytes_s = {key: size * 1000 // ms for key, (size, ms) in moved.items() if ms}
     for job in jobs:
         if job.style.unified == "both":
-            whole[job.group, "mixed"] = whole.get((job.group, "read"), 0)
-    return whole
+            bytes_s[job.group, "mixed"] = bytes_s.get((job.group, "read"), 0)
+    return bytes_s
 
 
-def share_of(mean: float, whole: float) -> float:
-    """Percent that KiB/s are of `whole`, in KiB/s too; all where the whole is next to nothing.
+def share_of(mean: float, total: float) -> float:
+    """Percent that KiB/s are of `total`, in KiB/s too; all where the whole is next to nothing.
 
     fio drops the fraction of the mean for its JSON and text, and that of the whole for terse lines.
     """
-    return min(mean * 100 / whole, 100.0) if whole > 1 else 100.0
+    return min(mean * 100 / total, 100.0) if total > 1 else 100.0
 
 
 def level_of(depth: int) -> str:
@@ -260,16 +260,16 @@ def classes_of(bins: Bins) -> dict[str, dict[str, float]]:
         row = shares[unit]
         end = next((end for end in row if end.isdecimal() and ns // size < int(end)), ">=2000")
         row[end] += count / total * 100
-    return {unit: shown(row, LEAST_LATENCY) for unit, row in shares.items()}
+    return {unit: printable(row, LEAST_LATENCY) for unit, row in shares.items()}
 
 
 def latency_classes(job: JobReport) -> dict[str, dict[str, float]]:
     """The tables of a job in percent, all directions together."""
     if job.classes is not None:
-        return {unit: shown(row, LEAST_LATENCY) for unit, row in job.classes.items()}
+        return {unit: printable(row, LEAST_LATENCY) for unit, row in job.classes.items()}
     return classes_of(summed(direction.clats for direction in job.directions.values()))
 
 
-def shown(shares: Mapping[str, float], least: float) -> dict[str, float]:
+def printable(shares: Mapping[str, float], least: float) -> dict[str, float]:
     """Six places, and nothing that is there told as less than `least`."""
     return {name: six(max(share, least)) if share else 0.0 for name, share in shares.items()}

@@ -203,8 +203,8 @@ def _pieces_of(rows: int) -> Iterator[slice]:
 def _lines(row: Mapping[str, Any], kind: str, offsets: bool, epoch_ms: int) -> Iterator[str]:
     averages = row["averages"]
     table = _by_window(averages, kind) if averages is not None else _by_request(row, kind)
-    for some in _pieces_of(len(table[0])):
-        columns = (column[some].tolist() for column in table)
+    for rows in _pieces_of(len(table[0])):
+        columns = (column[rows].tolist() for column in table)
         yield "".join(
             f"{at + epoch_ms}, {value}, {direction}, {block}, {f'{place}, ' if offsets else ''}0\n"
             for at, value, direction, block, place in zip(*columns, strict=True)
@@ -247,15 +247,15 @@ def _by_request(row: Mapping[str, Any], kind: str) -> tuple[Any, ...]:
 def samples_of(row: Mapping[str, Any], kind: str) -> Iterator[dict[str, Any]]:
     """The log's values by direction, as the core gives moments."""
     _, values, direction, _, _ = _by_request(row, kind)
-    for way in range(MOVES):
-        mine = values[direction == way]
-        some = len(mine)
+    for code in range(MOVES):
+        of_direction = values[direction == code]
+        count = len(of_direction)
         yield {
-            "count": some,
-            "min": int(mine.min()) if some else 0,
-            "max": int(mine.max()) if some else 0,
-            "mean": float(mine.mean()) if some else 0.0,
-            "stddev": float(mine.std(ddof=1)) if some > 1 else 0.0,
+            "count": count,
+            "min": int(of_direction.min()) if count else 0,
+            "max": int(of_direction.max()) if count else 0,
+            "mean": float(of_direction.mean()) if count else 0.0,
+            "stddev": float(of_direction.std(ddof=1)) if count > 1 else 0.0,
         }
 
 
@@ -279,9 +279,9 @@ def _histograms(
     edges = [0, *(np.flatnonzero(np.diff(interval)) + 1).tolist(), len(interval)]
     for first, end in pairwise(edges):
         ms = int(interval[first]) * interval_ns // MS + epoch_ms
-        here = {name: rows[name][first:end] for name in _TIMED}
+        in_interval = {name: rows[name][first:end] for name in _TIMED}
         for direction in range(MOVES):
-            counts, block = _histogram(here, direction)
+            counts, block = _histogram(in_interval, direction)
             if block:
                 bins = ", ".join(map(str, coarsened(counts, coarse).tolist()))
                 yield f"{ms}, {direction}, {block}, {bins}\n"
@@ -293,13 +293,13 @@ _TIMED = ("direction", "bytes", "issue_ns", "complete_ns")
 def _histogram(rows: Mapping[str, Any], direction: int) -> tuple[Any, int]:
     """Counts of completion latencies in one direction, and the largest block; 0 without any."""
     counts, block = np.zeros(BUCKETS, dtype=np.int64), 0
-    for some in _pieces_of(len(rows["direction"])):
-        mine = rows["direction"][some] == direction
-        if mine.any():
-            clat = (rows["complete_ns"][some] - rows["issue_ns"][some])[mine]
+    for chunk in _pieces_of(len(rows["direction"])):
+        matching = rows["direction"][chunk] == direction
+        if matching.any():
+            clat = (rows["complete_ns"][chunk] - rows["issue_ns"][chunk])[matching]
             buckets = [bucket_of(ns) for ns in clat.tolist()]
             counts += np.bincount(np.array(buckets, dtype=np.int64), minlength=BUCKETS)
-            block = max(block, int(rows["bytes"][some][mine].max()))
+            block = max(block, int(rows["bytes"][chunk][matching].max()))
     return counts, block
 
 
@@ -319,18 +319,18 @@ def _iolog(row: Mapping[str, Any], names: Sequence[str]) -> Iterator[str]:
     """The requests of a process, with the names of its files, in pieces."""
     requests = row["requests"]
     order = np.lexsort((requests["number"], requests["start_ns"]))
-    begun = _time(int(row["started_ns"]))
+    started_us = _time(int(row["started_ns"]))
     yield "fio version 3 iolog\n"
     for name in names:
-        yield f"{begun} {name} add\n"
+        yield f"{started_us} {name} add\n"
     for name in names:
-        yield f"{begun} {name} open\n"
+        yield f"{started_us} {name} open\n"
     columns = ("start_ns", "file", "direction", "offset", "bytes")
-    last = begun
-    for some in _pieces_of(len(order)):
+    last = started_us
+    for chunk in _pieces_of(len(order)):
         lines = []
         for at, file, direction, offset, size in zip(
-            *(requests[name][order[some]].tolist() for name in columns), strict=True
+            *(requests[name][order[chunk]].tolist() for name in columns), strict=True
         ):
             last = _time(at)
             place = f" {offset} {size}" if direction < 3 else " 0 0"

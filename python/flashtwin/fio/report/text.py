@@ -42,14 +42,16 @@ def normal(
     unix_ms: int = 0,
 ) -> str:
     """Every job, then every group."""
-    whole = aggregate(jobs)
-    blocks = [line for job in jobs for line in _job(job, whole, unix_ms)]
+    group_bytes_s = aggregate(jobs)
+    blocks = [line for job in jobs for line in _job(job, group_bytes_s, unix_ms)]
     for group in dict.fromkeys(job.group for job in jobs):
         blocks += ["", *_group(group, [job for job in jobs if job.group == group])]
     return "\n".join(blocks) + "\n"
 
 
-def _job(job: JobReport, whole: Mapping[tuple[int, str], int], unix_ms: int) -> Iterator[str]:
+def _job(
+    job: JobReport, group_bytes_s: Mapping[tuple[int, str], int], unix_ms: int
+) -> Iterator[str]:
     if not any(side.ios for side in job.directions.values()):
         # As in fio: who asked for nothing is not told of.
         return
@@ -61,7 +63,7 @@ def _job(job: JobReport, whole: Mapping[tuple[int, str], int], unix_ms: int) -> 
         yield f"  Description  : [{job.description}]"
     for name, side in job.directions_shown.items():
         if side.ios:
-            yield from _direction(name, side, whole.get((job.group, name), 0), job.style)
+            yield from _direction(name, side, group_bytes_s.get((job.group, name), 0), job.style)
     yield from _classes(job)
     if job.sync.lat.count:
         yield "  fsync/fdatasync/sync_file_range:"
@@ -81,7 +83,7 @@ def _job(job: JobReport, whole: Mapping[tuple[int, str], int], unix_ms: int) -> 
         yield _steady(job.more["steadystate"])
 
 
-def _direction(name: str, direction: Direction, whole: int, style: Style) -> Iterator[str]:
+def _direction(name: str, direction: Direction, group_bytes_s: int, style: Style) -> Iterator[str]:
     """The lines of a direction.
 
     fio 3.33 forgets the totals where `unified_rw_reporting=both` tells all directions beside each
@@ -102,7 +104,7 @@ def _direction(name: str, direction: Direction, whole: int, style: Style) -> Ite
         if label in style.latencies:
             yield from _percentiles(label, direction.bins(label), style)
     if direction.bw.count:
-        yield _bandwidth(direction.bw, whole, style)
+        yield _bandwidth(direction.bw, group_bytes_s, style)
     if direction.iops.count:
         yield (
             f"   iops        : min={direction.iops.min:5}, max={direction.iops.max:5}, "
@@ -115,7 +117,7 @@ def _units(style: Style) -> Units:
     return Units(room=style.significant, binary=style.kb_base == 1024, bits=style.bits)
 
 
-def _bandwidth(bw: Spread, whole: int, style: Style) -> str:
+def _bandwidth(bw: Spread, group_bytes_s: int, style: Style) -> str:
     """Samples of a window each. What a group did together is the whole."""
     unit = "KiB" if style.kb_base == 1024 else "kB"
     low, high, mean, deviation = bw.min, bw.max, bw.mean, bw.stddev
@@ -123,7 +125,7 @@ def _bandwidth(bw: Spread, whole: int, style: Style) -> str:
     if mean > base * base:
         low, high, unit = low // base, high // base, "MiB"
         mean, deviation = mean / base, deviation / base
-    share = share_of(int(bw.mean), whole / 1024)
+    share = share_of(int(bw.mean), group_bytes_s / 1024)
     return (
         f"   bw ({unit:>5}/s): min={low:5}, max={high:5}, per={share:3.2f}%, "
         f"avg={mean:5.2f}, stdev={deviation:5.2f}, samples={bw.count}"
@@ -170,17 +172,17 @@ def _percentiles(label: str, bins: Bins, style: Style) -> Iterator[str]:
 
 def _classes(job: JobReport) -> Iterator[str]:
     for unit, row in latency_classes(job).items():
-        some = [f"{name}={share:3.2f}%" for name, share in row.items() if share]
-        for begin in range(0, len(some), CLASSES_A_LINE):
-            part = ", ".join(some[begin : begin + CLASSES_A_LINE])
+        shares = [f"{name}={share:3.2f}%" for name, share in row.items() if share]
+        for begin in range(0, len(shares), CLASSES_A_LINE):
+            part = ", ".join(shares[begin : begin + CLASSES_A_LINE])
             yield f"  lat ({CLASS_UNITS[unit]})   : {part}"
 
 
 def _shares(names: Sequence[str], shares: Mapping[str, float]) -> str:
-    shown = {
+    printed = {
         name: max(shares.get(name, 0.0), LEAST_DEPTH) if shares.get(name) else 0.0 for name in names
     }
-    return ", ".join(f"{name}={share:3.1f}%" for name, share in shown.items())
+    return ", ".join(f"{name}={share:3.1f}%" for name, share in printed.items())
 
 
 def _steady(state: Mapping[str, Any]) -> str:
@@ -201,7 +203,7 @@ def _steady(state: Mapping[str, Any]) -> str:
 def _group(group: int, jobs: Sequence[JobReport]) -> Iterator[str]:
     yield f"Run status group {group} (all jobs):"
     names = [*DIRECTIONS, "mixed"]
-    shown = [
+    listed = [
         (name, job.directions_shown[name])
         for job in jobs
         for name in names
@@ -209,24 +211,26 @@ def _group(group: int, jobs: Sequence[JobReport]) -> Iterator[str]:
     ]
     units = _units(jobs[0].style)
     for name in names:
-        some = [direction for its, direction in shown if its == name and direction.ios]
-        if not some:
+        moving = [direction for key, direction in listed if key == name and direction.ios]
+        if not moving:
             continue
         moved, longest = (
-            sum(direction.bytes for direction in some),
-            max(direction.runtime_ms for direction in some),
+            sum(direction.bytes for direction in moving),
+            max(direction.runtime_ms for direction in moving),
         )
         # What is told beside each direction has the rates of those.
-        beside = name == "mixed" and len({its for its, _ in shown}) > 1
-        each = [direction for its, direction in shown if direction.ios and (its == name) != beside]
-        rates = [direction.bytes / (direction.runtime_ms / 1000) for direction in each]
+        beside = name == "mixed" and len({key for key, _ in listed}) > 1
+        compared = [
+            direction for key, direction in listed if direction.ios and (key == name) != beside
+        ]
+        rates = [direction.bytes / (direction.runtime_ms / 1000) for direction in compared]
         low, high = min(rates), max(rates)
         yield (
             f"{name.upper():>7}: bw={units.both(moved / (longest / 1000))}, "
             f"{units.rate(low)}-{units.rate(high)} "
             f"({units.rate(low, other=True)}-{units.rate(high, other=True)}), "
             f"io={units.size(moved)} ({units.size(moved, other=True)}), "
-            f"run={min(direction.runtime_ms for direction in some)}-{longest}msec"
+            f"run={min(direction.runtime_ms for direction in moving)}-{longest}msec"
         )
 
 
@@ -238,20 +242,20 @@ def short(value: float, *, room: int = 4, binary: bool = False, unit: str = "") 
     """A number in `room` characters with its prefix and unit."""
     step = 1024 if binary else 1000
     names = BINARY if binary else DECIMAL
-    whole, power, left = int(value), 0, 0
-    while len(str(whole)) > room and power + 1 < len(names):
+    integer, power, remainder = int(value), 0, 0
+    while len(str(integer)) > room and power + 1 < len(names):
         # What an earlier division left is gone, as in fio: 16,150,528 are 16.1 M.
-        whole, left = divmod(whole, step)
+        integer, remainder = divmod(integer, step)
         power += 1
-    decimals = room - len(str(whole)) - 1
+    decimals = room - len(str(integer)) - 1
     if not power:
-        text = str(whole)
+        text = str(integer)
     elif decimals > 0:
         # fio rounds the fraction apart: 54,050,816 are 54.1 M, though 54.05 is a little less.
-        fraction = f"{left / step:.{decimals}f}"
-        text = f"{whole + int(fraction[0])}{fraction[1:]}"
+        fraction = f"{remainder / step:.{decimals}f}"
+        text = f"{integer + int(fraction[0])}{fraction[1:]}"
     else:
-        text = str(whole + (left >= step / 2))
+        text = str(integer + (remainder >= step / 2))
     return f"{text}{names[power]}{unit}"
 
 

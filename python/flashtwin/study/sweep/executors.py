@@ -112,7 +112,7 @@ class Local:
             yield order, _mistake(order, happened.mistake) if happened.mistake else happened.value
 
 
-def _run(order: Order, place: Path, tell: Tell) -> Failure | None:
+def _run(order: Order, place: Path, report: Tell) -> Failure | None:
     return run_point(order, place)
 
 
@@ -264,10 +264,10 @@ def _no_worker(message: str, hint: str) -> FlashtwinError:
 
 def _ready(waiting: dict[Any, Order]) -> list[Any]:
     """Those that have ended; a moment's rest where none has."""
-    done = [future for future in waiting if future.done()]
-    if not done:
+    ended = [future for future in waiting if future.done()]
+    if not ended:
         time.sleep(POLL_S)
-    return done
+    return ended
 
 
 def _unpacked(order: Order, future: Any, place: Path) -> Ended:

@@ -70,13 +70,13 @@ def axes(texts: Sequence[str]) -> list[Axis]:
     """The axes of a sweep; raises `FlashtwinError` on a text that is none."""
     if not texts:
         raise FlashtwinError("nothing is varied", hint=_FORM, exit_code=USAGE)
-    made = [axis(text) for text in texts]
+    parsed = [axis(text) for text in texts]
     keys: set[str] = set()
-    for one in made:
-        if one.key in keys:
-            raise FlashtwinError(f"{one.key} is varied twice", hint=_FORM, exit_code=USAGE)
-        keys.add(one.key)
-    return made
+    for each_axis in parsed:
+        if each_axis.key in keys:
+            raise FlashtwinError(f"{each_axis.key} is varied twice", hint=_FORM, exit_code=USAGE)
+        keys.add(each_axis.key)
+    return parsed
 
 
 def axis(text: str) -> Axis:
@@ -107,9 +107,9 @@ def points(axes: Sequence[Axis]) -> list[Point]:
     for axis in axes:
         count *= len(axis.values)
     if count > MOST_POINTS:
-        many = f"{count:,}" if count < MOST_COUNTED else f"more than {MOST_COUNTED:,}"
+        amount = f"{count:,}" if count < MOST_COUNTED else f"more than {MOST_COUNTED:,}"
         raise FlashtwinError(
-            f"the grid has {many} points, more than {MOST_POINTS:,}",
+            f"the grid has {amount} points, more than {MOST_POINTS:,}",
             hint="take fewer values, or make several sweeps",
             exit_code=USAGE,
         )
@@ -130,17 +130,17 @@ def _spread(text: str, match: re.Match[str]) -> list[str]:
     if low[2] not in ("", unit):
         raise _wrong(text, "has ends in two units")
     if ratio and min(first, last) <= 0:
-        way = "rise in ratios from" if first <= 0 else "fall in ratios to"
-        raise _wrong(text, f"cannot {way} 0 or less")
+        direction = "rise in ratios from" if first <= 0 else "fall in ratios to"
+        raise _wrong(text, f"cannot {direction} 0 or less")
     places = max(PLACES, *(_places(end) for end in (first, last)))
     if places > MOST_PLACES or max(abs(first), abs(last)) >= MOST_NUMBER:
         raise _wrong(text, "has an end with more digits than a number has")
     if not 2 <= count <= MOST_POINTS:
         raise _wrong(text, f"asks for {count} values; 2 to {MOST_POINTS} are possible")
-    whole = first == first.to_integral_value() and last == last.to_integral_value() and not unit
-    made = [_between(first, last, Decimal(i) / (count - 1), ratio) for i in range(count)]
-    texts = [_written(value, 0 if whole else places) for value in made]
-    return [one + (f" {unit}" if unit not in ("", "%") else unit) for one in texts]
+    integral = first == first.to_integral_value() and last == last.to_integral_value() and not unit
+    values = [_between(first, last, Decimal(i) / (count - 1), ratio) for i in range(count)]
+    texts = [_written(value, 0 if integral else places) for value in values]
+    return [number + (f" {unit}" if unit not in ("", "%") else unit) for number in texts]
 
 
 def _places(value: Decimal) -> int:
@@ -161,5 +161,5 @@ def _written(value: Decimal, places: int) -> str:
 
 
 def _wrong(text: str, why: str) -> FlashtwinError:
-    shown = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
-    return FlashtwinError(f"--vary {shown} {why}", hint=_FORM, exit_code=USAGE)
+    shortened = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
+    return FlashtwinError(f"--vary {shortened} {why}", hint=_FORM, exit_code=USAGE)

@@ -175,8 +175,10 @@ def _refused(point: Point, error: FlashtwinError) -> Failure:
 
 def _command(plan: Plan, point: Point) -> tuple[str, ...]:
     words = ["flashtwin", "test", Path(plan.drive).name, "--battery", plan.batteries]
-    words += [part for one in (*plan.firmware, *point.firmware) for part in ("--firmware", one)]
-    words += [part for one in (*plan.sets, *point.sets) for part in ("--set", one)]
+    words += [
+        part for setting in (*plan.firmware, *point.firmware) for part in ("--firmware", setting)
+    ]
+    words += [part for setting in (*plan.sets, *point.sets) for part in ("--set", setting)]
     words += ["--scale", plan.scale] if plan.scale is not None else []
     return (*words, "--seed", str(point.seed(plan.seed)))
 
@@ -206,9 +208,9 @@ def claim(out: Path, plan: Plan, orders: Sequence[Order]) -> None:
     write_sweep(out, plan_json)
 
 
-def _same(file: Path, there: dict[str, Any], told: dict[str, Any]) -> None:
+def _same(file: Path, there: dict[str, Any], asked_now: dict[str, Any]) -> None:
     """What the file says has to be what is asked for now."""
-    now = _as_read(told)
+    now = _as_read(asked_now)
     others = [key for key in now if there.get(key) != now[key]]
     if not others:
         return
@@ -228,5 +230,5 @@ def _same(file: Path, there: dict[str, Any], told: dict[str, Any]) -> None:
 def _as_read(value: Any) -> Any:
     """A value as JSON gives it back."""
     if isinstance(value, dict):
-        return {key: _as_read(one) for key, one in value.items()}
-    return [_as_read(one) for one in value] if isinstance(value, list | tuple) else value
+        return {key: _as_read(item) for key, item in value.items()}
+    return [_as_read(item) for item in value] if isinstance(value, list | tuple) else value

@@ -159,10 +159,10 @@ def _cells(finding: Finding | None) -> tuple[str, str, str]:
         return "", "", ""
     value = finding.value
     numbers = [None if isinstance(value, str) else value, finding.low, finding.high]
-    shown = ["" if part is None else repr(part) for part in numbers]
+    texts = ["" if part is None else repr(part) for part in numbers]
     if isinstance(value, str):
         return value, "", ""
-    return shown[0], shown[1], shown[2]
+    return texts[0], texts[1], texts[2]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,8 +190,8 @@ class Watcher(Protocol):
     def planned(self, points: int, there: int, refused: Sequence[Failure]) -> None:
         """Before the first point: the grid, what is finished already, what is no drive."""
 
-    def ended(self, done: int, total: int, name: str, failure: Failure | None) -> None:
-        """A point is over; `done` of those that had to run."""
+    def ended(self, count: int, total: int, name: str, failure: Failure | None) -> None:
+        """A point is over; `count` of those that had to run."""
 
 
 class Silent(Watcher):
@@ -203,7 +203,7 @@ class Silent(Watcher):
     def planned(self, points: int, there: int, refused: Sequence[Failure]) -> None:
         return None
 
-    def ended(self, done: int, total: int, name: str, failure: Failure | None) -> None:
+    def ended(self, count: int, total: int, name: str, failure: Failure | None) -> None:
         return None
 
 
@@ -240,7 +240,9 @@ def _carry_out(
     if open_:
         run = _Going(out, failures, listener.ended, len(open_))
         with listening() as stop:
-            for order, failure in executor.run(open_, lambda one: places[one.point.number], stop):
+            for order, failure in executor.run(
+                open_, lambda order: places[order.point.number], stop
+            ):
                 run.ended(order, failure)
                 if failure and failure.ends:
                     raise FlashtwinError(
@@ -259,10 +261,10 @@ class _Going:
         self,
         out: Path,
         failures: dict[int, Failure],
-        tell: Callable[[int, int, str, Failure | None], None],
+        report: Callable[[int, int, str, Failure | None], None],
         total: int,
     ) -> None:
-        self._out, self._failures, self._tell, self._total = out, failures, tell, total
+        self._out, self._failures, self._report, self._total = out, failures, report, total
         self._done = 0
 
     def ended(self, order: Order, failure: Failure | None) -> None:
@@ -271,7 +273,7 @@ class _Going:
         if failure:
             self._failures[order.point.number] = failure
             write_failures(self._out, self._failures)
-        self._tell(self._done, self._total, order.point.name, failure)
+        self._report(self._done, self._total, order.point.name, failure)
 
 
 def write_failures(out: Path, failures: dict[int, Failure]) -> None:

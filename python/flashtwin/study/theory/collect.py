@@ -34,19 +34,19 @@ SAMPLE_NS = 10**7
 
 def measure(point: Point, seed: int, watch: Watch) -> float:
     """A at a point."""
-    wanted = point.parameters
-    pages, rho = int(wanted["pages"]), float(wanted["op"])
+    parameters = point.parameters
+    pages, rho = int(parameters["pages"]), float(parameters["op"])
     blocks = BLOCKS.get(pages, max(1024, 262_144 // pages))
     # What holds no data: half of each open superblock, and those that are kept free.
-    separation = str(wanted.get("separation", "gc"))
+    separation = str(parameters.get("separation", "gc"))
     idle = 0.5 * _streams(separation) + GOAL[separation] - BELOW_GOAL
     user = int((blocks - idle) * pages / (1.0 + rho))
-    spec = drives.page_map(blocks, pages, user, _policy(wanted, rho))
+    spec = drives.page_map(blocks, pages, user, _policy(parameters, rho))
     twin = Twin(spec, seed)
     run(twin, watch, sample_ns=SAMPLE_NS, rw="write", block_bytes=64 * drives.UNIT, depth=8)
-    overwrites = OVERWRITES * (CHANCE if wanted["policy"] == "random" else 1)
+    overwrites = OVERWRITES * (CHANCE if parameters["policy"] == "random" else 1)
     size = user * drives.UNIT * 2 * overwrites
-    writes = {**_writes(wanted), "io_bytes": size, "seed": seed}
+    writes = {**_writes(parameters), "io_bytes": size, "seed": seed}
     return _second_half(run(twin, watch, sample_ns=SAMPLE_NS, **writes)["xray"])
 
 
@@ -63,26 +63,28 @@ def _streams(separation: str) -> int:
     return {"none": 1, "gc": 2, "oracle": 4}[separation]
 
 
-def _policy(wanted: Mapping[str, Any], rho: float) -> dict[str, str | float | int]:
-    policy: dict[str, str | float | int] = {"gc.policy": wanted["policy"]}
-    separation = str(wanted.get("separation", "gc"))
+def _policy(parameters: Mapping[str, Any], rho: float) -> dict[str, str | float | int]:
+    policy: dict[str, str | float | int] = {"gc.policy": parameters["policy"]}
+    separation = str(parameters.get("separation", "gc"))
     policy |= {"gc.low": GOAL[separation], "gc.high": GOAL[separation]}
     if separation != "gc":
         policy["gc.separation"] = separation
     if separation == "oracle":
-        split = formulas.HotCold(data=float(wanted["hot_data"]), writes=float(wanted["hot_writes"]))
+        split = formulas.HotCold(
+            data=float(parameters["hot_data"]), writes=float(parameters["hot_writes"])
+        )
         best = formulas.ideal_separation(rho, split)
         policy["gc.hot_share"] = round(split.data, 3)
         policy["gc.hot_pool"] = round(best.hot * split.data / (1.0 + rho), 3)
     return policy
 
 
-def _writes(wanted: Mapping[str, Any]) -> dict[str, Any]:
+def _writes(parameters: Mapping[str, Any]) -> dict[str, Any]:
     job: dict[str, Any] = {"rw": "randwrite", "block_bytes": drives.UNIT, "depth": 32}
-    if trims := round(100 * float(wanted.get("trims", 0.0))):
+    if trims := round(100 * float(parameters.get("trims", 0.0))):
         job["trim_percent"] = trims
-    if "hot_data" in wanted:
-        data, writes = round(100 * wanted["hot_data"]), round(100 * wanted["hot_writes"])
+    if "hot_data" in parameters:
+        data, writes = round(100 * parameters["hot_data"]), round(100 * parameters["hot_writes"])
         job["zones"] = [
             {"access_percent": writes, "size_percent": data},
             {"access_percent": 100 - writes, "size_percent": 100 - data},

@@ -199,7 +199,7 @@ class Sides:
     """What a law says and what the drive does, in the law's unit."""
 
     expected: float
-    found: float
+    measured: float
 
 
 def run(twin: Twin, watch: Watch, *, sample_ns: int = SAMPLE_NS, **job: Any) -> Any:

@@ -106,18 +106,18 @@ def _root(of: Callable[[float], float], low: float, high: float) -> float:
 def _lowest(of: Callable[[float], float], low: float, high: float) -> float:
     """Where a function with one valley is lowest, by golden sections."""
     ratio = (math.sqrt(5.0) - 1.0) / 2.0
-    left, right = high - ratio * (high - low), low + ratio * (high - low)
-    of_left, of_right = of(left), of(right)
+    left_point, right_point = high - ratio * (high - low), low + ratio * (high - low)
+    of_left, of_right = of(left_point), of(right_point)
     # A valley is flat at its floor: its place is known to the root of what numbers resolve.
     while high - low > 1e-8 * high:
         if of_left < of_right:
-            high, right, of_right = right, left, of_left
-            left = high - ratio * (high - low)
-            of_left = of(left)
+            high, right_point, of_right = right_point, left_point, of_left
+            left_point = high - ratio * (high - low)
+            of_left = of(left_point)
         else:
-            low, left, of_left = left, right, of_right
-            right = low + ratio * (high - low)
-            of_right = of(right)
+            low, left_point, of_left = left_point, right_point, of_right
+            right_point = low + ratio * (high - low)
+            of_right = of(right_point)
     return (low + high) / 2
 
 

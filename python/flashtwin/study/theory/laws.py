@@ -27,7 +27,7 @@ HELD_BACK = 3
 
 STAGED: tuple[str, ...] = ()
 DIRECT = ("slc_cache.when_full=direct", "fold.pace=0.5", "slc_cache.rearm=1.9 GB")
-WHOLE = (
+WHOLE_DRIVE = (
     "slc_cache.mode=whole-drive",
     "slc_cache.size=0",
     "slc_cache.when_full=direct",
@@ -46,14 +46,14 @@ class Fill:
 
     def rate(self, start: float, end: float) -> float:
         """Bytes a second between two points of the fill."""
-        done = np.cumsum(self.amounts)
-        inside = (done - self.amounts >= start) & (done <= end)
+        written = np.cumsum(self.amounts)
+        inside = (written - self.amounts >= start) & (written <= end)
         return float(self.amounts[inside].sum() / self.spans[inside].sum())
 
     def time(self, start: float, end: float) -> float:
         """Seconds between two points."""
-        done, clock = np.cumsum(self.amounts), np.cumsum(self.spans)
-        return float(np.interp(end, done, clock) - np.interp(start, done, clock))
+        written, clock = np.cumsum(self.amounts), np.cumsum(self.spans)
+        return float(np.interp(end, written, clock) - np.interp(start, written, clock))
 
     def breaks_at(self, start: float, end: float, before: float, after: float) -> float:
         """Where the rate goes from `before` to `after`, so that the fill takes its time."""
@@ -69,35 +69,35 @@ def measure(law: str, seed: int, watch: Watch) -> Sides:
 def _staged(seed: int, watch: Watch) -> Sides:
     fill, onset = _fill(STAGED, seed, watch)
     slc, fold = fill.rate(0.3 * GB, 1.8 * GB), _fold_rate(STAGED, seed, watch)
-    found = fill.rate(3.0 * GB, onset - 0.5 * GB)
-    return _mega(formulas.staged(slc, fold), found)
+    rate = fill.rate(3.0 * GB, onset - 0.5 * GB)
+    return _mega(formulas.staged(slc, fold), rate)
 
 
 def _staged_returning(seed: int, watch: Watch) -> Sides:
     fill, onset = _fill(STAGED, seed, watch)
     slc, fold = fill.rate(0.3 * GB, 1.8 * GB), _fold_rate(STAGED, seed, watch)
-    found = fill.rate(onset + 0.5 * GB, 19.8 * GB)
-    return _mega(formulas.staged_returning(slc, fold, BITS), found)
+    rate = fill.rate(onset + 0.5 * GB, 19.8 * GB)
+    return _mega(formulas.staged_returning(slc, fold, BITS), rate)
 
 
 def _direct_returning(seed: int, watch: Watch) -> Sides:
     fill, onset = _fill(DIRECT, seed, watch)
     direct, fold = fill.rate(3.0 * GB, onset - 0.5 * GB), _fold_rate(DIRECT, seed, watch)
     # The cache is empty again after twice its size of host data.
-    found = fill.rate(onset + 0.5 * GB, min(onset + 1.8 * CACHE, 19.8 * GB))
-    return _mega(formulas.direct_returning(direct, fold, BITS), found)
+    rate = fill.rate(onset + 0.5 * GB, min(onset + 1.8 * CACHE, 19.8 * GB))
+    return _mega(formulas.direct_returning(direct, fold, BITS), rate)
 
 
 def _onset(seed: int, watch: Watch) -> Sides:
     fill, onset = _fill(STAGED, seed, watch)
     before = fill.rate(3.0 * GB, onset - 0.5 * GB)
     after = fill.rate(onset + 0.5 * GB, 19.8 * GB)
-    found = fill.breaks_at(3.0 * GB, 19.8 * GB, before, after)
-    return Sides(expected=onset / GB, found=found / GB)
+    onset_measured = fill.breaks_at(3.0 * GB, 19.8 * GB, before, after)
+    return Sides(expected=onset / GB, measured=onset_measured / GB)
 
 
 def _largest(seed: int, watch: Watch) -> Sides:
-    twin = _twin(WHOLE, seed)
+    twin = _twin(WHOLE_DRIVE, seed)
     free = now(twin, watch, "native_free_bytes")
     count = now(twin, watch, "free_superblocks")
     lendable = free * (count - HELD_BACK) / count
@@ -105,8 +105,8 @@ def _largest(seed: int, watch: Watch) -> Sides:
     first = fill.rate(0.5 * GB, 4.0 * GB)
     after = fill.rate(lendable / BITS + 0.5 * GB, lendable / BITS + 6.0 * GB)
     end = lendable / BITS + 6.0 * GB
-    found = fill.breaks_at(0.5 * GB, end, first, after)
-    return Sides(expected=lendable / BITS / GB, found=found / GB)
+    break_at = fill.breaks_at(0.5 * GB, end, first, after)
+    return Sides(expected=lendable / BITS / GB, measured=break_at / GB)
 
 
 def _mean(seed: int, watch: Watch) -> Sides:
@@ -132,8 +132,8 @@ def _overwritten(seed: int, watch: Watch) -> Sides:
     twin.rest(60 * SECOND_NS, SECOND_NS, watch)
     xray = twin.rest(1, 1, watch)["xray"]
     native = last(xray, "fold_bytes") + last(xray, "direct_bytes") + last(xray, "gc_bytes")
-    kept = (400_000_000 // 4096 * 4096) / 1_600_000_000
-    return Sides(expected=kept, found=native / last(xray, "host_bytes"))
+    remaining_share = (400_000_000 // 4096 * 4096) / 1_600_000_000
+    return Sides(expected=remaining_share, measured=native / last(xray, "host_bytes"))
 
 
 _LAWS: Mapping[str, Callable[[int, Watch], Sides]] = {
@@ -147,8 +147,8 @@ _LAWS: Mapping[str, Callable[[int, Watch], Sides]] = {
 }
 
 
-def _mega(expected: float, found: float) -> Sides:
-    return Sides(expected=expected / 1e6, found=found / 1e6)
+def _mega(expected: float, measured: float) -> Sides:
+    return Sides(expected=expected / 1e6, measured=measured / 1e6)
 
 
 def _twin(sets: tuple[str, ...], seed: int) -> Twin:
@@ -197,7 +197,7 @@ def little(depth: int, threads: int, seed: int, watch: Watch) -> Sides:
     mix: dict[str, Any] = {**job, "block_bytes": 4096, "size": 2_000_000_000 // 4096 * 4096}
     row = run(twin, watch, **mix, io_bytes=200 << 20)["jobs"][0]
     expected = row["ios"] / (row["duration_ns"] / 1e9) * row["latency_mean_ns"] / 1e9
-    return Sides(expected=expected, found=row["mean_depth"])
+    return Sides(expected=expected, measured=row["mean_depth"])
 
 
 def conservation(policy: str, seed: int, watch: Watch) -> Sides:
@@ -210,5 +210,5 @@ def conservation(policy: str, seed: int, watch: Watch) -> Sides:
     twin.flush()
     xray = twin.rest(SECOND_NS, SECOND_NS, watch)["xray"]
     counts = {name: int(column[-1]) for name, column in xray.items()}
-    found = sum(counts.get(name, 0) for name in HOST)
-    return Sides(expected=float(counts["host_bytes"]), found=float(found))
+    programmed = sum(counts.get(name, 0) for name in HOST)
+    return Sides(expected=float(counts["host_bytes"]), measured=float(programmed))

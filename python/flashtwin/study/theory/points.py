@@ -94,12 +94,12 @@ def collection() -> Iterator[Point]:
             yield uniform("greedy", rho, pages, expected, 0.02, SIMULATED)
     for rho, expected in TEN_CHOICES_64.items():
         yield uniform("d-choices", rho, 64, expected, 0.02, SIMULATED)
-    for (rho, data, writes), (one, own) in HOT_COLD.items():
+    for (rho, data, writes), (unseparated, separated) in HOT_COLD.items():
         split = HotCold(data=data, writes=writes)
         best = formulas.ideal_separation(rho, split)
         yield hot_cold("fifo", "none", rho, split, formulas.fifo_hot_cold(rho, split), FORMULA)
-        yield hot_cold("greedy", "none", rho, split, one, SIMULATED)
-        yield hot_cold("greedy", "gc", rho, split, own, SIMULATED)
+        yield hot_cold("greedy", "none", rho, split, unseparated, SIMULATED)
+        yield hot_cold("greedy", "gc", rho, split, separated, SIMULATED)
         yield hot_cold("fifo", "oracle", rho, split, best.amplification, FORMULA)
     for (rho, trims), expected in TRIMMED.items():
         yield with_trims("greedy", rho, trims, expected, SIMULATED)

@@ -29,7 +29,7 @@ class LawRow:
 
     point: Point
     expected: float | None
-    found: float
+    measured: float
     error: float | None
     verdict: Verdict
 
@@ -40,7 +40,7 @@ class LawRow:
             "law": self.point.law,
             "point": dict(self.point.parameters),
             "expected": bounds if self.expected is None else self.expected,
-            "found": self.found,
+            "found": self.measured,
             "error": self.error,
             "tolerance": self.point.tolerance,
             "verdict": self.verdict,
@@ -68,7 +68,7 @@ def validate(
     points: Sequence[Point],
     *,
     seed: int = 1,
-    done: Callable[[int, Point], None] | None = None,
+    on_end: Callable[[int, Point], None] | None = None,
     at_once: int | None = None,
 ) -> Theory:
     """Measure and judge. `done(how many, point)` is called as each ends."""
@@ -81,8 +81,8 @@ def validate(
         try:
             for future in as_completed(futures):
                 rows[futures[future]] = future.result()
-                if done is not None:
-                    done(len(rows), points[futures[future]])
+                if on_end is not None:
+                    on_end(len(rows), points[futures[future]])
         except KeyboardInterrupt:
             raise Interrupted("stopped; nothing is kept of a validation") from None
         finally:
@@ -99,31 +99,35 @@ def _row(point: Point, seed: int, stop: Event) -> LawRow:
 
 
 def _sides(point: Point, seed: int, watch: Callable[[int, int], bool]) -> Sides:
-    wanted = point.parameters
+    parameters = point.parameters
     if point.law in CACHE_LAWS:
         return laws.measure(point.law, seed, watch)
     if point.law == "Little's law":
-        return laws.little(int(wanted["depth"]), int(wanted["threads"]), seed, watch)
+        return laws.little(int(parameters["depth"]), int(parameters["threads"]), seed, watch)
     if point.law == "conservation":
-        return laws.conservation(str(wanted["policy"]), seed, watch)
+        return laws.conservation(str(parameters["policy"]), seed, watch)
     expected = math.nan if point.expected is None else point.expected
-    return Sides(expected=expected, found=collect.measure(point, seed, watch))
+    return Sides(expected=expected, measured=collect.measure(point, seed, watch))
 
 
 def judge(point: Point, sides: Sides) -> LawRow:
     """Whether it came out: within the tolerance of what was expected, or within the bounds."""
-    found = sides.found
+    measured = sides.measured
     if point.low is not None and point.high is not None:
-        held = point.low <= found <= point.high
+        passes = point.low <= measured <= point.high
         return LawRow(
-            point=point, expected=None, found=found, error=None, verdict="pass" if held else "miss"
+            point=point,
+            expected=None,
+            measured=measured,
+            error=None,
+            verdict="pass" if passes else "miss",
         )
-    error = found / sides.expected - 1.0
-    held = abs(error) <= point.tolerance
+    error = measured / sides.expected - 1.0
+    passes = abs(error) <= point.tolerance
     return LawRow(
         point=point,
         expected=sides.expected,
-        found=found,
+        measured=measured,
         error=error,
-        verdict="pass" if held else "miss",
+        verdict="pass" if passes else "miss",
     )

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from flashtwin.catalogue.facts import Fact
-from flashtwin.study.validation.rows import Found
+from flashtwin.study.validation.rows import TwinValues
 
 MEASURES = Path(__file__).with_name("measures.toml")
 
@@ -76,9 +76,9 @@ class Measure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """What has to be run for it."""
         return tuple(dict.fromkeys(cell.plan for cell in self.all))
 
-    def find(self, drives: Drives) -> Found:
+    def find(self, drives: Drives) -> TwinValues:
         """The row's cells, of what was measured on its drives in order."""
-        return Found(
+        return TwinValues(
             cells={cell.name: cell.value(drives) for cell in self.cells},
             variants={cell.name: cell.value(drives) for cell in self.variants},
             also={cell.name: cell.value(drives) for cell in self.also},

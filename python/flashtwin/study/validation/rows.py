@@ -19,7 +19,7 @@ Verdict = Literal["pass", "known", "miss", "computed"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class TwinValues:
     """What the twin gave for a fact: a value a cell, and others that are shown beside it.
 
     Cells are named where a fact speaks of more than one; a fact of one value has the name "".
@@ -38,7 +38,7 @@ class Row:
     """
 
     fact: Fact
-    found: float | None
+    measured: float | None
     error: float | None
     verdict: Verdict
     cell: str = ""
@@ -53,7 +53,7 @@ class Row:
             "test": self.fact.test,
             "metric": self.fact.metric,
             "published": published_value(self.fact),
-            "found": self.found,
+            "found": self.measured,
             "error": self.error,
             "tolerance": self.fact.tolerance,
             "verdict": self.verdict,
@@ -79,52 +79,57 @@ def published_value(fact: Fact) -> float | list[float | None] | None:
     return None if fact.low is None and fact.high is None else [fact.low, fact.high]
 
 
-def error_of(fact: Fact, found: float) -> float:
+def error_of(fact: Fact, measured: float) -> float:
     """The relative error; of bounds 0 inside and the distance to the nearer one outside."""
     target = fact.target
     if target is not None:
-        return found / target - 1.0
+        return measured / target - 1.0
     low = -math.inf if fact.low is None else fact.low
     high = math.inf if fact.high is None else fact.high
-    if low <= found <= high:
+    if low <= measured <= high:
         return 0.0
-    bound = low if found < low else high
-    return (found - bound) / abs(bound) if bound else found
+    bound = low if measured < low else high
+    return (measured - bound) / abs(bound) if bound else measured
 
 
-def within(fact: Fact, found: float) -> bool:
+def within(fact: Fact, measured: float) -> bool:
     """Whether the fact holds. A computed fact is judged like any other, only not counted."""
-    if not math.isfinite(found):
+    if not math.isfinite(measured):
         return False
     if fact.target is not None:
         assert fact.tolerance is not None, f"{fact.drive}: {fact.metric} has no tolerance"
         # Both sides of a tolerance that is met exactly have to count as met.
-        return abs(error_of(fact, found)) <= fact.tolerance * (1 + 1e-9)
-    return error_of(fact, found) == 0.0
+        return abs(error_of(fact, measured)) <= fact.tolerance * (1 + 1e-9)
+    return error_of(fact, measured) == 0.0
 
 
-def judge_all(fact: Fact, found: Found, known: Sequence[KnownMiss] = ()) -> list[Row]:
+def judge_all(fact: Fact, measured: TwinValues, known: Sequence[KnownMiss] = ()) -> list[Row]:
     """The row of a fact, and one for each of its variants."""
-    variants = found.variants.items()
+    variants = measured.variants.items()
     return [
-        judge(fact, found, known),
-        *(judge(fact, Found(cells={"": value}), known, variant=name) for name, value in variants),
+        judge(fact, measured, known),
+        *(
+            judge(fact, TwinValues(cells={"": value}), known, variant=name)
+            for name, value in variants
+        ),
     ]
 
 
-def judge(fact: Fact, found: Found, known: Sequence[KnownMiss] = (), *, variant: str = "") -> Row:
+def judge(
+    fact: Fact, measured: TwinValues, known: Sequence[KnownMiss] = (), *, variant: str = ""
+) -> Row:
     """The row of a fact, or of a variant of it."""
-    cell, value = _worst(fact, found.cells)
+    cell, value = _worst(fact, measured.cells)
     error = None if value is None else error_of(fact, value)
-    also = {**{name: v for name, v in found.cells.items() if name != cell}, **found.also}
-    held = value is not None and within(fact, value)
-    why = None if held else _reason(fact, variant, known)
-    verdict: Verdict = "pass" if held else "miss" if why is None else "known"
+    also = {**{name: v for name, v in measured.cells.items() if name != cell}, **measured.also}
+    passes = value is not None and within(fact, value)
+    why = None if passes else _reason(fact, variant, known)
+    verdict: Verdict = "pass" if passes else "miss" if why is None else "known"
     if fact.kind == "computed":
         verdict = "computed"
     return Row(
         fact=fact,
-        found=value,
+        measured=value,
         error=error,
         verdict=verdict,
         cell=cell,
@@ -155,7 +160,7 @@ def outlived(rows: Iterable[Row], known: Iterable[KnownMiss]) -> list[KnownMiss]
         for row in rows
         if row.verdict == "pass"
     }
-    return [one for one in known if (one.drive, one.test, one.metric, one.variant) in passed]
+    return [miss for miss in known if (miss.drive, miss.test, miss.metric, miss.variant) in passed]
 
 
 def _worst(fact: Fact, cells: Mapping[str, float | None]) -> tuple[str, float | None]:
@@ -173,7 +178,7 @@ def _worst(fact: Fact, cells: Mapping[str, float | None]) -> tuple[str, float | 
 
 def _reason(fact: Fact, variant: str, known: Iterable[KnownMiss]) -> str | None:
     row = (fact.drive, fact.test, fact.metric, variant)
-    for one in known:
-        if (one.drive, one.test, one.metric, one.variant) == row:
-            return one.why
+    for miss in known:
+        if (miss.drive, miss.test, miss.metric, miss.variant) == row:
+            return miss.why
     return None

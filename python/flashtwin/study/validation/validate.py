@@ -43,7 +43,7 @@ def measure(
     needs: Iterable[Need], show: Show, *, seed: int = 1, sets: Sequence[str] = ()
 ) -> dict[str, Measured]:
     """What the plans gave, by drive."""
-    wanted = list(dict.fromkeys(needs))
+    distinct = list(dict.fromkeys(needs))
     with Scratch("validation") as scratch:
         requests = {
             f"{need.drive}, {need.plan}": Request(
@@ -54,19 +54,19 @@ def measure(
                 command=(),
                 out=scratch.path / str(number),
             )
-            for number, need in enumerate(wanted)
+            for number, need in enumerate(distinct)
         }
         try:
             runs = test_all(requests, show)
         except Interrupted as stop:
             raise Interrupted("stopped; nothing is kept of a validation") from stop
-        return _by_drive(zip(wanted, runs, strict=True))
+        return _by_drive(zip(distinct, runs, strict=True))
 
 
-def _by_drive(done: Iterable[tuple[Need, Run]]) -> dict[str, Measured]:
+def _by_drive(pairs: Iterable[tuple[Need, Run]]) -> dict[str, Measured]:
     findings: dict[str, dict[str, Mapping[str, float | None]]] = {}
     waf: dict[str, dict[tuple[str, tuple[str, str]], float | None]] = {}
-    for need, run in done:
+    for need, run in pairs:
         values = {finding.id: finding.number for finding in run.findings}
         findings.setdefault(need.drive, {})[need.plan] = values
         for steps in written_of(need.plan):
@@ -161,7 +161,7 @@ def judged(
     rows = tuple(
         row
         for fact, how in pairs
-        for row in judge_all(fact, how.find(tuple(measured[one] for one in fact.drives)), known)
+        for row in judge_all(fact, how.find(tuple(measured[drive] for drive in fact.drives)), known)
     )
     return Validation(rows=rows, waiting=waiting, outlived=tuple(outlived(rows, known)))
 
