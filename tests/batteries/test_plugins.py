@@ -19,7 +19,7 @@ from flashtwin.errors import FlashtwinError
 from flashtwin.model.step import NotPossible, Step
 from flashtwin.model.target import Interrupted, Watch
 from flashtwin.runner import run as runner
-from flashtwin.runner.conclude import again
+from flashtwin.runner.conclude import reconclude
 from flashtwin.runner.run import run_batteries
 
 PLUGIN = Path(__file__).parent / "plugin"
@@ -114,7 +114,7 @@ def test_it_is_taken_up_where_it_was_stopped(tmp_path: Path) -> None:
         run_batteries(Stopped(), [("steady", {})], tmp_path / "run")  # type: ignore[list-item]
     run = run_batteries(FakeDrive(), None, tmp_path / "run")
     assert run.finished and run.findings == whole.findings and len(run.findings) == 2
-    assert not again(run).changes
+    assert not reconclude(run).changes
 
 
 @pytest.mark.usefixtures("steady")

@@ -238,7 +238,7 @@ def test_a_run_that_is_taken_up_goes_on_at_its_time(tmp_path: Path) -> None:
     left = real_file.Leftover(**{**host, "path": Path(host["path"])})
     with pytest.MonkeyPatch.context() as patch:
         # The first process is dead: its file is nobody's here.
-        patch.setattr(real_file, "_held", set())
+        patch.setattr(real_file, "_open_files", set())
         second = Real(tmp_path / "probe", SIZE, say=lambda text: None, leftover=left).open()
         assert second.resume(9_000_000_000, [prepared], go) == (
             "taken up on the file that the interrupted run left"

@@ -19,7 +19,7 @@ from flashtwin.fio.language.script import script
 from flashtwin.fio.on_files import OutputOptions
 from flashtwin.model.step import NotPossible, Rest, Result, Step
 from flashtwin.model.target import Interrupted, Progress, Watch
-from flashtwin.runner.conclude import again
+from flashtwin.runner.conclude import reconclude
 from flashtwin.runs.rundir import Run
 
 HAS_FIO = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
@@ -68,7 +68,7 @@ def test_a_run_on_a_simulated_drive_has_a_step_a_group_and_the_same_answer(folde
     assert json.loads(kept)["jobs"] == json.loads(plain)["jobs"]
     run = Run(folder / "run")
     assert [step.label for step in run.steps] == ["fio/1 fill", "fio/2 look"]
-    assert run.finished and not again(run).changes
+    assert run.finished and not reconclude(run).changes
     # Two copies read 2 MiB each.
     assert [sum(job.bytes for job in step.jobs) >> 20 for step in run.steps] == [2, 4]
     values = {finding.id: finding.number for finding in run.findings}

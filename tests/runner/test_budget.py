@@ -38,7 +38,7 @@ def chosen(seconds: float, *requests: Request, info: DriveInfo | None = None) ->
     whole = estimate(requests, info)
     budget = Budget(seconds, requests, info, whole)
     out = {(one.battery, one.part.title) for one in budget.left_out}
-    kept = {(step.battery, step.label) for step in budget.kept(whole).steps}
+    kept = {(step.battery, step.label) for step in budget.without_left_out(whole).steps}
     titles = []
     for request in requests:
         for part in request.battery.parts(request.parameters, info):
@@ -378,6 +378,8 @@ def test_a_whole_drive_is_expected_to_be_slow_past_its_cache() -> None:
     info = FakeDrive().info
     whole = estimate([FILL], info)
     budget = Budget(2281, [FILL], info, whole)
-    assert budget.text(budget.kept(whole)).startswith("about 38 min of a budget of 38 min; left")
+    assert budget.text(budget.without_left_out(whole)).startswith(
+        "about 38 min of a budget of 38 min; left"
+    )
     with pytest.raises(FlashtwinError, match="nothing fits into a budget of 38 min"):
         Budget(2279, [FILL], info, whole)

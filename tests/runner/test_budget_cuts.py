@@ -12,7 +12,7 @@ from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
 from flashtwin.model.series import Series
 from flashtwin.model.step import Fill, Flush, Job, NotPossible, Purge, Rest, Result, Run, Step
-from flashtwin.runner.budget import whole, within
+from flashtwin.runner.budget import unbound, within
 from flashtwin.runner.estimate import can_be_cut
 
 MB = 10**6
@@ -55,7 +55,7 @@ def test_with_time_enough_a_bound_changes_nothing(job: Job) -> None:
     for bound in (False, True):
         drive = Twin(load("bx500-240", scale="1/16"), seed=1).open()
         step = replace(PASS, jobs=(job,))
-        given = within(step, 5000.0, drive.info.capacity_bytes) if bound else whole(step)
+        given = within(step, 5000.0, drive.info.capacity_bytes) if bound else unbound(step)
         answer = given.marked(drive.do(given.step, watch))
         assert isinstance(answer, Result) and not answer.cut and answer.note is None
         answers.append((answer.jobs, answer.duration_ns, answer.series.bytes.tolist()))

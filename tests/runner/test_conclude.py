@@ -12,7 +12,7 @@ from fakes import FakeDrive, Law
 
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.findings import Findings
-from flashtwin.runner.conclude import again, conclude
+from flashtwin.runner.conclude import conclude, reconclude
 from flashtwin.runner.run import run_batteries
 from flashtwin.runs import writer
 from flashtwin.runs.rundir import Run
@@ -30,7 +30,7 @@ def brief(path: Path, **more: object) -> Run:
 
 
 def test_of_a_run_that_just_ended_nothing_changes(tmp_path: Path) -> None:
-    done = again(brief(tmp_path / "run"))
+    done = reconclude(brief(tmp_path / "run"))
     assert done.changes == [] and len(done.findings) == 30
 
 
@@ -38,7 +38,7 @@ def test_of_a_run_that_just_ended_nothing_changes(tmp_path: Path) -> None:
 def test_of_a_run_that_a_budget_cut_nothing_changes(tmp_path: Path, seconds: float) -> None:
     run = brief(tmp_path / "run", budget_s=seconds)
     assert any(one.name == "left_out" for one in run.findings)
-    assert again(run).changes == []
+    assert reconclude(run).changes == []
 
 
 @pytest.mark.parametrize("at", RUNS, ids=lambda at: f"{at.parent.name}-{at.name}")
@@ -48,7 +48,7 @@ def test_runs_of_every_schema_are_concluded_again(at: Path) -> None:
     if at.name == "killed":
         assert [one.name for one in found] == ["read", "read.latency", "read.iops"]
     else:
-        assert not again(run).changes and found.keys() == run.findings.keys()
+        assert not reconclude(run).changes and found.keys() == run.findings.keys()
 
 
 @pytest.mark.parametrize("at", RUNS, ids=lambda at: f"{at.parent.name}-{at.name}")
@@ -57,10 +57,10 @@ def test_what_is_written_is_read_and_says_who_wrote_it(at: Path, tmp_path: Path)
     run = Run(tmp_path / "run")
     store_findings(run, [])
     assert len(Run(run.path).findings) == 0
-    done = again(Run(run.path), write=True)
+    done = reconclude(Run(run.path), write=True)
     assert done.written and done.changes and all(one.before is None for one in done.changes)
     back = Run(run.path)
-    assert back.findings == done.findings and not again(back).changes
+    assert back.findings == done.findings and not reconclude(back).changes
     assert json.loads((run.path / "findings.json").read_text())["flashtwin"]
     assert back.manifest["steps"] == Run(at).manifest["steps"] and back.schema == Run(at).schema
 
@@ -69,7 +69,7 @@ def test_findings_that_cannot_be_read_are_made_anew(tmp_path: Path) -> None:
     run = brief(tmp_path / "run")
     there = run.findings
     (run.path / "findings.json").write_text("{}")
-    done = again(Run(run.path), write=True)
+    done = reconclude(Run(run.path), write=True)
     assert done.unreadable and len(done.changes) == len(there)
     assert Run(run.path).findings == there
 
@@ -79,7 +79,7 @@ def test_a_run_that_is_being_written_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(FlashtwinError, match="another process is writing"):
         going = Writer.resume(tmp_path / "run")
         try:
-            again(Run(tmp_path / "run"), write=True)
+            reconclude(Run(tmp_path / "run"), write=True)
         finally:
             going.leave()
 

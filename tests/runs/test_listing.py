@@ -11,7 +11,7 @@ from resealed import rewrite
 from stored_runs import finding, newer, store
 
 from flashtwin.errors import FlashtwinError
-from flashtwin.runs.listing import one, stored
+from flashtwin.runs.listing import stored, stored_in
 from flashtwin.runs.writer import Writer
 
 
@@ -116,4 +116,4 @@ def test_what_nobody_may_read(tmp_path: Path) -> None:
         pytest.skip("root may read everything")
     store(tmp_path / "a")
     (tmp_path / "a" / "findings.json").chmod(0)
-    assert one(tmp_path / "a").state == "unreadable"
+    assert stored_in(tmp_path / "a").state == "unreadable"

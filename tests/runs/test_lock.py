@@ -35,7 +35,7 @@ def test_a_second_writer_of_one_journal_is_refused(tmp_path: Path) -> None:
         assert refused.value.exit_code == 2
         writer.close([])
         lock.hold(descriptor, tmp_path / "run")
-        assert lock.held(tmp_path / "run")
+        assert lock.is_held(tmp_path / "run")
     finally:
         os.close(descriptor)
 
@@ -53,12 +53,12 @@ def test_a_killed_writer_holds_nothing(tmp_path: Path) -> None:
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     assert child.stdout is not None and child.stdout.readline() == "open\n"
-    assert lock.held(tmp_path / "run")
+    assert lock.is_held(tmp_path / "run")
     child.send_signal(signal.SIGKILL)
     child.wait()
-    assert not lock.held(tmp_path / "run")
+    assert not lock.is_held(tmp_path / "run")
     child.communicate()
 
 
 def test_what_is_no_run_is_not_under_way(tmp_path: Path) -> None:
-    assert not lock.held(tmp_path) and not lock.held(tmp_path / "nothing")
+    assert not lock.is_held(tmp_path) and not lock.is_held(tmp_path / "nothing")

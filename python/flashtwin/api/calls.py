@@ -15,7 +15,7 @@ from flashtwin.runner.events import Observer
 from flashtwin.runs.compare.compare import Comparison
 
 if TYPE_CHECKING:
-    from flashtwin.runner.request import Done
+    from flashtwin.runner.request import Outcome
 
 # A battery as on the command line, or names with the parameters that are set.
 Batteries = str | Mapping[str, Mapping[str, object]]
@@ -155,10 +155,10 @@ def resume(
     where = run.path if isinstance(run, Run | Runs) else Path(run)
     done = request.resume(where, partial(shown, progress, observer), say=_silent)
     several = [stored.path for stored in done.runs] != [done.where]
-    return _given(done, several, report and done.anything)
+    return _given(done, several, report and done.did_anything)
 
 
-def _given(done: Done, several: bool, report: bool) -> Run | Runs:
+def _given(done: Outcome, several: bool, report: bool) -> Run | Runs:
     """The runs as a program has them, with their page."""
     runs = tuple(Run(stored=stored) for stored in done.runs)
     given = Runs(path=done.where, runs=runs) if several else runs[0]

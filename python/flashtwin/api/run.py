@@ -69,9 +69,9 @@ class Run:
 
     def conclude(self, *, write: bool = False) -> Findings:
         """The findings again, with today's analysis of what was measured; `write` stores them."""
-        from flashtwin.runner.conclude import again
+        from flashtwin.runner.conclude import reconclude
 
-        findings = again(self.stored, write=write).findings
+        findings = reconclude(self.stored, write=write).findings
         if write:
             self.__dict__.pop("findings", None)
         return findings

@@ -26,11 +26,11 @@ def command(run: Path, write: bool, as_json: bool) -> None:
     one, finished or not. Nothing is measured again.
     """
     from flashtwin.cli import findings
-    from flashtwin.runner.conclude import again
+    from flashtwin.runner.conclude import reconclude
     from flashtwin.runs import listing
     from flashtwin.runs.rundir import Run
 
-    done = again(Run(listing.find(run)), write=write)
+    done = reconclude(Run(listing.find(run)), write=write)
     if as_json:
         terminal.print_json(done.to_json())
         return

@@ -387,7 +387,7 @@ def resume(asked: Resumed) -> int:
     try:
         show, say = partial(progress.observers, quiet), _hear(quiet)
         done = request.resume(asked.run, show, words=asked.words, say=say)
-        if not done.anything and not quiet:
+        if not done.did_anything and not quiet:
             terminal.note(f"{done.where} is finished: nothing was left to do")
     except Interrupted as stop:
         stopped = str(stop)

@@ -164,7 +164,7 @@ def show(run: str, every: bool, as_json: bool) -> None:
     """
     from flashtwin.runs import listing
 
-    stored = [(each, listing.one(each.path)) for each in listing.named([run])]
+    stored = [(each, listing.stored_in(each.path)) for each in listing.named([run])]
     if as_json:
         terminal.print_json({"runs": [_json(each, about) for each, about in stored]})
         return

@@ -119,7 +119,7 @@ def go_on(run: Path, words: Sequence[str], *, quiet: bool, as_json: bool, page: 
 
     show = partial(progress.observers, quiet)
     done = request.resume(run, show, words=words, say=_silent if quiet else None)
-    if not done.anything and not quiet:
+    if not done.did_anything and not quiet:
         terminal.note(f"{done.where} is finished: nothing was left to do")
     _tell(done.runs, done.where, as_json, page=page)
     return DONE

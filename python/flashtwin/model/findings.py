@@ -82,9 +82,9 @@ class Findings(Sequence[Finding]):
         return [finding.to_json() for finding in self._all]
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{finding.id}={plain(finding)}" for finding in self._all[:4])
+        text = ", ".join(f"{finding.id}={plain(finding)}" for finding in self._all[:4])
         more = f", … {len(self) - 4} more" if len(self) > 4 else ""
-        return f"Findings({shown}{more})"
+        return f"Findings({text}{more})"
 
     def __str__(self) -> str:
         """A line a finding, for `print`."""

@@ -67,7 +67,7 @@ def summed(several: Iterable[Bins]) -> dict[int, int]:
     return dict(sorted(total.items()))
 
 
-def percentiles_of(bins: Bins, wanted: Iterable[float]) -> dict[float, int]:
+def percentiles_of(bins: Bins, shares: Iterable[float]) -> dict[float, int]:
     """Nanoseconds below or at which so many percent of the requests lie; empty without requests.
 
     As fio does: the first bucket at which the running count reaches the share of the whole.
@@ -76,10 +76,10 @@ def percentiles_of(bins: Bins, wanted: Iterable[float]) -> dict[float, int]:
     rows = iter(sorted(bins.items()))
     latencies: dict[float, int] = {}
     bucket, running = 0, 0
-    for share in sorted(wanted) if total else ():
+    for share in sorted(shares) if total else ():
         # Exactly, as fio's longer floats have it: 99.95 is a little more than it looks.
-        parts, whole = share.as_integer_ratio()
-        reached = max(-(-parts * total // (100 * whole)), 1)
+        numerator, denominator = share.as_integer_ratio()
+        reached = max(-(-numerator * total // (100 * denominator)), 1)
         while running < reached:
             bucket, count = next(rows)
             running += count
@@ -87,9 +87,9 @@ def percentiles_of(bins: Bins, wanted: Iterable[float]) -> dict[float, int]:
     return latencies
 
 
-def percentiles(counts: Counts, wanted: Iterable[float]) -> dict[float, int]:
+def percentiles(counts: Counts, shares: Iterable[float]) -> dict[float, int]:
     """As `percentiles_of` says."""
-    return percentiles_of(bins_of(counts), wanted)
+    return percentiles_of(bins_of(counts), shares)
 
 
 def mean_ns(counts: Counts) -> float | None:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 _QUANTITY = re.compile(r"([0-9]{1,40}(?:\.[0-9]{1,40})?)\s*([A-Za-z]*)")
-_WHOLE = re.compile(r"-?[0-9]{1,20}")
+_INTEGER = re.compile(r"-?[0-9]{1,20}")
 _DECIMAL_NUMBER = re.compile(
     r"-?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,2})?"
 )
@@ -41,7 +41,7 @@ _LONG, _NEAR = 10**6, 1e-3
 
 def parse_whole(text: str) -> int:
     """A whole number in plain digits; raises `ValueError` with what to write instead."""
-    if not _WHOLE.fullmatch(text):
+    if not _INTEGER.fullmatch(text):
         raise ValueError("write a whole number of at most 20 digits")
     return int(text)
 
@@ -189,10 +189,10 @@ def readable_seconds(seconds: float) -> str:
     if seconds < 100:
         return f"{seconds:.{decimals(seconds, 3)}f} s" if seconds else "0 s"
     hours, rest = divmod(round(seconds), 3600)
-    minutes, left = divmod(rest, 60)
+    minutes, remainder = divmod(rest, 60)
     if hours:
         return f"{hours} h {minutes} min"
-    return f"{minutes} min {left} s" if left else f"{minutes} min"
+    return f"{minutes} min {remainder} s" if remainder else f"{minutes} min"
 
 
 def rough_seconds(seconds: float) -> str:

@@ -26,8 +26,8 @@ from flashtwin.model.target import Interrupted
 from flashtwin.outputs import disk
 from flashtwin.runner import target as targets
 from flashtwin.runner.events import EVENTS, Observer
-from flashtwin.runner.pool import Ended, Pool, Tell, Told, Work
-from flashtwin.runner.run import Asked, requests_of, run_batteries, stopped
+from flashtwin.runner.pool import Ended, Message, Pool, Send, Work
+from flashtwin.runner.run import BatteryRequest, requests_of, run_batteries, stopped
 from flashtwin.runner.stop import listening
 from flashtwin.runner.target import Say, Target
 from flashtwin.runs import lock, schema
@@ -49,7 +49,7 @@ class Task:
 
     target: Target
     place: Path
-    batteries: Sequence[Asked] | None = None
+    batteries: Sequence[BatteryRequest] | None = None
     observer: Observer = field(default_factory=Observer)
     budget_s: float | None = None
     seed: int = 1
@@ -99,8 +99,8 @@ def _side_by_side(tasks: Sequence[Task], at_once: int | None) -> None:
     if error is not None:
         raise error
     if stop.asked:
-        kept = os.path.commonpath([task.place.absolute() for task in tasks])
-        raise Interrupted(stopped(os.path.relpath(kept)))
+        common = os.path.commonpath([task.place.absolute() for task in tasks])
+        raise Interrupted(stopped(os.path.relpath(common)))
 
 
 def _work(task: Task) -> Work:
@@ -109,28 +109,28 @@ def _work(task: Task) -> Work:
     return Work(call=partial(_in_worker, sent), memory_bytes=task.target.memory_bytes)
 
 
-def _in_worker(task: Task, tell: Tell) -> None:
-    _carry_out(task, cast(Observer, _Sender(tell)))
+def _in_worker(task: Task, send: Send) -> None:
+    _carry_out(task, cast(Observer, _Sender(send)))
 
 
 class _Sender:
     """An observer in a worker that tells the process that asked for the run."""
 
-    def __init__(self, tell: Tell) -> None:
-        self._tell = tell
+    def __init__(self, send: Send) -> None:
+        self._send = send
 
     def __getattr__(self, event: str) -> Callable[..., None]:
         if event not in EVENTS:
             raise AttributeError(event)
         # A run is where its directory is: it is not sent.
-        return lambda *given: self._tell(event, () if event == "closed" else given)
+        return lambda *arguments: self._send(event, () if event == "closed" else arguments)
 
 
-def _hand_on(task: Task, told: Told) -> None:
-    if told.event == "closed":
+def _hand_on(task: Task, message: Message) -> None:
+    if message.event == "closed":
         task.observer.closed(Run(task.place))
     else:
-        getattr(task.observer, told.event)(*told.arguments)
+        getattr(task.observer, message.event)(*message.arguments)
 
 
 def _error(task: Task, ended: Ended) -> BaseException:
@@ -161,11 +161,11 @@ def directories(names: Sequence[str], out: Path) -> list[Path]:
     """Where each target's run goes: `out` itself for one, a directory each under it for several."""
     if len(names) == 1:
         return [out]
-    taken: list[str] = []
+    chosen_names: list[str] = []
     for name in map(plain_name, names):
-        same = sum(1 for other in taken if other == name or other.startswith(f"{name}~"))
-        taken.append(name if not same else f"{name}~{same + 1}")
-    return [out / name for name in taken]
+        same = sum(1 for other in chosen_names if other == name or other.startswith(f"{name}~"))
+        chosen_names.append(name if not same else f"{name}~{same + 1}")
+    return [out / name for name in chosen_names]
 
 
 def default_out(names: Sequence[str], now: datetime) -> Path:
@@ -190,7 +190,7 @@ def planned(out: Path, tasks: Sequence[Task]) -> Iterator[None]:
     if len(tasks) > 1:
         _write_plan(out, tasks)
     try:
-        with held(out):
+        with plan_held(out):
             yield
     except BaseException:
         if not any((task.place / "manifest.json").exists() for task in tasks):
@@ -202,7 +202,7 @@ def planned(out: Path, tasks: Sequence[Task]) -> Iterator[None]:
 
 
 @contextmanager
-def held(out: Path) -> Iterator[None]:
+def plan_held(out: Path) -> Iterator[None]:
     """The plan in `out`, where there is one, is this process's; refused where another has it."""
     with lock.holding(out, PLAN) if (out / PLAN).exists() else contextlib.nullcontext():
         yield
@@ -251,7 +251,7 @@ class Unfinished:
         plan = _whole_plan(out) if (out / PLAN).exists() else none
         self._seed, self._command = int(plan["seed"]), list(plan["command"])
         self._rows: list[dict[str, Any]] = plan["tasks"]
-        self._runs = {run.path.name: run for run in self._begun()}
+        self._runs = {run.path.name: run for run in self._begun_runs()}
 
     @property
     def places(self) -> list[Path]:
@@ -264,18 +264,18 @@ class Unfinished:
     def check_targets(self, words: Sequence[str]) -> None:
         """Refuse targets that are not those of the run; without any there is nothing to refuse."""
         waiting = [row["target"] for row in self._rows if row["place"] not in self._runs]
-        kept = [_of_run(run) for run in self._runs.values()] + [_of_form(form) for form in waiting]
-        asked = [targets.named(word) for word in words]
+        known = [_of_run(run) for run in self._runs.values()] + [_of_form(form) for form in waiting]
+        named = [targets.named(word) for word in words]
         foreign = [
             word
-            for word, target in zip(words, asked, strict=True)
-            if not any(_are_same(target, other) for other in kept)
+            for word, target in zip(words, named, strict=True)
+            if not any(_are_same(target, other) for other in known)
         ]
-        missed = [name for name, _ in kept if name not in {asked_name for asked_name, _ in asked}]
+        missed = [name for name, _ in known if name not in {asked_name for asked_name, _ in named}]
         if words and (foreign or missed):
             wrong = f"not of {', '.join(foreign)}" if foreign else "not of one of them alone"
             raise FlashtwinError(
-                f"{self._out} is a run of {', '.join(name for name, _ in kept)}, and {wrong}",
+                f"{self._out} is a run of {', '.join(name for name, _ in known)}, and {wrong}",
                 hint=f"flashtwin test --resume {self._out} goes on with it",
                 exit_code=USAGE,
             )
@@ -314,7 +314,7 @@ class Unfinished:
             command=self._command,
         )
 
-    def _begun(self) -> list[Run]:
+    def _begun_runs(self) -> list[Run]:
         places = [self._out / row["place"] for row in self._rows]
         if places and not any((place / "manifest.json").exists() for place in places):
             return []
@@ -337,5 +337,5 @@ def _of_run(run: Run) -> Named:
     return str(run.target["name"]), None if path is None else Path(path)
 
 
-def _are_same(asked: Named, kept: Named) -> bool:
-    return asked[0] == kept[0] and (kept[1] is None or asked[1] in (None, kept[1]))
+def _are_same(typed: Named, stored: Named) -> bool:
+    return typed[0] == stored[0] and (stored[1] is None or typed[1] in (None, stored[1]))

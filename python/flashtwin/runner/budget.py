@@ -79,16 +79,16 @@ class Budget:
     """The choice for one run, and its course."""
 
     def __init__(
-        self, seconds: float, requests: Sequence[Request], info: DriveInfo, whole: Estimate
+        self, seconds: float, requests: Sequence[Request], info: DriveInfo, estimate: Estimate
     ) -> None:
         self.seconds = seconds
-        self._expected = {(step.battery, step.label): step for step in whole.steps}
+        self._expected = {(step.battery, step.label): step for step in estimate.steps}
         self._pieces: list[Piece] = []
         self._common: dict[str, Piece] = {}
         for request in requests:
-            self._divide(request, info, [s for s in whole.steps if s.battery == request.name])
+            self._divide(request, info, [s for s in estimate.steps if s.battery == request.name])
         self._pieces.sort(key=lambda piece: piece.rank)
-        self._made_s = whole.making_s
+        self._made_s = estimate.making_s
         self._begun: set[str] = set()
         self._started: list[Piece] = []
         self._cut: list[Piece] = []
@@ -116,41 +116,43 @@ class Budget:
         ]
         return {"seconds": self.seconds, "left_out": rows}
 
-    def text(self, kept: Estimate) -> str:
+    def text(self, remaining: Estimate) -> str:
         """What it comes to, for a line before the first byte."""
-        takes = kept.making_s + sum(careful_s(step) for step in kept.steps)
+        takes = remaining.making_s + sum(careful_s(step) for step in remaining.steps)
         within = f"about {rough_seconds(takes)} of a budget of {rough_seconds(self.seconds)}"
         out = [f"{piece.battery} {piece.part.title}" for piece in self.left_out]
         fits = f"left out: {', '.join(out)}" if out else "all fits"
         if takes > self.seconds:
             fits = "what goes on when it is used up is cut" + (f"; {fits}" if out else "")
-        long = [step.label for step in kept.steps if not step.cuts and step.bytes]
-        if kept.making_s:
+        long = [step.label for step in remaining.steps if not step.cuts and step.bytes]
+        if remaining.making_s:
             long = ["the making of the file", *long]
         may = f"; may overrun by what is not cut: {', '.join(long)}" if long else ""
         return f"{within}; {fits}{may}"
 
-    def kept(self, whole: Estimate) -> Estimate:
+    def without_left_out(self, estimate: Estimate) -> Estimate:
         """The estimate without what is left out."""
-        steps = tuple(step for step in whole.steps if self._wanted(step.battery, step.label))
-        return replace(whole, steps=steps)
+        steps = tuple(step for step in estimate.steps if self._is_chosen(step.battery, step.label))
+        return replace(estimate, steps=steps)
 
     def leaves_out(self, battery: str, step: Step, clock_s: float) -> bool:
         """Whether the step is not to be done, its part neither; the drive's clock stands there."""
         used_s = self._made_s + clock_s
         piece = self._piece(battery, step.label)
         if piece is None:
-            wanted = any(one.battery == battery for one in self._chosen)
-            if wanted and not self._used_up(used_s):
+            is_chosen = any(chosen.battery == battery for chosen in self._chosen)
+            if is_chosen and not self._used_up(used_s):
                 self._begun.add(battery)
                 return False
             return True
         if piece in self._chosen and self._used_up(used_s):
-            self._drop([one for one in self._chosen if one not in self._over(battery, step)])
+            self._drop(
+                [chosen for chosen in self._chosen if chosen not in self._over(battery, step)]
+            )
         elif piece in self._chosen and piece not in self._started:
-            waiting = [one for one in self._chosen if one not in self._started]
+            waiting = [chosen for chosen in self._chosen if chosen not in self._started]
             fit = self._choose(waiting, self.seconds - used_s, self._started)
-            self._drop([one for one in waiting if one not in fit])
+            self._drop([chosen for chosen in waiting if chosen not in fit])
         if piece not in self._chosen:
             return True
         self._begun.add(battery)
@@ -163,7 +165,7 @@ class Budget:
         piece = self._piece(battery, label)
         if answer.cut and piece is not None:
             self._cut.append(piece)
-            self._chosen = [one for one in self._chosen if one is not piece]
+            self._chosen = [chosen for chosen in self._chosen if chosen is not piece]
         if answer.cut:
             return
         expected = self._expected.get((battery, label))
@@ -187,8 +189,8 @@ class Budget:
         if not parts:
             parts = [Part(title=request.battery.title, labels=tuple(s.label for s in steps))]
         for rank, part in enumerate(parts):
-            mine = [step for step in steps if part.holds(step.label)]
-            self._pieces.append(_piece(request.name, part, rank, mine))
+            of_part = [step for step in steps if part.holds(step.label)]
+            self._pieces.append(_piece(request.name, part, rank, of_part))
         rest = [step for step in steps if not any(part.holds(step.label) for part in parts)]
         self._common[request.name] = _piece(request.name, Part(title="", labels=()), 0, rest)
 
@@ -198,16 +200,20 @@ class Budget:
         """Of pieces by worth those that fit; `before` is there already."""
         slower = max(self._took_s / self._should_s, 1.0) if self._should_s else 1.0
         chosen: list[Piece] = []
-        begun = set(self._begun)
+        begun_batteries = set(self._begun)
         for piece in pieces:
             takes = piece.seconds(slower)
-            if piece.battery not in begun:
+            if piece.battery not in begun_batteries:
                 takes += self._common[piece.battery].seconds(slower)
-            there = {one.part.title for one in (*before, *chosen) if one.battery == piece.battery}
+            titles = {
+                earlier.part.title
+                for earlier in (*before, *chosen)
+                if earlier.battery == piece.battery
+            }
             fits = takes <= seconds or (piece.part.begins and seconds > 0)
-            if fits and there.issuperset(piece.part.needs):
+            if fits and titles.issuperset(piece.part.needs):
                 chosen.append(piece)
-                begun.add(piece.battery)
+                begun_batteries.add(piece.battery)
                 seconds -= takes
         return chosen
 
@@ -216,24 +222,27 @@ class Budget:
         self._chosen = [piece for piece in self._chosen if piece not in pieces]
 
     def _piece(self, battery: str, label: str) -> Piece | None:
-        mine = (piece for piece in self._pieces if piece.battery == battery)
-        return next((piece for piece in mine if piece.part.holds(label)), None)
+        of_battery = (piece for piece in self._pieces if piece.battery == battery)
+        return next((piece for piece in of_battery if piece.part.holds(label)), None)
 
-    def _wanted(self, battery: str, label: str) -> bool:
+    def _is_chosen(self, battery: str, label: str) -> bool:
         piece = self._piece(battery, label)
         if piece is None:
-            return any(one.battery == battery for one in self._chosen)
+            return any(chosen.battery == battery for chosen in self._chosen)
         return piece in self._chosen
 
     def _too_little(self) -> FlashtwinError:
         needless = [piece for piece in self._pieces if not piece.part.needs]
-        least = min(needless, key=lambda one: one.seconds() + self._common[one.battery].seconds())
+        least = min(
+            needless,
+            key=lambda candidate: candidate.seconds() + self._common[candidate.battery].seconds(),
+        )
         takes = self._made_s + least.seconds() + self._common[least.battery].seconds()
         making = rough_seconds(self._made_s)
-        made = f", {making} of it to make the file" if self._made_s else ""
+        file_note = f", {making} of it to make the file" if self._made_s else ""
         return FlashtwinError(
             f"nothing fits into a budget of {rough_seconds(self.seconds)}: the least,"
-            f" {least.battery} {least.part.title}, takes about {rough_seconds(takes)}{made}",
+            f" {least.battery} {least.part.title}, takes about {rough_seconds(takes)}{file_note}",
             hint="give a longer budget, or less to do: a smaller --size or --scale, or smaller"
             " values of the battery's parameters",
             exit_code=USAGE,
@@ -252,23 +261,23 @@ def left_out(
         rows = [row for row in budget.get("left_out") or () if row["battery"] == request.name]
         if rows:
             labels = [step.label for step in steps if step.battery == request.name]
-            gone = {row["part"] for row in rows if not row.get("cut")}
+            missing = {row["part"] for row in rows if not row.get("cut")}
             parts = [
                 part
                 for part in request.battery.parts(request.parameters, info)
-                if part.title not in gone
+                if part.title not in missing
             ]
-            some = any(part.holds(label) for part in parts for label in labels)
-            findings.append(_finding(request.name, rows, budget["seconds"], some=some))
+            any_part = any(part.holds(label) for part in parts for label in labels)
+            findings.append(_finding(request.name, rows, budget["seconds"], any_part=any_part))
     return findings
 
 
 def _finding(
-    battery: str, rows: Sequence[Mapping[str, Any]], seconds: float, *, some: bool
+    battery: str, rows: Sequence[Mapping[str, Any]], seconds: float, *, any_part: bool
 ) -> Finding:
-    """`some`: of the battery some part was done, or was begun and cut."""
+    """`any_part`: of the battery some part was done, or was begun and cut."""
     titles = [f"{row['part']} (cut short)" if row.get("cut") else row["part"] for row in rows]
-    named = ", ".join(titles) if some else "all of it"
+    named = ", ".join(titles) if any_part else "all of it"
     return Finding(
         battery=battery,
         name=LEFT_OUT,
@@ -290,10 +299,10 @@ def _piece(battery: str, part: Part, rank: int, steps: Sequence[StepEstimate]) -
 
 
 @dataclass(frozen=True, kw_only=True)
-class Given:
+class BoundStep:
     """A step as the battery asked for it, and as the drive gets it."""
 
-    asked: Step
+    original: Step
     step: Step
     bytes: int | None = None
 
@@ -306,7 +315,7 @@ class Given:
         return replace(answer, cut=True, note=note)
 
     def _ended_early(self, answer: Result) -> bool:
-        if self.step == self.asked:
+        if self.step == self.original:
             return False
         if isinstance(self.step, Run) and any(job.fio for job in self.step.jobs):
             # How many bytes end a job of fio's, only fio knows.
@@ -316,22 +325,22 @@ class Given:
         return True
 
 
-def whole(step: Step) -> Given:
+def unbound(step: Step) -> BoundStep:
     """Without a bound."""
-    return Given(asked=step, step=step)
+    return BoundStep(original=step, step=step)
 
 
-def within(step: Step, seconds: float, capacity_bytes: int) -> Given:
+def within(step: Step, seconds: float, capacity_bytes: int) -> BoundStep:
     """The step that ends after so many seconds at the latest, where its kind allows it."""
     if isinstance(step, Rest):
-        return Given(asked=step, step=replace(step, seconds=min(step.seconds, seconds)))
+        return BoundStep(original=step, step=replace(step, seconds=min(step.seconds, seconds)))
     if not isinstance(step, Run) or not can_be_cut(step):
-        return whole(step)
+        return unbound(step)
     moved = [_bytes(job, capacity_bytes) for job in step.jobs]
     jobs = tuple(_bounded(job, size, seconds) for job, size in zip(step.jobs, moved, strict=True))
     timed = all(size is None for size in moved)
     total = None if timed else sum(size or 0 for size in moved)
-    return Given(asked=step, step=replace(step, jobs=jobs), bytes=total)
+    return BoundStep(original=step, step=replace(step, jobs=jobs), bytes=total)
 
 
 def _longest_s(step: Run) -> float | None:

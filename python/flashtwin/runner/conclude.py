@@ -36,7 +36,7 @@ Read = Callable[[int], Result | NotPossible]
 
 def record_of(request: Request, info: DriveInfo, steps: Sequence[StepRecord], read: Read) -> Record:
     """A battery's part of a journal; `read` gives a step's answer by its number."""
-    mine = [
+    of_battery = [
         Answered(
             label=step.label,
             kind=step.kind,
@@ -50,7 +50,7 @@ def record_of(request: Request, info: DriveInfo, steps: Sequence[StepRecord], re
         for step in steps
         if step.battery == request.name
     ]
-    return Record(parameters=request.parameters, info=info, steps=mine)
+    return Record(parameters=request.parameters, info=info, steps=of_battery)
 
 
 def findings_of(
@@ -64,12 +64,12 @@ def findings_of(
 ) -> list[Finding]:
     """The findings of all batteries that were begun, and what a budget left out of them."""
     findings: list[Finding] = []
-    for request in _begun(requests, steps, finished):
+    for request in _requests_begun(requests, steps, finished):
         findings += request.battery.findings(record_of(request, info, steps, read))
     return findings + (left_out(budget, requests, info, steps) if budget else [])
 
 
-def _begun(
+def _requests_begun(
     requests: Sequence[Request], steps: Sequence[StepRecord], finished: bool
 ) -> Sequence[Request]:
     """Of a run that is not finished those up to the last that has a step."""
@@ -81,9 +81,11 @@ def _begun(
 def conclude(run: Run) -> list[Finding]:
     """What today's analysis concludes from a stored run."""
     manifest = run.manifest
-    asked = [(row["name"], row.get("parameters") or {}) for row in manifest.get("batteries") or ()]
+    batteries = [
+        (row["name"], row.get("parameters") or {}) for row in manifest.get("batteries") or ()
+    ]
     return findings_of(
-        [registry.request(name, parameters) for name, parameters in asked],
+        [registry.request(name, parameters) for name, parameters in batteries],
         info_of(run),
         run.steps,
         run.result,
@@ -151,7 +153,7 @@ class Change:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Again:
+class Reconclusion:
     """A stored run's findings with today's analysis, and what changed against those it had.
 
     `unreadable`: why those that it had cannot be read; all findings count as new then.
@@ -172,7 +174,7 @@ class Again:
         }
 
 
-def again(run: Run, *, write: bool = False) -> Again:
+def reconclude(run: Run, *, write: bool = False) -> Reconclusion:
     """Conclude again from a stored run; `write` puts the findings into it."""
     findings = Findings(conclude(run))
     before, unreadable = Findings(), None
@@ -182,7 +184,7 @@ def again(run: Run, *, write: bool = False) -> Again:
         unreadable = error.message
     if write:
         store_findings(run, findings)
-    return Again(
+    return Reconclusion(
         path=run.path,
         findings=findings,
         changes=_changes(before, findings),

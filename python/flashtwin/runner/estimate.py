@@ -132,7 +132,7 @@ def estimate(
     requests: Sequence[Request], info: DriveInfo, *, stream_bytes_s: float = STREAM_BYTES_S
 ) -> Estimate:
     """Play the batteries; raises their `FlashtwinError` where one does not suit the target."""
-    found: list[StepEstimate] = []
+    estimates: list[StepEstimate] = []
     most_wall_s = 0.0
     for request in requests:
         request.battery.check(info)
@@ -144,15 +144,15 @@ def estimate(
             ]
             for steps in _forecast(request, info)
         )
-        found += expected
+        estimates += expected
         most_wall_s += sum(step.wall_s for step in most)
-    made = info.capacity_bytes if info.can.filled_first and found else 0
+    target_bytes = info.capacity_bytes if info.can.filled_first and estimates else 0
     return Estimate(
-        steps=tuple(found),
-        target_bytes=made,
-        making_s=made / stream_bytes_s,
+        steps=tuple(estimates),
+        target_bytes=target_bytes,
+        making_s=target_bytes / stream_bytes_s,
         drive_memory_bytes=info.memory_bytes,
-        most_wall_s=most_wall_s + made / stream_bytes_s,
+        most_wall_s=most_wall_s + target_bytes / stream_bytes_s,
     )
 
 
@@ -173,7 +173,7 @@ def _forecast(request: Request, info: DriveInfo) -> tuple[list[Step], list[Step]
                 hint="a battery whose steps depend on results needs a function `estimate`",
                 exit_code=USAGE,
             )
-        step = _next(going, _nothing(step, info))
+        step = _next(going, _empty_answer(step, info))
     return steps, steps
 
 
@@ -185,7 +185,7 @@ def _next(going: Steps, answer: Result | NotPossible | None) -> Step | None:
         return None
 
 
-def _nothing(step: Step, info: DriveInfo) -> Result | NotPossible:
+def _empty_answer(step: Step, info: DriveInfo) -> Result | NotPossible:
     if not info.can.allow(step):
         return NotPossible(reason="the target cannot do that")
     return Result(label=step.label, start_ns=0, duration_ns=0, series=Series.empty())

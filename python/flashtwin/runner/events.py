@@ -140,7 +140,7 @@ class Meter:
         self._shown = time.monotonic()
         self._observer.began(self._status(Progress(bytes=0, drive_s=0.0)))
 
-    def again(self, battery: str, step: Step) -> None:
+    def repeats(self, battery: str, step: Step) -> None:
         """A step that was done before is simulated again; the run is no further after it."""
         self._battery, self._label = battery, f"{step.label} (again)"
         self._kind = type(step).__name__.lower()
@@ -194,16 +194,20 @@ class Meter:
 
     def _left_s(self, fraction: float) -> float | None:
         """The time left, from what this process did in its time."""
-        here = fraction - self._skipped_s / self._whole_s
-        return self.elapsed_s * (1 - fraction) / here if here > TELLS_ABOVE else None
+        this_session = fraction - self._skipped_s / self._whole_s
+        return (
+            self.elapsed_s * (1 - fraction) / this_session if this_session > TELLS_ABOVE else None
+        )
 
     def _fraction(self, progress: Progress) -> float:
         expected = self._now()
         if expected is None:
             return min(self._done_s / self._whole_s, 1.0)
-        done: float = progress.drive_s if expected.timed else progress.bytes
-        whole = expected.drive_s if expected.timed else expected.bytes
-        within = min(done / whole, 1.0) * expected.wall_s if whole else 0.0
+        progressed: float = progress.drive_s if expected.timed else progress.bytes
+        expected_amount = expected.drive_s if expected.timed else expected.bytes
+        within = (
+            min(progressed / expected_amount, 1.0) * expected.wall_s if expected_amount else 0.0
+        )
         return min((self._done_s + within) / self._whole_s, 1.0)
 
     def _rate(self, progress: Progress) -> float:

@@ -27,7 +27,7 @@ class Clock:
 
     def __init__(self, before: Mapping[str, Any] | None = None) -> None:
         self._began, self._at = datetime.now(UTC), time.monotonic()
-        self._before = [dict(one) for one in (before or {}).get("sessions", [])]
+        self._before = [dict(session) for session in (before or {}).get("sessions", [])]
 
     def begin(self) -> dict[str, Any]:
         """As a session begins: what host.json says while it goes on."""
@@ -41,7 +41,7 @@ class Clock:
         wall_s = round(time.monotonic() - self._at, 3)
         first = self.begin()
         first["sessions"][-1] |= {"ended": ended, "wall_s": wall_s}
-        whole_s = sum(float(one.get("wall_s", 0.0)) for one in first["sessions"])
+        whole_s = sum(float(session.get("wall_s", 0.0)) for session in first["sessions"])
         return {**first, "ended": ended, "wall_s": round(whole_s, 3)}
 
 

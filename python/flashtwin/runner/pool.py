@@ -36,7 +36,7 @@ PATIENCE_S = 60.0
 _STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 # What a piece of work calls to tell something on its way: a name and values that can be pickled.
-Tell = Callable[[str, tuple[Any, ...]], None]
+Send = Callable[[str, tuple[Any, ...]], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,12 +46,12 @@ class Work:
     `memory_bytes` is what it takes there, beside what any process takes.
     """
 
-    call: Callable[[Tell], Any]
+    call: Callable[[Send], Any]
     memory_bytes: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
+class Message:
     """A piece of work, by its number, tells something."""
 
     number: int
@@ -96,7 +96,7 @@ class Pool:
         self._waiting: list[tuple[int, Work]] = []
         self._under_way: dict[int, Work] = {}
 
-    def run(self, works: Sequence[Work], stop: Stop) -> Iterator[Told | Ended]:
+    def run(self, works: Sequence[Work], stop: Stop) -> Iterator[Message | Ended]:
         """What happens, as it happens, until all is done.
 
         Once `stop` is asked for, workers are told to stop and nothing else begins; what is under
@@ -108,8 +108,10 @@ class Pool:
                 if not stop.asked:
                     self._begin()
                 for ready in wait([worker.connection for worker in self._workers], POLL_S):
-                    worker = next(one for one in self._workers if one.connection is ready)
-                    yield from self._heard(worker, stop)
+                    worker = next(
+                        candidate for candidate in self._workers if candidate.connection is ready
+                    )
+                    yield from self._received(worker, stop)
                 if stop.asked:
                     self._end()
             self._leave()
@@ -123,7 +125,9 @@ class Pool:
     def _begin(self) -> None:
         """Hand out what may begin; a new worker only where none is idle."""
         while self._waiting and len(self._under_way) < self.at_once and self._has_room():
-            idle = next((one for one in self._workers if one.number is None), None)
+            idle = next(
+                (candidate for candidate in self._workers if candidate.number is None), None
+            )
             worker = idle or self._spawned()
             number, work = self._waiting[0]
             try:
@@ -145,8 +149,8 @@ class Pool:
 
     def _spawned(self) -> _Worker:
         context = get_context("spawn")
-        ours, theirs = context.Pipe()
-        process = context.Process(target=_worker, args=(theirs, os.getpid()), daemon=True)
+        near_end, far_end = context.Pipe()
+        process = context.Process(target=_worker, args=(far_end, os.getpid()), daemon=True)
         # Until the worker listens, a Ctrl-C waits for it instead of ending it with a traceback.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
         try:
@@ -154,11 +158,11 @@ class Pool:
                 process.start()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        theirs.close()
-        self._workers.append(_Worker(process=process, connection=ours))
+        far_end.close()
+        self._workers.append(_Worker(process=process, connection=near_end))
         return self._workers[-1]
 
-    def _heard(self, worker: _Worker, stop: Stop) -> Iterator[Told | Ended]:
+    def _received(self, worker: _Worker, stop: Stop) -> Iterator[Message | Ended]:
         number = worker.number
         try:
             event, arguments = worker.connection.recv()
@@ -172,8 +176,8 @@ class Pool:
                     yield Ended(number=number, exit_code=worker.process.exitcode or 0)
             return
         assert number is not None, "an idle worker tells nothing"
-        if event == _TOLD:
-            yield Told(number=number, event=arguments[0], arguments=arguments[1])
+        if event == _MESSAGE:
+            yield Message(number=number, event=arguments[0], arguments=arguments[1])
             return
         worker.number = None
         del self._under_way[number]
@@ -195,8 +199,10 @@ class Pool:
         while self._under_way and time.monotonic() < until:
             self._end()
             for ready in wait([worker.connection for worker in self._workers], POLL_S):
-                worker = next(one for one in self._workers if one.connection is ready)
-                for _ in self._heard(worker, stop):
+                worker = next(
+                    candidate for candidate in self._workers if candidate.connection is ready
+                )
+                for _ in self._received(worker, stop):
                     pass
 
     def _leave(self) -> None:
@@ -241,7 +247,7 @@ def _without_main() -> Iterator[None]:
         sys.modules["__main__"] = main
 
 
-_TOLD, _ENDED, _INTERRUPTED = "told", "ended", "interrupted"
+_MESSAGE, _ENDED, _INTERRUPTED = "told", "ended", "interrupted"
 
 
 def _worker(connection: Connection, parent: int) -> None:
@@ -249,9 +255,9 @@ def _worker(connection: Connection, parent: int) -> None:
     busy = threading.Event()
     threading.Thread(target=_follow, args=(parent, busy), daemon=True).start()
 
-    def tell(event: str, arguments: tuple[Any, ...]) -> None:
+    def send(event: str, arguments: tuple[Any, ...]) -> None:
         try:
-            connection.send((_TOLD, (event, arguments)))
+            connection.send((_MESSAGE, (event, arguments)))
         except OSError as error:
             # Nobody waits for the work any more: its run is closed as one that was stopped.
             raise Interrupted("the process that asked for the run is gone") from error
@@ -264,7 +270,7 @@ def _worker(connection: Connection, parent: int) -> None:
             except (EOFError, OSError):
                 return
             busy.set()
-            answer = _carried_out(call, tell)
+            answer = _carried_out(call, send)
             busy.clear()
             with suppress(OSError):
                 connection.send(answer)
@@ -272,10 +278,10 @@ def _worker(connection: Connection, parent: int) -> None:
                 return
 
 
-def _carried_out(call: Callable[[Tell], Any], tell: Tell) -> tuple[str, Any]:
+def _carried_out(call: Callable[[Send], Any], send: Send) -> tuple[str, Any]:
     """How a piece of work ended, as it is sent."""
     try:
-        return _ENDED, {"value": call(tell)}
+        return _ENDED, {"value": call(send)}
     except (Interrupted, KeyboardInterrupt):
         return _INTERRUPTED, ()
     except FlashtwinError as error:

@@ -34,7 +34,7 @@ from flashtwin.drives.protocol import Drive, Keeps, Resumes
 from flashtwin.errors import USAGE, FlashtwinError, UsageError
 from flashtwin.model.step import Fill, Flush, Mark, NotPossible, Purge, Rest, Result, Step, Trim
 from flashtwin.model.target import DriveInfo, Watch
-from flashtwin.runner.budget import Given
+from flashtwin.runner.budget import BoundStep
 from flashtwin.runs.journal import StepRecord, record_of
 from flashtwin.runs.storage import TABLE_SHARE, memory_bytes
 from flashtwin.runs.writer import STATE, Writer
@@ -75,7 +75,7 @@ class States:
         """
         if not isinstance(self._drive, Keeps):
             return 0
-        for covered, path, digest in sorted(self._found(), reverse=True):
+        for covered, path, digest in sorted(self._stored(), reverse=True):
             if covered >= len(checks):
                 continue
             try:
@@ -94,12 +94,12 @@ class States:
         if not isinstance(self._drive, Keeps):
             return
         began = time.monotonic()
-        older = [path for _, path, _ in self._found()]
+        older = [path for _, path, _ in self._stored()]
         part = self._place / f"{STATE}-{steps:05}.part"
         # For want of room, say: the file goes, what it would have saved is only time.
         with contextlib.suppress(OSError, FlashtwinError):
-            with outputs.replacing(part, within=self._place) as made:
-                self._drive.save(made)
+            with outputs.replacing(part, within=self._place) as state_file:
+                self._drive.save(state_file)
             path = self._place / f"{STATE}-{steps:05}-{_digest(part, check)}.snap"
             # Its name follows from what it holds, and so needs no wait for the disk.
             outputs.copy(part, path, within=self._place)
@@ -109,7 +109,7 @@ class States:
                     old.unlink(missing_ok=True)
         self._took_s, self._saving_s = 0.0, time.monotonic() - began
 
-    def _found(self) -> list[tuple[int, Path, str]]:
+    def _stored(self) -> list[tuple[int, Path, str]]:
         named = ((_NAME.fullmatch(path.name), path) for path in self._place.glob(f"{STATE}-*"))
         return [(int(match[1]), path, match[2]) for match, path in named if match]
 
@@ -122,11 +122,11 @@ def _digest(path: Path, check: str) -> str:
     about = os.stat(path)
     if not stat.S_ISREG(about.st_mode) or about.st_size > memory_bytes() // TABLE_SHARE:
         raise FlashtwinError("it is not a file with a drive's state")
-    made = hashlib.sha256(check.encode())
+    digest = hashlib.sha256(check.encode())
     with path.open("rb") as file:
         while piece := file.read(1 << 20):
-            made.update(piece)
-    return made.hexdigest()[:32]
+            digest.update(piece)
+    return digest.hexdigest()[:32]
 
 
 def detail_of(step: Step) -> dict[str, Any]:
@@ -177,7 +177,7 @@ class Replay:
     def __init__(self, writer: Writer, drive: Drive, states: States) -> None:
         self._writer, self._drive, self._states = writer, drive, states
         self._records = tuple(writer.records)
-        self._steps: list[Given] = []
+        self._steps: list[BoundStep] = []
         self._caught_up = not self._records
 
     def __len__(self) -> int:
@@ -193,45 +193,47 @@ class Replay:
         """Whether the battery heard all of them."""
         return len(self._steps) == len(self._records)
 
-    def answer(self, battery: str, given: Given) -> Result | NotPossible:
+    def answer(self, battery: str, bound: BoundStep) -> Result | NotPossible:
         """What came of the next step."""
-        number, step = len(self._steps), given.step
+        number, step = len(self._steps), bound.step
         record = self._records[number]
-        asked = (battery, step.label, _kind(step), _asked(_plain(detail_of(step))))
-        if asked != (record.battery, record.label, record.kind, _asked(record.detail)):
+        now = (battery, step.label, _kind(step), _comparable(_plain(detail_of(step))))
+        if now != (record.battery, record.label, record.kind, _comparable(record.detail)):
             raise CannotGoOnError(
                 f"{self._writer.path} cannot be resumed: its step {number} was {record.label},"
                 f" and this flashtwin asks for {_other(step, record)}",
                 hint=f"the battery {record.battery} has changed since; {_ANEW}",
                 exit_code=USAGE,
             )
-        self._steps.append(given)
+        self._steps.append(bound)
         return self._writer.answer(number)
 
-    def catch_up(self, watch: Watch, tell: Callable[[str, Step, bool], None]) -> str | None:
+    def catch_up(self, watch: Watch, report: Callable[[str, Step, bool], None]) -> str | None:
         """Bring the drive to where the battery is; the answer is a note for what follows.
 
-        `tell` hears of each step that is simulated again, as it begins and as it ends.
+        `report` hears of each step that is simulated again, as it begins and as it ends.
         """
         if self._caught_up:
             return None
         self._caught_up = True
         if self._drive.info.can.repeatable:
             for number in range(self._states.restore(self._writer.checks), len(self._records)):
-                self._simulate(number, watch, tell)
+                self._simulate(number, watch, report)
             return None
         if isinstance(self._drive, Resumes):
             last = max(
                 (record.start_ns + record.duration_ns for record in self._records), default=0
             )
-            return self._drive.resume(last, self._again(), watch)
+            return self._drive.resume(last, self._preparing(), watch)
         return "taken up after an interruption"
 
-    def _simulate(self, number: int, watch: Watch, tell: Callable[[str, Step, bool], None]) -> None:
-        given, record = self._steps[number], self._records[number]
-        step = given.step
-        tell(record.battery, step, True)
-        answer = given.marked(self._drive.do(step, watch))
+    def _simulate(
+        self, number: int, watch: Watch, report: Callable[[str, Step, bool], None]
+    ) -> None:
+        bound, record = self._steps[number], self._records[number]
+        step = bound.step
+        report(record.battery, step, True)
+        answer = bound.marked(self._drive.do(step, watch))
         now = record_of(number, record.battery, record.label, record.kind, answer, record.detail)
         # Tables may be packed otherwise; what they hold follows the jobs.
         if _plain(asdict(now)) != _plain(asdict(replace(record, block=None))):
@@ -241,37 +243,37 @@ class Replay:
                 hint=f"this version of flashtwin simulates the drive differently; {_ANEW}",
                 exit_code=USAGE,
             )
-        tell(record.battery, step, False)
+        report(record.battery, step, False)
 
-    def _again(self) -> list[Step]:
+    def _preparing(self) -> list[Step]:
         """What prepared the drive, in the battery under way, for the step to come.
 
         The steps that prepare, each with the rest right after it, and the rest right before the
         step to come: what was measured in between is not measured again.
         """
         work = [
-            (given.step, record)
-            for given, record in zip(self._steps, self._records, strict=True)
-            if not isinstance(given.step, Mark) and record.not_possible is None
+            (bound.step, record)
+            for bound, record in zip(self._steps, self._records, strict=True)
+            if not isinstance(bound.step, Mark) and record.not_possible is None
         ]
         battery = self._records[-1].battery
-        mine = [step for step, record in work if record.battery == battery]
-        again: list[Step] = []
-        for number, step in enumerate(mine):
-            before = mine[number - 1] if number else None
+        of_battery = [step for step, record in work if record.battery == battery]
+        preparing: list[Step] = []
+        for number, step in enumerate(of_battery):
+            before = of_battery[number - 1] if number else None
             rests = isinstance(step, Rest) and (
-                isinstance(before, Fill | Trim) or number == len(mine) - 1
+                isinstance(before, Fill | Trim) or number == len(of_battery) - 1
             )
             if isinstance(step, Purge | Fill | Trim | Flush) or rests:
-                again.append(step)
-        return again
+                preparing.append(step)
+        return preparing
 
 
 def _kind(step: Step) -> str:
     return type(step).__name__.lower()
 
 
-def _asked(detail: Mapping[str, Any]) -> dict[str, Any]:
+def _comparable(detail: Mapping[str, Any]) -> dict[str, Any]:
     """What a step asks of the drive; runs that were begun earlier do not say what it repeats."""
     return {name: value for name, value in detail.items() if name != "repeats"}
 

@@ -25,12 +25,12 @@ from flashtwin.runner.batch import (
     check_free,
     default_out,
     directories,
-    held,
+    plan_held,
     planned,
     run_tasks,
 )
 from flashtwin.runner.events import Observer
-from flashtwin.runner.run import Asked, requests_of
+from flashtwin.runner.run import BatteryRequest, requests_of
 from flashtwin.runner.target import Say, Target, Variant
 from flashtwin.runs import listing
 from flashtwin.runs.rundir import Run
@@ -59,7 +59,7 @@ class Request:
     """
 
     targets: tuple[str | Target, ...]
-    batteries: str | tuple[Asked, ...] = field(
+    batteries: str | tuple[BatteryRequest, ...] = field(
         default_factory=lambda: ",".join(registry.standard())
     )
     size: str | int | None = None
@@ -89,7 +89,9 @@ class Request:
         if self.command is not None:
             return list(self.command)
         assert isinstance(self.batteries, str), "parameters that are made have no words"
-        words = [_plain_word(word, one) for word, one in zip(self.targets, chosen, strict=True)]
+        words = [
+            _plain_word(word, target) for word, target in zip(self.targets, chosen, strict=True)
+        ]
         words = ["flashtwin", "test", *words, "--battery", self.batteries]
         words += ["--size", str(self.size)] if self.size is not None else []
         words += ["--budget", str(self.budget)] if self.budget is not None else []
@@ -97,28 +99,28 @@ class Request:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Done:
+class Outcome:
     """What came of a request: the folder, the runs in the order of the targets.
 
-    `anything`: false where all had been done before.
+    `did_anything`: false where all had been done before.
     """
 
     where: Path
     runs: list[Run]
-    anything: bool = True
+    did_anything: bool = True
 
 
-def test(request: Request, show: Show) -> Done:
+def test(request: Request, show: Show) -> Outcome:
     """Check all of a request, then carry it out.
 
     Raises `Interrupted` where it was stopped, once what was finished is kept.
     """
-    asked = _checked(request)
+    checked = _checked(request)
     with show() as observer:
-        tasks = asked.tasks(observer)
-        with planned(asked.where, tasks):
+        tasks = checked.tasks(observer)
+        with planned(checked.where, tasks):
             runs = run_tasks(tasks)
-    return Done(where=asked.where, runs=runs)
+    return Outcome(where=checked.where, runs=runs)
 
 
 def test_all(requests: Mapping[str, Request], show: Show) -> list[Run]:
@@ -134,7 +136,7 @@ class _Checked:
 
     where: Path
     targets: Sequence[Target]
-    batteries: Sequence[Asked]
+    batteries: Sequence[BatteryRequest]
     budget_s: float | None
     seed: int
     command: Sequence[str]
@@ -161,7 +163,7 @@ def _checked(request: Request) -> _Checked:
     if not request.targets:
         raise FlashtwinError("there is no target", hint="give one or several", exit_code=USAGE)
     batteries = request.batteries
-    asked = registry.parse(batteries) if isinstance(batteries, str) else requests_of(batteries)
+    requests = registry.parse(batteries) if isinstance(batteries, str) else requests_of(batteries)
     size, budget_s = _size(request.size), _budget_seconds(request.budget)
     chosen = _chosen(request, size)
     names = [target.name for target in chosen]
@@ -170,7 +172,7 @@ def _checked(request: Request) -> _Checked:
     return _Checked(
         where=where,
         targets=chosen,
-        batteries=asked,
+        batteries=requests,
         budget_s=budget_s,
         seed=request.seed,
         command=request.words(chosen),
@@ -181,19 +183,21 @@ def _checked(request: Request) -> _Checked:
 test.__test__ = test_all.__test__ = False  # type: ignore[attr-defined]
 
 
-def resume(run: Path, show: Show, *, words: Sequence[str] = (), say: Say | None = None) -> Done:
+def resume(run: Path, show: Show, *, words: Sequence[str] = (), say: Say | None = None) -> Outcome:
     """Go on with a run, or with the runs of a folder, as they were asked for.
 
     What is finished stays as it is; targets that never began begin. `words` are targets as they are
     typed, which have to be those of the run.
     """
     where = listing.find(run)
-    with held(where):
-        left = Unfinished(where, say=say)
-        left.check_targets(words)
+    with plan_held(where):
+        unfinished = Unfinished(where, say=say)
+        unfinished.check_targets(words)
         with show() as observer:
-            anything = left.finish(observer)
-    return Done(where=where, runs=[Run(place) for place in left.places], anything=anything)
+            did_anything = unfinished.finish(observer)
+    return Outcome(
+        where=where, runs=[Run(place) for place in unfinished.places], did_anything=did_anything
+    )
 
 
 def _chosen(request: Request, size: int | None) -> list[Target]:

@@ -26,7 +26,7 @@ from flashtwin.drives.protocol import Drive, TellsHost, TellsSmart
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.step import Mark, NotPossible, Result, Step
 from flashtwin.model.target import DriveInfo, Interrupted, Progress
-from flashtwin.runner.budget import Budget, Given, whole, within
+from flashtwin.runner.budget import BoundStep, Budget, unbound, within
 from flashtwin.runner.conclude import Teller, findings_of, info_of
 from flashtwin.runner.estimate import Estimate, estimate
 from flashtwin.runner.events import Meter, Observer
@@ -38,7 +38,7 @@ from flashtwin.runs.writer import Writer
 
 # A part of a battery has fewer steps; a loop that waits for a result asks for more.
 MOST_EMPTY = 100_000
-Asked = Request | tuple[str, Mapping[str, object] | object]
+BatteryRequest = Request | tuple[str, Mapping[str, object] | object]
 
 
 @dataclass
@@ -75,7 +75,7 @@ class _Plan:
 
 def run_batteries(
     drive: Drive,
-    batteries: Sequence[Asked] | None,
+    batteries: Sequence[BatteryRequest] | None,
     out: Path,
     *,
     seed: int = 1,
@@ -111,7 +111,7 @@ def run_batteries(
         there = before.tell(watcher) if before else {}
         clock = Clock(there)
         needs = {"memory_needed_bytes": plan.expected.memory_bytes}
-        machine = {**there, **describe(out, host or {}), **_told(drive), **needs}
+        machine = {**there, **describe(out, host or {}), **_host_facts(drive), **needs}
         if before:
             writer = before.writer
             writer.host({**machine, **clock.begin()})
@@ -135,7 +135,7 @@ class _Before:
         self.writer = Writer.resume(out, durable=not self._simulated)
         leaving.callback(self.writer.leave)
         manifest = self.writer.manifest
-        self.batteries: list[Asked] = [
+        self.batteries: list[BatteryRequest] = [
             (row["name"], row["parameters"]) for row in manifest["batteries"]
         ]
         self.budget_s: float | None = manifest.get("budget", {}).get("seconds")
@@ -148,8 +148,8 @@ class _Before:
     def tell(self, watcher: Observer) -> dict[str, Any]:
         """Tell what is there; the answer is what host.json says of the sessions so far."""
         steps = sum(1 for record in self.writer.records if record.kind != "mark")
-        done = "1 step that was" if steps == 1 else f"{steps} steps that were"
-        watcher.noted(f"goes on after {done} done")
+        finished = "1 step that was" if steps == 1 else f"{steps} steps that were"
+        watcher.noted(f"goes on after {finished} done")
         for text in self.writer.redone:
             watcher.noted(text)
         host = dict(self._host(watcher))
@@ -167,19 +167,19 @@ class _Before:
             return {}
 
 
-def _plan(asked: list[Request], info: DriveInfo, budget_s: float | None) -> _Plan:
-    everything = estimate(asked, info)
+def _plan(requests: list[Request], info: DriveInfo, budget_s: float | None) -> _Plan:
+    estimated = estimate(requests, info)
     departs = {
-        request.name: request.battery.departures(request.parameters, info) for request in asked
+        request.name: request.battery.departures(request.parameters, info) for request in requests
     }
-    budget = None if budget_s is None else Budget(budget_s, asked, info, everything)
-    expected = budget.kept(everything) if budget else everything
+    budget = None if budget_s is None else Budget(budget_s, requests, info, estimated)
+    expected = budget.without_left_out(estimated) if budget else estimated
     memory.require(
         expected.samples_memory_bytes,
         "the samples of the steps take about",
         "make samples longer (sample_s= of a battery), or ask for less in one run",
     )
-    return _Plan(requests=asked, departs=departs, expected=expected, budget=budget)
+    return _Plan(requests=requests, departs=departs, expected=expected, budget=budget)
 
 
 def _go(
@@ -231,8 +231,8 @@ def _go(
 def stopped(out: Path | str, requests: Sequence[Request] = ()) -> str:
     """What to say of a run of `requests`, or of runs in a folder, that somebody stopped."""
     program = next((request.battery.program for request in requests), registry.PROGRAM)
-    again = f"{program} --resume {shlex.quote(str(out))}"
-    return f"stopped; what was finished is in {out}, and {again} goes on"
+    command = f"{program} --resume {shlex.quote(str(out))}"
+    return f"stopped; what was finished is in {out}, and {command} goes on"
 
 
 def _battery(going: _Going, request: Request) -> None:
@@ -259,16 +259,16 @@ def _battery(going: _Going, request: Request) -> None:
 def _step(going: _Going, battery: str, step: Step) -> Result | NotPossible:
     """Answer one step: from the journal, not at all, or by the drive and then into the journal."""
     work = not isinstance(step, Mark)
-    given = whole(step)
+    bound = unbound(step)
     if work and going.budget:
         if going.budget.leaves_out(battery, step, going.clock_s):
             return NotPossible(reason=LEFT_OUT)
         left_s = going.budget.left_s(going.clock_s)
-        given = within(step, left_s, going.drive.info.capacity_bytes)
+        bound = within(step, left_s, going.drive.info.capacity_bytes)
     if going.replay.over:
-        answer = _do(going, battery, given)
+        answer = _do(going, battery, bound)
     else:
-        answer = going.replay.answer(battery, given)
+        answer = going.replay.answer(battery, bound)
         if work:
             going.meter.skipped(battery, step.label)
     if isinstance(answer, Result):
@@ -278,9 +278,9 @@ def _step(going: _Going, battery: str, step: Step) -> Result | NotPossible:
     return answer
 
 
-def _do(going: _Going, battery: str, given: Given) -> Result | NotPossible:
+def _do(going: _Going, battery: str, bound: BoundStep) -> Result | NotPossible:
     """Carry out one step and put it into the journal."""
-    step = given.step
+    step = bound.step
     _catch_up(going)
     if going.stop.asked:
         raise Interrupted(step.label)
@@ -288,7 +288,7 @@ def _do(going: _Going, battery: str, given: Given) -> Result | NotPossible:
     if work:
         going.meter.began(battery, step)
     began = time.monotonic()
-    answer = given.marked(going.drive.do(step, going.watch))
+    answer = bound.marked(going.drive.do(step, going.watch))
     took_s = time.monotonic() - began
     if work and going.note and isinstance(answer, Result):
         note = f"{answer.note}; {going.note}" if answer.note else going.note
@@ -310,13 +310,13 @@ def _do(going: _Going, battery: str, given: Given) -> Result | NotPossible:
 def _catch_up(going: _Going) -> None:
     """Bring a drive after the steps that the journal answered."""
 
-    def told(battery: str, step: Step, begins: bool) -> None:
+    def on_repeat(battery: str, step: Step, begins: bool) -> None:
         if begins and not isinstance(step, Mark):
-            going.meter.again(battery, step)
+            going.meter.repeats(battery, step)
 
     if going.replay.caught_up:
         return
-    note = going.replay.catch_up(going.watch, told)
+    note = going.replay.catch_up(going.watch, on_repeat)
     for text in going.states.unusable:
         going.observer.noted(text)
     going.writer.go_on()
@@ -331,7 +331,7 @@ def _smart(going: _Going, when: Moment) -> None:
         going.writer.smart(when, going.drive.smart())
 
 
-def _told(drive: Drive) -> dict[str, Any]:
+def _host_facts(drive: Drive) -> dict[str, Any]:
     return drive.host() if isinstance(drive, TellsHost) else {}
 
 
@@ -358,7 +358,7 @@ def _close(going: _Going, state: State, host: Mapping[str, object]) -> None:
             raise
 
 
-def requests_of(batteries: Sequence[Asked]) -> list[Request]:
+def requests_of(batteries: Sequence[BatteryRequest]) -> list[Request]:
     """Batteries as asked for, their parameters parsed; raises on a bad name, key or value."""
     return [
         battery if isinstance(battery, Request) else registry.request(battery[0], battery[1])

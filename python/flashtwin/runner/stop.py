@@ -40,7 +40,7 @@ def program_begins() -> None:
     _program.begun = True
     sys.unraisablehook = _unraisable
     signal.signal(signal.SIGALRM, signal.default_int_handler)
-    for number in _heard():
+    for number in _caught():
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, signal.default_int_handler)
 
@@ -62,7 +62,7 @@ def nothing_left() -> None:
             signal.signal(number, signal.SIG_IGN)
 
 
-def _heard() -> list[signal.Signals]:
+def _caught() -> list[signal.Signals]:
     """Those signals that this process was not told to ignore."""
     ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     return [number for number in _SIGNALS if not (ignored and number is signal.SIGHUP)]
@@ -78,13 +78,13 @@ def listening() -> Iterator[Stop]:
         yield stop
         return
 
-    def heard(number: int, frame: FrameType | None) -> None:
+    def note_signal(number: int, frame: FrameType | None) -> None:
         if stop.asked and number == signal.SIGINT:
             raise KeyboardInterrupt
         stop.asked = True
         stop.number = stop.number or number
 
-    before = {number: signal.signal(number, heard) for number in _heard()}
+    before = {number: signal.signal(number, note_signal) for number in _caught()}
     try:
         yield stop
     finally:

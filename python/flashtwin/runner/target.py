@@ -119,30 +119,30 @@ def file_target(
     path: Path,
     size_bytes: int,
     *,
-    left: Mapping[str, Any] | None = None,
+    leftover: Mapping[str, Any] | None = None,
     say: Say | None = None,
 ) -> Target:
-    """A file to be made; `left` is what host.json says of one that a killed run left."""
+    """A file to be made; `leftover` is what host.json says of one that a killed run left."""
     where = path.absolute()
     return Target(
         name=path.name or "file",
-        make=partial(_file, path, size_bytes, left, say),
+        make=partial(_file, path, size_bytes, leftover, say),
         host={"path": str(where)},
         form={"kind": "file", "path": str(where), "size_bytes": size_bytes},
     )
 
 
-def _file(path: Path, size: int, left: Mapping[str, Any] | None, say: Say | None) -> Drive:
+def _file(path: Path, size: int, leftover: Mapping[str, Any] | None, say: Say | None) -> Drive:
     from flashtwin.drives.real.real import Real
 
-    return Real(path, size, say=say, leftover=None if left is None else _leftover(left))
+    return Real(path, size, say=say, leftover=None if leftover is None else _leftover(leftover))
 
 
 def files_target(
     file: Sequence[str],
     path: Path,
     *,
-    left: Sequence[Mapping[str, Any]] = (),
+    leftovers: Sequence[Mapping[str, Any]] = (),
     formats: Sequence[str] = ("normal",),
     say: Say | None = None,
     drive: Drive | None = None,
@@ -156,7 +156,7 @@ def files_target(
         from flashtwin.fio.drives import FilesDrive
         from flashtwin.fio.on_files import OutputOptions
 
-        rows = [_leftover(row) for row in left]
+        rows = [_leftover(row) for row in leftovers]
         output = OutputOptions(formats=tuple(formats))
         return drive or FilesDrive(file, path, output_options=output, say=say, leftovers=rows)
 
@@ -170,12 +170,12 @@ def _leftover(row: Mapping[str, Any]) -> Leftover:
 
 
 def from_form(
-    form: Mapping[str, Any], *, left: Mapping[str, Any] | None = None, say: Say | None = None
+    form: Mapping[str, Any], *, leftover: Mapping[str, Any] | None = None, say: Say | None = None
 ) -> Target:
     """The target of a form."""
     if form["kind"] == "twin":
         return _from_text(form["name"], form["toml"], form["seed"])
-    return file_target(Path(form["path"]), int(form["size_bytes"]), left=left, say=say)
+    return file_target(Path(form["path"]), int(form["size_bytes"]), leftover=leftover, say=say)
 
 
 def _from_text(name: str, toml: str, seed: int) -> Target:
@@ -206,7 +206,7 @@ def of_run(run: Run, *, say: Say | None = None) -> Target:
         ) from None
     if target["kind"] == "files":
         return _files_of(run, path, host, say)
-    return file_target(path, target["capacity_bytes"], left=host.get("file"), say=say)
+    return file_target(path, target["capacity_bytes"], leftover=host.get("file"), say=say)
 
 
 def _files_of(run: Run, path: Path, host: Mapping[str, Any], say: Say | None) -> Target:
@@ -214,14 +214,14 @@ def _files_of(run: Run, path: Path, host: Mapping[str, Any], say: Say | None) ->
     try:
         (battery,) = run.manifest["batteries"]
         file = [str(line) for line in battery["parameters"]["file"]]
-        left = [
+        leftovers = [
             {"path": str(row["path"]), "size_bytes": int(row["size_bytes"]), "mark": row["mark"]}
             for row in host.get("files", ())
         ]
     except (KeyError, TypeError, ValueError) as error:
         raise damaged(run.path / "manifest.json", "it holds no job file") from error
     formats = next((row["formats"] for step in run.steps for row in step.fio), ("normal",))
-    return files_target(file, path, left=left, formats=formats, say=say)
+    return files_target(file, path, leftovers=leftovers, formats=formats, say=say)
 
 
 def _twin_of(run: Run, target: Mapping[str, Any]) -> Target:

@@ -55,18 +55,18 @@ class Blocks:
         return cls(run, os.open(run / TABLES, flags, 0o666))
 
     @classmethod
-    def taken_up(cls, run: Path, *, again: bool) -> Blocks:
+    def taken_up(cls, run: Path, *, repeatable: bool) -> Blocks:
         """The file of a run that goes on, to write to.
 
-        `again`: the steps can be done again, so a file that is none is made anew; else refused.
+        `repeatable`: the steps can be done again, so a missing file is made anew; else refused.
         """
         path = run / TABLES
         with disk(path, "write"):
-            if not again:
+            if not repeatable:
                 os.close(open_file(path))
             elif is_there(path) and not path.is_file():
                 remove_tree(path)
-            create = os.O_CREAT if again else 0
+            create = os.O_CREAT if repeatable else 0
             flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
             return cls(run, os.open(path, flags | create, 0o666))
 
@@ -121,8 +121,8 @@ class Blocks:
             if name not in frames.SCHEMAS or not table:
                 raise damaged(self.path, f"{whose} have one that is none of a run")
             height = len(next(iter(table.values())))
-            whole = {"step": np.full(height, record.step, dtype=np.int64), **table}
-            tables[name] = frames.checked(self.path, name, whole)
+            columns = {"step": np.full(height, record.step, dtype=np.int64), **table}
+            tables[name] = frames.checked(self.path, name, columns)
         return tables
 
     def _bytes(self, block: Block) -> bytes | None:
@@ -139,11 +139,11 @@ class Blocks:
         kinds: dict[str, list[Table]] = {name: [] for name in frames.SCHEMAS}
         for record in records:
             for name, table in self.read(record).items():
-                mine = kinds[name]
-                if frames.rows(table) and mine and table.keys() != mine[0].keys():
+                of_kind = kinds[name]
+                if frames.rows(table) and of_kind and table.keys() != of_kind[0].keys():
                     why = f"step {record.step} has other columns than the steps before"
                     raise damaged(self.path, why)
-                mine += [table] if frames.rows(table) else []
+                of_kind += [table] if frames.rows(table) else []
         return {name: frames.join(name, tables) for name, tables in kinds.items()}
 
 
@@ -152,7 +152,7 @@ def answer_of(run: Path, record: StepRecord, tables: dict[str, Table]) -> Result
     if record.not_possible is not None:
         return NotPossible(reason=record.not_possible)
     table = {name: tables.get(name) or frames.empty(name) for name in frames.SCHEMAS}
-    whole = Result(
+    result = Result(
         label=record.label,
         start_ns=record.start_ns,
         duration_ns=record.duration_ns,
@@ -166,12 +166,12 @@ def answer_of(run: Path, record: StepRecord, tables: dict[str, Table]) -> Result
         note=record.note,
         cut=record.cut,
     )
-    own = {name: frames.rows_of(table[name], record.step) for name in frames.OPTIONAL}
-    if not len(own["parts"]["start_ns"]):
-        return whole
+    step_tables = {name: frames.rows_of(table[name], record.step) for name in frames.OPTIONAL}
+    if not len(step_tables["parts"]["start_ns"]):
+        return result
     labels = [part.get("label", "") for part in record.detail.get("parts", ())]
     try:
-        return replace(whole, parts=tuple(frames.parts_of(whole, labels, own)))
+        return replace(result, parts=tuple(frames.parts_of(result, labels, step_tables)))
     except ValueError as error:
         raise damaged(run, f"step {record.step}: {error}") from error
 

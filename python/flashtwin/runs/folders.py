@@ -114,10 +114,10 @@ def read_sweep(folder: Path) -> dict[str, Any]:
 
 def under_way(folder: Path) -> bool:
     """Whether some process carries out what the runs in a folder belong to."""
-    if plan_of(folder) is not None and lock.held(folder, PLAN):
+    if plan_of(folder) is not None and lock.is_held(folder, PLAN):
         return True
     above = folder.parent
-    return folder.name == POINTS and is_sweep(above) and lock.held(above, SWEEP)
+    return folder.name == POINTS and is_sweep(above) and lock.is_held(above, SWEEP)
 
 
 def forget(folder: Path, *, runs: tuple[str, ...] = (), others: bool = False) -> None:
@@ -129,13 +129,13 @@ def forget(folder: Path, *, runs: tuple[str, ...] = (), others: bool = False) ->
     if plan is None:
         return
     with lock.holding(folder, PLAN), disk(folder, "remove"):
-        gone = {*runs, *(row["place"] for row in (waiting(folder) if others else []))}
-        for name in gone:
+        removed = {*runs, *(row["place"] for row in (waiting(folder) if others else []))}
+        for name in removed:
             if abandoned(folder / name):
                 shutil.rmtree(folder / name)
-        left = [row for row in plan["tasks"] if row["place"] not in gone]
-        if left:
-            write_plan(folder, {**plan, "tasks": left})
+        remaining = [row for row in plan["tasks"] if row["place"] not in removed]
+        if remaining:
+            write_plan(folder, {**plan, "tasks": remaining})
         else:
             (folder / PLAN).unlink(missing_ok=True)
 
@@ -161,8 +161,8 @@ def remove(folder: Path) -> None:
 
 
 def _remove_sweep(folder: Path) -> None:
-    ours = {SWEEP, POINTS, TABLE, FAILURES, REPORT}
-    if _holds_only(folder, ours):
+    own_files = {SWEEP, POINTS, TABLE, FAILURES, REPORT}
+    if _holds_only(folder, own_files):
         with lock.holding(folder, SWEEP):
             shutil.rmtree(folder)
 

@@ -163,25 +163,25 @@ def histograms(table: Table, step: int) -> dict[str, NDArray[np.uint64]]:
 
 
 def _histograms(rows: Table) -> dict[str, NDArray[np.uint64]]:
-    found = {}
+    histograms = {}
     for number, name in enumerate(DIRECTIONS):
-        mine = rows["direction"] == number
-        if mine.any():
+        in_direction = rows["direction"] == number
+        if in_direction.any():
             counts = np.zeros(BUCKETS, dtype=np.uint64)
-            counts[rows["bucket"][mine]] = rows["count"][mine].astype(np.uint64)
-            found[name] = counts
-    return found
+            counts[rows["bucket"][in_direction]] = rows["count"][in_direction].astype(np.uint64)
+            histograms[name] = counts
+    return histograms
 
 
-def parts_of(whole: Result, labels: Sequence[str], tables: Mapping[str, Table]) -> list[Result]:
+def parts_of(chain: Result, labels: Sequence[str], tables: Mapping[str, Table]) -> list[Result]:
     """The parts of a chain out of its result and its tables; raises `ValueError` where they are
     not those of this chain."""
     part_rows, counts = tables["parts"], tables["part_hist"]
     owned = {
-        "jobs": len(whole.jobs),
-        "series": len(whole.series.t_ns),
-        "xray": _height(whole.xray),
-        "meter": _height(whole.meter),
+        "jobs": len(chain.jobs),
+        "series": len(chain.series.t_ns),
+        "xray": _height(chain.xray),
+        "meter": _height(chain.meter),
     }
     sums = {name: int(part_rows[name].sum()) for name in owned}
     if len(labels) != len(part_rows["start_ns"]) or sums != owned:
@@ -190,27 +190,27 @@ def parts_of(whole: Result, labels: Sequence[str], tables: Mapping[str, Table]) 
     results = []
     for number, label in enumerate(labels):
         row = {name: int(column[number]) for name, column in part_rows.items()}
-        own = {name: slice(first[name], first[name] + row[name]) for name in owned}
-        offset_ns = row["start_ns"] - whole.start_ns
-        series = {name: getattr(whole.series, name)[own["series"]] for name in SERIES_COLUMNS}
-        mine = counts["part"] == number
+        slices = {name: slice(first[name], first[name] + row[name]) for name in owned}
+        offset_ns = row["start_ns"] - chain.start_ns
+        series = {name: getattr(chain.series, name)[slices["series"]] for name in SERIES_COLUMNS}
+        in_part = counts["part"] == number
         results.append(
             replace(
-                whole,
+                chain,
                 label=label,
                 start_ns=row["start_ns"],
                 duration_ns=row["duration_ns"],
                 series=Series(**_earlier(series, offset_ns)),
-                jobs=whole.jobs[own["jobs"]],
-                hist=_histograms({name: values[mine] for name, values in counts.items()}),
-                xray=_earlier(_cut(whole.xray, own["xray"]), offset_ns),
-                meter=_earlier(_cut(whole.meter, own["meter"]), offset_ns),
+                jobs=chain.jobs[slices["jobs"]],
+                hist=_histograms({name: values[in_part] for name, values in counts.items()}),
+                xray=_earlier(_cut(chain.xray, slices["xray"]), offset_ns),
+                meter=_earlier(_cut(chain.meter, slices["meter"]), offset_ns),
                 smart={},
                 note=None,
                 cut=False,
             )
         )
-        first = {name: own[name].stop for name in owned}
+        first = {name: slices[name].stop for name in owned}
     return results
 
 
@@ -241,8 +241,8 @@ def _parts(parts: Sequence[Result]) -> dict[str, list[int]]:
 
 def _part_counts(parts: Sequence[Result]) -> dict[str, NDArray[np.int64]]:
     counts = [_counts(part.hist) for part in parts]
-    lengths = [len(one["bucket"]) for one in counts]
-    joined = {name: np.concatenate([one[name] for one in counts]) for name in counts[0]}
+    lengths = [len(columns["bucket"]) for columns in counts]
+    joined = {name: np.concatenate([columns[name] for columns in counts]) for name in counts[0]}
     return {"part": np.repeat(np.arange(len(parts), dtype=np.int64), lengths), **joined}
 
 

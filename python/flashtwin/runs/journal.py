@@ -196,8 +196,8 @@ def scan(path: Path, data: bytes, origin: str | None, *, finished: bool) -> Jour
 def cut(descriptor: int, records: int) -> None:
     """Keep so many lines and nothing after them."""
     text = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
-    kept = b"".join(line + b"\n" for line in text.split(b"\n")[:records])
-    os.ftruncate(descriptor, len(kept))
+    remaining = b"".join(line + b"\n" for line in text.split(b"\n")[:records])
+    os.ftruncate(descriptor, len(remaining))
     os.lseek(descriptor, 0, os.SEEK_END)
 
 

@@ -51,8 +51,8 @@ def main() -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     seconds, most = int(sys.argv[1]), int(sys.argv[2])
-    told = sys.stdin.buffer.read()
-    asked = json.loads(told)
+    data = sys.stdin.buffer.read()
+    question = json.loads(data)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     connection = duckdb.connect(
         config={
@@ -63,12 +63,12 @@ def main() -> None:
             "temp_directory": "",
         }
     )
-    for name, (shape, rows) in asked["tables"].items():
+    for name, (shape, rows) in question["tables"].items():
         _fill(connection, name, shape, rows)
-    _bound_memory(most + len(told))
+    _bound_memory(most + len(data))
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        answer = _judged(connection, asked["condition"])
+        answer = _judged(connection, question["condition"])
     except (duckdb.OutOfMemoryException, MemoryError):
         raise SystemExit(OUT_OF_MEMORY) from None
     except duckdb.Error as error:

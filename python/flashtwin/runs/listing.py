@@ -117,7 +117,7 @@ def stored(places: Sequence[Path]) -> list[Stored]:
                 if above not in busy:
                     busy[above] = folders.under_way(above)
                 group = None if place in (folder, above) else above
-                described = replace(one(folder), group=group, busy=busy[above])
+                described = replace(stored_in(folder), group=group, busy=busy[above])
                 by_place.setdefault(folder.resolve(), described)
         except OSError as error:
             reason = os.strerror(error.errno or 0)
@@ -125,7 +125,7 @@ def stored(places: Sequence[Path]) -> list[Stored]:
     return list(by_place.values())
 
 
-def one(folder: Path) -> Stored:
+def stored_in(folder: Path) -> Stored:
     """What stands in a folder; never fails."""
     size = size_of(folder)
     if not (folder / "manifest.json").exists():
@@ -148,20 +148,20 @@ def one(folder: Path) -> Stored:
 def _not_begun(folder: Path) -> Stored | None:
     """What a plan has that never began, or a sweep of which no point is there."""
     if folders.is_sweep(folder):
-        state = UNDER_WAY if lock.held(folder, folders.SWEEP) else NOT_BEGUN
+        state = UNDER_WAY if lock.is_held(folder, folders.SWEEP) else NOT_BEGUN
         why = "a sweep without a stored point"
         began = _written(folder, folders.SWEEP)
         return Stored(path=folder, state=state, why=why, bytes=size_of(folder), started=began)
     rows = folders.waiting(folder)
     if not rows:
         return None
-    state = UNDER_WAY if lock.held(folder, folders.PLAN) else NOT_BEGUN
+    state = UNDER_WAY if lock.is_held(folder, folders.PLAN) else NOT_BEGUN
     return Stored(
         path=folder,
         state=state,
         target="+".join(str(row["place"]) for row in rows),
         kind=str(rows[0]["target"]["kind"]),
-        batteries=tuple(str(one["name"]) for one in rows[0]["batteries"]),
+        batteries=tuple(str(battery["name"]) for battery in rows[0]["batteries"]),
         started=_written(folder, folders.PLAN),
         bytes=(folder / folders.PLAN).stat().st_size,
     )
@@ -192,13 +192,13 @@ def named(words: Iterable[str | Path], *, once: bool = False) -> list[Run]:
 
 def size_of(folder: Path) -> int:
     """Bytes of all files under a folder; what vanishes meanwhile counts nothing."""
-    total, left = 0, [os.fspath(folder)]
-    while left:
+    total, pending = 0, [os.fspath(folder)]
+    while pending:
         try:
-            with os.scandir(left.pop()) as inside:
+            with os.scandir(pending.pop()) as inside:
                 for entry in inside:
                     if entry.is_dir(follow_symlinks=False):
-                        left.append(entry.path)
+                        pending.append(entry.path)
                     else:
                         total += _size(entry)
         except OSError:
@@ -341,9 +341,9 @@ def chosen(
     now: datetime,
 ) -> list[Stored]:
     """The runs that go, the oldest first: all but the `keep` newest, of those that are older."""
-    mine = [run for run in runs if run.is_run and run.state != UNDER_WAY and not run.busy]
-    mine.sort(key=lambda run: (run.started or _OLDEST, str(run.path)))
-    going = mine[: max(len(mine) - keep, 0)]
+    finished = [run for run in runs if run.is_run and run.state != UNDER_WAY and not run.busy]
+    finished.sort(key=lambda run: (run.started or _OLDEST, str(run.path)))
+    going = finished[: max(len(finished) - keep, 0)]
     if older is None:
         return going
     return [run for run in going if (run.started or _OLDEST) < now - older]
@@ -351,7 +351,7 @@ def chosen(
 
 def remove(run: Stored) -> None:
     """Take a run away; refused where a process has begun to write it meanwhile."""
-    if lock.held(run.path) or folders.under_way(run.path.parent):
+    if lock.is_held(run.path) or folders.under_way(run.path.parent):
         raise FlashtwinError(f"{run.path} is being written", hint="leave it until it is finished")
     if run.state == NOT_BEGUN:
         folders.remove(run.path)

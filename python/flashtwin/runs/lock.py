@@ -20,7 +20,7 @@ from flashtwin.outputs import disk
 from flashtwin.runs.storage import MOST_JSON, object_of, read_file
 
 JOURNAL = "steps.jsonl"
-_TAKEN = (errno.EWOULDBLOCK, errno.EACCES)
+_LOCKED = (errno.EWOULDBLOCK, errno.EACCES)
 
 
 def hold(descriptor: int, run: Path) -> None:
@@ -28,7 +28,7 @@ def hold(descriptor: int, run: Path) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        if error.errno in _TAKEN:
+        if error.errno in _LOCKED:
             raise FlashtwinError(
                 f"another process is writing {run}{_who(run)}",
                 hint="wait for it, end it and go on with --resume, or use another --out",
@@ -68,7 +68,7 @@ def _is_still(descriptor: int, path: Path) -> bool:
         return False
 
 
-def held(run: Path, name: str = JOURNAL) -> bool:
+def is_held(run: Path, name: str = JOURNAL) -> bool:
     """Whether some process is writing the run, or has another file locked that stands for it."""
     try:
         # Only a regular file: to open another one may be to use it, or to wait.
@@ -80,7 +80,7 @@ def held(run: Path, name: str = JOURNAL) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError as error:
-        return error.errno in _TAKEN
+        return error.errno in _LOCKED
     finally:
         os.close(descriptor)
     return False

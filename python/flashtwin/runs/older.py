@@ -34,7 +34,7 @@ _HEADLINES = {
     "fill": ("cache_size", "speed_cache", "speed_past_cache", "mean"),
     "crystaldiskmark": ("read", "write"),
 }
-_KEPT = ("battery", "title", "value", "low", "high", "unit", "evidence", "note")
+_UNCHANGED = ("battery", "title", "value", "low", "high", "unit", "evidence", "note")
 _HEAD_CELLS = ("SEQ1M-Q8T1", "RND4K-Q1T1")
 _BETTER = {"cache_size": "higher", "fold_begin": "higher"}
 
@@ -47,11 +47,11 @@ def capabilities(target: Mapping[str, Any]) -> dict[str, bool]:
 
 def findings(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The rows of findings.json as schema 4 has them."""
-    made = [_finding(row) for row in rows]
+    converted = [_finding(row) for row in rows]
     first: dict[tuple[str, str], str] = {}
-    for row in made:
+    for row in converted:
         first.setdefault((row["battery"], row["name"]), row["variant"])
-    return [{**row, "headline": _is_headline(row, first)} for row in made]
+    return [{**row, "headline": _is_headline(row, first)} for row in converted]
 
 
 def _is_headline(row: Mapping[str, Any], first: Mapping[tuple[str, str], str]) -> bool:
@@ -62,7 +62,7 @@ def _is_headline(row: Mapping[str, Any], first: Mapping[tuple[str, str], str]) -
 
 def _finding(row: Mapping[str, Any]) -> dict[str, Any]:
     battery = row["battery"]
-    kept = {key: row.get(key) for key in _KEPT}
+    unchanged = {key: row.get(key) for key in _UNCHANGED}
     cell = _CELL.fullmatch(row["id"])
     if battery == "crystaldiskmark" and cell:
         way, aspect = cell["way"], cell["aspect"] or ""
@@ -78,7 +78,7 @@ def _finding(row: Mapping[str, Any]) -> dict[str, Any]:
         }
     better = _BETTER.get(str(place["name"]).rpartition(".")[2])
     better = "lower" if battery == "waf" else better
-    return {**kept, **place, "means": _means(row), "better": better}
+    return {**unchanged, **place, "means": _means(row), "better": better}
 
 
 def _means(row: Mapping[str, Any]) -> str | None:

@@ -58,8 +58,8 @@ def search(
 ) -> list[Stored]:
     """What lies in the places, by default ./flashtwin-runs: all of it, or the runs for which a
     condition holds; sorted by a key or a finding, with - in front for the other way round."""
-    nothing = not places and not DEFAULT_PARENT.exists()
-    chosen = [] if nothing else stored([Path(place) for place in places] or [DEFAULT_PARENT])
+    no_place = not places and not DEFAULT_PARENT.exists()
+    chosen = [] if no_place else stored([Path(place) for place in places] or [DEFAULT_PARENT])
     if where is not None:
         chosen = matching([run for run in chosen if run.is_run], where)
     return chosen if sort is None else _sorted(chosen, sort)
@@ -128,54 +128,60 @@ def _no_text(condition: str) -> str | None:
 
 def _judged(question: str) -> dict[str, Any]:
     """What the other process answers; one that did not live to answer asked for too much."""
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-P", "-m", "flashtwin.runs.judge", str(MOST_S), str(MOST_BYTES)],
         input=question.encode(),
         capture_output=True,
         check=False,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
     )
-    if done.returncode == -signal.SIGALRM:
+    if process.returncode == -signal.SIGALRM:
         return {"wrong": f"judging the runs takes longer than {MOST_S} s"}
-    if done.returncode == -signal.SIGINT:
+    if process.returncode == -signal.SIGINT:
         # Both got the same Ctrl-C, and the other process was the quicker one.
         raise KeyboardInterrupt
-    if done.returncode < 0 or done.returncode == OUT_OF_MEMORY:
+    if process.returncode < 0 or process.returncode == OUT_OF_MEMORY:
         return {"wrong": f"judging the runs takes more than {MOST_BYTES >> 20} MiB of memory"}
-    if done.returncode != 0:
-        said = done.stderr.decode(errors="replace").strip().splitlines() or [
+    if process.returncode != 0:
+        complaint = process.stderr.decode(errors="replace").strip().splitlines() or [
             "DuckDB gave no reason"
         ]
-        raise FlashtwinError(f"--where cannot be evaluated: {said[-1]}", exit_code=ENVIRONMENT)
-    answer: dict[str, Any] = json.loads(done.stdout)
+        raise FlashtwinError(f"--where cannot be evaluated: {complaint[-1]}", exit_code=ENVIRONMENT)
+    answer: dict[str, Any] = json.loads(process.stdout)
     return answer
 
 
 def short_names(runs: Sequence[Stored]) -> dict[str, tuple[str, ...]]:
     """The short columns of each finding, by id: that of its name, which is the first variant's, and
     with the variant that of its own. A name that is taken has none."""
-    taken = {column.lower() for column in COLUMNS}
+    taken_columns = {column.lower() for column in COLUMNS}
     columns: dict[str, str | None] = {}
 
     def column(key: str, name: str, longer: str) -> str | None:
         if key not in columns:
-            free = (one for one in (_plain(name), _plain(longer)) if not taken & {*_columns(one)})
+            free = (
+                spelling
+                for spelling in (_plain(name), _plain(longer))
+                if not taken_columns & {*_columns(spelling)}
+            )
             columns[key] = next(free, None)
-            taken.update(_columns(columns[key] or ""))
+            taken_columns.update(_columns(columns[key] or ""))
         return columns[key]
 
-    every = {one.id: one for run in runs for one in run.findings}
+    every = {finding.id: finding for run in runs for finding in run.findings}
     general = {
-        name: column(one.stem, one.short, f"{one.battery}_{one.short}")
-        for name, one in every.items()
+        name: column(finding.stem, finding.short, f"{finding.battery}_{finding.short}")
+        for name, finding in every.items()
     }
     own = {
-        name: column(name, f"{one.short}_{one.variant}", f"{one.stem}_{one.variant}")
-        for name, one in every.items()
-        if one.variant
+        name: column(
+            name, f"{finding.short}_{finding.variant}", f"{finding.stem}_{finding.variant}"
+        )
+        for name, finding in every.items()
+        if finding.variant
     }
     return {
-        name: tuple(one for one in (general[name], own.get(name)) if one is not None)
+        name: tuple(short for short in (general[name], own.get(name)) if short is not None)
         for name in every
     }
 
@@ -253,8 +259,8 @@ def _row(run: Stored, names: dict[str, tuple[str, ...]]) -> dict[str, Any]:
 
 
 def _sides(finding: Finding) -> dict[str, Any]:
-    told = finding.to_json()
-    return {side: told[side] for side in SIDES}
+    document = finding.to_json()
+    return {side: document[side] for side in SIDES}
 
 
 # What DuckDB says of a name that is none, in its own words.

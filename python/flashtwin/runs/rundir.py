@@ -98,7 +98,7 @@ class Run:
     @property
     def under_way(self) -> bool:
         """Whether a process is writing it now; a run that was killed is not."""
-        return lock.held(self.path)
+        return lock.is_held(self.path)
 
     @property
     def finished(self) -> bool:
@@ -242,8 +242,8 @@ class Run:
 
     def _bytes(self, name: str, most_bytes: int) -> bytes:
         """What is in a file; of one that the manifest tells the digest of, what was written."""
-        data, told = read_file(self.path / name, most_bytes), self._digests.get(name)
-        if told is not None and digest_of(data) != told:
+        data, digest = read_file(self.path / name, most_bytes), self._digests.get(name)
+        if digest is not None and digest_of(data) != digest:
             raise damaged(self.path / name, "it is not what was written")
         return data
 
@@ -260,14 +260,14 @@ class Run:
 
     def _table(self, name: str) -> Table:
         if name not in self._tables:
-            whole = self.path / f"{name}.parquet"
+            path = self.path / f"{name}.parquet"
             digest = self.manifest.get("tables", {}).get(name)
-            if self.finished and (digest or name not in frames.LATER or is_there(whole)):
-                self._tables[name] = frames.read(whole, name, digest)
+            if self.finished and (digest or name not in frames.LATER or is_there(path)):
+                self._tables[name] = frames.read(path, name, digest)
             elif self.finished:
                 self._tables[name] = frames.empty(name)
-            elif self.schema < CHECKED_SINCE and is_there(whole):
-                self._tables[name] = frames.read(whole, name)
+            elif self.schema < CHECKED_SINCE and is_there(path):
+                self._tables[name] = frames.read(path, name)
             elif self.schema < BLOCKS_SINCE:
                 self._tables[name] = older.joined(self.path, name, self.steps)
             else:
@@ -356,6 +356,6 @@ def _shaped(path: Path, value: dict[str, Any], shape: type[Struct]) -> dict[str,
     try:
         schemas.check(value, shape)
     except SchemaError as error:
-        what = f"its {error.at}" if error.at else "it"
-        raise damaged(path, f"{what} is not what flashtwin writes ({error})") from error
+        place = f"its {error.at}" if error.at else "it"
+        raise damaged(path, f"{place} is not what flashtwin writes ({error})") from error
     return value

@@ -444,8 +444,8 @@ def _named(words: str) -> str:
 
 def json_schema(name: str) -> str:
     """The JSON Schema of one of `FILES`, as docs/reference/schemas has it."""
-    made = {"$schema": DIALECT, **msgspec.json.schema(FILES[name])}
-    return json.dumps(made, indent=1, ensure_ascii=False) + "\n"
+    schema = {"$schema": DIALECT, **msgspec.json.schema(FILES[name])}
+    return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
 
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

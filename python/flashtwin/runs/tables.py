@@ -96,7 +96,7 @@ def table(run: Run, name: str) -> Sheet:
     }[name](run)
 
 
-_WHOLE, _NUMBER, _TEXT = "whole", "number", "text"
+_INTEGER, _NUMBER, _TEXT = "whole", "number", "text"
 
 
 def sheet_of(rows: Sequence[Mapping[str, Any]], kinds: Mapping[str, str]) -> Sheet:
@@ -106,7 +106,7 @@ def sheet_of(rows: Sequence[Mapping[str, Any]], kinds: Mapping[str, str]) -> She
         values = [row.get(name) for row in rows]
         if kind == _TEXT:
             columns[name] = Words.of(values)
-        elif kind == _WHOLE:
+        elif kind == _INTEGER:
             columns[name] = np.array(values, dtype=np.int64)
         else:
             # None becomes NaN.
@@ -156,9 +156,9 @@ def steps(run: Run) -> Sheet:
 
 
 _STEP = {
-    "step": _WHOLE,
+    "step": _INTEGER,
     **dict.fromkeys(("battery", "label", "kind"), _TEXT),
-    **dict.fromkeys(("start_ns", "duration_ns", "ios", "bytes"), _WHOLE),
+    **dict.fromkeys(("start_ns", "duration_ns", "ios", "bytes"), _INTEGER),
     "mb_s": _NUMBER,
     **dict.fromkeys(("note", "not_possible"), _TEXT),
 }
@@ -175,13 +175,13 @@ def jobs(run: Run) -> Sheet:
 
 
 _JOB = {
-    "step": _WHOLE,
+    "step": _INTEGER,
     **dict.fromkeys(("battery", "label", "name"), _TEXT),
-    **dict.fromkeys(("ios", "bytes", "duration_ns"), _WHOLE),
+    **dict.fromkeys(("ios", "bytes", "duration_ns"), _INTEGER),
     "latency_mean_ns": _NUMBER,
-    **dict.fromkeys(("latency_min_ns", "latency_max_ns"), _WHOLE),
+    **dict.fromkeys(("latency_min_ns", "latency_max_ns"), _INTEGER),
     "mean_depth": _NUMBER,
-    "errors": _WHOLE,
+    "errors": _INTEGER,
 }
 
 

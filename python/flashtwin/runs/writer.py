@@ -68,13 +68,20 @@ class Writer:
         blocks = _claimed(path)
         # Unbuffered: after an error there must be nothing left that close() tries again.
         with disk(path / JOURNAL, "write"):
-            made = os.open(path / JOURNAL, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+            descriptor = os.open(
+                path / JOURNAL, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666
+            )
         values = {"schema": SCHEMA, "state": "running", **manifest, "steps": []}
         self._begin(
-            path, values, made, blocks, _Kept(steps=[], checks=[journal.origin_of(values)]), durable
+            path,
+            values,
+            descriptor,
+            blocks,
+            _Intact(steps=[], checks=[journal.origin_of(values)]),
+            durable,
         )
         try:
-            lock.hold(made, path)
+            lock.hold(descriptor, path)
             self.host(host)
             self._write_manifest(values)
         except BaseException:
@@ -92,42 +99,44 @@ class Writer:
         """
         _checked_for_resume(Run(path))
         with disk(path / JOURNAL, "write"):
-            held = os.open(path / JOURNAL, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            descriptor = os.open(
+                path / JOURNAL, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            )
         try:
-            lock.hold(held, path)
+            lock.hold(descriptor, path)
             # Read anew under the lock: whoever held it before may have gone on.
             run = Run(path)
             _checked_for_resume(run)
-            blocks = Blocks.taken_up(path, again=not durable)
-            kept = _whole(run, blocks, refuse=durable)
+            blocks = Blocks.taken_up(path, repeatable=not durable)
+            stored = _intact(run, blocks, refuse=durable)
             with disk(path / JOURNAL, "write"):
-                journal.cut(held, len(kept.steps))
-            blocks.cut(kept.steps)
+                journal.cut(descriptor, len(stored.steps))
+            blocks.cut(stored.steps)
             _sweep(path)
-            made = cls.__new__(cls)
-            made._begin(path, run.manifest, held, blocks, kept, durable)
-            made._forget_smart(run)
+            writer = cls.__new__(cls)
+            writer._begin(path, run.manifest, descriptor, blocks, stored, durable)
+            writer._forget_smart(run)
         except BaseException:
-            os.close(held)
+            os.close(descriptor)
             raise
-        return made
+        return writer
 
     def _begin(
         self,
         path: Path,
         manifest: Mapping[str, Any],
-        held: int,
+        descriptor: int,
         blocks: Blocks,
-        kept: _Kept,
+        stored: _Intact,
         durable: bool,
     ) -> None:
         self.path, self._durable, self._closed = path, durable, False
         self._manifest: dict[str, Any] = dict(manifest)
-        self._records, self._checks = list(kept.steps), list(kept.checks)
+        self._records, self._checks = list(stored.steps), list(stored.checks)
         self._origin = journal.origin_of(manifest)
-        self.redone = tuple(kept.redone)
+        self.redone = tuple(stored.redone)
         # A file object, so that a writer that is forgotten lets the run go.
-        self._journal = os.fdopen(held, "r+b", buffering=0)
+        self._journal = os.fdopen(descriptor, "r+b", buffering=0)
         self._blocks = blocks
 
     @property
@@ -335,19 +344,19 @@ def _write_manifest_of(run: Run, values: Mapping[str, Any]) -> None:
 def tidy(path: Path) -> None:
     """Remove what only a run that goes on needs; a run that is finished has it no more."""
     with disk(path / TABLES, "remove"):
-        for left in (path / TABLES, *path.glob(f"{STATE}-*"), *path.rglob(f"*{UNFINISHED}")):
-            left.unlink(missing_ok=True)
+        for path_left in (path / TABLES, *path.glob(f"{STATE}-*"), *path.rglob(f"*{UNFINISHED}")):
+            path_left.unlink(missing_ok=True)
 
 
 def abandoned(path: Path) -> bool:
     """Whether a run directory was left before there was anything in it, not even a manifest."""
     if not path.is_dir() or Run(path).under_way:
         return False
-    for left in path.iterdir():
-        if left.name in (TABLES, JOURNAL):
-            if left.stat().st_size:
+    for file in path.iterdir():
+        if file.name in (TABLES, JOURNAL):
+            if file.stat().st_size:
                 return False
-        elif left.name != "host.json" and left.suffix != UNFINISHED:
+        elif file.name != "host.json" and file.suffix != UNFINISHED:
             return False
     return (path / TABLES).is_file()
 
@@ -409,7 +418,7 @@ def check_schema(run: Run) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Kept:
+class _Intact:
     """The steps that a run goes on after, their checks, and why others are done again."""
 
     steps: Sequence[StepRecord]
@@ -423,23 +432,23 @@ _NO_OTHER = (
 )
 
 
-def _whole(run: Run, blocks: Blocks, *, refuse: bool) -> _Kept:
+def _intact(run: Run, blocks: Blocks, *, refuse: bool) -> _Intact:
     """The steps up to the first that is not what was written, in the journal or in its tables.
 
     `refuse` where such a step cannot be done again as it was.
     """
-    told = run.journal
-    if told.wrong is not None and refuse:
-        raise told.wrong
-    steps, redone = told.steps, []
-    if told.wrong is not None:
-        redone.append(_again(len(steps), "", f"{JOURNAL}: {why_of(told.wrong)}"))
+    stored = run.journal
+    if stored.wrong is not None and refuse:
+        raise stored.wrong
+    steps, redone = stored.steps, []
+    if stored.wrong is not None:
+        redone.append(_done_again(len(steps), "", f"{JOURNAL}: {why_of(stored.wrong)}"))
     elif len(steps) < len(run.manifest.get("steps") or ()):
-        redone.append(_again(len(steps), "", f"{JOURNAL}: lines that were there are missing"))
-    elif told.breaks_off:
-        redone.append(_again(len(steps), "", f"{JOURNAL}: its last line breaks off"))
+        redone.append(_done_again(len(steps), "", f"{JOURNAL}: lines that were there are missing"))
+    elif stored.breaks_off:
+        redone.append(_done_again(len(steps), "", f"{JOURNAL}: its last line breaks off"))
     if not refuse and (why := _smart_is_wrong(run)):
-        steps, redone = [], [_again(0, "", why)]
+        steps, redone = [], [_done_again(0, "", why)]
     for record in steps:
         try:
             blocks.read(record)
@@ -448,10 +457,10 @@ def _whole(run: Run, blocks: Blocks, *, refuse: bool) -> _Kept:
             if refuse:
                 hint = _NO_OTHER.format(line=record.step + 1)
                 raise damaged(blocks.path, why, hint=hint) from error
-            again = _again(record.step, f" ({record.label})", f"{TABLES}: {why}")
-            steps, redone = steps[: record.step], [again]
+            repeated = _done_again(record.step, f" ({record.label})", f"{TABLES}: {why}")
+            steps, redone = steps[: record.step], [repeated]
             break
-    return _Kept(steps=steps, checks=told.checks[: len(steps) + 1], redone=redone)
+    return _Intact(steps=steps, checks=stored.checks[: len(steps) + 1], redone=redone)
 
 
 def _smart_is_wrong(run: Run) -> str | None:
@@ -463,14 +472,14 @@ def _smart_is_wrong(run: Run) -> str | None:
     return None
 
 
-def _again(step: int, label: str, why: str) -> str:
+def _done_again(step: int, label: str, why: str) -> str:
     return f"done again from step {step}{label} on: {why}"
 
 
 def _sweep(path: Path) -> None:
     """Remove files half written."""
     with disk(path, "write"):
-        for left in path.iterdir():
-            half_kept = left.name.startswith(f"{STATE}-") and left.suffix == ".part"
-            if left.suffix == UNFINISHED or half_kept:
-                remove_tree(left)
+        for file in path.iterdir():
+            half_kept = file.name.startswith(f"{STATE}-") and file.suffix == ".part"
+            if file.suffix == UNFINISHED or half_kept:
+                remove_tree(file)

@@ -42,10 +42,10 @@ class Pair:
             "name": self.name,
             "run": str(self.run.path),
             "verdicts": measures.counts(self.measures),
-            "findings": [one.to_json() for one in self.measures],
-            "curves": [one.to_json() for one in self.curves],
-            "latencies": [one.to_json() for one in self.latencies],
-            "failures": [one.to_json() for one in self.failures],
+            "findings": [row.to_json() for row in self.measures],
+            "curves": [row.to_json() for row in self.curves],
+            "latencies": [row.to_json() for row in self.latencies],
+            "failures": [row.to_json() for row in self.failures],
         }
 
 
@@ -73,19 +73,19 @@ class Comparison:
 
     def table(self) -> pl.DataFrame:
         """A row a finding of every pair: both values, the difference, the verdict."""
-        rows = [_row(pair.name, one) for pair in self.pairs for one in pair.measures]
+        rows = [_row(pair.name, measure) for pair in self.pairs for measure in pair.measures]
         frame = sheet_of(rows, _COLUMNS).polars()
         return frame.with_columns(frame["significant"].cast(bool))
 
     def _repr_html_(self) -> str:
         """What differs, for a notebook."""
-        rows = [_row(pair.name, one) for pair in self.pairs for one in pair.measures]
+        rows = [_row(pair.name, measure) for pair in self.pairs for measure in pair.measures]
         differ = [row for row in rows if row["verdict"] not in _ALIKE]
         names = ", ".join(map(escape, self.names[1:]))
         head = f"<p><b>{names}</b> against <b>{escape(self.names[0])}</b>"
         limit = "; beyond a limit" if self.failed else ""
-        told = f": {len(differ)} of {len(rows)} findings differ{limit}</p>"
-        return head + told + (_html(differ) if differ else "")
+        summary = f": {len(differ)} of {len(rows)} findings differ{limit}</p>"
+        return head + summary + (_html(differ) if differ else "")
 
 
 _ALIKE = ("same", "no value", "not measured")
@@ -138,7 +138,7 @@ def compare(runs: Sequence[Run], allowed: Limits | None = None) -> Comparison:
     names = unique_names(runs)
     pairs = [_pair(runs[0], run, name) for run, name in zip(runs[1:], names[1:], strict=True)]
     if allowed is not None:
-        limits.check_names(allowed, [one for pair in pairs for one in pair.measures])
+        limits.check_names(allowed, [measure for pair in pairs for measure in pair.measures])
         pairs = [_tested(names[0], pair, allowed) for pair in pairs]
     return Comparison(
         runs=tuple(runs), names=tuple(names), setups=setups.compare(runs), pairs=tuple(pairs)

@@ -67,18 +67,18 @@ class CurvePair:
 
 def compare(base: Run, other: Run) -> list[CurvePair]:
     """Every step and direction that is a curve in both runs."""
-    theirs = {(step.battery, step.label): step.step for step in other.steps if step.kind == "run"}
+    numbers = {(step.battery, step.label): step.step for step in other.steps if step.kind == "run"}
     pairs = []
     for step in base.steps:
-        number = theirs.get((step.battery, step.label))
+        number = numbers.get((step.battery, step.label))
         if step.kind != "run" or number is None:
             continue
         first, second = base.series(step.step), other.series(number)
         for code, direction in enumerate(DIRECTIONS):
-            made = _pair(first.only(code), second.only(code))
-            if made is not None:
+            pair = _pair(first.only(code), second.only(code))
+            if pair is not None:
                 pairs.append(
-                    CurvePair(battery=step.battery, label=step.label, direction=direction, **made)
+                    CurvePair(battery=step.battery, label=step.label, direction=direction, **pair)
                 )
     return pairs
 
@@ -90,14 +90,14 @@ def _pair(base: Series, other: Series) -> dict[str, Any] | None:
     grain = max(total // PIECES, 1)
     first, second = _cut(base, grain), _cut(other, grain)
     count = min(len(first.bytes), len(second.bytes), PIECES)
-    mine, yours = first.mb_s[:count], second.mb_s[:count]
-    shares = (yours / mine - 1) * 100
+    base_mb_s, other_mb_s = first.mb_s[:count], second.mb_s[:count]
+    shares = (other_mb_s / base_mb_s - 1) * 100
     at = int(np.argmax(np.abs(shares)))
     seconds = float(first.seconds[:count].sum()), float(second.seconds[:count].sum())
     return {
         "gb": first.end_bytes[:count] / 1e9,
-        "base": mine,
-        "other": yours,
+        "base": base_mb_s,
+        "other": other_mb_s,
         "percent": (seconds[0] / seconds[1] - 1) * 100,
         "typical": float(np.abs(shares).mean()),
         "largest": float(shares[at]),

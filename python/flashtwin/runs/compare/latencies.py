@@ -61,17 +61,17 @@ class LatencyPair:
 
 def compare(base: Run, other: Run) -> list[LatencyPair]:
     """Every step and direction of which both runs have a histogram."""
-    mine, theirs = _counts(base), _counts(other)
+    base_counts, other_counts = _counts(base), _counts(other)
     return [
         LatencyPair(
             battery=battery,
             label=label,
             direction=direction,
-            base=percentiles(mine[battery, label, direction], SHARES),
-            other=percentiles(theirs[battery, label, direction], SHARES),
+            base=percentiles(base_counts[battery, label, direction], SHARES),
+            other=percentiles(other_counts[battery, label, direction], SHARES),
         )
-        for battery, label, direction in mine
-        if (battery, label, direction) in theirs
+        for battery, label, direction in base_counts
+        if (battery, label, direction) in other_counts
     ]
 
 

@@ -33,11 +33,11 @@ class Limits:
 
     def of(self, finding: Finding) -> float | None:
         """The limit of a finding: of its id, of a shorter name of it, or of every finding."""
-        return next((self.named[one] for one in finding.names if one in self.named), self.every)
+        return next((self.named[name] for name in finding.names if name in self.named), self.every)
 
     def names(self, finding: Finding) -> bool:
         """Whether a finding has a limit of its own."""
-        return any(one in self.named for one in finding.names)
+        return any(name in self.named for name in finding.names)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +90,9 @@ def failures(
 def check_tested(limits: Limits, measures: Sequence[Measure], base: str, other: str) -> None:
     """Runs that measured nothing alike pass no test."""
     if not any(
-        one.verdict != "not measured" for one in measures if limits.of(one.finding) is not None
+        measure.verdict != "not measured"
+        for measure in measures
+        if limits.of(measure.finding) is not None
     ):
         raise FlashtwinError(
             f"--fail-on tests nothing: {base} and {other} have no finding in common",
@@ -113,11 +115,11 @@ def check_names(limits: Limits, measures: Sequence[Measure]) -> None:
             )
 
 
-def _fails(measure: Measure, limit: float, wanted: bool) -> bool:
+def _fails(measure: Measure, limit: float, required: bool) -> bool:
     if measure.verdict == "vanished":
         return True
     if measure.verdict == "not measured":
-        return wanted and measure.base is not None and measure.base.value is not None
+        return required and measure.base is not None and measure.base.value is not None
     if not measure.worsens:
         return False
     if measure.beyond is None:
@@ -127,7 +129,7 @@ def _fails(measure: Measure, limit: float, wanted: bool) -> bool:
 
 
 def _shorts(measures: Sequence[Measure]) -> list[str]:
-    return [one.finding.short for one in sorted(measures, key=lambda one: one.id)]
+    return [measure.finding.short for measure in sorted(measures, key=lambda measure: measure.id)]
 
 
 def _percent(text: str, share: str) -> float:

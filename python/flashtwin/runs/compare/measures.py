@@ -123,14 +123,17 @@ class Measure:
 
 def compare(base: Findings, other: Findings) -> list[Measure]:
     """Every finding that either run has, in the order of the first and then of the second."""
-    mine, theirs = dict(base.items()), dict(other.items())
-    return [_measure(mine.get(name), theirs.get(name)) for name in dict.fromkeys([*mine, *theirs])]
+    base_findings, other_findings = dict(base.items()), dict(other.items())
+    return [
+        _measure(base_findings.get(name), other_findings.get(name))
+        for name in dict.fromkeys([*base_findings, *other_findings])
+    ]
 
 
 def better_of(finding: Finding) -> int | None:
     """1 if more of it is better, -1 if less is, none if nobody can say."""
-    told = {"higher": HIGHER, "lower": LOWER, None: None}[finding.better]
-    return told or _BY_UNIT.get(finding.unit)
+    declared = {"higher": HIGHER, "lower": LOWER, None: None}[finding.better]
+    return declared or _BY_UNIT.get(finding.unit)
 
 
 def _measure(base: Finding | None, other: Finding | None) -> Measure:
@@ -149,10 +152,10 @@ def _measure(base: Finding | None, other: Finding | None) -> Measure:
 
 def _numbers(base: Finding, first: float, other: Finding, second: float) -> Measure:
     difference = second - first
-    kinds = [one.interval.means for one in (base, other) if one.interval is not None]
+    kinds = [finding.interval.means for finding in (base, other) if finding.interval is not None]
     proven = _interval(base, other, difference, ("estimate", "bound"))
-    whole = _interval(base, other, difference, ("estimate", "bound", "range"))
-    significant: bool | None = not _holds_zero(whole)
+    interval = _interval(base, other, difference, ("estimate", "bound", "range"))
+    significant: bool | None = not _holds_zero(interval)
     if not significant and "range" in kinds and difference:
         significant = None
     share = 100 / abs(first) if first else None
@@ -161,7 +164,7 @@ def _numbers(base: Finding, first: float, other: Finding, second: float) -> Meas
         base=base,
         other=other,
         difference=difference,
-        interval=whole if kinds else None,
+        interval=interval if kinds else None,
         percent=None if share is None else difference * share,
         beyond=None if share is None else beyond * share,
         overlap=_overlap(base, first, other, second),
@@ -172,8 +175,8 @@ def _numbers(base: Finding, first: float, other: Finding, second: float) -> Meas
 
 def _interval(base: Finding, other: Finding, difference: float, means: Sequence[Means]) -> Interval:
     """The difference's interval, made of those intervals that mean one of these."""
-    there = {one.interval.means for one in (base, other) if one.interval} & set(means)
-    kind = next((one for one in ("bound", "range") if one in there), "estimate")
+    kinds = {finding.interval.means for finding in (base, other) if finding.interval} & set(means)
+    kind = next((kind for kind in ("bound", "range") if kind in kinds), "estimate")
     low = difference - _reach(base, other, means)
     high = difference + _reach(other, base, means)
     return Interval(
@@ -256,6 +259,6 @@ def _sides(finding: Finding | None) -> dict[str, Any] | None:
 def counts(measures: Sequence[Measure]) -> dict[str, int]:
     """How many of each verdict."""
     return {
-        verdict: sum(one.verdict == verdict for one in measures)
-        for verdict in dict.fromkeys(one.verdict for one in measures)
+        verdict: sum(measure.verdict == verdict for measure in measures)
+        for verdict in dict.fromkeys(measure.verdict for measure in measures)
     }

@@ -20,7 +20,7 @@ VOLATILE = {"directory", "arguments", "began", "ended", "wall_s", "sessions", "p
     "file",
 }
 # Of a twin's identity: what the values say one by one, or another row says.
-_TOLD = {"values", "toml", "spec_toml"}
+_SHOWN_ELSEWHERE = {"values", "toml", "spec_toml"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ def compare(runs: Sequence[Run]) -> Setups:
     keys = dict.fromkeys(key for values in flat for key in values)
     rows, same = [], 0
     for section, key in keys:
-        values = tuple(one.get((section, key)) for one in flat)
+        values = tuple(setup.get((section, key)) for setup in flat)
         if len(set(values)) > 1:
             rows.append(Row(section=section, key=key, values=values))
         else:
@@ -71,7 +71,7 @@ def _values(run: Run) -> Iterator[_Item]:
         if key != "identity":
             yield ("target", key), _text(value)
     for key, value in identity.items():
-        if key not in _TOLD:
+        if key not in _SHOWN_ELSEWHERE:
             yield ("target", key), _text(value)
     for row in identity.get("values") or ():
         yield ("spec", str(row["key"])), _text(row.get("value"))
@@ -87,15 +87,15 @@ def _values(run: Run) -> Iterator[_Item]:
 
 
 def _batteries(manifest: Mapping[str, Any]) -> Iterator[_Item]:
-    for one in manifest.get("batteries") or ():
-        yield ("battery", str(one["name"])), "run"
-        for key, value in (one.get("parameters") or {}).items():
-            yield ("battery", f"{one['name']}.{key}"), _text(value)
+    for battery in manifest.get("batteries") or ():
+        yield ("battery", str(battery["name"])), "run"
+        for key, value in (battery.get("parameters") or {}).items():
+            yield ("battery", f"{battery['name']}.{key}"), _text(value)
 
 
 def _text(value: object) -> str:
     if isinstance(value, str):
         return value
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return "+".join(value)
     return json.dumps(value, ensure_ascii=False, default=str)

@@ -64,13 +64,13 @@ def _check_empty(out: Path) -> None:
 def _tables(run: Run, form: Format) -> dict[str, bytes]:
     """The X-ray of a real drive and what else has no row is left out, but for the four that every
     reader expects."""
-    found = {}
+    files = {}
     for name in tables.NAMES:
         sheet = tables.table(run, name)
         if sheet.height or name in ("findings", "steps", "series", "hist"):
             data = parquet_bytes(sheet.columns) if form == "parquet" else _csv(sheet)
-            found[f"{name}.{form}"] = data
-    return found
+            files[f"{name}.{form}"] = data
+    return files
 
 
 def _csv(sheet: tables.Sheet) -> bytes:
@@ -99,6 +99,6 @@ def _fio(run: Run) -> dict[str, bytes]:
     from flashtwin.runs.export.fio import documents
 
     return {
-        name: (json.dumps(one, indent=2, allow_nan=False) + "\n").encode()
-        for name, one in documents(run).items()
+        name: (json.dumps(document, indent=2, allow_nan=False) + "\n").encode()
+        for name, document in documents(run).items()
     }

@@ -65,9 +65,9 @@ def _document(run: Run, step: StepRecord, plus: bool) -> dict[str, Any]:
 def _jobs(step: StepRecord) -> list[_Job]:
     """The jobs as they were asked for, as many as there are totals; older runs may lack them."""
     parts = step.detail.get("parts") or [step.detail]
-    asked = [job for part in parts for job in part.get("jobs") or ()]
-    if len(asked) == len(step.jobs):
-        return asked
+    jobs = [job for part in parts for job in part.get("jobs") or ()]
+    if len(jobs) == len(step.jobs):
+        return jobs
     return [{"name": totals.name, "rw": "rw"} for totals in step.jobs]
 
 
@@ -88,7 +88,7 @@ def _report(
     run: Run, step: StepRecord, jobs: Sequence[_Job], totals: Sequence[JobTotals]
 ) -> JobReport:
     used = dict.fromkeys(name for job in jobs for name in _directions(job))
-    runtime_ns = max(max(one.duration_ns for one in totals), 1)
+    runtime_ns = max(max(job_totals.duration_ns for job_totals in totals), 1)
     series, hist = run.series(step.step), run.hist(step.step)
     alone = totals[0] if len(totals) == 1 and len(used) == 1 else None
     directions = {
@@ -100,7 +100,7 @@ def _report(
         name=str(jobs[0].get("name") or totals[0].name),
         options=options_of(jobs),
         directions=directions,
-        total_err=sum(one.errors for one in totals),
+        total_err=sum(job_totals.errors for job_totals in totals),
         elapsed_s=-(-runtime_ns // 10**9),
         runtime_ms=round(runtime_ns / 1e6),
         latency_depth=depth,

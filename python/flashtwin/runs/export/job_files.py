@@ -50,7 +50,7 @@ def convert(run: rundir.Run) -> list[Converted]:
         text = "\n".join(map(str, typed[0])) + "\n"
         return [Converted(step=0, label="jobs", text=text, behind=text)]
     capacity = int(run.target["capacity_bytes"])
-    found = []
+    converted = []
     for record in run.steps:
         step = step_of(record, capacity)
         if step is None:
@@ -59,10 +59,10 @@ def convert(run: rundir.Run) -> list[Converted]:
         text = plain_job_file(step, capacity_bytes=capacity)
         walled = plain_job_file(step, capacity_bytes=capacity, delays=False)
         behind = re.sub(r"(?m)^(\[(?:job|rest)\d+\])$", r"\1\nstonewall", walled, count=1)
-        found.append(
+        converted.append(
             Converted(step=record.step, label=record.label, text=head + text, behind=head + behind)
         )
-    return found
+    return converted
 
 
 def _has_file(battery: Mapping[str, Any]) -> bool:
@@ -72,12 +72,12 @@ def _has_file(battery: Mapping[str, Any]) -> bool:
 
 def one_file(converted: list[Converted]) -> str:
     """All steps in one job file, each waiting for those before it."""
-    return "\n".join(one.behind if place else one.text for place, one in enumerate(converted))
+    return "\n".join(file.behind if place else file.text for place, file in enumerate(converted))
 
 
 def write(converted: list[Converted], folder: Path) -> list[Path]:
     """A file a step; the folder is made, files of the same names are replaced."""
-    files = {folder / one.file: one.text for one in converted}
+    files = {folder / file.file: file.text for file in converted}
     outputs.write_all(files, folders=True)
     return list(files)
 
@@ -95,15 +95,15 @@ def step_of(record: StepRecord, capacity: int) -> Run | Chain | None:
                 _run(part["label"], part) if "jobs" in part else _rest(part)
                 for part in detail["parts"]
             )
-            return Chain(label=record.label, parts=parts) if _asks(parts) else None
+            return Chain(label=record.label, parts=parts) if _has_jobs(parts) else None
         case "fill":
-            return _whole(record, capacity, "write", int(detail["block_bytes"]), detail["depth"])
+            return _pass(record, capacity, "write", int(detail["block_bytes"]), detail["depth"])
         case "trim":
-            return _whole(record, capacity, "trim", TRIM_BYTES, 1)
+            return _pass(record, capacity, "trim", TRIM_BYTES, 1)
     return None
 
 
-def _asks(parts: tuple[Run | Rest, ...]) -> bool:
+def _has_jobs(parts: tuple[Run | Rest, ...]) -> bool:
     return any(isinstance(part, Run) for part in parts)
 
 
@@ -116,13 +116,16 @@ def _rest(detail: Mapping[str, Any]) -> Rest:
     return Rest(label=detail["label"], seconds=float(detail["seconds"]))
 
 
-def _whole(record: StepRecord, capacity: int, rw: Any, block: int, depth: int) -> Run:
+def _pass(record: StepRecord, capacity: int, rw: Any, block: int, depth: int) -> Run:
     """A pass over a range: whole blocks, and what is left in sectors as one more."""
     offset = int(record.detail["offset"])
-    asked = record.detail["size"]
-    size = capacity - offset if asked is None else int(asked)
-    whole = size // block * block
-    pieces = [(offset, whole, block), (offset + whole, size - whole, SECTOR_BYTES)]
+    size_asked = record.detail["size"]
+    size = capacity - offset if size_asked is None else int(size_asked)
+    whole_blocks = size // block * block
+    pieces = [
+        (offset, whole_blocks, block),
+        (offset + whole_blocks, size - whole_blocks, SECTOR_BYTES),
+    ]
     jobs = tuple(
         Job(name=record.label, rw=rw, block_bytes=grain, depth=depth, offset=at, size=length)
         for at, length, grain in pieces

@@ -34,7 +34,7 @@ from flashtwin.model.target import Interrupted
 from flashtwin.outputs import disk
 from flashtwin.runner import pool
 from flashtwin.runner.events import unseen
-from flashtwin.runner.pool import Pool, Tell, Work
+from flashtwin.runner.pool import Pool, Send, Work
 from flashtwin.runner.request import Request, test
 from flashtwin.runner.stop import Stop
 from flashtwin.runs import lock
@@ -112,7 +112,7 @@ class Local:
             yield order, _mistake(order, happened.mistake) if happened.mistake else happened.value
 
 
-def _run(order: Order, place: Path, report: Tell) -> Failure | None:
+def _run(order: Order, place: Path, report: Send) -> Failure | None:
     return run_point(order, place)
 
 
@@ -283,7 +283,7 @@ def _unpacked(order: Order, future: Any, place: Path) -> Ended:
 
 def run_point(order: Order, place: Path) -> Failure | None:
     """Run a point into `place`; what was there of an earlier attempt goes."""
-    if lock.held(place):
+    if lock.is_held(place):
         # A worker of a sweep that was killed, on its way out.
         return failed(
             order, f"another process is writing {place}", "the same command tries it again"
