@@ -52,7 +52,7 @@ def going(name: str, findings: int = 0, **fields: object) -> Line:
     line = Line(name=name)
     line.moved(status(**fields))  # type: ignore[arg-type]
     line.rates.extend([100e6, 461e6, 461e6, 0.0, 230e6])
-    line.found += [found(number) for number in range(findings)]
+    line.findings += [found(number) for number in range(findings)]
     return line
 
 

@@ -191,7 +191,9 @@ def test_values_whose_intervals_meet_are_not_ranked(tmp_path: Path) -> None:
         if finding.value is not None
     ]
     drives = (replace(known.drives[0], findings=Findings(wide)), known.drives[1])
-    batteries = tuple(drives_module._shown(shown.battery, drives) for shown in known.batteries)
+    batteries = tuple(
+        drives_module._section(section.battery, drives) for section in known.batteries
+    )
     unsure = Contents(drives=drives, batteries=batteries)
     assert masthead.verdict(unsure).replace("\u00a0", " ") == "No difference of 10 % was seen."
 

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from flashtwin.api.progress import Progress, shown
+from flashtwin.api.progress import Progress, progress_shown
 from flashtwin.api.run import Run, Runs
 from flashtwin.api.twin import as_sets
 from flashtwin.catalogue.summary import Summaries, summaries
@@ -117,7 +117,7 @@ def test(
         battery = ",".join(registry.standard())
     several = not isinstance(target, str | Path)
     words = [target] if isinstance(target, str | Path) else list(target)
-    asked = request.Request(
+    wanted_run = request.Request(
         targets=tuple(map(str, words)),
         batteries=battery if isinstance(battery, str) else _as_text(battery),
         size=size,
@@ -129,8 +129,8 @@ def test(
         out=None if out is None else Path(out),
         say=_silent,
     )
-    done = request.test(asked, partial(shown, progress, observer))
-    return _given(done, several, report)
+    outcome = request.test(wanted_run, partial(progress_shown, progress, observer))
+    return _as_runs(outcome, several, report)
 
 
 # pytest takes whatever is called test for one of its own.
@@ -153,18 +153,18 @@ def resume(
     from flashtwin.runner import request
 
     where = run.path if isinstance(run, Run | Runs) else Path(run)
-    done = request.resume(where, partial(shown, progress, observer), say=_silent)
-    several = [stored.path for stored in done.runs] != [done.where]
-    return _given(done, several, report and done.did_anything)
+    outcome = request.resume(where, partial(progress_shown, progress, observer), say=_silent)
+    several = [stored.path for stored in outcome.runs] != [outcome.where]
+    return _as_runs(outcome, several, report and outcome.did_anything)
 
 
-def _given(done: Outcome, several: bool, report: bool) -> Run | Runs:
+def _as_runs(outcome: Outcome, several: bool, report: bool) -> Run | Runs:
     """The runs as a program has them, with their page."""
-    runs = tuple(Run(stored=stored) for stored in done.runs)
-    given = Runs(path=done.where, runs=runs) if several else runs[0]
+    runs = tuple(Run(stored=stored) for stored in outcome.runs)
+    result = Runs(path=outcome.where, runs=runs) if several else runs[0]
     if report:
-        given.report()
-    return given
+        result.report()
+    return result
 
 
 def _silent(text: str) -> None:
@@ -196,8 +196,8 @@ def _as_text(batteries: Mapping[str, Mapping[str, object]]) -> str:
     """Batteries with their parameters as the command line spells them."""
     parts = []
     for name, values in batteries.items():
-        given = ",".join(f"{key}={_value(value)}" for key, value in values.items())
-        parts.append(f"{name}:{given}" if given else name)
+        settings = ",".join(f"{key}={_value(value)}" for key, value in values.items())
+        parts.append(f"{name}:{settings}" if settings else name)
     return ",".join(parts)
 
 

@@ -35,7 +35,9 @@ class Shows(Protocol):
 
 
 @contextmanager
-def shown(progress: Progress, observer: Observer | None) -> Iterator[Callable[[str], Observer]]:
+def progress_shown(
+    progress: Progress, observer: Observer | None
+) -> Iterator[Callable[[str], Observer]]:
     """What makes the observers of the runs, by the name of each; `observer` is one for all."""
     if observer is not None:
         yield lambda name: observer
@@ -101,11 +103,11 @@ class _Cell:
             return
         self._drawn = time.monotonic()
         notebook = import_module("IPython.display")
-        shown = notebook.HTML(table(self._rows))
+        progress_shown = notebook.HTML(table(self._rows))
         if self._handle is None:
-            self._handle = notebook.display(shown, display_id=True)
+            self._handle = notebook.display(progress_shown, display_id=True)
         else:
-            self._handle.update(shown)
+            self._handle.update(progress_shown)
 
 
 class _CellObserver(Observer):
@@ -139,12 +141,12 @@ def table(rows: list[_Row]) -> str:
         share = 1.0 if row.over else row.status.fraction if row.status else 0.0
         label = "done" if row.over else row.status.label if row.status else "waits"
         eta_s = None if row.over or not row.status else row.status.eta_s
-        left = "" if eta_s is None else f"{units.rough_seconds(eta_s)} left"
+        remaining = "" if eta_s is None else f"{units.rough_seconds(eta_s)} left"
         findings = f"{row.found} findings" if row.found else ""
         notes = "".join(f"<br><small>{escape(note)}</small>" for note in row.notes)
         cells.append(
             f"<tr><td>{escape(row.name)}</td><td>{escape(label)}{notes}</td>"
             f"<td><progress value='{share:.3f}'></progress> {share:.0%}</td>"
-            f"<td>{left}</td><td>{findings}</td></tr>"
+            f"<td>{remaining}</td><td>{findings}</td></tr>"
         )
     return f"<table><tbody>{''.join(cells)}</tbody></table>"

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from flashtwin.api.progress import Progress, shown
+from flashtwin.api.progress import Progress, progress_shown
 from flashtwin.api.run import Run
 from flashtwin.api.twin import as_sets
 from flashtwin.model.findings import Findings
@@ -113,8 +113,8 @@ def sweep(
     class Points(Silent):
         """Tells how many points are over."""
 
-        def ended(self, done: int, total: int, name: str, failure: object) -> None:
-            observer.progress(counted("sweep", done, total, name, begun))
+        def ended(self, result: int, total: int, name: str, failure: object) -> None:
+            observer.progress(counted("sweep", result, total, name, began_s))
 
     plan = Plan(
         drive=str(drive),
@@ -126,23 +126,23 @@ def sweep(
         scale=scale,
     )
     where = plan.default_out(datetime.now()) if out is None else Path(out)
-    begun = time.monotonic()
-    with shown(progress, None) as observers:
+    began_s = time.monotonic()
+    with progress_shown(progress, None) as observers:
         observer = observers("sweep")
-        done = carried_out(plan, where, executor=executor_of(jobs, cluster), watcher=Points())
+        result = carried_out(plan, where, executor=executor_of(jobs, cluster), watcher=Points())
     if report:
         from flashtwin.report import sweep as page
 
-        page.build(done, where)
+        page.build(result, where)
     points = tuple(
         Point(
             settings=dict(row.settings),
             run=None if row.run is None else Run(stored=row.run),
             error=None if row.failure is None else row.failure.message,
         )
-        for row in done.rows
+        for row in result.rows
     )
-    return Sweep(path=where, points=points, repeated=done.repeated)
+    return Sweep(path=where, points=points, repeated=result.repeated)
 
 
 def _values(values: str | Iterable[object]) -> str:
@@ -162,7 +162,7 @@ def validate(
     """
     from flashtwin.study.validation.validate import validate as judged
 
-    return judged(drives, partial(shown, progress, None), seed=seed, sets=as_sets(sets))
+    return judged(drives, partial(progress_shown, progress, None), seed=seed, sets=as_sets(sets))
 
 
 def runs(

@@ -136,7 +136,7 @@ class Twin:
         at = core.now_ns() if at_ns is None else at_ns
         size = 0 if op == "flush" else size
         code, tag = _code(op), self._tag
-        with _ours():
+        with _core_errors():
             core.submit(at, tag, code, offset, size, sync, compress_percent)
         self._under_way[tag] = (op, offset, size, at)
         # Tags are 32 bits in the core; no drive has as many requests outstanding.
@@ -148,7 +148,7 @@ class Twin:
         if (to_ns is None) == (by_ns is None):
             raise FlashtwinError("advance takes either to_ns or by_ns", exit_code=USAGE)
         core = self._twin.simulation
-        with _ours():
+        with _core_errors():
             to = to_ns if to_ns is not None else core.now_ns() + (by_ns or 0)
             return self._completions(core.advance(to))
 
@@ -191,13 +191,13 @@ class Twin:
         count = _rows(ops, offset, size, 0 if at_ns is None else at_ns)
         names = np.broadcast_to(ops, (count,))
         codes = _codes(names)
-        sizes = np.where(codes == _code("flush"), 0, _whole(size, count, "size"))
-        at = np.full(count, core.now_ns()) if at_ns is None else _whole(at_ns, count, "at_ns")
-        with _ours():
+        sizes = np.where(codes == _code("flush"), 0, _integers(size, count, "size"))
+        at = np.full(count, core.now_ns()) if at_ns is None else _integers(at_ns, count, "at_ns")
+        with _core_errors():
             played = core.play(
                 at.astype(np.uint64),
                 codes,
-                _whole(offset, count, "offset").astype(np.uint64),
+                _integers(offset, count, "offset").astype(np.uint64),
                 sizes.astype(np.uint64),
                 core.queue_depth if depth is None else depth,
                 sync,
@@ -207,7 +207,7 @@ class Twin:
         return pl.DataFrame(
             {
                 "op": names.astype(str),
-                "offset": _whole(offset, count, "offset"),
+                "offset": _integers(offset, count, "offset"),
                 "size": sizes,
                 "submitted_ns": played["submitted_ns"],
                 "done_ns": played["done_ns"],
@@ -218,7 +218,7 @@ class Twin:
 
     def do(self, step: Step) -> Result | NotPossible:
         """Carry out a step of a battery (`flashtwin.model.step`): Fill, Purge, Rest, Run, …"""
-        with _ours():
+        with _core_errors():
             return self._twin.do(step, lambda progress: True)
 
     def smart(self) -> dict[str, Any]:
@@ -227,7 +227,7 @@ class Twin:
 
     def save(self, path: str | Path) -> None:
         """Write the whole state of the drive; nothing may be outstanding."""
-        with _ours():
+        with _core_errors():
             self._twin.save(path)
 
     @contextmanager
@@ -246,9 +246,9 @@ class Twin:
     def __repr__(self) -> str:
         return f"Twin({self.name!r}, now {self.now_ns / 1e9:.6g} s, {self.outstanding} outstanding)"
 
-    def _completions(self, done: Mapping[str, Any]) -> list[Completion]:
+    def _completions(self, finished: Mapping[str, Any]) -> list[Completion]:
         completions = []
-        rows = zip(done["tag"], done["done_ns"], done["status"], strict=True)
+        rows = zip(finished["tag"], finished["done_ns"], finished["status"], strict=True)
         for tag, done_ns, status in rows:
             op, offset, size, submitted = self._under_way.pop(int(tag))
             completions.append(
@@ -265,7 +265,7 @@ class Twin:
         return completions
 
 
-class _ours:  # noqa: N801 - reads as a statement
+class _core_errors:  # noqa: N801 - reads as a statement
     """What the core refuses is the caller's to mend: a `FlashtwinError` with its words."""
 
     def __enter__(self) -> None: ...
@@ -302,7 +302,7 @@ def _rows(*columns: ArrayLike) -> int:
     return lengths.pop() if lengths else 1
 
 
-def _whole(values: ArrayLike, count: int, name: str) -> np.ndarray:
+def _integers(values: ArrayLike, count: int, name: str) -> np.ndarray:
     """A column of whole numbers from 0 on."""
     array = np.broadcast_to(np.asarray(values), (count,))
     if count and (array.dtype.kind not in "iu" or int(array.min()) < 0):

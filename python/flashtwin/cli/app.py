@@ -175,8 +175,8 @@ def _outside(error: OSError) -> int:
     if error.filename is not None:
         path = error.filename if isinstance(error.filename, str) else repr(error.filename)
         why = error.strerror or str(error)
-        shown = path if len(path) <= _LONGEST else f"{path[:_LONGEST]}…"
-        say_error(f"{shown}: {why}", "check the path and what may be done there")
+        short_path = path if len(path) <= _LONGEST else f"{path[:_LONGEST]}…"
+        say_error(f"{short_path}: {why}", "check the path and what may be done there")
         return ENVIRONMENT
     if error.errno not in _FULL:
         raise error

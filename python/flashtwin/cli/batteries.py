@@ -31,7 +31,7 @@ def batteries(name: str | None, as_json: bool) -> None:
     if name is None:
         _all(as_json)
     else:
-        _one(name, as_json)
+        _one_battery(name, as_json)
 
 
 def _all(as_json: bool) -> None:
@@ -68,7 +68,7 @@ def _all(as_json: bool) -> None:
     )
 
 
-def _one(name: str, as_json: bool) -> None:
+def _one_battery(name: str, as_json: bool) -> None:
     from dataclasses import asdict
 
     from flashtwin.batteries.base import registry
@@ -115,7 +115,7 @@ def explain(context: click.Context, finding: str | None, run: str | None, as_jso
     meaning = registry.explain(finding)
     values = [] if run is None else _values(run, finding, meaning)
     if as_json:
-        rows = [{"target": target, "finding": one.to_json()} for target, one in values]
+        rows = [{"target": target, "finding": value.to_json()} for target, value in values]
         terminal.print_json({**meaning.to_json(), "values": rows})
         return
     sections = (("", meaning.means), ("How it is found", meaning.found), ("Mind", meaning.mind))
@@ -124,8 +124,8 @@ def explain(context: click.Context, finding: str | None, run: str | None, as_jso
         if text:
             body = " ".join(text.split())
             terminal.emit(terminal.cell(f"\n{title + ': ' if title else ''}{body}"))
-    for target, one in values:
-        terminal.emit(*_value(target, one))
+    for target, value in values:
+        terminal.emit(*_value(target, value))
 
 
 def _meanings(as_json: bool) -> None:
@@ -139,20 +139,20 @@ def _meanings(as_json: bool) -> None:
     terminal.emit(terminal.table(["finding", "what it is"], texts))
 
 
-def _values(word: str, asked: str, meaning: Meaning) -> list[tuple[str, Finding]]:
+def _values(word: str, finding_id: str, meaning: Meaning) -> list[tuple[str, Finding]]:
     """What the runs have of such findings; of a variant, if one is asked for."""
     from flashtwin.runs.listing import named
 
-    variant = asked.strip().partition("[")[2].removesuffix("]")
+    variant = finding_id.strip().partition("[")[2].removesuffix("]")
     values = [
-        (str(run.target["name"]), one)
+        (str(run.target["name"]), finding)
         for run in named([word])
-        for one in run.findings
-        if meaning.fits(one.battery, one.name) and variant in ("", one.variant)
+        for finding in run.findings
+        if meaning.fits(finding.battery, finding.name) and variant in ("", finding.variant)
     ]
     if not values:
         raise FlashtwinError(
-            f"{word} has no finding {asked.strip()}",
+            f"{word} has no finding {finding_id.strip()}",
             hint=f"flashtwin runs show {shlex.quote(word)} shows those that it has",
             exit_code=USAGE,
         )

@@ -65,8 +65,10 @@ def command(context: click.Context, as_json: bool) -> None:
         ]
         columns = ["key", "drive", "seed", "prepared by", "size", "took", "used"]
         terminal.emit(terminal.table(columns, rows, right=["seed", "size", "took", "used"]))
-    held, limit = sum(entry.bytes for entry in entries), store.limit_bytes
-    summary = f"{_drives(entries)}, {units.readable_size(held)} of {units.readable_size(limit)}"
+    used_bytes, limit = sum(entry.bytes for entry in entries), store.limit_bytes
+    summary = (
+        f"{_drives(entries)}, {units.readable_size(used_bytes)} of {units.readable_size(limit)}"
+    )
     terminal.emit(terminal.cell(f"{summary} in {store.place}"))
 
 
@@ -85,12 +87,12 @@ def command(context: click.Context, as_json: bool) -> None:
 def clear(older: float | None, as_json: bool) -> None:
     """Remove the prepared drives that are kept, or those that were not used for long."""
     store = _store()
-    gone = store.clear(unused_s=older or 0.0) if store else []
-    freed = sum(entry.bytes for entry in gone)
+    removed = store.clear(unused_s=older or 0.0) if store else []
+    freed = sum(entry.bytes for entry in removed)
     if as_json:
-        terminal.print_json({"bytes": freed, "removed": [_row(entry) for entry in gone]})
+        terminal.print_json({"bytes": freed, "removed": [_row(entry) for entry in removed]})
         return
-    terminal.emit(terminal.cell(f"removed {_drives(gone)}, {units.readable_size(freed)}"))
+    terminal.emit(terminal.cell(f"removed {_drives(removed)}, {units.readable_size(freed)}"))
 
 
 def _drives(entries: Sequence[Entry]) -> str:

@@ -68,31 +68,31 @@ def command(
     0, or with --fail-on 1 if some finding is beyond its limit.
     """
     from flashtwin import report
-    from flashtwin.runs.compare import limits as parsed
+    from flashtwin.runs.compare import limits as limits_of_findings
     from flashtwin.runs.compare.compare import compare
     from flashtwin.runs.listing import named
 
-    allowed = parsed.parse(limits) if limits else None
-    done = compare(named(runs, once=True), allowed)
-    page = None if out is None else report.build(done.runs, out, comparison=done)
+    allowed = limits_of_findings.parse(limits) if limits else None
+    comparison = compare(named(runs, once=True), allowed)
+    page = None if out is None else report.build(comparison.runs, out, comparison=comparison)
     if as_json:
-        terminal.print_json({**done.to_json(), "page": None if page is None else str(page)})
+        terminal.print_json({**comparison.to_json(), "page": None if page is None else str(page)})
     else:
-        terminal.emit(*_page(done, every))
+        terminal.emit(*_page(comparison, every))
         if page is not None:
             terminal.say(f"page: {page}")
-    context.exit(MISS if done.failed else DONE)
+    context.exit(MISS if comparison.failed else DONE)
 
 
-def _page(done: Comparison, every: bool) -> list[RenderableType]:
-    parts: list[RenderableType] = [*_setup(done)]
-    for pair in done.pairs:
-        parts += _pair(done.names[0], pair, every)
+def _page(comparison: Comparison, every: bool) -> list[RenderableType]:
+    parts: list[RenderableType] = [*_setup(comparison)]
+    for pair in comparison.pairs:
+        parts += _pair(comparison.names[0], pair, every)
     return parts
 
 
-def _setup(done: Comparison) -> list[RenderableType]:
-    setups = done.setups
+def _setup(comparison: Comparison) -> list[RenderableType]:
+    setups = comparison.setups
     if not setups.rows:
         return [terminal.cell(f"set-up: the same in all of its {setups.same} values")]
     rows = []
@@ -101,7 +101,7 @@ def _setup(done: Comparison) -> list[RenderableType]:
         texts = (f"{row.section} {row.key}", *units.readable_sizes(values))
         rows.append([_short(text) for text in texts])
     same = f"{setups.same} values of the set-ups are the same"
-    return [terminal.table(["set-up", *done.names], rows), terminal.cell(same)]
+    return [terminal.table(["set-up", *comparison.names], rows), terminal.cell(same)]
 
 
 def _short(text: str) -> str:
@@ -111,13 +111,13 @@ def _short(text: str) -> str:
 def _pair(base: str, pair: Pair, every: bool) -> list[RenderableType]:
     parts: list[RenderableType] = [terminal.cell(f"\n{pair.name} against {base}", "bold")]
     failed = {failure.measure.id for failure in pair.failures}
-    shown = [
+    measures = [
         measure
         for measure in pair.measures
         if every or measure.verdict not in QUIET or measure.id in failed
     ]
-    if shown:
-        parts.append(_measures(base, pair, shown))
+    if measures:
+        parts.append(_measures(base, pair, measures))
     parts.append(terminal.cell(_counts(pair)))
     if pair.curves:
         parts += [_curves(pair.curves), *_sparks(base, pair)]
@@ -139,7 +139,7 @@ def _failed(measure: Measure) -> str:
     return f"{_percent(measure.beyond)} beyond its interval"
 
 
-def _measures(base: str, pair: Pair, shown: Sequence[Measure]) -> RenderableType:
+def _measures(base: str, pair: Pair, measures: Sequence[Measure]) -> RenderableType:
     columns = [base, pair.name, "difference", "beyond intervals"]
     rows = [
         (
@@ -151,7 +151,7 @@ def _measures(base: str, pair: Pair, shown: Sequence[Measure]) -> RenderableType
             {None: "", True: "overlap", False: "apart"}[measure.overlap],
             terminal.cell(measure.verdict, STYLES.get(measure.verdict, "")),
         )
-        for measure in shown
+        for measure in measures
     ]
     return terminal.table(["finding", *columns, "intervals", "verdict"], rows, right=columns)
 
@@ -212,17 +212,17 @@ def _latencies(pair: Pair, every: bool) -> list[RenderableType]:
 
     moved = [latency for latency in pair.latencies if every or latency.largest > RESOLUTION]
     moved.sort(key=lambda latency: -latency.largest)
-    shown = moved if every else moved[:LATENCIES_SHOWN]
-    if not shown:
+    latencies = moved if every else moved[:LATENCIES_SHOWN]
+    if not latencies:
         return []
     columns = [f"p{share:g}" for share in SHARES]
     rows = [
         (f"{latency.label}, {latency.direction}", *(_shift(latency, share) for share in SHARES))
-        for latency in shown
+        for latency in latencies
     ]
     parts: list[RenderableType] = [
         terminal.table(["latency", *columns], rows, title="", right=columns)
     ]
-    if hidden := len(moved) - len(shown):
+    if hidden := len(moved) - len(latencies):
         parts.append(terminal.cell(f"{hidden} more shift: --all shows them"))
     return parts

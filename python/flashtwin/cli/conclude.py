@@ -30,25 +30,25 @@ def command(run: Path, write: bool, as_json: bool) -> None:
     from flashtwin.runs import listing
     from flashtwin.runs.rundir import Run
 
-    done = reconclude(Run(listing.find(run)), write=write)
+    outcome = reconclude(Run(listing.find(run)), write=write)
     if as_json:
-        terminal.print_json(done.to_json())
+        terminal.print_json(outcome.to_json())
         return
     rows = [
         (change.id, *("not there" if side is None else findings.value(side) for side in sides))
-        for change in done.changes
+        for change in outcome.changes
         for sides in [(change.before, change.now)]
     ]
     if rows:
         columns = ["finding", "before", "now"]
         terminal.emit(terminal.table(columns, rows, right=columns[1:]))
-    if done.unreadable:
-        terminal.say(f"its stored findings cannot be read: {done.unreadable}")
-    total = len(done.findings)
-    changed = len(done.changes)
+    if outcome.unreadable:
+        terminal.say(f"its stored findings cannot be read: {outcome.unreadable}")
+    total = len(outcome.findings)
+    changed = len(outcome.changes)
     summary = f"{changed} of {total} findings changed"
     if not changed:
         summary = f"nothing changed: {total} findings"
     terminal.emit(terminal.cell(summary))
     if write:
-        terminal.say(f"findings: {done.path / 'findings.json'}")
+        terminal.say(f"findings: {outcome.path / 'findings.json'}")

@@ -270,7 +270,7 @@ class ShownStep(Document):
     not_possible: str | None
 
 
-class Shown(OfARun):
+class ShownRun(OfARun):
     target: dict[str, Any]
     batteries: list[dict[str, Any]]
     command: list[str]
@@ -283,7 +283,7 @@ class Shown(OfARun):
 class RunsShow(Document):
     """flashtwin runs show --json"""
 
-    runs: list[Shown]
+    runs: list[ShownRun]
 
 
 class Removed(Document):
@@ -530,5 +530,5 @@ def check(value: object, *names: str) -> None:
 
 def json_schema(name: str) -> str:
     """The JSON Schema of a document, as docs/reference/schemas/commands has it."""
-    made = {"$schema": DIALECT, **msgspec.json.schema(DOCUMENTS[name])}
-    return json.dumps(made, indent=1, ensure_ascii=False) + "\n"
+    schema = {"$schema": DIALECT, **msgspec.json.schema(DOCUMENTS[name])}
+    return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"

@@ -90,15 +90,15 @@ def show(
         parts.append(terminal.cell(f"firmware profiles: {', '.join(spec.firmware_profiles)}"))
     parts += [terminal.cell(f"note: {note}") for note in spec.notes]
     values = spec.values()
-    shown = values if every else written(values)
-    for title, rows in grouped(shown).items():
+    rows_shown = values if every else written(values)
+    for title, rows in grouped(rows_shown).items():
         texts = [
             (key, *units.readable_sizes([value["value"]]), value["origin"], value["source"])
             for key, value in rows
         ]
         columns = ["key", "value", "origin", "source"]
         parts.append(terminal.table(columns, texts, title=f"\n[{title}]"))
-    if hidden := len(values) - len(shown):
+    if hidden := len(values) - len(rows_shown):
         text = f"{hidden} of {len(values)} values are at the format's default: --all shows them"
         parts.append(terminal.cell(f"\n{text}"))
     terminal.emit(*parts)
@@ -162,19 +162,19 @@ def diff(first: str, second: str, as_json: bool) -> None:
     from flashtwin.catalogue.loader import load
     from flashtwin.catalogue.summary import differences
 
-    left, right = load(first), load(second)
-    differing = differences(left, right)
+    first_spec, second_spec = load(first), load(second)
+    differing = differences(first_spec, second_spec)
     if as_json:
         terminal.print_json(
             {
-                "first": {"spec": first, "hash": left.hash},
-                "second": {"spec": second, "hash": right.hash},
+                "first": {"spec": first, "hash": first_spec.hash},
+                "second": {"spec": second, "hash": second_spec.hash},
                 "differences": [difference.to_json() for difference in differing],
             }
         )
         return
     if not differing:
-        terminal.say(f"{first} and {second} are the same drive, spec {left.hash[:12]}")
+        terminal.say(f"{first} and {second} are the same drive, spec {first_spec.hash[:12]}")
         return
     rows = []
     for row in differing:
@@ -197,7 +197,7 @@ def diff(first: str, second: str, as_json: bool) -> None:
 @click.option("--interface", type=INTERFACES)
 @click.option("--cell", type=CELLS)
 @click.option("--dram", type=DRAM, help="hmb: host memory buffer.")
-@click.option("--dies", type=options.Whole(0), help="Dies of flash, if known.")
+@click.option("--dies", type=options.Integer(0), help="Dies of flash, if known.")
 @click.option(
     "--slc-cache", type=options.SIZE, metavar="SIZE", help='Its size, if known; "0" for none.'
 )
@@ -231,10 +231,10 @@ def new(
     label = Label(
         id=drive_id,
         name=name or drive_id,
-        capacity_bytes=_asked("capacity", capacity, "240 GB", options.SIZE),
-        interface=_asked("interface", interface, "sata", INTERFACES),
-        cell=_asked("cell", cell, "tlc", CELLS),
-        dram=_asked("dram", dram, "yes", DRAM),
+        capacity_bytes=_prompted("capacity", capacity, "240 GB", options.SIZE),
+        interface=_prompted("interface", interface, "sata", INTERFACES),
+        cell=_prompted("cell", cell, "tlc", CELLS),
+        dram=_prompted("dram", dram, "yes", DRAM),
         dies=dies,
         cache_bytes=slc_cache,
     )
@@ -260,10 +260,10 @@ def new(
     terminal.note(f"next: flashtwin show {path}, flashtwin test {path} --battery fill")
 
 
-def _asked(what: str, given: Any, usual: str, kind: click.ParamType[Any]) -> Any:
+def _prompted(option: str, value: Any, usual: str, kind: click.ParamType[Any]) -> Any:
     """An option, asked for on a terminal; elsewhere it has to be there."""
-    if given is not None:
-        return given
+    if value is not None:
+        return value
     if not sys.stdin.isatty():
-        raise click.UsageError(f"--{what} is missing, and there is no terminal to ask on")
-    return click.prompt(what, default=usual, type=kind, err=True)
+        raise click.UsageError(f"--{option} is missing, and there is no terminal to ask on")
+    return click.prompt(option, default=usual, type=kind, err=True)

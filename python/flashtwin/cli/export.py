@@ -39,10 +39,10 @@ def command(run: str, form: str, out: Path | None, as_json: bool) -> None:
     from flashtwin.runs.export.export import export_all
 
     runs = listing.named([run])
-    whole = out or Path(f"{listing.find(run).resolve().name}-{form}")
+    parent = out or Path(f"{listing.find(run).resolve().name}-{form}")
     alone = len(runs) == 1
-    places = {whole if alone else whole / stored.path.name: stored for stored in runs}
-    made = export_all(places, form)  # type: ignore[arg-type]
+    places = {parent if alone else parent / stored.path.name: stored for stored in runs}
+    exports = export_all(places, form)  # type: ignore[arg-type]
     if as_json:
         rows = [
             {
@@ -50,12 +50,12 @@ def command(run: str, form: str, out: Path | None, as_json: bool) -> None:
                 "directory": str(at),
                 "files": [str(file) for file in files],
             }
-            for at, files in made.items()
+            for at, files in exports.items()
         ]
         terminal.print_json({"format": form, "exports": rows})
         return
-    for at, files in made.items():
+    for at, files in exports.items():
         terminal.say(f"{at}: {', '.join(file.name for file in files[:8])}", nl=False)
         terminal.say(f" and {len(files) - 8} more" if len(files) > 8 else "")
-    for at in places.keys() - made.keys():
+    for at in places.keys() - exports.keys():
         terminal.note(f"note: {places[at].path} has no step in which jobs ran")

@@ -36,19 +36,19 @@ def tables(by_drive: Mapping[str, Sequence[Finding]]) -> list[RenderableType]:
         name: {finding.id: finding for finding in findings} for name, findings in by_drive.items()
     }
     notes: dict[str, int] = {}
-    made: list[RenderableType] = []
+    parts: list[RenderableType] = []
     for group, ids in _groups(columns).items():
         shared = _shared(columns, ids)
         mark = f" [{_number(shared, notes)}]" if shared else ""
         if _is_grid(columns, ids):
-            made += [terminal.cell(line) for line in _grid(columns, f"{group}{mark}", ids)]
+            parts += [terminal.cell(line) for line in _grid(columns, f"{group}{mark}", ids)]
         else:
-            made += _tables(columns, f"{group}{mark}", ids, notes, shared)
+            parts += _tables(columns, f"{group}{mark}", ids, notes, shared)
     if notes:
-        made.append(terminal.cell(""))
+        parts.append(terminal.cell(""))
     width = terminal.width()
-    made += [terminal.cell(_fitted(f"[{number}] {note}", width)) for note, number in notes.items()]
-    return made
+    parts += [terminal.cell(_fitted(f"[{number}] {note}", width)) for note, number in notes.items()]
+    return parts
 
 
 def value(finding: Finding) -> str:
@@ -121,12 +121,12 @@ def _tables(
 
 def _fitting(widths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
     """From which column to which a table goes, so that each fits; a column at least."""
-    first, taken = 0, 0
+    first, used = 0, 0
     for at, width in enumerate(widths):
-        if at > first and taken + width + BETWEEN > room:
+        if at > first and used + width + BETWEEN > room:
             yield first, at
-            first, taken = at, 0
-        taken += width + BETWEEN
+            first, used = at, 0
+        used += width + BETWEEN
     yield first, len(widths)
 
 
@@ -202,9 +202,9 @@ def _block(
 def _score(finding: Finding) -> str:
     if finding.number is None:
         return text.MISSING
-    shown = text.quantity(finding.number, finding.unit, GRID_DIGITS)
+    score = text.quantity(finding.number, finding.unit, GRID_DIGITS)
     # The heading says the unit of rates; times are in two.
-    return shown if finding.unit == "us" else shown.removesuffix(f" {finding.unit}")
+    return score if finding.unit == "us" else score.removesuffix(f" {finding.unit}")
 
 
 def _ranges(columns: Columns, ids: Sequence[str]) -> Iterator[str]:

@@ -45,7 +45,7 @@ class Line:
     over: bool = False
     rates: deque[float] = field(default_factory=lambda: deque(maxlen=RATES))
     rated_at: float = 0.0
-    found: list[Finding] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
 
     def moved(self, status: Status) -> None:
         """The run is there now."""
@@ -72,28 +72,28 @@ class Block:
     ) -> Iterator[RenderableType]:
         room = max(options.size.height - 1, 1)
         going = [line for line in self.lines if line.status and not line.over]
-        kept = FINDINGS_ALONE if len(going) == 1 else FINDINGS_TOGETHER
-        for each in (kept, 0, None):
+        findings_each = FINDINGS_ALONE if len(going) == 1 else FINDINGS_TOGETHER
+        for each in (findings_each, 0, None):
             rows = sum(self._height(line, each) for line in self.lines)
             if rows <= room:
                 break
-        shown, hidden = self.lines, 0
+        lines, hidden = self.lines, 0
         if rows > room:
             # Those under way first; the others are counted.
             first = sorted(self.lines, key=lambda line: line not in going)
-            shown, hidden = first[: room - 1], len(first) - room + 1
-        named = min(max(map(len, (line.name for line in shown)), default=0), options.max_width // 3)
-        for line in shown:
+            lines, hidden = first[: room - 1], len(first) - room + 1
+        named = min(max(map(len, (line.name for line in lines)), default=0), options.max_width // 3)
+        for line in lines:
             yield _first_row(line, named)
             if each is not None and line.status and not line.over:
                 yield from _rows(line, each, named + 1, options.ascii_only)
         if hidden:
             yield Text(f"and {hidden} more")
 
-    def _height(self, line: Line, kept: int | None) -> int:
-        if kept is None or line.over or line.status is None:
+    def _height(self, line: Line, most_findings: int | None) -> int:
+        if most_findings is None or line.over or line.status is None:
             return 1
-        return 1 + bool(_under(line.status)) + min(len(line.found), kept)
+        return 1 + bool(_under(line.status)) + min(len(line.findings), most_findings)
 
 
 def _first_row(line: Line, named: int) -> RenderableType:
@@ -111,28 +111,28 @@ def _first_row(line: Line, named: int) -> RenderableType:
 def _cells(line: Line) -> tuple[Text, ProgressBar, Text, Text]:
     status = line.status
     if line.over:
-        text = f"done, {terminal.counted_findings(len(line.found))}" if line.found else "done"
+        text = f"done, {terminal.counted_findings(len(line.findings))}" if line.findings else "done"
         spent = units.rough_seconds(status.elapsed_s) if status else ""
         return Text(text), _bar(1.0), Text("100 %"), Text(spent)
     if status is None:
         return Text("waits", "dim"), _bar(0.0), Text("0 %"), Text("")
-    left = "" if status.eta_s is None else f"{units.rough_seconds(status.eta_s)} left"
-    done = Text(f"{100 * status.fraction:.0f} %")
-    return terminal.cell(status.label), _bar(status.fraction), done, Text(left)
+    remaining = "" if status.eta_s is None else f"{units.rough_seconds(status.eta_s)} left"
+    percent = Text(f"{100 * status.fraction:.0f} %")
+    return terminal.cell(status.label), _bar(status.fraction), percent, Text(remaining)
 
 
 def _bar(fraction: float) -> ProgressBar:
     return ProgressBar(total=1.0, completed=fraction)
 
 
-def _rows(line: Line, kept: int, indent: int, ascii_only: bool) -> Iterator[Text]:
+def _rows(line: Line, most_findings: int, indent: int, ascii_only: bool) -> Iterator[Text]:
     """Under a run: where it is, how fast, and its last findings."""
     assert line.status is not None, "a run that waits has one row"
     under = _under(line.status)
     if under:
         graph = "" if ascii_only else f" {sparkline(line.rates)}"
         yield _indented(under + graph, indent, "cyan")
-    for finding in line.found[len(line.found) - min(kept, len(line.found)) :]:
+    for finding in line.findings[len(line.findings) - min(most_findings, len(line.findings)) :]:
         yield _indented(f"{finding.title}  {findings.value(finding)}", indent, "dim")
 
 

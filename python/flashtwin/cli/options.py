@@ -19,7 +19,7 @@ from flashtwin.model import units
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-class Whole(click.IntRange):
+class Integer(click.IntRange):
     """A whole number within bounds."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
@@ -46,8 +46,8 @@ def _number(
     try:
         return parse(value) if isinstance(value, str) else value
     except ValueError as error:
-        shown = value if len(value) <= 40 else f"{value[:40]}…"
-        kind.fail(f"{shown!r} is not a number: {error}", param, ctx)
+        short_value = value if len(value) <= 40 else f"{value[:40]}…"
+        kind.fail(f"{short_value!r} is not a number: {error}", param, ctx)
 
 
 class Quantity(click.ParamType[float]):
@@ -114,7 +114,7 @@ quiet: Decorator = click.option(
 )
 seed: Decorator = click.option(
     "--seed",
-    type=Whole(0, (1 << 63) - 1),
+    type=Integer(0, (1 << 63) - 1),
     default=1,
     show_default=True,
     help="The same seed gives the same bytes.",

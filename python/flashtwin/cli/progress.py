@@ -56,12 +56,14 @@ def display(quiet: bool) -> Iterator[Display]:
 @contextmanager
 def counted(name: str, total: int, quiet: bool) -> Iterator[Callable[[int, str], None]]:
     """Progress of so many parts of about the same length; told how many are done, and the last."""
-    begun = time.monotonic()
+    began_s = time.monotonic()
 
-    with display(quiet) as shown:
-        observer = shown.observer(name)
-        observer.began(parts_status(name, 0, total, "begins", begun))
-        yield lambda count, label: observer.progress(parts_status(name, count, total, label, begun))
+    with display(quiet) as block:
+        observer = block.observer(name)
+        observer.began(parts_status(name, 0, total, "begins", began_s))
+        yield lambda count, label: observer.progress(
+            parts_status(name, count, total, label, began_s)
+        )
 
 
 class _Nothing:
@@ -87,8 +89,8 @@ class _Notes:
 @contextmanager
 def observers(quiet: bool) -> Iterator[Callable[[str], Observer]]:
     """What makes the observer of each run; see `runner.request.Show`."""
-    with display(quiet) as shown:
-        yield shown.observer
+    with display(quiet) as block:
+        yield block.observer
 
 
 class _Lines(_Notes):
@@ -140,10 +142,10 @@ class _LineObserver(_Noting):
         pause_s = min(max(EVERY_S, EVERY_SHARE * status.elapsed_s), EVERY_MOST_S)
         if now - self._last >= pause_s:
             self._last = now
-            left = "" if status.eta_s is None else f", {units.rough_seconds(status.eta_s)} left"
+            rest = "" if status.eta_s is None else f", {units.rough_seconds(status.eta_s)} left"
             count = f", {terminal.counted_findings(self._found)}" if self._found else ""
             self._notes.say(
-                f"{self._name}: {status.label}, {status.fraction:.0%}{_rate(status)}{count}{left}"
+                f"{self._name}: {status.label}, {status.fraction:.0%}{_rate(status)}{count}{rest}"
             )
 
 
@@ -179,7 +181,7 @@ class _LiveObserver(_Noting):
         self._line.moved(status)
 
     def found(self, battery: str, findings: Sequence[Finding]) -> None:
-        self._line.found += findings
+        self._line.findings += findings
 
     def closed(self, run: Run) -> None:
         self._line.over = run.finished

@@ -85,7 +85,7 @@ def command() -> None:
     metavar="[-]KEY",
     help=f"By {', '.join(SORTS)} or a finding (cache_size); - for the other way round.",
 )
-@click.option("--limit", type=options.Whole(1), metavar="N", help="At most so many.")
+@click.option("--limit", type=options.Integer(1), metavar="N", help="At most so many.")
 @options.as_json
 def listed(
     places: tuple[Path, ...], where: str | None, sort: str, limit: int | None, as_json: bool
@@ -97,14 +97,14 @@ def listed(
     from flashtwin.runs.query import search
 
     stored = search(places, where=where, sort=sort)
-    shown = stored[:limit]
+    chosen = stored[:limit]
     if as_json:
-        terminal.print_json({"runs": [run.to_json() for run in shown], "total": len(stored)})
+        terminal.print_json({"runs": [run.to_json() for run in chosen], "total": len(stored)})
         return
-    if shown:
-        terminal.emit(_table(shown))
-    terminal.emit(terminal.cell(_sum(stored, shown)))
-    for run in shown:
+    if chosen:
+        terminal.emit(_table(chosen))
+    terminal.emit(terminal.cell(_sum(stored, chosen)))
+    for run in chosen:
         if run.why:
             terminal.note(f"note: {run.path}: {run.why}")
 
@@ -136,14 +136,14 @@ def findings_text(run: Stored) -> str:
     )
 
 
-def _sum(stored: Sequence[Stored], shown: Sequence[Stored]) -> str:
+def _sum(stored: Sequence[Stored], chosen: Sequence[Stored]) -> str:
     from flashtwin.runs.listing import total_bytes
 
     runs = sum(run.is_run for run in stored)
     text = f"{_counted(runs)}, {units.readable_size(total_bytes(stored))}"
     if other := len(stored) - runs:
         text += f"; {other} {'folder' if other == 1 else 'folders'} that cannot be read as a run"
-    return text + (f"; {len(shown)} shown" if len(shown) < len(stored) else "")
+    return text + (f"; {len(chosen)} shown" if len(chosen) < len(stored) else "")
 
 
 @command.command(
@@ -208,9 +208,9 @@ def _run_page(run: Run, about: Stored, every: bool) -> list[RenderableType]:
     parts += [_rows("set-up", _setup(run)), *_steps(run, every)]
     if run.findings:
         parts += findings.tables({str(run.target["name"]): run.findings})
-    if left := run.left_out:
+    if missing := run.left_out:
         parts.append(terminal.cell("\nleft out", "bold"))
-        parts += [terminal.cell(text) for text in left]
+        parts += [terminal.cell(text) for text in missing]
     files = [(name, units.readable_size(size)) for name, size in _files(run)]
     parts.append(_rows("files", files, right=True))
     return parts
@@ -231,8 +231,8 @@ def _setup(run: Run) -> list[tuple[str, str]]:
     rows.append(("seed", _text(run.manifest.get("seed"))))
     for battery in run.manifest.get("batteries") or ():
         parameters = (battery.get("parameters") or {}).items()
-        given = ", ".join(f"{name}={_shortened(_text(value))}" for name, value in parameters)
-        rows.append((f"battery {battery['name']}", given))
+        parameters_text = ", ".join(f"{name}={_shortened(_text(value))}" for name, value in parameters)
+        rows.append((f"battery {battery['name']}", parameters_text))
         rows += [("  departs", str(text)) for text in battery.get("departs") or ()]
     if run.manifest.get("command"):
         rows.append(("command", shlex.join(str(word) for word in run.manifest["command"])))
@@ -261,13 +261,13 @@ def _rows(title: str, rows: Sequence[tuple[str, str]], *, right: bool = False) -
 
 def _steps(run: Run, every: bool) -> list[RenderableType]:
     steps = [step for step in run.steps if every or step.kind != "mark"]
-    shown = steps if every else steps[:STEPS_SHOWN]
+    chosen = steps if every else steps[:STEPS_SHOWN]
     numbers = ["starts", "took", "moved", "MB/s"]
     columns = ["step", "kind", *numbers, "note"]
     parts: list[RenderableType] = [
-        terminal.table(columns, map(_step, shown), title="", right=numbers)
+        terminal.table(columns, map(_step, chosen), title="", right=numbers)
     ]
-    if hidden := len(run.steps) - len(shown):
+    if hidden := len(run.steps) - len(chosen):
         text = f"{hidden} of {len(run.steps)} steps are not shown: --all shows them"
         parts.append(terminal.cell(text))
     return parts
@@ -319,7 +319,7 @@ def _counted(runs: int) -> str:
     ),
 )
 @place
-@click.option("--keep", type=options.Whole(0), metavar="N", help="Keep the N newest of them.")
+@click.option("--keep", type=options.Integer(0), metavar="N", help="Keep the N newest of them.")
 @click.option(
     "--older-than",
     type=options.AGE,

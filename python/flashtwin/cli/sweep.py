@@ -57,7 +57,7 @@ SHOWN = 4
     metavar="FINDING",
     help="Findings for the table on the terminal; by default those that vary most.",
 )
-@click.option("--jobs", type=options.Whole(1), help="Points at once; by default one a processor.")
+@click.option("--jobs", type=options.Integer(1), help="Points at once; by default one a processor.")
 @click.option("--cluster", metavar="ADDRESS", help="Run on the Dask scheduler at this address.")
 @options.out(
     "The sweep's directory; by default ./flashtwin-runs/<time>-sweep-<drive>. One that "

@@ -104,7 +104,7 @@ def table(
     from rich.table import Table
     from rich.text import Text
 
-    made = Table(
+    grid = Table(
         title=None if title is None else cell(title),
         title_justify="left",
         title_style="bold",
@@ -114,10 +114,10 @@ def table(
         show_edge=False,
     )
     for name in columns:
-        made.add_column(name, justify="right" if name in right else "left", overflow="fold")
+        grid.add_column(name, justify="right" if name in right else "left", overflow="fold")
     for row in rows:
-        made.add_row(*(text if isinstance(text, Text) else cell(text) for text in row))
-    return made
+        grid.add_row(*(text if isinstance(text, Text) else cell(text) for text in row))
+    return grid
 
 
 def cell(text: object, style: str = "") -> Text:
@@ -131,7 +131,7 @@ def _console(stream: TextIO) -> Console:
     from rich.console import Console
     from rich.segment import Segment
 
-    class Ours(Console):
+    class PrintableConsole(Console):
         def render(
             self, renderable: RenderableType, options: ConsoleOptions | None = None
         ) -> Iterable[Segment]:
@@ -145,7 +145,7 @@ def _console(stream: TextIO) -> Console:
     width = None if terminal or "COLUMNS" in os.environ else UNLIMITED
     if stream.isatty():
         width = shutil.get_terminal_size().columns
-    return Ours(file=stream, width=width, soft_wrap=False)
+    return PrintableConsole(file=stream, width=width, soft_wrap=False)
 
 
 def counted_findings(count: int) -> str:

@@ -92,7 +92,7 @@ def command(
         return
     if not targets:
         raise click.UsageError("Missing argument 'TARGET...'.", context)
-    asked = request.Request(
+    request_ = request.Request(
         targets=targets,
         batteries=",".join(batteries or registry.standard()),
         size=size,
@@ -105,11 +105,11 @@ def command(
         say=_silent if quiet else None,
     )
     try:
-        done = request.test(asked, partial(progress.observers, quiet))
+        outcome = request.test(request_, partial(progress.observers, quiet))
     except request.WrongValueError as error:
         hint = f"--{error.option}"
         raise click.BadParameter(error.reason, context, param_hint=hint) from None
-    _tell(done.runs, done.where, as_json, page=not no_report)
+    _present(outcome.runs, outcome.where, as_json, page=not no_report)
 
 
 def go_on(run: Path, words: Sequence[str], *, quiet: bool, as_json: bool, page: bool) -> int:
@@ -118,26 +118,26 @@ def go_on(run: Path, words: Sequence[str], *, quiet: bool, as_json: bool, page: 
     from flashtwin.runner import request
 
     show = partial(progress.observers, quiet)
-    done = request.resume(run, show, words=words, say=_silent if quiet else None)
-    if not done.did_anything and not quiet:
-        terminal.note(f"{done.where} is finished: nothing was left to do")
-    _tell(done.runs, done.where, as_json, page=page)
+    outcome = request.resume(run, show, words=words, say=_silent if quiet else None)
+    if not outcome.did_anything and not quiet:
+        terminal.note(f"{outcome.where} is finished: nothing was left to do")
+    _present(outcome.runs, outcome.where, as_json, page=page)
     return DONE
 
 
 def _only_resume(context: click.Context) -> None:
     """A run is gone on with as it was asked for: nothing can be asked of it now."""
     default = click.core.ParameterSource.DEFAULT
-    given = [
+    options_set = [
         parameter.opts[0]
         for parameter in context.command.params
         if context.params.get(parameter.name or "")
         and context.get_parameter_source(parameter.name or "") is not default
         and parameter.name not in ("targets", "resume", "quiet", "as_json", "no_report")
     ]
-    if given:
+    if options_set:
         raise click.UsageError(
-            f"--resume goes on with what the run was asked for; leave out {', '.join(given)}",
+            f"--resume goes on with what the run was asked for; leave out {', '.join(options_set)}",
             context,
         )
 
@@ -146,7 +146,7 @@ def _silent(text: str) -> None:
     """For --quiet."""
 
 
-def _tell(runs: Sequence[Run], where: Path, as_json: bool, *, page: bool) -> None:
+def _present(runs: Sequence[Run], where: Path, as_json: bool, *, page: bool) -> None:
     """Make the page, if it is wanted, and print the findings, which are there also where the page
     cannot be made."""
     if not page:
@@ -157,14 +157,16 @@ def _tell(runs: Sequence[Run], where: Path, as_json: bool, *, page: bool) -> Non
     from flashtwin.model.target import Interrupted
 
     try:
-        written = report.build(runs, where / "report.html", within=where)
+        page_path = report.build(runs, where / "report.html", within=where)
     except FlashtwinError:
         _print(runs, None, as_json)
         raise
     except KeyboardInterrupt:
-        again = f"flashtwin report {shlex.quote(str(where))}"
-        raise Interrupted(f"all was measured and is in {where}; {again} makes its page") from None
-    _print(runs, written, as_json)
+        command_text = f"flashtwin report {shlex.quote(str(where))}"
+        raise Interrupted(
+            f"all was measured and is in {where}; {command_text} makes its page"
+        ) from None
+    _print(runs, page_path, as_json)
 
 
 def _print(runs: Sequence[Run], page: Path | None, as_json: bool) -> None:

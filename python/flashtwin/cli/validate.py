@@ -41,7 +41,7 @@ STYLES = {"pass": "green", "known": "yellow", "miss": "bold red", "computed": "d
 @click.option(
     "--op", type=options.Share(), metavar="SHARE", help="Its over-provisioning; 0.2 is 20 %."
 )
-@click.option("--pages", type=options.Whole(4, 65536), help="Its pages a block; 64 by default.")
+@click.option("--pages", type=options.Integer(4, 65536), help="Its pages a block; 64 by default.")
 @click.option(
     "--trims", type=options.Share(), metavar="SHARE", help="The share of TRIMs in its requests."
 )
@@ -71,52 +71,52 @@ def command(
     amplification by victim policy, the laws of SLC caches, Little's law, conservation. With
     --policy and --op it is one point of yours.
     """
-    mine = {"--policy": policy, "--op": op, "--pages": pages, "--trims": trims}
+    theory_options = {"--policy": policy, "--op": op, "--pages": pages, "--trims": trims}
     if theory:
         if drives or sets:
             raise click.UsageError("--theory builds its own drives; leave DRIVE and --set out")
         context.exit(_theory(policy, op, pages, trims, seed=seed, as_json=as_json, quiet=quiet))
-    given = [name for name, value in mine.items() if value is not None]
-    if given:
-        raise click.UsageError(f"{', '.join(given)}: only with --theory")
+    misplaced = [name for name, value in theory_options.items() if value is not None]
+    if misplaced:
+        raise click.UsageError(f"{', '.join(misplaced)}: only with --theory")
     if not drives:
         raise click.UsageError("Missing argument 'DRIVE...'")
     from flashtwin.cli import progress
     from flashtwin.study.validation.validate import validate
 
-    done = validate(drives, partial(progress.observers, quiet), seed=seed, sets=sets)
+    validation = validate(drives, partial(progress.observers, quiet), seed=seed, sets=sets)
     if as_json:
-        terminal.print_json(done.to_json())
+        terminal.print_json(validation.to_json())
     else:
-        terminal.emit(*_page(done))
-    for one in done.outlived:
-        terminal.note(f"note: {one.drive}: {one.metric} passes and is still listed as known")
-    context.exit(MISS if done.missed else DONE)
+        terminal.emit(*_page(validation))
+    for miss in validation.outlived:
+        terminal.note(f"note: {miss.drive}: {miss.metric} passes and is still listed as known")
+    context.exit(MISS if validation.missed else DONE)
 
 
-def _page(done: Validation) -> list[RenderableType]:
-    made: list[RenderableType] = []
-    for drive in dict.fromkeys(row.fact.drive for row in done.rows):
-        made.append(_table(drive, [row for row in done.rows if row.fact.drive == drive]))
-    made += [
+def _page(validation: Validation) -> list[RenderableType]:
+    parts: list[RenderableType] = []
+    for drive in dict.fromkeys(row.fact.drive for row in validation.rows):
+        parts.append(_table(drive, [row for row in validation.rows if row.fact.drive == drive]))
+    parts += [
         terminal.cell(f"\nknown: {row.fact.drive}: {_called(row)}: {row.why}")
-        for row in done.rows
+        for row in validation.rows
         if row.verdict == "known"
     ]
-    return [*made, terminal.cell(_sum(done))]
+    return [*parts, terminal.cell(_sum(validation))]
 
 
 def _table(drive: str, rows: list[Row]) -> Table:
     """A drive's rows; a test that all of them share is said once, in the heading."""
     tests = {row.fact.test for row in rows}
-    one = len(tests) == 1
-    title = f"\n{drive}: {tests.pop()}" if one else f"\n{drive}"
+    same_test = len(tests) == 1
+    title = f"\n{drive}: {tests.pop()}" if same_test else f"\n{drive}"
     numbers = ["published", "found", "error"]
     table = terminal.table(["outcome", *numbers, "verdict"], title=title, right=numbers)
     for column in table.columns[1:]:
         column.no_wrap = True
     for row in rows:
-        name = row.fact.metric if one else f"{row.fact.test}: {row.fact.metric}"
+        name = row.fact.metric if same_test else f"{row.fact.test}: {row.fact.metric}"
         name = f"  {row.variant}" if row.variant else name
         table.add_row(terminal.cell(name), *_cells(row))
         if beside := _beside(row):
@@ -152,18 +152,18 @@ def _published(row: Row) -> str:
     return f"{units.readable_number(fact.target)} {fact.unit}".rstrip() + tolerance
 
 
-def _sum(done: Validation) -> str:
+def _sum(validation: Validation) -> str:
     """How many of each, calibration apart; what waits for a battery is told, not counted."""
     lines = []
-    for name, counted in done.counts().items():
+    for name, counted in validation.counts().items():
         total = sum(counted.values())
         if total or name == "validation":
             lines.append(
                 f"{name}: {counted['pass']} of {total} pass, {counted['known']} known, "
                 f"{counted['miss']} missed"
             )
-    if done.waiting:
-        lines.append(f"{done.waiting} published rows have no battery yet")
+    if validation.waiting:
+        lines.append(f"{validation.waiting} published rows have no battery yet")
     return "\n" + "\n".join(lines)
 
 
@@ -182,13 +182,13 @@ def _theory(
     from flashtwin.study.theory.run import validate
 
     points = _points(policy, op, pages, trims)
-    with progress.counted("theory", len(points), quiet) as tell:
-        done = validate(points, seed=seed, on_end=lambda count, point: tell(count, point.law))
+    with progress.counted("theory", len(points), quiet) as report:
+        theory = validate(points, seed=seed, on_end=lambda count, point: report(count, point.law))
     if as_json:
-        terminal.print_json(done.to_json())
+        terminal.print_json(theory.to_json())
     else:
-        terminal.emit(_law_table(done.rows), terminal.cell(_law_sum(done)))
-    return MISS if done.missed else DONE
+        terminal.emit(_law_table(theory.rows), terminal.cell(_law_sum(theory)))
+    return MISS if theory.missed else DONE
 
 
 def _points(
@@ -235,6 +235,6 @@ def _numbers(row: LawRow) -> tuple[str, str, str, str]:
     return expected, units.readable_number(row.measured), error, tolerance
 
 
-def _law_sum(done: Theory) -> str:
-    total = len(done.rows)
-    return f"\n{total - done.missed} of {total} pass, {done.missed} missed"
+def _law_sum(theory: Theory) -> str:
+    total = len(theory.rows)
+    return f"\n{total - theory.missed} of {total} pass, {theory.missed} missed"

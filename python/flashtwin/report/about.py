@@ -102,16 +102,16 @@ class Item:
 
 def specs_of(drives: Sequence[Drive]) -> tuple[list[Drive], dict[str, list[SpecRow]]]:
     """The drives that have a spec, and its rows by section ("nand.slc")."""
-    mine = [(drive, values) for drive in drives if (values := _values(drive))]
-    keys = list(dict.fromkeys(key for _, values in mine for key in values))
+    with_values = [(drive, values) for drive in drives if (values := _values(drive))]
+    keys = list(dict.fromkeys(key for _, values in with_values for key in values))
     sections: dict[str, list[SpecRow]] = {}
     for key in _by_section(keys):
-        made = tuple(values.get(key) for _, values in mine)
-        texts = {None if cell is None else cell.value for cell in made}
+        cells = tuple(values.get(key) for _, values in with_values)
+        texts = {None if cell is None else cell.value for cell in cells}
         section, _, name = key.rpartition(".")
-        row = SpecRow(key=name, cells=made, differs=len(texts) > 1)
+        row = SpecRow(key=name, cells=cells, differs=len(texts) > 1)
         sections.setdefault(section, []).append(row)
-    return [drive for drive, _ in mine], sections
+    return [drive for drive, _ in with_values], sections
 
 
 def _by_section(keys: Sequence[str]) -> list[str]:
@@ -192,13 +192,13 @@ def _battery(
     departures: dict[str, list[str]] = {}
     for drive, of_drive in zip(drives, uses, strict=True):
         row = of_drive.get(name, {})
-        given = row.get("parameters") or {}
+        parameters = row.get("parameters") or {}
         columns.append(
             {
                 key: unset.get(key, numbers.MISSING)
                 if value is None
                 else _shortened(_text(key, value))
-                for key, value in given.items()
+                for key, value in parameters.items()
             }
         )
         departs = [str(text) for text in row.get("departs") or []]
@@ -227,13 +227,13 @@ def _unset(battery: str) -> dict[str, str]:
 
 def _not_possible(drive: Drive, battery: str) -> list[str]:
     """Steps that the target could not do, each reason once, and those that a budget cut."""
-    mine = [step for step in drive.run.steps if step.battery == battery]
+    steps = [step for step in drive.run.steps if step.battery == battery]
     reasons = [
         f"{step.detail.get('of', step.kind)} was not possible: {step.not_possible}"
-        for step in mine
+        for step in steps
         if step.not_possible
     ]
-    reasons += [f"{step.label}: {step.note}" for step in mine if step.cut]
+    reasons += [f"{step.label}: {step.note}" for step in steps if step.cut]
     return list(dict.fromkeys(reasons))
 
 

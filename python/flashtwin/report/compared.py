@@ -174,13 +174,13 @@ def panels(comparison: Comparison, contents: Contents, phases: Sequence[str]) ->
     for number, pair, drive in _pairs(comparison, contents):
         if not _drawn(pair, contents):
             continue
-        both = [base, drive]
-        spec = figures.throughput(both, phases, "gb")
-        mine = {"drives": [side.index for side in both], "pair": number}
-        charts[f"both-{number}"] = {"kind": "throughput", "axis": "gb", "spec": spec, **mine}
+        sides = [base, drive]
+        spec = figures.throughput(sides, phases, "gb")
+        common = {"drives": [side.index for side in sides], "pair": number}
+        charts[f"both-{number}"] = {"kind": "throughput", "axis": "gb", "spec": spec, **common}
         description = f"{drive.name} against {base.name} in % over data written"
-        spec = figures.deltas(both, phases, description)
-        charts[f"delta-{number}"] = {"kind": "delta", "axis": "gb", "spec": spec, **mine}
+        spec = figures.deltas(sides, phases, description)
+        charts[f"delta-{number}"] = {"kind": "delta", "axis": "gb", "spec": spec, **common}
     return charts
 
 

@@ -86,7 +86,7 @@ class Drive:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
+class BatterySection:
     """A battery on a page: how it is shown, and what it left in which drives."""
 
     battery: str
@@ -115,23 +115,23 @@ class Contents:
     """The drives of a page, and everything that their batteries hand over."""
 
     drives: tuple[Drive, ...]
-    batteries: tuple[Shown, ...]
+    batteries: tuple[BatterySection, ...]
 
     @classmethod
     def of(cls, runs: Sequence[Run]) -> Contents:
         """The runs as drives, in the order given; batteries in the order of appearance."""
         names = unique_names(runs)
         drives = tuple(_drive(index, names[index], run) for index, run in enumerate(runs))
-        shown = [_shown(name, drives) for name in _batteries(drives)]
-        return cls(drives=drives, batteries=tuple(shown))
+        section = [_section(name, drives) for name in _batteries(drives)]
+        return cls(drives=drives, batteries=tuple(section))
 
     @cached_property
     def phases(self) -> dict[int, dict[str, Phase]]:
         """The phases of each drive by their steps' labels, in the order of the run."""
         by_drive: dict[int, dict[str, Phase]] = {drive.index: {} for drive in self.drives}
-        for shown in self.batteries:
-            for subject in shown.subjects:
-                phases = {phase.label: phase for phase in shown.present.phases(subject)}
+        for section in self.batteries:
+            for subject in section.subjects:
+                phases = {phase.label: phase for phase in section.present.phases(subject)}
                 by_drive[subject.index].update(phases)
         return by_drive
 
@@ -149,68 +149,68 @@ class Contents:
     @property
     def tables(self) -> list[Table]:
         """Findings of all batteries, but for those in grids."""
-        return [table for shown in self.batteries for table in shown.tables]
+        return [table for section in self.batteries for table in section.tables]
 
     @property
     def grids(self) -> list[Grid]:
         """Grids of cells of all batteries."""
-        return [grid for shown in self.batteries for grid in shown.grids]
+        return [grid for section in self.batteries for grid in section.grids]
 
     @property
     def facts(self) -> list[Fact]:
         """The sentences of all batteries."""
-        return [fact for shown in self.batteries for fact in shown.facts]
+        return [fact for section in self.batteries for fact in section.facts]
 
     def places(self) -> Iterator[tuple[Drive, Place]]:
         """The edges that findings put into curves."""
-        for shown in self.batteries:
-            for subject in shown.subjects:
-                for place in shown.present.places(subject):
+        for section in self.batteries:
+            for subject in section.subjects:
+                for place in section.present.places(subject):
                     yield self.drives[subject.index], place
 
     def plateaus(self) -> Iterator[tuple[Drive, Plateau]]:
         """The stretches of curves that have their speed written over them."""
-        for shown in self.batteries:
-            for subject in shown.subjects:
-                for plateau in shown.present.plateaus(subject):
+        for section in self.batteries:
+            for subject in section.subjects:
+                for plateau in section.present.plateaus(subject):
                     yield self.drives[subject.index], plateau
 
     def tiles(self, drive: Drive) -> list[Tile]:
         """The numbers beside a drive's name."""
         return [
             tile
-            for shown in self.batteries
-            for subject in shown.subjects
+            for section in self.batteries
+            for subject in section.subjects
             if subject.index == drive.index
-            for tile in shown.present.tiles(subject)
+            for tile in section.present.tiles(subject)
         ]
 
     def alone(self, drive: Drive) -> str:
         """What the first battery that has something to say would say first of a drive."""
-        said = (
-            shown.present.alone(subject)
-            for shown in self.batteries
-            for subject in shown.subjects
+        sentences = (
+            section.present.alone(subject)
+            for section in self.batteries
+            for subject in section.subjects
             if subject.index == drive.index
         )
-        return next(filter(None, said), "")
+        return next(filter(None, sentences), "")
 
     def columns(self) -> list[dict[int, Column]]:
         """What the drives are ranked by: a column each, by drive, without those that are empty."""
         ranked: list[dict[int, Column]] = []
-        for shown in self.batteries:
+        for section in self.batteries:
             by_title: dict[str, dict[int, Column]] = {}
-            for subject in shown.subjects:
-                for column in shown.present.columns(subject):
+            for subject in section.subjects:
+                for column in section.present.columns(subject):
                     if column.finding is not None and column.finding.value is not None:
                         by_title.setdefault(column.title, {})[subject.index] = column
             ranked += by_title.values()
         return ranked
 
 
-def _shown(battery: str, drives: Sequence[Drive]) -> Shown:
+def _section(battery: str, drives: Sequence[Drive]) -> BatterySection:
     subjects = [drive.subject(battery) for drive in drives]
-    return Shown(
+    return BatterySection(
         battery=battery,
         present=present_of(battery),
         subjects=tuple(subject for subject in subjects if subject is not None),

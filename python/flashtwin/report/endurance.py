@@ -32,7 +32,7 @@ class Row:
 def rows_of(drives: Sequence[Drive]) -> tuple[list[Drive], list[Row]]:
     """The drives that have such data, and the rows in which at least one of them has a number."""
     lives = [(drive, drive.run.smart("after").get("flashtwin")) for drive in drives]
-    mine = [drive for drive, counters in lives if counters]
+    with_counters = [drive for drive, counters in lives if counters]
     known: list[dict[str, Any]] = [counters for _, counters in lives if counters]
     rows = [
         _sizes("written by the host", known, "waf", "host_bytes"),
@@ -45,7 +45,9 @@ def rows_of(drives: Sequence[Drive]) -> tuple[list[Drive], list[Row]]:
         _row("mean power", "W", known, lambda counters: _over(counters, "energy", "mean_mw", 1e3)),
         _row("MB a joule", "", known, lambda counters: _of(counters, "energy", "mb_per_joule")),
     ]
-    return mine, [row for row in rows if any(cell != numbers.MISSING for cell in row.cells)]
+    return with_counters, [
+        row for row in rows if any(cell != numbers.MISSING for cell in row.cells)
+    ]
 
 
 def _life(known: Sequence[Mapping[str, Any]]) -> list[Row]:

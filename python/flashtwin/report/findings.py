@@ -133,15 +133,15 @@ def meanings_of(drives: Sequence[Drive]) -> list[Meaning]:
 def _cell(drive: int, finding: Finding | None, notes: dict[str, int]) -> Cell | None:
     if finding is None:
         return None
-    shown = Shown.of(finding)
+    value_text = Shown.of(finding)
     number = notes.setdefault(finding.note, len(notes) + 1) if finding.note else None
     return Cell(
         drive=drive,
         id=finding.id,
-        value=shown.value,
-        spread=shown.spread,
-        unit=shown.unit,
-        beside=shown.beside,
+        value=value_text.value,
+        spread=value_text.spread,
+        unit=value_text.unit,
+        beside=value_text.beside,
         missing=finding.value is None,
         note=finding.note,
         note_number=number,

@@ -70,20 +70,20 @@ def verdict(contents: Contents) -> str:
     if len(drives) > FEW:
         return _sentence(_clauses([(lead.drive, lead.column.claim.most) for lead in leads]))
     if not leads:
-        compared = any(len(column) > 1 and _says(column) for column in contents.columns())
+        compared = any(len(column) > 1 and _has_claim(column) for column in contents.columns())
         return "No difference of 10\u00a0% was seen." if compared else ""
     leads.sort(key=lambda lead: -lead.ratio)
     # The widest lead of each of the two, the wider one last, where a reader remembers it.
     chosen = {lead.drive.index: lead for lead in reversed(leads)}
-    both = sorted(chosen.values(), key=lambda lead: lead.ratio)
-    said = [(lead.drive, lead.column.claim.than.format(lead.amount)) for lead in both]
+    widest = sorted(chosen.values(), key=lambda lead: lead.ratio)
+    statements = [(lead.drive, lead.column.claim.than.format(lead.amount)) for lead in widest]
     others = [lead for lead in leads if lead.column.tile != leads[0].column.tile]
-    if len(both) == 1 and others:
-        said.append((others[0].drive, others[0].column.claim.than.format(others[0].amount)))
-    return _sentence(_clauses(said))
+    if len(widest) == 1 and others:
+        statements.append((others[0].drive, others[0].column.claim.than.format(others[0].amount)))
+    return _sentence(_clauses(statements))
 
 
-def _says(column: Mapping[int, Column]) -> bool:
+def _has_claim(column: Mapping[int, Column]) -> bool:
     return bool(next(iter(column.values())).claim.than)
 
 
@@ -100,26 +100,26 @@ def _lead(column: Mapping[int, Column], drives: Sequence[Drive]) -> _Lead | None
     ranked.sort(key=lambda row: row[0], reverse=first.better == "higher")
     if len(ranked) < 2:
         return None
-    (best, index, mine), (other, _, theirs) = ranked[:2]
+    (best, index, best_finding), (other, _, next_finding) = ranked[:2]
     ratio = max(best / other, other / best)
-    if ratio < WORTH_SAYING or _meet(mine, theirs):
+    if ratio < WORTH_SAYING or _meet(best_finding, next_finding):
         return None
     return _Lead(drive=drives[index], ratio=ratio, column=first)
 
 
-def _meet(one: Finding, other: Finding) -> bool:
+def _meet(first: Finding, other: Finding) -> bool:
     """Whether two intervals have a value in common."""
-    ends = (one.low, one.high, other.low, other.high)
+    ends = (first.low, first.high, other.low, other.high)
     if None in ends:
         return False
     low, high, its_low, its_high = (end or 0.0 for end in ends)
     return low <= its_high and its_low <= high
 
 
-def _clauses(said: Sequence[tuple[Drive, str]]) -> list[str]:
+def _clauses(statements: Sequence[tuple[Drive, str]]) -> list[str]:
     """What is said of one drive in a row shares its name."""
     by_drive: dict[str, list[str]] = {}
-    for drive, text in said:
+    for drive, text in statements:
         by_drive.setdefault(drive.name, []).append(text)
     return [f"{name} {' and '.join(texts)}" for name, texts in by_drive.items()]
 
@@ -150,8 +150,8 @@ def facts(contents: Contents) -> list[Fact]:
     known, brief = contents.facts, len(contents.drives) > FEW
     ordered = []
     for drive in contents.drives:
-        mine = [fact for fact in known if fact.drive == drive.index]
-        ordered += [fact for fact in mine if not (brief and fact.detail)]
+        of_drive = [fact for fact in known if fact.drive == drive.index]
+        ordered += [fact for fact in of_drive if not (brief and fact.detail)]
     return ordered + [fact for fact in known if fact.drive is None]
 
 
@@ -182,9 +182,13 @@ def _against(tile: Tile, others: Mapping[str, Tile]) -> Compared:
     if other is None or tile.better is None or len(tile.numbers) != len(other.numbers):
         return Compared(tile=tile)
     ratios = []
-    for mine, theirs in zip(tile.numbers, other.numbers, strict=True):
-        ahead = mine > theirs if tile.better == "higher" else mine < theirs
-        ratio = max(mine / theirs, theirs / mine) if mine and theirs else 1.0
+    for own_number, other_number in zip(tile.numbers, other.numbers, strict=True):
+        ahead = own_number > other_number if tile.better == "higher" else own_number < other_number
+        ratio = (
+            max(own_number / other_number, other_number / own_number)
+            if own_number and other_number
+            else 1.0
+        )
         ratios.append(f"{significant(ratio, 2)}\u00d7" if ahead and ratio >= WORTH_SAYING else "")
     if not any(ratios):
         return Compared(tile=tile)
@@ -216,6 +220,8 @@ def _ranked(column: Mapping[int, Column]) -> Ranked:
     if first.better and len(set(values.values())) > 1:
         top = (max if first.better == "higher" else min)(values.values())
         best = frozenset(drive for drive, value in values.items() if value == top)
-    shown = {drive: Shown.of(cell.finding) for drive, cell in column.items() if cell.finding}
-    texts = {drive: f"{cell.value} {cell.unit}".strip() for drive, cell in shown.items()}
+    texts_by_drive = {
+        drive: Shown.of(cell.finding) for drive, cell in column.items() if cell.finding
+    }
+    texts = {drive: f"{cell.value} {cell.unit}".strip() for drive, cell in texts_by_drive.items()}
     return Ranked(title=first.title, texts=texts, best=best)

@@ -153,8 +153,8 @@ def _named(sheet: Sheet, label: str | None) -> list[tuple[str, Rows]]:
     for key in values[np.argsort(first)].tolist():
         place, direction = divmod(key, len(directions.words))
         if label is None or labels.words[place] == label:
-            mine = keys == key
-            rows = {name: column[mine] for name, column in numbers.items()}
+            matching = keys == key
+            rows = {name: column[matching] for name, column in numbers.items()}
             named.append((f"{labels.words[place]}, {directions.words[direction]}", rows))
     return named
 
@@ -163,8 +163,8 @@ def _pieces(rows: Rows, over: str, most: int) -> tuple[NDArray[Any], NDArray[Any
     """Bytes over time in at most so many pieces of whole intervals: where each ends, its MB/s."""
     size = rows["bytes"].astype(np.float64)
     ends_s = (rows["t_ns"] + rows["dt_ns"]) / 1e9
-    done, spent = np.cumsum(size), np.cumsum(rows["dt_ns"] / 1e9)
+    written, spent = np.cumsum(size), np.cumsum(rows["dt_ns"] / 1e9)
     at = np.unique(np.linspace(0, len(size) - 1, min(most, len(size))).round().astype(int))
-    moved, took = np.diff(done[at], prepend=0.0), np.diff(spent[at], prepend=0.0)
-    x = done[at] / 1e9 if over == "gb" else ends_s[at]
+    moved, took = np.diff(written[at], prepend=0.0), np.diff(spent[at], prepend=0.0)
+    x = written[at] / 1e9 if over == "gb" else ends_s[at]
     return x, moved / np.maximum(took, 1e-12) / 1e6

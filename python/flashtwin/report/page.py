@@ -250,18 +250,18 @@ class CurveTable:
 
 def _curve_tables(contents: Contents) -> list[CurveTable]:
     """A table a group and axis."""
-    made = []
+    tables = []
     for axis in figures.AXES:
         for group, _ in _patterns(contents, []):
-            mine = [curve for curve in contents.curves if curve.phase.group == group]
+            of_group = [curve for curve in contents.curves if curve.phase.group == group]
             heads = [
                 (
                     contents.drives[curve.drive],
                     curve.phase.title
                     + ("" if curve.direction == "write" else f" {curve.direction}"),
                 )
-                for curve in mine
+                for curve in of_group
             ]
-            rows = curves.table(mine, axis)
-            made.append(CurveTable(axis=axis, group=group, heads=tuple(heads), rows=rows))
-    return made
+            rows = curves.table(of_group, axis)
+            tables.append(CurveTable(axis=axis, group=group, heads=tuple(heads), rows=rows))
+    return tables

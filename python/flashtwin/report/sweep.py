@@ -55,7 +55,7 @@ def build(sweep: Sweep, where: Path) -> Path:
 def render(sweep: Sweep) -> str:
     """The page as text."""
     findings = columns(sweep.rows)
-    shown = varying(sweep.rows)
+    varying_names = varying(sweep.rows)
     moving = [axis for axis in sweep.plan.axes if len(axis.values) > 1]
     axes = moving or list(sweep.plan.axes)
     keys = [axis.key for axis in axes]
@@ -63,7 +63,8 @@ def render(sweep: Sweep) -> str:
     lines = list(dict.fromkeys(_line(row, keys, bottom) for row in sweep.rows if row.run))
     places = _units(axes)[bottom]
     charts = {
-        name: _chart(sweep.rows, findings[name], keys, bottom, places, lines) for name in shown
+        name: _chart(sweep.rows, findings[name], keys, bottom, places, lines)
+        for name in varying_names
     }
     return template.page(
         "sweep.html.j2",
@@ -74,13 +75,13 @@ def render(sweep: Sweep) -> str:
         fixed=[axis for axis in sweep.plan.axes if axis not in axes],
         bottom=bottom,
         lines=lines,
-        panels=[_panel(findings[name]) for name in shown],
+        panels=[_panel(findings[name]) for name in varying_names],
         still=[
             (_panel(finding), Shown.of(finding))
             for name, finding in findings.items()
-            if name not in shown
+            if name not in varying_names
         ],
-        rows=[_cells(row, keys, shown) for row in sweep.rows],
+        rows=[_cells(row, keys, varying_names) for row in sweep.rows],
         finished=len(sweep.runs),
         failures=sweep.failures,
     )
@@ -97,14 +98,14 @@ def _bottom(axes: Sequence[Axis]) -> str:
 
 def _units(axes: Sequence[Axis]) -> dict[str, dict[str, Place]]:
     """Each value of each axis; an axis with a word or with two units has words only."""
-    made = {}
+    by_axis = {}
     for axis in axes:
         places = {value: _place(value) for value in axis.values}
         units = {place.unit for place in places.values()}
         if len(units) > 1 or any(place.number is None for place in places.values()):
             places = {value: Place(text=value, number=None, unit="") for value in axis.values}
-        made[axis.key] = places
-    return made
+        by_axis[axis.key] = places
+    return by_axis
 
 
 def _place(text: str) -> Place:
@@ -130,9 +131,9 @@ def _panel(finding: Finding) -> Panel:
     return Panel(id=finding.id, title=finding.title, pattern=finding.variant)
 
 
-def _cells(row: Row, keys: Sequence[str], shown: Sequence[str]) -> dict[str, Any]:
+def _cells(row: Row, keys: Sequence[str], names: Sequence[str]) -> dict[str, Any]:
     """A row of the table."""
-    cells = [Shown.of(row.findings[name]) if name in row.findings else None for name in shown]
+    cells = [Shown.of(row.findings[name]) if name in row.findings else None for name in names]
     return {
         "number": row.number,
         "values": [value for key, value in row.settings if key in keys],
@@ -168,7 +169,7 @@ def _datum(
     if finding is None or finding.number is None:
         return None
     place = places[dict(row.settings)[bottom]]
-    shown = Shown.of(finding)
+    value_text = Shown.of(finding)
     low = finding.number if finding.low is None else finding.low
     high = finding.number if finding.high is None else finding.high
     return {
@@ -178,5 +179,5 @@ def _datum(
         "high": high,
         "line": _line(row, keys, bottom),
         "point": ", ".join(f"{key}={value}" for key, value in row.settings),
-        "shown": f"{shown.value} {shown.unit}".strip(),
+        "shown": f"{value_text.value} {value_text.unit}".strip(),
     }

@@ -32,9 +32,9 @@ def _areas() -> dict[str, tuple[str, str]]:
     """Column and name of each area in the order in which they are stacked: every cause once."""
     areas = {}
     for cause, title in frames.CAUSES.items():
-        ours = [name for name, (_, parts) in TOGETHER.items() if cause in parts]
-        name = ours[0] if ours else cause
-        areas[name] = (f"{name}_bytes", TOGETHER[name][0] if ours else title)
+        groups = [name for name, (_, parts) in TOGETHER.items() if cause in parts]
+        name = groups[0] if groups else cause
+        areas[name] = (f"{name}_bytes", TOGETHER[name][0] if groups else title)
     return areas
 
 
@@ -161,9 +161,9 @@ def _inside(
 ) -> Inside:
     """`last`: the counters where the phase begins; `begin`: where its group began."""
     length = len(columns["t_ns"])
-    nothing = np.zeros(length, dtype=np.int64)
+    zeros = np.zeros(length, dtype=np.int64)
     counts = {
-        name: np.append(0.0, columns.get(name, nothing).astype(np.float64) - last.get(name, 0))
+        name: np.append(0.0, columns.get(name, zeros).astype(np.float64) - last.get(name, 0))
         for name in COUNTERS
     }
     gauges = {
@@ -172,7 +172,7 @@ def _inside(
         if name in columns
     }
     programmed = columns[PROGRAMMED] - begin.get(PROGRAMMED, 0)
-    host = columns.get("host_bytes", nothing) - begin.get("host_bytes", 0)
+    host = columns.get("host_bytes", zeros) - begin.get("host_bytes", 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         waf = np.where(host > 0, programmed / host, np.nan)
     return Inside(
@@ -192,25 +192,25 @@ def payload(insides: Sequence[Inside]) -> list[dict[str, object]]:
 
 def _columns(inside: Inside) -> dict[str, object]:
     """Rates hold from their place to the next one; gauges and WAF are those at the place."""
-    kept = curves.ends(curves.progress(inside.seconds, inside.host), POINTS)
-    kept = kept if kept[0] == 0 else np.append(0, kept)
-    took = np.diff(inside.seconds[kept])
+    corners = curves.ends(curves.progress(inside.seconds, inside.host), POINTS)
+    corners = corners if corners[0] == 0 else np.append(0, corners)
+    took = np.diff(inside.seconds[corners])
     columns: dict[str, object] = {
         "drive": inside.drive.index,
         "group": inside.phase.group,
         "phase": inside.phase.name,
-        "gb": compact(inside.host[kept] / 1e9, 6),
-        "s": compact(inside.seconds[kept], 6),
-        "host": _rates(inside.host[kept], took),
-        "waf": compact(inside.waf[kept], 4),
+        "gb": compact(inside.host[corners] / 1e9, 6),
+        "s": compact(inside.seconds[corners], 6),
+        "host": _rates(inside.host[corners], took),
+        "waf": compact(inside.waf[corners], 4),
     }
     for name, (column, _) in CAUSES.items():
-        columns[name] = _rates(inside.counts[column][kept], took)
+        columns[name] = _rates(inside.counts[column][corners], took)
     for column, values in inside.gauges.items():
         name, scale = GAUGES[column]
-        columns[name] = compact(values[kept] / scale)
+        columns[name] = compact(values[corners] / scale)
     if inside.joules:
-        columns["power"] = _watts(inside.counts["energy_uj"][kept], took)
+        columns["power"] = _watts(inside.counts["energy_uj"][corners], took)
     return columns
 
 
@@ -239,8 +239,8 @@ def table(inside: Inside) -> list[dict[str, float | None]]:
         at = [float(np.interp(x, along, inside.seconds)) for x in (before, place)]
         row: dict[str, float | None] = {"at": float(place), "seconds": at[1]}
         for name, (column, _) in {"host": ("host_bytes", ""), **CAUSES}.items():
-            done = [float(np.interp(x, inside.seconds, inside.counts[column])) for x in at]
-            row[name] = (done[1] - done[0]) / (at[1] - at[0]) if at[1] > at[0] else None
+            written = [float(np.interp(x, inside.seconds, inside.counts[column])) for x in at]
+            row[name] = (written[1] - written[0]) / (at[1] - at[0]) if at[1] > at[0] else None
         drawn = [float(np.interp(x, inside.seconds, inside.counts["energy_uj"])) for x in at]
         took = at[1] - at[0]
         row["watts"] = (drawn[1] - drawn[0]) / took / 1e6 if took > 0 and inside.joules else None
