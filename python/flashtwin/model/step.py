@@ -180,7 +180,9 @@ def chained(label: str, parts: Sequence[Result]) -> Result:
         {**_columns(part.series), "t_ns": part.series.t_ns + offset}
         for part, offset in zip(parts, offsets, strict=True)
     ]
-    series = Series(**{name: np.concatenate([one[name] for one in moved]) for name in COLUMNS})
+    series = Series(
+        **{name: np.concatenate([columns[name] for columns in moved]) for name in COLUMNS}
+    )
     return Result(
         label=label,
         start_ns=first.start_ns,

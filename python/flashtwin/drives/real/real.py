@@ -368,8 +368,8 @@ def one_result(
     """
     offsets = _offsets(measured)
     begins = [_first(measured) + clock_ns + offset for offset in offsets]
-    asked = step.parts if isinstance(step, Chain) else (step,)
-    parts = part_results(asked, measured, begins, ended_ns)
+    step_parts = step.parts if isinstance(step, Chain) else (step,)
+    parts = part_results(step_parts, measured, begins, ended_ns)
     texts = [*notes, *(note for run in measured for note in run.notes)]
     texts += _silences(measured, offsets)
     return replace(
