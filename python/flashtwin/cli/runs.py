@@ -231,7 +231,9 @@ def _setup(run: Run) -> list[tuple[str, str]]:
     rows.append(("seed", _text(run.manifest.get("seed"))))
     for battery in run.manifest.get("batteries") or ():
         parameters = (battery.get("parameters") or {}).items()
-        parameters_text = ", ".join(f"{name}={_shortened(_text(value))}" for name, value in parameters)
+        parameters_text = ", ".join(
+            f"{name}={_shortened(_text(value))}" for name, value in parameters
+        )
         rows.append((f"battery {battery['name']}", parameters_text))
         rows += [("  departs", str(text)) for text in battery.get("departs") or ()]
     if run.manifest.get("command"):
