@@ -93,7 +93,7 @@ class Words(click.Command):
     show_default=True,
     help="Of blkparse: the action that counts as the request; Q is what the programs asked for.",
 )
-@click.option("--trace-disk", type=options.Whole(0), metavar="N", help="Of MSR: this disk alone.")
+@click.option("--trace-disk", type=options.Integer(0), metavar="N", help="Of MSR: this disk alone.")
 @click.option(
     "--trace-fit",
     type=click.Choice(["refuse", "wrap"]),

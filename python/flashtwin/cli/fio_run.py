@@ -163,7 +163,7 @@ def _run(twin: FioTwin, made: Plan, asked: Asked, answer: Answer, asks: Stop) ->
             progress.over()
 
         status_ns = asked.shape.status_ns
-        return run_plan(twin, made, watch, status_ns=status_ns, status=answer.status, done=over)
+        return run_plan(twin, made, watch, status_ns=status_ns, status=answer.status, on_end=over)
 
 
 def _signalled(results: Sequence[PhaseResult], number: int | None) -> str | None:
@@ -275,12 +275,12 @@ def _prepared(asked: Asked) -> tuple[Path, on_files.Prepared]:
     return path, prepare(asked.read.jobs, on)
 
 
-def _answering(asked: Asked, words: Sequence[str] = ()) -> on_files.Asked:
+def _answering(asked: Asked, words: Sequence[str] = ()) -> on_files.OutputOptions:
     """How fio is to answer."""
     from flashtwin.fio import on_files
     from flashtwin.fio.answer import inputs_of
 
-    return on_files.Asked(
+    return on_files.OutputOptions(
         words=(f"--terse-version={asked.shape.terse}", *words),
         formats=asked.shape.formats,
         readonly=asked.readonly,
@@ -346,10 +346,10 @@ def _keep_files(asked: Asked, kept: Kept) -> int:
         return DONE
     jobs, answering = parameters(read.jobs, made), _answering(asked)
     on_files.check_outputs(prepared.logs, answering)
-    drive = FilesDrive(jobs.file, path, asked=answering, say=_hear(quiet))
+    drive = FilesDrive(jobs.file, path, output_options=answering, say=_hear(quiet))
     request = kept.request(asked, files_target(jobs.file, path, drive=drive), jobs)
-    stopped = _carried_out(request, quiet, lambda: bool(drive.told))
-    text = answer_of(drive.told, asked.shape.formats)
+    stopped = _carried_out(request, quiet, lambda: bool(drive.answers))
+    text = answer_of(drive.answers, asked.shape.formats)
     failed = [*drive.failed, *write(text, asked.output, partial(terminal.say, nl=False))]
     return _ended(request.out, stopped, failed, quiet) or drive.code
 
