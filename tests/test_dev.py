@@ -6,6 +6,7 @@ The script is loaded as a module; nothing here installs or builds anything.
 from __future__ import annotations
 
 import importlib.util
+import io
 import re
 import subprocess
 import sys
@@ -99,7 +100,7 @@ def test_users_get_a_release_and_tests_what_is_there(
         dev.ensure_extension,
         dev.ensure_extension_of_tests,
     ):
-        ensure(None)
+        ensure(io.BytesIO())
     assert built == ["--profile=dev", "--profile=release"]
 
 
@@ -146,3 +147,29 @@ def test_wrong_arguments_exit_2_and_keep_stdout_clean(arguments: list[str], said
 def test_help_names_every_command(dev: ModuleType) -> None:
     for command in ("demo", "test", "check", "bench", "soak", "abuse", "flashtwin"):
         assert f"./dev {command}" in (dev.__doc__ or "")
+
+
+def test_builders_are_told_of_in_one_line(
+    dev: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture
+) -> None:
+    """What the demo says is what somebody who has just cloned reads first."""
+    monkeypatch.setattr(dev, "ONE_LINE_AFTER_S", 0.0)
+    log = tmp_path / "logs" / "build.log"
+    with dev.in_one_line(log) as out:
+        for number in range(900):
+            dev.tell(out, f"Compiling crate-{number}")
+    assert len(capfd.readouterr().err.splitlines()) <= 1
+    assert len(log.read_text().splitlines()) == 900
+    monkeypatch.setattr(dev, "ONE_LINE_AFTER_S", 60.0)
+    with pytest.raises(dev.DevError), dev.in_one_line(log) as out:
+        dev.tell(out, "error: it does not build")
+        raise dev.DevError("the extension module does not build")
+    assert "error: it does not build" in capfd.readouterr().err
+
+
+def test_a_demo_of_what_is_built_says_nothing_before(
+    dev: ModuleType, tmp_path: Path, capfd: pytest.CaptureFixture
+) -> None:
+    with dev.in_one_line(tmp_path / "logs" / "build.log"):
+        pass
+    assert capfd.readouterr().err == ""

@@ -56,7 +56,7 @@ def test_drives_are_listed_the_last_used_first(run: Run, place: Path) -> None:
 def test_clearing_the_old_and_then_all(run: Run, place: Path) -> None:
     kept(place, "a", days=40)
     kept(place, "b", days=2)
-    done = run("cache", "clear", "--older", "30d")
+    done = run("cache", "clear", "--older-than", "30d")
     assert (done.exit_code, done.stdout) == (0, "removed 1 drive, 1.5 MB\n")
     assert [path.name[0] for path in place.iterdir()] == ["b"]
     told = json.loads(run("cache", "clear", "--json").stdout)
@@ -65,9 +65,9 @@ def test_clearing_the_old_and_then_all(run: Run, place: Path) -> None:
 
 
 def test_a_span_that_is_none(run: Run, place: Path) -> None:
-    done = run("cache", "clear", "--older", "soon")
+    done = run("cache", "clear", "--older-than", "soon")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == "error: --older soon is no time\nhint: write 12h, 30d or 4w\n"
+    assert done.stderr == "error: --older-than soon is no time\nhint: write 12h, 30d or 4w\n"
 
 
 def test_switched_off(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.shell_completion import ShellComplete
 from click.testing import Result
 from stored_runs import finding, store
 
 from flashtwin.catalogue.facts import Fact, KnownMiss
 from flashtwin.cli import app as app_module
+from flashtwin.cli.completions import VARIABLE
 from flashtwin.study.validation import validate as validate_module
 from flashtwin.study.validation.rows import TwinValues, judge
 from flashtwin.study.validation.validate import Validation
@@ -37,6 +39,7 @@ COMMANDS = (
     "timeline",
     "validate",
     "cache",
+    "completions",
 )
 
 
@@ -401,3 +404,33 @@ def test_a_report_is_left_out_where_none_is_wanted(run: Run, tmp_path: Path) -> 
     told = run("test", "--resume", "here", "--no-report", "--json")
     assert told.exit_code == 0 and json.loads(told.stdout)["report"] is None
     assert not list(Path("here").rglob("report.html"))
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_s_script_asks_the_program(run: Run, shell: str) -> None:
+    done = run("completions", shell)
+    assert done.exit_code == 0 and f"_FLASHTWIN_COMPLETE={shell}_complete" in done.stdout
+    assert run("completions", "tcsh").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "begun", "told"),
+    [
+        (["com"], "com", {"compare", "completions"}),
+        (["test"], "bx500-240-n", {"bx500-240-nocache"}),
+        (["test", "--battery"], "fill,cry", {"fill,crystaldiskmark"}),
+        (["test"], "--res", {"--resume"}),
+        (["runs", "show"], "a", {"a-run"}),
+        (["test", "--resume"], "a-", {"a-run"}),
+        (["explain"], "fill.cache", {"fill.cache_size"}),
+    ],
+)
+def test_what_a_shell_completes(
+    words: list[str], begun: str, told: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    store(tmp_path / "flashtwin-runs" / "a-run")
+    asks = ShellComplete(app_module.app, {}, "flashtwin", VARIABLE)
+    before = words if words[-1] != begun else words[:-1]
+    items = asks.get_completions(before, begun)
+    assert {item.value for item in items if item.type == "plain"} == told

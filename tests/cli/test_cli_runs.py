@@ -47,12 +47,26 @@ def test_the_list(run: Run, place: Path) -> None:
     lines = done.stdout.splitlines()
     assert done.exit_code == 0 and done.stderr == ""
     assert [line.split()[0] for line in lines[2:5]] == [
-        f"flashtwin-runs/{name}" for name in ("new", "both/a", "old")
+        "new",
+        "both/a",
+        "old",
     ]
     assert "cache_size 24 GB, speed_cache 461 MB/s" in lines[2]
     assert all(word in lines[3] for word in ("interrupted", "fill, crystaldiskmark", "kB"))
     assert lines[5].startswith("3 runs, ")
     assert run("runs", "list").stdout == done.stdout == run("runs", "flashtwin-runs").stdout
+
+
+def test_on_a_narrow_terminal_a_run_has_a_name_a_date_and_what_was_found(
+    run: Run, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = run("runs").stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0].split() == ["run", "started", "state", "findings"]
+    assert "cache_size 24 GB" in lines[2] and "flashtwin-runs" not in "".join(lines)
+    shown = run("runs", "show", lines[2].split()[0])
+    assert shown.exit_code == 0, "the name that is listed is one that commands take"
 
 
 def test_sorting_and_limits(run: Run, place: Path) -> None:
@@ -157,8 +171,8 @@ def test_what_is_no_run_is_listed_with_the_reason(run: Run, place: Path) -> None
     done = run("runs")
     assert done.exit_code == 0 and "3 runs" in done.stdout
     assert "2 folders that cannot be read as a run" in done.stdout
-    assert "note: flashtwin-runs/newer: " in done.stderr and "schema 99" in done.stderr
-    assert "note: flashtwin-runs/mine: it holds no run" in done.stderr
+    assert "note: newer: " in done.stderr and "schema 99" in done.stderr
+    assert "note: mine: it holds no run" in done.stderr
 
 
 def test_a_place_that_is_none(run: Run) -> None:
@@ -210,7 +224,7 @@ def test_show_of_an_unfinished_run_and_of_none(run: Run, place: Path) -> None:
 def test_prune_says_and_then_does(run: Run, place: Path) -> None:
     done = run("runs", "prune", "--keep", "1", "--dry-run")
     assert done.exit_code == 0 and "would remove 2 runs, " in done.stdout
-    assert "flashtwin-runs/old" in done.stdout and "flashtwin-runs/new" not in done.stdout
+    assert "old " in done.stdout and "flashtwin-runs/new" not in done.stdout
     assert (place / "old").exists()
     asked = run("runs", "prune", "--keep", "1")
     assert asked.exit_code == 2 and "hint: --dry-run lists them" in asked.stderr
@@ -232,7 +246,7 @@ def test_prune_takes_targets_that_never_began(run: Run, place: Path) -> None:
     (row,) = json.loads(run("runs", "--where", "state = 'not begun'", "--json").stdout)["runs"]
     assert (row["path"], row["target"]) == ("flashtwin-runs/both", "b")
     dry = run("runs", "prune", "--keep", "0", "--dry-run")
-    assert "flashtwin-runs/both " in dry.stdout and "not begun" in dry.stdout
+    assert "both " in dry.stdout and "not begun" in dry.stdout
     assert "would remove 4 runs" in dry.stdout and (place / "both" / "plan.json").exists()
     assert run("runs", "prune", "--keep", "0", "--yes").exit_code == 0
     assert list(place.iterdir()) == []

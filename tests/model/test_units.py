@@ -83,7 +83,7 @@ def test_what_cannot_be_read_says_what_to_write(parse: object, text: str, said: 
     "command",
     [
         ("test", "bx500-240", "--battery", "fill", "--budget"),
-        ("cache", "clear", "--older"),
+        ("cache", "clear", "--older-than"),
         ("runs", "prune", "--older-than"),
         ("fio", "--on", "bx500-240", "--status-interval"),
         ("new", "mine", "--slc-cache"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flashtwin.cli import options, terminal
+from flashtwin.cli import completions, options, terminal
 from flashtwin.errors import USAGE, FlashtwinError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ TRUST = {"S": "its source", "P": "public descriptions", "M": "general knowledge"
     "batteries",
     epilog=options.examples("flashtwin batteries", "flashtwin batteries fill"),
 )
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=completions.batteries)
 @options.as_json
 def batteries(name: str | None, as_json: bool) -> None:
     """List the batteries, or the parameters of one."""
@@ -99,7 +99,7 @@ def _one_battery(name: str, as_json: bool) -> None:
         "flashtwin explain",
     ),
 )
-@click.argument("finding", required=False)
+@click.argument("finding", required=False, shell_complete=completions.findings)
 @options.run("Also what this run says of it: values, intervals, notes.")
 @options.as_json
 @click.pass_context

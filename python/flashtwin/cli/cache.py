@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     "cache",
     invoke_without_command=True,
     epilog=options.examples(
-        "flashtwin cache", "flashtwin cache clear --older 30d", "flashtwin cache --json"
+        "flashtwin cache", "flashtwin cache clear --older-than 30d", "flashtwin cache --json"
     ),
 )
 @options.as_json
@@ -75,19 +75,14 @@ def command(context: click.Context, as_json: bool) -> None:
 @command.command(
     "clear",
     short_help="Remove prepared drives.",
-    epilog=options.examples("flashtwin cache clear", "flashtwin cache clear --older 30d"),
+    epilog=options.examples("flashtwin cache clear", "flashtwin cache clear --older-than 30d"),
 )
-@click.option(
-    "--older",
-    type=options.AGE,
-    metavar="TIME",
-    help="Only drives unused for so long: 12h, 30d, 4w.",
-)
+@options.older_than("Only drives unused for so long: 12h, 30d, 4w.")
 @options.as_json
-def clear(older: float | None, as_json: bool) -> None:
+def clear(older_than: float | None, as_json: bool) -> None:
     """Remove the prepared drives that are kept, or those that were not used for long."""
     store = _store()
-    removed = store.clear(unused_s=older or 0.0) if store else []
+    removed = store.clear(unused_s=older_than or 0.0) if store else []
     freed = sum(entry.bytes for entry in removed)
     if as_json:
         terminal.print_json({"bytes": freed, "removed": [_row(entry) for entry in removed]})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flashtwin.cli import options, terminal
+from flashtwin.cli import completions, options, terminal
 from flashtwin.errors import DONE, MISS
 from flashtwin.model import units
 
@@ -42,7 +42,7 @@ LEAST_SHOWN = 0.005
         "flashtwin compare flashtwin-runs/two-drives --out page.html",
     ),
 )
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...", shell_complete=completions.runs)
 @click.option(
     "--fail-on",
     "limits",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from flashtwin.cli import options, terminal
+from flashtwin.cli import completions, options, terminal
 
 
 @click.command(
@@ -16,7 +16,9 @@ from flashtwin.cli import options, terminal
         "flashtwin conclude before --write",
     ),
 )
-@click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
+@click.argument(
+    "run", metavar="RUN", type=click.Path(path_type=Path), shell_complete=completions.runs
+)
 @click.option("--write", is_flag=True, help="Store the findings in the run.")
 @options.as_json
 def command(run: Path, write: bool, as_json: bool) -> None:

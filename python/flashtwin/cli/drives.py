@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flashtwin.cli import options, terminal
+from flashtwin.cli import completions, options, terminal
 from flashtwin.errors import DONE, USAGE, FlashtwinError
 from flashtwin.model import units
 
@@ -57,7 +57,7 @@ def drives(as_json: bool) -> None:
         "flashtwin show ./mine.toml --json",
     ),
 )
-@click.argument("drive")
+@click.argument("drive", shell_complete=completions.drives)
 @options.firmware
 @options.sets
 @options.scale
@@ -110,7 +110,7 @@ def show(
         "flashtwin check ./mine.toml", "flashtwin check bx500-240 --set op=14%"
     ),
 )
-@click.argument("spec")
+@click.argument("spec", shell_complete=completions.drives)
 @options.firmware
 @options.sets
 @options.scale
@@ -151,8 +151,8 @@ def check(
         "flashtwin diff bx500-240 ./mine.toml --json",
     ),
 )
-@click.argument("first", metavar="SPEC")
-@click.argument("second", metavar="SPEC")
+@click.argument("first", metavar="SPEC", shell_complete=completions.drives)
+@click.argument("second", metavar="SPEC", shell_complete=completions.drives)
 @options.as_json
 def diff(first: str, second: str, as_json: bool) -> None:
     """Show every value in which two drives differ, and where each comes from.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from flashtwin.cli import options, terminal
+from flashtwin.cli import completions, options, terminal
 
 # As in flashtwin.runs.export.export, which is not imported to print a help page.
 FORMATS = ("csv", "parquet", "fio-json")
@@ -15,11 +15,11 @@ FORMATS = ("csv", "parquet", "fio-json")
 @click.command(
     "export",
     epilog=options.examples(
-        "flashtwin export flashtwin-runs/20260115-101500-bx500-240 --format csv",
+        "flashtwin export 20260115-101500-bx500-240 --format csv",
         "flashtwin export 20260115-101500-bx500-240 --format fio-json --out json",
     ),
 )
-@click.argument("run", metavar="RUN")
+@click.argument("run", metavar="RUN", shell_complete=completions.runs)
 @click.option(
     "--format",
     "form",

@@ -126,6 +126,11 @@ def budget(text: str) -> Decorator:
     return click.option("--budget", type=Budget(), metavar="TIME", help=text)
 
 
+def older_than(text: str) -> Decorator:
+    """--older-than, with what is old."""
+    return click.option("--older-than", type=AGE, metavar="TIME", help=text)
+
+
 def run(text: str) -> Decorator:
     """--run, with what is told of the run."""
     return click.option("--run", metavar="RUN", help=text)

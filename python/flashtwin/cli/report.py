@@ -6,17 +6,24 @@ from pathlib import Path
 
 import click
 
-from flashtwin.cli import options, terminal
+from flashtwin.cli import completions, options, terminal
 
 
 @click.command(
     "report",
     epilog=options.examples(
-        "flashtwin report flashtwin-runs/20260115-101500-bx500-240",
+        "flashtwin report 20260115-101500-bx500-240",
         "flashtwin report run-a run-b --out both.html",
     ),
 )
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
+@click.argument(
+    "runs",
+    nargs=-1,
+    required=True,
+    metavar="RUN...",
+    type=click.Path(path_type=Path),
+    shell_complete=completions.runs,
+)
 @options.out("The file to write; by default report.html in the directory of the runs.")
 @options.as_json
 def command(runs: tuple[Path, ...], out: Path | None, as_json: bool) -> None:

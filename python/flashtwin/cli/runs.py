@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flashtwin.cli import options, terminal
+from flashtwin.cli import completions, options, terminal
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
 from flashtwin.runs.judge import SORTS
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 STEPS_SHOWN = 40
 # Characters of a parameter that are shown: one may be a whole job file, which --json has.
 PARAMETER_SHOWN = 200
+# From so many characters on a line has room for everything about a run.
+WIDE = 120
 _UNTOLD = {"values", "toml", "name"}
 STYLES = {"finished": "", "under way": "cyan", "no run": "dim", "unreadable": "red"}
 
@@ -52,7 +54,7 @@ def place(function: Any) -> Any:
     epilog=options.examples(
         "flashtwin runs",
         "flashtwin runs --where \"target like 'bx500%' and cache_size > 20\" --sort -cache_size",
-        "flashtwin runs show flashtwin-runs/20260115-101500-bx500-240",
+        "flashtwin runs show 20260115-101500-bx500-240",
         "flashtwin runs prune --keep 10 --older-than 30d --dry-run",
     ),
 )
@@ -106,24 +108,31 @@ def listed(
     terminal.emit(terminal.cell(_sum(stored, chosen)))
     for run in chosen:
         if run.why:
-            terminal.note(f"note: {run.path}: {run.why}")
+            terminal.note(f"note: {run.name}: {run.why}")
 
 
 def _table(runs: Sequence[Stored]) -> Any:
+    """What a line has room for: on a narrow terminal a name, a date and what was found, which says
+    more than the target again and a size."""
     rows = [
-        (
-            run.path,
-            _started(run),
-            run.target,
-            ", ".join(run.batteries),
-            terminal.cell(run.state, STYLES.get(run.state, "yellow")),
-            findings_text(run),
-            units.readable_size(run.bytes),
-        )
+        {
+            "run": run.name,
+            "started": _started(run),
+            "target": run.target,
+            "battery": ", ".join(run.batteries),
+            "state": terminal.cell(run.state, STYLES.get(run.state, "yellow")),
+            "findings": findings_text(run),
+            "size": units.readable_size(run.bytes),
+        }
         for run in runs
     ]
-    columns = ["run", "started", "target", "battery", "state", "findings", "size"]
-    return terminal.table(columns, rows, right=["size"])
+    columns = list(rows[0])
+    if terminal.width() < WIDE:
+        columns = ["run", "started", "state", "findings"]
+        if all(run.state == "finished" for run in runs):
+            columns.remove("state")
+    cells = [[row[column] for column in columns] for row in rows]
+    return terminal.table(columns, cells, right=["size"])
 
 
 def findings_text(run: Stored) -> str:
@@ -150,11 +159,11 @@ def _sum(stored: Sequence[Stored], chosen: Sequence[Stored]) -> str:
     "show",
     short_help="What stands in a run.",
     epilog=options.examples(
-        "flashtwin runs show flashtwin-runs/20260115-101500-bx500-240",
+        "flashtwin runs show 20260115-101500-bx500-240",
         "flashtwin runs show 20260115-101500-bx500-240 --all",
     ),
 )
-@click.argument("run", metavar="RUN")
+@click.argument("run", metavar="RUN", shell_complete=completions.runs)
 @click.option("--all", "every", is_flag=True, help="Every step, also those without work.")
 @options.as_json
 def show(run: str, every: bool, as_json: bool) -> None:
@@ -303,8 +312,11 @@ def _files(run: Run) -> list[tuple[str, int]]:
 
 
 def _started(run: Stored) -> str:
-    """In the reader's own time."""
-    return "" if run.started is None else f"{run.started.astimezone():%Y-%m-%d %H:%M}"
+    """In the reader's own time, the year only where it is another."""
+    if run.started is None:
+        return ""
+    began = run.started.astimezone()
+    return f"{began:%d %b %H:%M}" if began.year == datetime.now().year else f"{began:%d %b %Y}"
 
 
 def _counted(runs: int) -> str:
@@ -322,12 +334,7 @@ def _counted(runs: int) -> str:
 )
 @place
 @click.option("--keep", type=options.Integer(0), metavar="N", help="Keep the N newest of them.")
-@click.option(
-    "--older-than",
-    type=options.AGE,
-    metavar="TIME",
-    help="Only runs begun so long ago: 12h, 30d, 4w.",
-)
+@options.older_than("Only runs begun so long ago: 12h, 30d, 4w.")
 @click.option("--where", metavar="SQL", help="Only runs for which this holds; see runs list.")
 @click.option("--dry-run", is_flag=True, help="Say what would go, and remove nothing.")
 @click.option("--yes", "-y", is_flag=True, help="Remove without asking.")
@@ -405,7 +412,7 @@ def _show(going: list[Stored]) -> None:
     if not going:
         return
     rows = [
-        (run.path, _started(run), run.target, run.state, units.readable_size(run.bytes))
+        (run.name, _started(run), run.target, run.state, units.readable_size(run.bytes))
         for run in going
     ]
     columns = ["run", "started", "target", "state", "size"]

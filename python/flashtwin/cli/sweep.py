@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flashtwin.cli import options, progress, terminal
+from flashtwin.cli import completions, options, progress, terminal
 from flashtwin.errors import MISS, USAGE, FlashtwinError
 from flashtwin.model import units
 
@@ -35,7 +35,7 @@ SHOWN = 4
         "flashtwin sweep mine.toml --vary op=7%..28%/4 --cluster tcp://127.0.0.1:8786",
     ),
 )
-@click.argument("drive", metavar="DRIVE")
+@click.argument("drive", metavar="DRIVE", shell_complete=completions.drives)
 @click.option(
     "--vary",
     multiple=True,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flashtwin.cli import options, terminal
+from flashtwin.cli import completions, options, terminal
 from flashtwin.errors import DONE
 
 if TYPE_CHECKING:
@@ -26,16 +26,17 @@ if TYPE_CHECKING:
         "flashtwin test bx500-240 --scale 1/16",
         "flashtwin test ./probe.bin --size 4GB --battery fill,crystaldiskmark",
         "flashtwin test ./probe.bin --size 4GB --budget 30m",
-        "flashtwin test bx500-240 --resume flashtwin-runs/20260115-101500-bx500-240",
-        "flashtwin test --resume flashtwin-runs/20260115-101500-probe.bin",
+        "flashtwin test bx500-240 --resume 20260115-101500-bx500-240",
+        "flashtwin test --resume 20260115-101500-probe.bin",
     ),
 )
-@click.argument("targets", nargs=-1, metavar="TARGET...")
+@click.argument("targets", nargs=-1, metavar="TARGET...", shell_complete=completions.drives)
 @click.option(
     "--battery",
     "batteries",
     multiple=True,
     metavar="NAME[:KEY=VALUE,...],...",
+    shell_complete=completions.batteries,
     help="What to run; by default the standard ones, which flashtwin batteries marks.",
 )
 @click.option("--size", metavar="SIZE", help="Size of the file to make, for a path; e.g. 4GB.")
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     "--resume",
     type=click.Path(path_type=Path),
     metavar="RUN",
+    shell_complete=completions.runs,
     help="Go on with a run that was interrupted, as it was asked for.",
 )
 @options.out("The run directory; by default ./flashtwin-runs/<time>-<target>.")

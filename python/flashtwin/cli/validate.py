@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flashtwin.cli import options, terminal
+from flashtwin.cli import completions, options, terminal
 from flashtwin.errors import DONE, MISS
 from flashtwin.model import units
 
@@ -35,7 +35,7 @@ STYLES = {"pass": "green", "known": "yellow", "miss": "bold red", "computed": "d
         "flashtwin validate --theory --policy fifo --op 0.2",
     ),
 )
-@click.argument("drives", nargs=-1, metavar="[DRIVE...]")
+@click.argument("drives", nargs=-1, metavar="[DRIVE...]", shell_complete=completions.drives)
 @click.option("--theory", is_flag=True, help="Closed forms instead of drives; see below.")
 @click.option("--policy", metavar="NAME", help="With --theory: a point of yours, by victim policy.")
 @click.option(

@@ -71,6 +71,12 @@ class Stored:
     findings: Findings = field(default_factory=Findings)
 
     @property
+    def name(self) -> str:
+        """What `find` takes: the bare name of a run in the default place, else its path."""
+        here = self.path.is_relative_to(DEFAULT_PARENT)
+        return str(self.path.relative_to(DEFAULT_PARENT) if here else self.path)
+
+    @property
     def is_run(self) -> bool:
         """Whether it was read as a run."""
         return self.state not in (UNREADABLE, NO_RUN)

@@ -1,0 +1,72 @@
+"""`flashtwin completions`, and what it completes besides commands and options: drives, runs, names.
+
+The shell asks the program itself, which answers before a command runs.
+"""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import CompletionItem, get_completion_class
+
+SHELLS = ("bash", "zsh", "fish")
+# By it the program knows that a shell asks.
+VARIABLE = "_FLASHTWIN_COMPLETE"
+
+
+def drives(context: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Ids of the catalogue, and files."""
+    from flashtwin.catalogue.loader import drive_ids
+
+    return [*_beginning(drive_ids(), begun), CompletionItem(begun, type="file")]
+
+
+def runs(context: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Runs in ./flashtwin-runs by their names, and folders."""
+    from flashtwin.runs.listing import DEFAULT_PARENT
+
+    there = DEFAULT_PARENT.iterdir() if DEFAULT_PARENT.is_dir() else ()
+    names = sorted(path.name for path in there if path.is_dir())
+    return [*_beginning(names, begun), CompletionItem(begun, type="dir")]
+
+
+def batteries(context: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Names of batteries, the last of several too."""
+    from flashtwin.batteries.base import registry
+
+    before, comma, last = begun.rpartition(",")
+    return [
+        CompletionItem(f"{before}{comma}{one.value}") for one in _beginning(registry.names(), last)
+    ]
+
+
+def findings(context: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Stems of findings."""
+    from flashtwin.batteries.base import registry
+
+    return _beginning([meaning.stem for meaning in registry.meanings()], begun)
+
+
+def _beginning(names: list[str], begun: str) -> list[CompletionItem]:
+    return [CompletionItem(name) for name in names if name.startswith(begun)]
+
+
+@click.command(
+    "completions",
+    epilog="\b\nExamples:\n  flashtwin completions bash\n  flashtwin completions fish",
+)
+@click.argument("shell", metavar="bash|zsh|fish", type=click.Choice(SHELLS))
+@click.pass_context
+def command(context: click.Context, shell: str) -> None:
+    """Print what a shell reads to complete flashtwin's commands, options, drives and runs.
+
+    \b
+    bash: flashtwin completions bash > ~/.local/share/bash-completion/completions/flashtwin
+    zsh:  flashtwin completions zsh > ~/.zfunc/_flashtwin, with ~/.zfunc in fpath
+    fish: flashtwin completions fish > ~/.config/fish/completions/flashtwin.fish
+    """
+    from flashtwin.cli import terminal
+
+    of_shell = get_completion_class(shell)
+    assert of_shell is not None, f"click completes for no {shell}"
+    made = of_shell(context.find_root().command, {}, "flashtwin", VARIABLE)
+    terminal.say(made.source().strip())
