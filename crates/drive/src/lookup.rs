@@ -19,7 +19,10 @@ use crate::event::Event;
 use crate::link::Way;
 use crate::snapshot::{Checked, ensure};
 
-/// Pages of the map that a long command has read beyond the one it waits for.
+/// Pages of the map that a long command has read beyond the one it waits for. A bound of the model
+/// and no drive's: a trim of many pages waits for nine reads side by side and not for one after
+/// another, and still one command takes no more than nine of the sixteen slots that an SRAM of 64
+/// KiB has. Reading ahead also leaves half of the slots alone, however few there are.
 const PAGES_AHEAD: u32 = 8;
 
 /// Who waits for which page.
