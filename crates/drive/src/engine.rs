@@ -107,6 +107,7 @@ impl<P: Policies> Drive<P> {
         let power = Power::new(&config.power, &config.part, &flash, config.link.bytes_per_s);
         let thermal = Thermal::new(&config.heat, config.link.bytes_per_s);
         flash.retry_time = config.errors.ladder();
+        flash.notes_begun = ftl.coalesces();
         let superblocks = ftl.layout.superblocks;
         let ageing = Ageing::new(&config.errors, config.age, thermal.celsius(Nanos::ZERO, 0));
         Drive {
@@ -250,6 +251,14 @@ impl<P: Policies> Drive<P> {
             .is_some_and(|end| end <= sectors)
     }
 
+    /// Tells the firmware which programs have their data on their dies, where it wants to know.
+    #[inline]
+    pub(crate) fn tell_begun(&mut self) {
+        if self.flash.notes_begun {
+            self.ftl.programs_begun(self.flash.begun.drain(..));
+        }
+    }
+
     /// Queues the operations that the firmware has asked for, and sends its copies of map pages to
     /// the host's memory.
     #[inline]
@@ -344,6 +353,7 @@ impl<P: Policies> Drive<P> {
                 if self.errors.on {
                     self.note_age(token);
                 }
+                self.tell_begun();
                 self.ftl.finish(token, &mut self.ops);
                 self.issue();
                 self.await_share();

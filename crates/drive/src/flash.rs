@@ -97,6 +97,10 @@ pub(crate) struct Flash {
     pub(crate) suspensions: u64,
     /// Thousandths of its time that each die may work: all but while the drive is throttled.
     speed_milli: u64,
+    /// Programs whose data dies have taken since the firmware was last told, by the places in
+    /// their tokens; only where it wants to know.
+    pub(crate) begun: Vec<u32>,
+    pub(crate) notes_begun: bool,
     /// A die shares its way to the controller with no other, so that a read's end is known when it
     /// starts.
     lone: bool,
@@ -123,12 +127,12 @@ pub(crate) struct Flash {
 }
 
 flashtwin_base::state! { Flash {
-    kept: data_free, suspensions, speed_milli, busy, ended, units_moved, codewords_skipped,
+    kept: data_free, suspensions, speed_milli, begun, busy, ended, units_moved, codewords_skipped,
         retry_plane_ns, spared;
     sized: channel_free;
     part: dies;
     built: data_bytes_per_s, array_time, transfer_time, retry_time, cache_program, read_priority,
-        reads_first, suspend, lone,
+        reads_first, suspend, notes_begun, lone,
         unit_on_channel_bytes, codeword_on_channel_bytes, bus_bytes_per_s, planes, independent,
         starts_at_once, timeline;
 } }
@@ -223,6 +227,8 @@ impl Flash {
             suspend: part.suspend.any().then(|| part.suspend.clone()),
             suspensions: 0,
             speed_milli: FULL_SPEED,
+            begun: Vec::new(),
+            notes_begun: false,
             lone: g.dies_per_channel == 1 && controller.data_bytes_per_s == 0,
             busy: 0,
             ended: [0; class::COUNT],
@@ -284,6 +290,7 @@ impl Flash {
         }
         self.channel_free.fill(now);
         self.data_free = now;
+        self.begun.clear();
         self.busy = 0;
     }
 
@@ -402,6 +409,11 @@ impl Flash {
         events: &mut EventQueue<Event>,
     ) {
         if class::is_program(class) {
+            if self.notes_begun
+                && let Some(op) = self.dies[index as usize].running
+            {
+                self.note_begun(op.token);
+            }
             let taken = self.take_data(index, units, now);
             self.begin_array(class, index, taken, events);
         } else {
@@ -493,6 +505,14 @@ impl Flash {
         *free
     }
 
+    /// Notes that a die takes the data of a program.
+    #[cold]
+    fn note_begun(&mut self, token: Token) {
+        if let Token::Program(place) | Token::FirstPass(place) = token {
+            self.begun.push(place);
+        }
+    }
+
     /// When a die has taken the data of a program, which may need none from the controller.
     #[inline]
     fn take_data(&mut self, index: u16, units: u16, now: Nanos) -> Nanos {
@@ -529,6 +549,9 @@ impl Flash {
         }
         if let Some(op) = die.queue.pop_front() {
             die.may_load = false;
+            if self.notes_begun {
+                self.note_begun(op.token);
+            }
             let taken = self.take_data(index, op.units, now);
             self.dies[index as usize].loaded = Some((op, taken));
         }
@@ -722,6 +745,8 @@ impl Flash {
             "channels are never free"
         );
         ensure!(self.data_free.0 < LIFETIME, "the data is never through");
+        let begun = |&place: &u32| known(Token::Program(place));
+        ensure!(self.begun.iter().all(begun), "programs begun that are none");
         let speed = self.speed_milli;
         ensure!((1..=FULL_SPEED).contains(&speed), "throttled to {speed}");
         self.dies.iter().try_for_each(|die| {

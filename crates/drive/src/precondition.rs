@@ -34,13 +34,13 @@ pub type Span = (u64, u32);
 
 impl<P: Policies> Drive<P> {
     /// Whether what is written without time leaves this drive as it would be with it: the firmware
-    /// answers from its buffer, gathers small writes and receives while it programs, data is not
-    /// compressed, and power cuts are not switched on.
+    /// answers from its buffer, gathers small writes and receives while it programs, data is
+    /// neither compressed nor replaced in the buffer, and power cuts are not switched on.
     #[must_use]
     pub fn can_precondition(&self) -> bool {
         let c = &self.controller;
         let answers_at_once = c.overlap && c.gather && c.acknowledge == Acknowledge::WriteBack;
-        answers_at_once && !self.ftl.compresses() && !self.ftl.has_power_cuts()
+        answers_at_once && !self.ftl.takes_less() && !self.ftl.has_power_cuts()
     }
 
     /// Writes spans of whole mapping units, one after another, without time; what is under way

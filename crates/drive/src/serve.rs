@@ -28,6 +28,7 @@ pub(crate) fn has_short_way(config: &Config) -> bool {
         && !c.trim.alone
         && config.link.complete == Nanos::ZERO
         && config.policy.compression_ratio == 1
+        && !config.policy.coalesce
 }
 
 impl<P: Policies> Drive<P> {

@@ -3,6 +3,7 @@
 mod bx500;
 mod cache_rules;
 mod channels;
+mod coalescing;
 mod collection;
 mod common;
 mod compression;

@@ -187,6 +187,7 @@ const OTHERS: &[(&str, &str, &[&str])] = &[
     ),
     ("controller.gather", "false", &[]),
     ("controller.gather_time", "1 s", &[]),
+    ("controller.coalesce", "true", &[]),
     ("controller.overlap", "false", &[]),
     ("controller.read_priority", "false", &[]),
     ("controller.reads_first", "4", &[]),

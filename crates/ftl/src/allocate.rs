@@ -251,6 +251,7 @@ impl<P: Policies> Ftl<P> {
             self.streams[stream].moved = 0;
         }
         let flight = Flight {
+            begun: false,
             first: self.layout.base(s.superblock) + s.begun,
             superblock: s.superblock,
             host_units: if stream.is_host() {

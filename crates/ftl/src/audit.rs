@@ -96,6 +96,7 @@ impl Counters {
         let c = self;
         let others = [
             c.host_units,
+            c.coalesced_units,
             c.dropped_units,
             c.lost_units,
             c.saved_units,

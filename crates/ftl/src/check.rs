@@ -180,11 +180,12 @@ impl<P: Policies> Ftl<P> {
         Ok(())
     }
 
-    /// Every unit from the host has been programmed once as host data, or waits in a host granule.
+    /// Every unit from the host has been programmed once as host data, or waits in a host granule,
+    /// or took the place of one that did.
     fn check_counters(&self) -> Checked {
         let c = &self.counters;
         let waiting = self.host_units_waiting();
-        let gone = c.dropped_units + c.lost_units;
+        let gone = c.dropped_units + c.lost_units + c.coalesced_units;
         let host = c.slc_units + c.tier_units + c.direct_units + gone + u64::from(waiting);
         ensure_eq!(host, c.host_units, "host units are lost or doubled");
         self.check_parity()

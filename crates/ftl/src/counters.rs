@@ -5,6 +5,9 @@
 pub struct Counters {
     /// Units that the host handed over.
     pub host_units: u64,
+    /// Those of them that took the place of what waited in the write buffer, and were or will be
+    /// programmed in its stead.
+    pub coalesced_units: u64,
     /// Host units programmed into SLC.
     pub slc_units: u64,
     /// Host units programmed into the second tier of the cache.

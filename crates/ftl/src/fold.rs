@@ -307,6 +307,7 @@ impl<P: Policies> Ftl<P> {
             let die = self.layout.place(Mode::Native, s.superblock, s.next).0;
             let within = die - self.layout.dies_of(s.superblock).start;
             let place = self.buffer.launch(Flight {
+                begun: false,
                 first: self.layout.base(s.superblock) + s.next,
                 superblock: s.superblock,
                 host_units: 0,

@@ -637,6 +637,7 @@ impl<P: Policies> Ftl<P> {
         }
         let open = self.streams.iter().find(|s| s.superblock == superblock);
         let flight = Flight {
+            begun: false,
             first: NONE,
             superblock,
             host_units: 0,

@@ -108,6 +108,11 @@ impl Packing {
         }
     }
 
+    /// Whether the data that the host hands over now is as large as that of a physical unit.
+    pub(crate) fn is_as_large(&self, ppn: u32) -> bool {
+        self.sizes[ppn as usize] == self.incoming
+    }
+
     fn whole_units(rest: &mut u32, grains: u32) -> u64 {
         *rest += grains;
         let units = *rest / GRAINS;

@@ -36,6 +36,7 @@ impl<P: Policies> Ftl<P> {
             return;
         }
         let flight = Flight {
+            begun: false,
             first: self.layout.physical_units(),
             superblock: s.superblock,
             host_units: 0,

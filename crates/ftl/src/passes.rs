@@ -262,6 +262,7 @@ impl<P: Policies> Ftl<P> {
             "a full superblock waits for its passes"
         );
         let flight = Flight {
+            begun: false,
             first: self.layout.physical_units(),
             superblock: s.superblock,
             host_units: 0,

@@ -52,6 +52,12 @@ impl Reserved {
     pub fn units(&self) -> u32 {
         self.units
     }
+
+    /// The part of it that is for its first units.
+    pub(crate) fn take(&mut self, units: u32) -> Reserved {
+        self.units -= units;
+        Reserved { units, ..*self }
+    }
 }
 
 /// What is set aside and has not come yet, by stream.
@@ -268,8 +274,25 @@ impl<P: Policies> Ftl<P> {
         self.host_stream(reserved.route)
     }
 
+    /// What was set aside is not needed: the data took the place of other data.
+    pub(crate) fn give_back(&mut self, reserved: Reserved) {
+        self.buffer.used_units -= reserved.units;
+        self.buffer.awaited.arrived(reserved.stream, reserved.units);
+    }
+
     /// Takes units from the host into the streams that were decided.
+    #[inline]
     pub fn append_host(&mut self, reserved: Reserved, lpn: u32, ops: &mut Vec<NandOp>) {
+        if self.policy.coalesce {
+            self.coalesce(reserved, lpn, ops);
+        } else {
+            self.place_host(reserved, lpn, ops);
+        }
+    }
+
+    /// The same of data that takes a place of its own.
+    #[inline]
+    pub(crate) fn place_host(&mut self, reserved: Reserved, lpn: u32, ops: &mut Vec<NandOp>) {
         let count = reserved.units;
         self.counters.host_units += u64::from(count);
         self.entries_changed(lpn, count);

@@ -363,6 +363,8 @@ pub struct Policy {
     pub superblock_dies: u32,
     /// Times that the best compressible data is smaller on flash; 1 = nothing is compressed.
     pub compression_ratio: u32,
+    /// A write of what still waits in the buffer takes its place there.
+    pub coalesce: bool,
     /// What is written for the start after a power cut.
     pub durability: Durability,
     /// The map.

@@ -3,14 +3,19 @@
 //! A granule is in flight from the moment its program is issued until the die reports it; until
 //! then its data is served from the buffer. The list is bounded by what the streams may have
 //! outstanding.
+//!
+//! With [`Policy::coalesce`](crate::Policy) a write of a unit that waits here, in a granule that is
+//! being filled or whose die has not taken it yet, takes its place: the older data never reaches
+//! the flash. Under parity only what is being filled is replaced: a stripe's parity is computed
+//! from the data as it leaves for the dies, and has to match it.
 
 use crate::audit::{Bounds, LIFETIME};
 use crate::check::{Checked, ensure, ensure_eq};
 use crate::ftl::Ftl;
 use crate::layout::NONE;
-use crate::op::{Origin, Token};
+use crate::op::{NandOp, Origin, Token};
 use crate::orders::Policies;
-use crate::placement::Awaited;
+use crate::placement::{Awaited, Reserved};
 use crate::streams::{COUNTED, Stream};
 
 /// A granule being programmed.
@@ -23,6 +28,8 @@ pub(crate) struct Flight {
     pub(crate) superblock: u32,
     /// Units of buffer that are given back when it is done.
     pub(crate) host_units: u32,
+    /// Its die has taken the data: nothing of it can be replaced any more.
+    pub(crate) begun: bool,
     /// Units of collected data in a granule of the host's.
     pub(crate) moved: u32,
     /// Which stream it belongs to, or [`Stream::Parity`].
@@ -95,6 +102,11 @@ impl WriteBuffer {
         flight
     }
 
+    /// Notes that a die has taken the data of a granule.
+    fn begin(&mut self, place: u32) {
+        self.flights[place as usize].begun = true;
+    }
+
     pub(crate) fn in_flight(&self) -> usize {
         self.flights.len() - self.vacant.len()
     }
@@ -142,6 +154,82 @@ impl<P: Policies> Ftl<P> {
             Token::Rebuild(_) => Origin::Parity,
             Token::Erase(_) | Token::SystemErase => return None,
         })
+    }
+
+    /// Whether a unit's data waits in RAM among nothing but the host's, in a granule that is being
+    /// filled or whose die has not taken it: other data for the unit can take its place.
+    fn is_replaceable(&self, lpn: u32) -> bool {
+        let ppn = self.map.physical[lpn as usize];
+        if ppn == NONE || (self.compresses() && !self.packing.is_as_large(ppn)) {
+            return false;
+        }
+        let (superblock, offset) = self.layout.split(ppn);
+        let filling = |&stream: &Stream| {
+            let s = &self.streams[stream];
+            s.superblock == superblock && offset >= s.begun
+        };
+        if let Some(&stream) = Stream::HOST.iter().find(|stream| filling(stream)) {
+            return self.streams[stream].moved == 0;
+        }
+        if self.layout.parity {
+            return false;
+        }
+        let block = &self.blocks.all[superblock as usize];
+        let granule = self.layout.granule(block.mode);
+        let holds = |f: &&Flight| f.first != NONE && ppn.wrapping_sub(f.first) < granule;
+        let flight = self.buffer.flights.iter().find(holds);
+        block.in_flight > 0 && flight.is_some_and(|f| !f.begun && f.host_units > 0 && f.moved == 0)
+    }
+
+    /// Takes units from the host, see [`Ftl::append_host`]: those whose older data still waits in
+    /// the buffer replace it there and give back what was set aside for them. Map, streams and
+    /// movers do not notice; a power cut finds the newer data or none of the granule.
+    #[cold]
+    pub(crate) fn coalesce(&mut self, mut reserved: Reserved, lpn: u32, ops: &mut Vec<NandOp>) {
+        let mut at = lpn;
+        while reserved.units() > 0 {
+            let end = at + reserved.units();
+            let waits = self.is_replaceable(at);
+            let alike = (at + 1..end).take_while(|&next| self.is_replaceable(next) == waits);
+            let part = reserved.take(1 + alike.count() as u32);
+            let next = at + part.units();
+            if waits {
+                self.replace_waiting(&part, at);
+                self.give_back(part);
+            } else {
+                self.place_host(part, at, ops);
+            }
+            at = next;
+        }
+    }
+
+    /// Newer data takes the place of what waits.
+    fn replace_waiting(&mut self, part: &Reserved, lpn: u32) {
+        let units = part.units();
+        self.counters.host_units += u64::from(units);
+        self.counters.coalesced_units += u64::from(units);
+        for lpn in lpn..lpn + units {
+            self.cuts.placed(lpn, self.map.physical[lpn as usize], 1);
+        }
+    }
+
+    /// Whether writes of what still waits in the buffer take its place.
+    #[inline]
+    #[must_use]
+    pub fn coalesces(&self) -> bool {
+        self.policy.coalesce
+    }
+
+    /// Whether host data may take less room than what is reserved for it, compressed or in the
+    /// place of what waits.
+    #[must_use]
+    pub fn takes_less(&self) -> bool {
+        self.compresses() || self.coalesces()
+    }
+
+    /// Dies have taken the data of these granules, given by the places in their tokens.
+    pub fn programs_begun(&mut self, places: impl Iterator<Item = u32>) {
+        places.for_each(|place| self.buffer.begin(place));
     }
 
     /// Sequence number that the next granule to be begun will get.

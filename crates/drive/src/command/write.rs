@@ -211,8 +211,8 @@ impl<P: Policies> Drive<P> {
     fn admit_later(&mut self) {
         let received = !self.commands.received.is_empty();
         self.stop_receiving();
-        if received && self.ftl.compresses() && !self.commands.programming {
-            // The data took less room, compressed, than it was promised.
+        if received && self.ftl.takes_less() && !self.commands.programming {
+            // What was promised room as it came has taken less.
             return self.admit();
         }
         self.make_room();
@@ -313,6 +313,7 @@ impl<P: Policies> Drive<P> {
             let command = &self.commands.slots[piece.slot as usize];
             self.ftl.incoming_data(command.compressible_percent);
         }
+        self.tell_begun();
         self.ftl
             .append_host(piece.reserved, piece.lpn, &mut self.ops);
         self.issue();

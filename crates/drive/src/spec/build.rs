@@ -177,6 +177,7 @@ fn policy(checked: &Checked<'_>) -> Policy {
     Policy {
         unit_bytes: checked.count("ftl.mapping_unit"),
         compression_ratio: checked.count("compression.best_ratio"),
+        coalesce: checked.flag("controller.coalesce"),
         system_bytes: checked.number("ftl.system"),
         parity: match checked.word("ftl.parity") {
             "stripe" => Parity::Stripe,

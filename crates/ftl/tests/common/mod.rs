@@ -71,6 +71,7 @@ pub fn policy() -> Policy {
         unit_bytes: UNIT,
         system_bytes: 0,
         compression_ratio: 1,
+        coalesce: false,
         parity: Parity::None,
         superblock_dies: 0,
         durability: Durability::default(),

@@ -36,6 +36,7 @@ pub(super) fn controller(rng: &mut Rng, shape: &mut Shape) {
             "controller.gather_time={}",
             pick(rng, &["1 ms", "100 ms", "5 s", "0"])
         ),
+        format!("controller.coalesce={}", rng.chance(40)),
         format!("controller.overlap={}", rng.chance(60)),
         format!("controller.read_priority={priority}"),
         format!(

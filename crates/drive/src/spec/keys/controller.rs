@@ -45,6 +45,14 @@ pub(super) const KEYS: &[Key] = &[
          false.",
     ),
     policy(
+        "controller.coalesce",
+        Kind::Flag,
+        "true",
+        "A write of what still waits in the write buffer takes its place there: the older data is \
+         never programmed.",
+    )
+    .or("false"),
+    policy(
         "controller.overlap",
         Kind::Flag,
         "true",
