@@ -31,7 +31,7 @@ MIX = "003-cdm-RND4K-Q4T1-mix-1.json"
 def test_tables_hold_what_the_run_holds(tmp_path: Path) -> None:
     run = store(tmp_path / "run")
     series = tables.series(run).polars()
-    raw = run.series_table()
+    raw = run.table("series")
     assert series.height == len(raw["step"]) and series["bytes"].sum() == raw["bytes"].sum()
     assert series.columns[:3] == ["step", "battery", "label"]
     first = series.row(0, named=True)
@@ -39,7 +39,7 @@ def test_tables_hold_what_the_run_holds(tmp_path: Path) -> None:
     assert first["mb_s"] == pytest.approx(461.0, rel=1e-3)
     assert first["lat_mean_us"] == pytest.approx(1433.333)
     hist = tables.hist(run).polars()
-    assert hist["count"].sum() == run.hist_table()["count"].sum()
+    assert hist["count"].sum() == run.table("hist")["count"].sum()
     assert ((hist["from_ns"] <= 100_000) & (hist["to_ns"] >= 100_000)).sum() == 1
     steps = tables.steps(run).polars()
     assert steps["kind"].to_list() == ["purge", "run", "rest", "run"]

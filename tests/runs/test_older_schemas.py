@@ -37,7 +37,7 @@ def test_a_finished_run_of_a_twin(schema: str) -> None:
     assert fill is not None and fill.jobs[0].bytes == int(run.series(fill.step).bytes.sum())
     assert int(run.hist(fill.step)["write"].sum()) == fill.jobs[0].ios
     assert int(run.xray(fill.step)["host_bytes"][-1]) >= fill.jobs[0].bytes
-    assert len(run.per_gb_table()["step"]) >= 15
+    assert len(run.table("per_gb")["step"]) >= 15
     assert run.smart("after")["power_on_time"]["hours"] >= 0
     assert [step["label"] for step in run.manifest["steps"]] == [one.label for one in run.steps]
 

@@ -128,7 +128,7 @@ def test_the_same_values_give_the_same_bytes(tmp_path: Path) -> None:
 def test_a_run_without_any_step_can_be_read(tmp_path: Path) -> None:
     run = Writer(tmp_path / "run", {"target": TARGET}, {}).close([])
     assert run.steps == [] and run.findings == []
-    assert frames.rows(run.series_table()) == frames.rows(run.hist_table()) == 0
+    assert frames.rows(run.table("series")) == frames.rows(run.table("hist")) == 0
 
 
 def test_a_killed_run_keeps_every_step_that_ended(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_a_killed_run_keeps_every_step_that_ended(tmp_path: Path) -> None:
     same(result("a"), run.result(0))
     same(result("d", rows=2, start_ns=105), run.result(3))
     assert run.findings == []
-    assert frames.rows(run.series_table()) == 6
+    assert frames.rows(run.table("series")) == 6
     writer.close([])
 
 

@@ -140,44 +140,24 @@ class Run:
 
     def series(self, step: int) -> Series:
         """What the host saw in a step; empty where it asked for nothing."""
-        return frames.series_of(self.series_table(), step)
+        return frames.series_of(self.table("series"), step)
 
     def xray(self, step: int) -> dict[str, NDArray[np.int64]]:
         """The inside of a twin during a step, by column; empty for a real drive."""
-        return frames.columns_of(self.xray_table(), step)
+        return frames.columns_of(self.table("xray"), step)
 
     def meter(self, step: int) -> dict[str, NDArray[np.int64]]:
         """What a meter read during a step (see `Result`); empty where there was none."""
-        return frames.columns_of(self.meter_table(), step)
+        return frames.columns_of(self.table("meter"), step)
 
     def hist(self, step: int) -> dict[str, NDArray[np.uint64]]:
         """Latency counts in fio's buckets, by direction."""
-        return frames.histograms(self.hist_table(), step)
+        return frames.histograms(self.table("hist"), step)
 
     def result(self, step: int) -> Result | NotPossible:
         """A finished step as the drive answered it."""
         record = self.steps[step]
         return answer_of(self.path, record, self._tables_of(record))
-
-    def series_table(self) -> Table:
-        """All steps' series in one table."""
-        return self._table("series")
-
-    def hist_table(self) -> Table:
-        """All steps' latency counts in one table."""
-        return self._table("hist")
-
-    def per_gb_table(self) -> Table:
-        """How long each GB took, of all steps that moved one: `end_bytes`, `bytes`, `dt_ns`."""
-        return self._table("per_gb")
-
-    def meter_table(self) -> Table:
-        """All samples of a meter in one table."""
-        return self._table("meter")
-
-    def xray_table(self) -> Table:
-        """All steps' X-rays in one table."""
-        return self._table("xray")
 
     def smart(self, when: Moment) -> dict[str, Any]:
         """The drive's SMART data before or after the run; empty where it told none."""
@@ -258,7 +238,8 @@ class Run:
         digests: dict[str, str] = self.manifest.get("files", {})
         return digests
 
-    def _table(self, name: str) -> Table:
+    def table(self, name: str) -> Table:
+        """A table of `frames.SCHEMAS`, of all steps."""
         if name not in self._tables:
             path = self.path / f"{name}.parquet"
             digest = self.manifest.get("tables", {}).get(name)
@@ -277,7 +258,7 @@ class Run:
     def _tables_of(self, record: StepRecord) -> dict[str, Table]:
         """A step's tables: of a run that is not finished those of this step alone are read."""
         if self.finished or self.schema < BLOCKS_SINCE:
-            return {name: self._table(name) for name in frames.SCHEMAS}
+            return {name: self.table(name) for name in frames.SCHEMAS}
         if record.block is None:
             return {}
         blocks = Blocks.of(self.path)

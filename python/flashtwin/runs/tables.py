@@ -187,7 +187,7 @@ _JOB = {
 
 def series(run: Run) -> Sheet:
     """What the host saw, a row an interval and direction, with MB/s and the mean latency."""
-    table = run.series_table()
+    table = run.table("series")
     latency = _ratio(table["lat_sum_ns"], table["ios"]) / 1000
     speed = _ratio(table["bytes"] * 1000.0, table["dt_ns"])
     return _directed(run, table, mb_s=speed, lat_mean_us=latency)
@@ -195,7 +195,7 @@ def series(run: Run) -> Sheet:
 
 def hist(run: Run) -> Sheet:
     """Latency counts in fio's buckets, with the first and last nanosecond of each."""
-    table = run.hist_table()
+    table = run.table("hist")
     ends = np.array(edges(), dtype=np.int64)[table["bucket"]]
     count = table["count"]
     rest = {name: values for name, values in table.items() if name != "count"}
@@ -204,20 +204,20 @@ def hist(run: Run) -> Sheet:
 
 def per_gb(run: Run) -> Sheet:
     """How long each GB took, with its speed."""
-    table = run.per_gb_table()
+    table = run.table("per_gb")
     return _directed(run, table, mb_s=_ratio(table["bytes"] * 1000.0, table["dt_ns"]))
 
 
 def meter(run: Run) -> Sheet:
     """What a meter read, a row a sample, with watts and degrees; no row where there was none."""
-    table = run.meter_table()
+    table = run.table("meter")
     watts, celsius = table["power_uw"] / 1e6, table["temperature_mc"] / 1e3
     return _labelled(run, table, watts=watts, celsius=celsius)
 
 
 def xray(run: Run) -> Sheet:
     """The inside of a twin; no row for a real drive."""
-    return _labelled(run, run.xray_table())
+    return _labelled(run, run.table("xray"))
 
 
 def _labelled(run: Run, table: Mapping[str, Column], **more: Column) -> Sheet:
