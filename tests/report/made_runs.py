@@ -263,6 +263,8 @@ def _xray(
         columns[name] = clock.counted.get(name, 0) + np.cumsum(rises).astype(np.int64)
         clock.counted[name] = int(columns[name][-1])
     cache = np.minimum(np.cumsum(to_slc), round(paper.cache * GB))
+    # From where borrowed cells go back on, the cache gets smaller.
+    cache = np.maximum(cache - np.cumsum(folds if folded is None else 0) // 2, 0)
     columns["cache_bytes"] = cache.astype(np.int64)
     columns["cache_valid_bytes"] = columns["cache_bytes"]
     columns["free_superblocks"] = np.linspace(496, 20, len(t_ns)).astype(np.int64)
@@ -270,6 +272,14 @@ def _xray(
     columns["power_state"] = np.where(sizes > 0, 0, 1)
     columns["temperature_mc"] = np.linspace(25_000, 40_000, len(t_ns)).astype(np.int64)
     return columns
+
+
+def _interval(value: float | None, spread: float) -> Interval | None:
+    if value == 0:
+        return Interval(low=0.0, high=0.151, means="bound")
+    if value is None:
+        return None
+    return Interval(low=value * (1 - spread), high=value * (1 + spread))
 
 
 def _fill_findings(paper: Paper, pattern: str, label: str, number: int) -> list[Finding]:
@@ -294,9 +304,7 @@ def _fill_findings(paper: Paper, pattern: str, label: str, number: int) -> list[
             title=title,
             value=value,
             unit=unit,
-            interval=Interval(low=value * (1 - spread), high=value * (1 + spread))
-            if value is not None
-            else None,
+            interval=_interval(value, spread),
             better="higher" if name.endswith(("cache_size", "fold_begin")) else None,
             note=note,
             evidence=Evidence(battery="fill", label=label, axis="bytes", start=start, end=end)

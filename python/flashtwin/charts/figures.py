@@ -26,6 +26,7 @@ DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (5, 3), (2, 2), (8, 3, 2, 3))
 COLOURS = 8
 # Left axes of figures that stand under one another take the same width, so that places line up.
 AXIS_WIDTH = 44
+INK: Spec = {"value": "var(--ink)"}
 STEPS: Spec = {"interpolate": "step-after"}
 
 
@@ -59,7 +60,8 @@ def throughput(drives: Sequence[Drawn], phases: Sequence[str], axis: str) -> Spe
     # A rim of the ground's colour keeps the words apart from the lines behind them.
     rim = {**words, "stroke": "var(--card)", "strokeWidth": 4, "color": "var(--card)"}
     speeds = [_layer("plateaus", rim, spot), _layer("plateaus", words, {**spot, "color": colour})]
-    layers = [band, ranges, *_places(drives, x), lines, _dots(x, y, drives, 46), *speeds]
+    edges = [*_places(x, colour), _truths(x, colour)]
+    layers = [band, ranges, *edges, lines, _dots(x, y, drives, 46), *speeds]
     return _figure(layers, 300)
 
 
@@ -71,8 +73,9 @@ def deltas(drives: Sequence[Drawn], phases: Sequence[str], description: str) -> 
     return _figure([even, lines], 140, description, feet=True)
 
 
-def areas(causes: Mapping[str, str], axis: str, description: str) -> Spec:
-    """Bytes a second by cause, stacked; the line is what the host wrote.
+def areas(causes: Mapping[str, str], drive: Drawn, axis: str, description: str) -> Spec:
+    """Bytes a second by cause, stacked; the line is what the host wrote. Places of findings are
+    marked as in the throughput.
 
     `causes` has the title of each cause by its id, which is also its colour's, from the foot up.
     """
@@ -96,7 +99,9 @@ def areas(causes: Mapping[str, str], axis: str, description: str) -> Spec:
         },
         {"x": x, "y": _y("y"), "order": _number("n")},
     )
-    return _figure([stacked, host], 170, description)
+    # Causes have the scale of colours for themselves.
+    own = {"value": f"var(--drive-{drive.index % COLOURS})"}
+    return _figure([stacked, host, *_places(x, own), _truths(x, INK)], 170, description)
 
 
 def gauge(drives: Sequence[Drawn], title: str, axis: str, *, last: bool) -> Spec:
@@ -217,9 +222,8 @@ def _curves(x: Spec, y: Spec, drives: Sequence[Drawn], phases: Sequence[str]) ->
     return _layer("curves", mark, {**encoding, "detail": _name("line"), "order": _number("n")})
 
 
-def _places(drives: Sequence[Drawn], x: Spec) -> list[Spec]:
+def _places(x: Spec, colour: Spec) -> list[Spec]:
     """Rules where a finding puts an edge, each with its name above the plot."""
-    colour = _colour(drives)
     rule = {"type": "rule", "strokeDash": [2, 3], "strokeWidth": 1.2, "clip": True}
     words = {
         "type": "text",
@@ -231,6 +235,22 @@ def _places(drives: Sequence[Drawn], x: Spec) -> list[Spec]:
     }
     text = {"x": x, "y": {"value": 0}, "text": _name("text"), "color": colour}
     return [_layer("places", rule, {"x": x, "color": colour}), _layer("places", words, text)]
+
+
+def _truths(x: Spec, colour: Spec) -> Spec:
+    """An open triangle on the axis where a twin's inside has what a finding tells the place of."""
+    mark = {
+        "type": "point",
+        "shape": "triangle-up",
+        "filled": False,
+        "size": 90,
+        "strokeWidth": 1.8,
+        "opacity": 1,
+        "clip": True,
+        "yOffset": -7,
+    }
+    encoding = {"x": x, "y": {"value": "height"}, "color": colour}
+    return _layer("truths", mark, encoding)
 
 
 def _dots(x: Spec, y: Spec, drives: Sequence[Drawn], size: int) -> Spec:

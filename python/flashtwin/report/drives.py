@@ -13,6 +13,7 @@ from typing import Any
 
 from flashtwin.batteries.base.present import (
     Column,
+    Counterpart,
     Fact,
     Place,
     Plateau,
@@ -174,6 +175,13 @@ class Contents:
             for subject in section.subjects:
                 for plateau in section.present.plateaus(subject):
                     yield self.drives[subject.index], plateau
+
+    def counterparts(self, drive: Drive) -> Iterator[Counterpart]:
+        """What of a twin's inside the findings of a drive are about."""
+        for shown in self.batteries:
+            for subject in shown.subjects:
+                if subject.index == drive.index:
+                    yield from shown.present.counterparts(subject)
 
     def tiles(self, drive: Drive) -> list[Tile]:
         """The numbers beside a drive's name."""

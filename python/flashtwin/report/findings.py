@@ -6,8 +6,9 @@ that explains a finding is the catalogue's, the same that `flashtwin explain` pr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from flashtwin.batteries.base.meaning import Meaning
 from flashtwin.batteries.base.registry import meaning_of
@@ -16,6 +17,10 @@ from flashtwin.charts.tables import Table
 from flashtwin.model.finding import Finding
 from flashtwin.model.text import Shown
 from flashtwin.report.drives import Drive
+from flashtwin.report.truth import Truth
+
+Truths = Mapping[tuple[int, str], Truth]
+NO_TRUTHS: Truths = MappingProxyType({})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +36,7 @@ class Cell:
     missing: bool
     note: str | None
     note_number: int | None
+    truth: Truth | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +64,14 @@ class Card:
     pattern: str
     parts: tuple[Part, ...]
     notes: tuple[str, ...]
+    # The drives of which the truth stands in columns of its own.
+    with_truth: frozenset[int] = frozenset()
+
+    @property
+    def columns(self) -> int:
+        """How many the table has, the names of its rows among them."""
+        drives = max((len(row.cells) for part in self.parts for row in part.rows), default=0)
+        return 1 + drives + 2 * len(self.with_truth)
 
     @property
     def same(self) -> int:
@@ -79,7 +93,12 @@ class GridRow:
     cells: tuple[tuple[Cell | None, ...], ...]
 
 
-def card(table: Table, drives: Sequence[Drive], same: frozenset[str] = frozenset()) -> Card:
+def card(
+    table: Table,
+    drives: Sequence[Drive],
+    same: frozenset[str] = frozenset(),
+    truths: Truths = NO_TRUTHS,
+) -> Card:
     """A battery's table for the page; `same` are the ids of findings that are equal in all."""
     notes: dict[str, int] = {}
     parts = [
@@ -89,7 +108,8 @@ def card(table: Table, drives: Sequence[Drive], same: frozenset[str] = frozenset
                 Row(
                     title=row.title,
                     cells=tuple(
-                        _cell(drive.index, row.findings.get(drive.index), notes) for drive in drives
+                        _cell(drive.index, row.findings.get(drive.index), notes, truths)
+                        for drive in drives
                     ),
                     same=all(finding.id in same for finding in row.findings.values()),
                 )
@@ -98,7 +118,28 @@ def card(table: Table, drives: Sequence[Drive], same: frozenset[str] = frozenset
         )
         for part in table.parts
     ]
-    return Card(title=table.title, pattern=table.pattern, parts=tuple(parts), notes=tuple(notes))
+    there = {
+        cell.drive
+        for part in parts
+        for row in part.rows
+        for cell in row.cells
+        if cell is not None and cell.truth is not None
+    }
+    return Card(
+        title=table.title,
+        pattern=table.pattern,
+        parts=tuple(parts),
+        notes=tuple(notes),
+        with_truth=frozenset(there),
+    )
+
+
+def by_title(cards: Sequence[Card]) -> list[list[Card]]:
+    """Those of one title together: a table that a reader sees one pattern of at a time."""
+    titles: dict[str, list[Card]] = {}
+    for one in cards:
+        titles.setdefault(one.title, []).append(one)
+    return list(titles.values())
 
 
 def grid_rows(grid: Grid, drives: Sequence[Drive]) -> list[GridRow]:
@@ -130,7 +171,9 @@ def meanings_of(drives: Sequence[Drive]) -> list[Meaning]:
     return list(dict.fromkeys(meaning for meaning in meanings if meaning is not None))
 
 
-def _cell(drive: int, finding: Finding | None, notes: dict[str, int]) -> Cell | None:
+def _cell(
+    drive: int, finding: Finding | None, notes: dict[str, int], truths: Truths = NO_TRUTHS
+) -> Cell | None:
     if finding is None:
         return None
     value_text = Shown.of(finding)
@@ -145,6 +188,7 @@ def _cell(drive: int, finding: Finding | None, notes: dict[str, int]) -> Cell | 
         missing=finding.value is None,
         note=finding.note,
         note_number=number,
+        truth=truths.get((drive, finding.id)),
     )
 
 

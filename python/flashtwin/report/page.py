@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from flashtwin.charts import cells, curves, figures
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.report import about, endurance, findings, masthead, template, xray
+from flashtwin.report import about, endurance, findings, masthead, template, truth, xray
 from flashtwin.report.drives import Contents, Drive
+from flashtwin.report.findings import Truths
 from flashtwin.report.xray import Inside
 from flashtwin.runs.rundir import Run
 
@@ -52,11 +53,13 @@ def render(runs: Sequence[Run], comparison: Comparison | None = None) -> str:
     drives, insides = contents.drives, xray.insides_of(contents)
     spec_drives, sections = about.specs_of(drives)
     compared = _compared(contents, comparison)
+    truths = truth.truths_of(contents, insides)
+    cards = [findings.card(table, drives, compared["same"], truths) for table in contents.tables]
     grids = contents.grids
     return template.page(
         "page.html.j2",
         SCRIPTS,
-        _data(contents, insides, comparison),
+        _data(contents, insides, comparison, truths),
         title=masthead.title(drives),
         kinds=masthead.kinds(drives),
         kinds_differ=len({drive.kind for drive in drives}) > 1,
@@ -68,7 +71,8 @@ def render(runs: Sequence[Run], comparison: Comparison | None = None) -> str:
         tiles=masthead.tiles(contents),
         ranking=masthead.ranking(contents) if len(drives) > masthead.FEW else [],
         outlines=curves.outlines(contents.curves),
-        cards=[findings.card(table, drives, compared["same"]) for table in contents.tables],
+        cards=findings.by_title(cards),
+        groups={text: name for name, text in _patterns(contents, insides)},
         grids=[(grid, findings.grid_rows(grid, drives)) for grid in grids],
         grid_place=cells.place,
         meanings=findings.meanings_of(drives),
@@ -112,7 +116,10 @@ def _compared(contents: Contents, comparison: Comparison | None) -> dict[str, An
 
 
 def _data(
-    contents: Contents, insides: Sequence[Inside], comparison: Comparison | None
+    contents: Contents,
+    insides: Sequence[Inside],
+    comparison: Comparison | None,
+    truths: Truths,
 ) -> dict[str, Any]:
     """What the scripts work on."""
     drives, grids = contents.drives, contents.grids
@@ -148,6 +155,11 @@ def _data(
         "places": [
             {"drive": drive.index, "label": place.label, "text": place.text, "gb": place.gb}
             for drive, place in contents.places()
+        ],
+        "truths": [
+            {"drive": drive, "label": known.label, "gb": known.place_gb}
+            for (drive, _), known in truths.items()
+            if known.place_gb and known.finding.number
         ],
         "plateaus": [
             {
@@ -198,7 +210,7 @@ def _areas(drive: Drive, axis: str) -> dict[str, Any]:
     causes = {name: title for name, (_, title) in xray.CAUSES.items()}
     over = figures.AXES[axis]
     description = f"X-ray of {drive.name}: programmed bytes a second by cause over {over}"
-    return figures.areas(causes, axis, description)
+    return figures.areas(causes, drive, axis, description)
 
 
 # --------------------------------------------------------------------------- patterns and phases

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from flashtwin.batteries.base import parameter, registry
 from flashtwin.charts import tables
@@ -138,6 +138,26 @@ class Place:
     text: str
 
 
+# Moments in the inside of a twin while a step writes: its first and its last byte, the first byte
+# that does not simply stay in SLC blocks, and the first of the last stretch in which the cache gets
+# smaller, down to the end of the step.
+Event = Literal["start", "past_slc", "cache_shrinks", "end"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counterpart:
+    """What a finding is about inside a twin, so that a page can set the truth beside it.
+
+    The place of the event `begin` in the step `label`, in GB; with `until` the speed from there to
+    that event, in MB/s. The battery only names events: it reads nothing of the inside.
+    """
+
+    finding: Finding
+    label: str
+    begin: Event
+    until: Event | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Column:
     """One number for which drives are ranked, and which of two is better.
@@ -177,6 +197,10 @@ class Present:
 
     def plateaus(self, subject: Subject) -> Sequence[Plateau]:
         """The stretches of curves that have their speed written over them."""
+        return ()
+
+    def counterparts(self, subject: Subject) -> Sequence[Counterpart]:
+        """What of a twin's inside each finding is about; nothing for those without such a thing."""
         return ()
 
     def facts(self, subjects: Sequence[Subject]) -> Sequence[Fact]:

@@ -12,6 +12,8 @@ from flashtwin.analysis.estimate import Estimate
 from flashtwin.batteries.base.present import (
     Claim,
     Column,
+    Counterpart,
+    Event,
     Fact,
     Place,
     Plateau,
@@ -35,6 +37,14 @@ PLACES = {"cache_size": "first plateau ends", "fold_begin": "borrowed cells go b
 # Findings of the passes after the first, by name: which pass, and what they are called under it.
 LATER = {
     f"{ordinal}_pass.{name}": (ordinal, name) for ordinal in ORDINALS[1:] for name in LATER_TITLES
+}
+# The events inside a twin that findings of a pass are about, by name.
+COUNTERPARTS: dict[str, tuple[Event, Event | None]] = {
+    "cache_size": ("past_slc", None),
+    "speed_cache": ("start", "past_slc"),
+    "speed_past_cache": ("past_slc", "cache_shrinks"),
+    "fold_begin": ("cache_shrinks", None),
+    "speed_folding": ("cache_shrinks", "end"),
 }
 SECOND = f"{ORDINALS[1]}_pass."
 
@@ -100,6 +110,18 @@ class FillPresent(Present):
             for finding in subject.findings
             if finding.name in PLATEAUS and finding.number and finding.evidence
         ]
+
+    def counterparts(self, subject: Subject) -> list[Counterpart]:
+        """The edges of plateaus and the speeds between them, of every pass."""
+        passes = {"": 1} | {ordinal: number for number, ordinal in enumerate(ORDINALS, 1)}
+        made = []
+        for finding in subject.findings:
+            ordinal, name = LATER.get(finding.name, ("", finding.name))
+            if name in COUNTERPARTS:
+                begin, until = COUNTERPARTS[name]
+                label = f"{NAME}/{finding.variant}/pass-{passes[ordinal]}"
+                made.append(Counterpart(finding=finding, label=label, begin=begin, until=until))
+        return made
 
     def facts(self, subjects: Sequence[Subject]) -> list[Fact]:
         """The stages of the first pattern, in words."""

@@ -62,7 +62,7 @@ function refresh(panel) {
   for (const [data, rows] of Object.entries(rowsOf(panel))) panel.view.data(data, rows);
   showWhetherEmpty(panel);
   // The labels above a plot may take another row now.
-  if (panel.kind === "throughput") panel.view.resize();
+  if (panel.kind === "throughput" || panel.kind === "areas") panel.view.resize();
   panel.view.run();
 }
 

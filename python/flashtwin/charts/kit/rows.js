@@ -40,7 +40,7 @@ function throughputRows(panel) {
     const places = means.map((column) => [(column.from + column.to) / 2, column.mean]);
     dots.push(...spread(places, axis, line, shown.length, 7).map((dot) => ({ ...who_, ...dot })));
   });
-  return { curves, ranges, dots, places: placeRows(panel), plateaus: plateauRows(panel), band: bandRows(axis) };
+  return { curves, ranges, dots, places: placeRows(panel), truths: truthRows(panel), plateaus: plateauRows(panel), band: bandRows(axis) };
 }
 
 // A few of a line's places, apart from those of the other lines.
@@ -56,11 +56,16 @@ function spread(places, zoom, line, lines, count) {
   return made;
 }
 
+// The curves whose marks a chart shows: an X-ray those of its drive's phase, over its own axis.
+const marked = (panel) => (panel.kind === "areas"
+  ? curvesOfGroup().filter((curve) => curve.drive === panel.drive && curve.phase === state.phase) : curvesOf(panel));
+const axisOfMarks = (panel) => (panel.kind === "areas" ? axisOfXray() : axisOf(panel));
+
 function placeRows(panel) {
-  const axis = axisOf(panel), [low, high] = domain(axis), width = plotWidth(panel.id);
+  const axis = axisOfMarks(panel), [low, high] = domain(zoomOf(panel)), width = plotWidth(panel.id);
   const rows = [];
   for (const spot of DATA.places) {
-    const curve = curvesOf(panel).find((c) => c.drive === spot.drive && c.label === spot.label && c.direction === "write");
+    const curve = marked(panel).find((c) => c.drive === spot.drive && c.label === spot.label && c.direction === "write");
     if (!curve) continue;
     const x = across(curve, spot.gb, "gb", axis);
     if (x < low || x > high) continue;
@@ -71,6 +76,17 @@ function placeRows(panel) {
     rows.push({ x, drive: name(spot.drive), text });
   }
   return stacked(rows, (x) => ((x - low) / (high - low)) * width, width);
+}
+
+// Where a twin's inside has what a finding tells the place of.
+function truthRows(panel) {
+  const axis = axisOfMarks(panel), [low, high] = domain(zoomOf(panel)), rows = [];
+  for (const truth of DATA.truths) {
+    const curve = marked(panel).find((c) => c.drive === truth.drive && c.label === truth.label && c.direction === "write");
+    const x = curve ? across(curve, truth.gb, "gb", axis) : low - 1;
+    if (x >= low && x <= high) rows.push({ x, drive: name(truth.drive) });
+  }
+  return rows;
 }
 
 // The speed of each plateau over its line, where there is room for it; no label lies on another.
@@ -139,7 +155,8 @@ function percents(panel) {
   return { y0: low > least ? -roundTop(low) : -roundTop(least), y1: roundTop(Math.max(high, least)) };
 }
 
-function areaRows(drive) {
+function areaRows(panel) {
+  const { drive } = panel;
   const axis = axisOfXray(), areas = [], host = [];
   const inside = insides().find((entry) => entry.drive === drive);
   if (inside) {
@@ -150,7 +167,7 @@ function areaRows(drive) {
     means.forEach((column, n) => host.push({ x: column.from, y: column.mean, n }));
     if (means.length) host.push({ x: last(means).to, y: last(means).mean, n: means.length });
   }
-  return { areas, host };
+  return { areas, host, places: placeRows(panel), truths: truthRows(panel) };
 }
 
 function gaugeRows(gauge) {
@@ -190,7 +207,7 @@ const micro = (us) => (us >= 1000 ? `${significant(us / 1000, 3)} ms` : `${signi
 function rowsOf(panel) {
   if (panel.kind === "throughput") return throughputRows(panel);
   if (panel.kind === "delta") return deltaRows(panel);
-  if (panel.kind === "areas") return areaRows(panel.drive);
+  if (panel.kind === "areas") return areaRows(panel);
   if (panel.kind === "gauge") return gaugeRows(panel.gauge);
   return cellRows(panel);
 }
