@@ -50,6 +50,7 @@ def perfetto(browser: Any, trace: tuple[Path, Any]) -> Any:
             route.fulfill(status=404)
 
     page = browser.new_page()
+    page.set_default_timeout(120_000)
     page.route("**/*", answer)
     page.goto(ADDRESS)
     page.wait_for_function("() => self.app && self.app.trace && self.app.trace.engine")
