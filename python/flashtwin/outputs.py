@@ -30,7 +30,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
 
-from flashtwin.errors import ENVIRONMENT, REFUSED, FlashtwinError
+from flashtwin.errors import ENVIRONMENT, REFUSED, USAGE, FlashtwinError
 
 UNFINISHED = ".new"
 # Most file systems take names of 255 bytes.
@@ -205,6 +205,17 @@ def disk(path: Path, doing: str) -> Iterator[None]:
         raise FlashtwinError(
             f"cannot {doing} {path}: {reason}", hint=_hint(error), exit_code=ENVIRONMENT
         ) from error
+
+
+def check_empty(out: Path, hint: str) -> None:
+    """Refuse a directory to be made where something is: it is somebody's, perhaps a run."""
+    with disk(out, "read"):
+        if out.exists() and (not out.is_dir() or any(out.iterdir())):
+            raise FlashtwinError(
+                f"{out} is not empty" if out.is_dir() else f"{out} is not a directory",
+                hint=hint,
+                exit_code=USAGE,
+            )
 
 
 def sync_directory(path: Path) -> None:

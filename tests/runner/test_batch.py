@@ -17,8 +17,9 @@ from fakes import FakeDrive, Law
 
 from flashtwin.drives import memory
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.outputs import check_empty
 from flashtwin.runner import target as targets
-from flashtwin.runner.batch import Task, check_free, directories, run_tasks
+from flashtwin.runner.batch import Task, directories, run_tasks
 from flashtwin.runner.events import Observer, Status
 from flashtwin.runner.target import Target, Variant, twin_target
 
@@ -111,15 +112,15 @@ def test_an_error_of_the_user_keeps_its_hint_and_code(tmp_path: Path) -> None:
 
 
 def test_a_run_goes_nowhere_where_somebody_else_has_something(tmp_path: Path) -> None:
-    check_free(tmp_path / "new")
-    check_free(tmp_path)
+    check_empty(tmp_path / "new", "")
+    check_empty(tmp_path, "")
     assert directories(["x"], tmp_path / "new") == [tmp_path / "new"]
     assert directories(["x", "y"], tmp_path) == [tmp_path / "x", tmp_path / "y"]
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(FlashtwinError, match="is not empty"):
-        check_free(tmp_path)
+        check_empty(tmp_path, "")
     with pytest.raises(FlashtwinError, match="is not a directory"):
-        check_free(tmp_path / "notes.txt")
+        check_empty(tmp_path / "notes.txt", "")
 
 
 SLOW = """

@@ -23,7 +23,6 @@ from typing import Any, cast
 
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.target import Interrupted
-from flashtwin.outputs import disk
 from flashtwin.runner import target as targets
 from flashtwin.runner.events import EVENTS, Observer
 from flashtwin.runner.pool import Ended, Message, Pool, Send, Work
@@ -144,17 +143,6 @@ def _error(task: Task, ended: Ended) -> BaseException:
         hint="is there enough memory? what was finished is in its run directory",
         exit_code=ENVIRONMENT,
     )
-
-
-def check_free(out: Path) -> None:
-    """Refuse a directory with something in it."""
-    with disk(out, "read"):
-        if out.exists() and (not out.is_dir() or any(out.iterdir())):
-            raise FlashtwinError(
-                f"{out} is not empty" if out.is_dir() else f"{out} is not a directory",
-                hint="choose another directory with --out, remove this one, or --resume its run",
-                exit_code=USAGE,
-            )
 
 
 def directories(names: Sequence[str], out: Path) -> list[Path]:

@@ -18,11 +18,11 @@ from pathlib import Path
 from flashtwin.batteries.base import registry
 from flashtwin.errors import USAGE, FlashtwinError, UsageError
 from flashtwin.model.units import parse_seconds, parse_size
+from flashtwin.outputs import check_empty
 from flashtwin.runner import target as targets
 from flashtwin.runner.batch import (
     Task,
     Unfinished,
-    check_free,
     default_out,
     directories,
     plan_held,
@@ -34,6 +34,8 @@ from flashtwin.runner.run import BatteryRequest, requests_of
 from flashtwin.runner.target import Say, Target, Variant
 from flashtwin.runs import listing
 from flashtwin.runs.rundir import Run
+
+_NOT_EMPTY = "choose another directory with --out, remove this one, or --resume its run"
 
 # Shows runs while it is entered, and gives the observer of each by its name.
 Show = Callable[[], AbstractContextManager[Callable[[str], Observer]]]
@@ -168,7 +170,7 @@ def _checked(request: Request) -> _Checked:
     chosen = _chosen(request, size)
     names = [target.name for target in chosen]
     where = request.out if request.out is not None else default_out(names, datetime.now())
-    check_free(where)
+    check_empty(where, _NOT_EMPTY)
     return _Checked(
         where=where,
         targets=chosen,

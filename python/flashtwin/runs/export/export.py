@@ -45,20 +45,10 @@ def export_all(runs: Mapping[Path, Run], form: Format) -> dict[Path, list[Path]]
             exit_code=USAGE,
         )
     for out in written:
-        _check_empty(out)
+        outputs.check_empty(out, "choose another directory with --out")
     named = {out / name: data for out, files in written.items() for name, data in files.items()}
     outputs.write_all(named, folders=True)
     return {out: [out / name for name in files] for out, files in written.items()}
-
-
-def _check_empty(out: Path) -> None:
-    with outputs.disk(out, "create"):
-        if out.exists() and (not out.is_dir() or any(out.iterdir())):
-            raise FlashtwinError(
-                f"{out} is not empty" if out.is_dir() else f"{out} is not a directory",
-                hint="choose another directory with --out",
-                exit_code=USAGE,
-            )
 
 
 def _tables(run: Run, form: Format) -> dict[str, bytes]:
