@@ -56,3 +56,8 @@ _KINDS: dict[int, type[FlashtwinError]] = {
     ENVIRONMENT: MachineError,
     REFUSED: RefusedError,
 }
+
+
+def wrong_value(option: str, value: object, kind: str, hint: str) -> FlashtwinError:
+    """An option's value that is none of its kind: the same words from a program as typed."""
+    return FlashtwinError(f"{option} {value} is no {kind}", hint=hint, exit_code=USAGE)

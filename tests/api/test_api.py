@@ -14,9 +14,11 @@ from typing import Any
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from stored_runs import newer, store, usual
 
 import flashtwin as ft
+from flashtwin.cli.app import app
 from flashtwin.runner.events import Observer, Status
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -246,3 +248,57 @@ def test_a_run_that_was_stopped_goes_on(tmp_path: Path) -> None:
     assert isinstance(both, ft.Runs) and both.keys() == ["a", "b"]
     assert both["b"].state == "finished" and both["b"].findings == whole.findings
     assert (tmp_path / "both" / "report.html").exists()
+
+
+def test_what_print_shows(measured: ft.Run, tmp_path: Path) -> None:
+    """A reader at a prompt sees what was found, and how two runs differ."""
+    shown = str(measured)
+    assert shown.startswith(f"{measured.target}: finished, seed ")
+    assert "Where the first plateau ends" in shown and "GB" in shown
+    assert "cache_size" in str(measured.findings) and len(measured.table()) == len(
+        measured.findings
+    )
+    other = ft.test(
+        "bx500-240",
+        battery="fill:passes=1,patterns=1m-q1",
+        scale="1/64",
+        firmware="slc-off",
+        out=tmp_path / "other",
+        report=False,
+        progress=False,
+    )
+    done = ft.compare(measured, other)
+    lines = str(done).splitlines()
+    assert " against " in lines[0] and "findings differ" in lines[0]
+    assert any(" to " in line and "%" in line and "cache_size" in line for line in lines[1:])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"budget": "soon"}, ["--budget", "soon"]),
+        ({"budget": 0}, ["--budget", "0"]),
+        ({"size": "4G"}, ["--size", "4G"]),
+        ({"battery": "fil"}, ["--battery", "fil"]),
+        ({"battery": {"fill": {"patterns": "1m"}}}, ["--battery", "fill:patterns=1m"]),
+        ({"firmware": "slc-of"}, ["--firmware", "slc-of"]),
+        ({"sets": ["slc_cache.sie=8GB"]}, ["--set", "slc_cache.sie=8GB"]),
+        ({"sets": {"slc_cache.sie": "8GB"}}, ["--set", "slc_cache.sie=8GB"]),
+        ({"scale": "3"}, ["--scale", "3"]),
+    ],
+)
+def test_a_wrong_argument_gets_the_message_of_the_command_line(
+    options: dict[str, Any], words: list[str]
+) -> None:
+    with pytest.raises(ft.FlashtwinError) as refused:
+        ft.test("bx500-240", progress=False, **options)
+    told = [*str(refused.value).splitlines(), *getattr(refused.value, "__notes__", ())]
+    done = CliRunner().invoke(app, ["test", "bx500-240", *words])
+    assert done.exit_code == 2
+    typed = [line.removeprefix("error: ") for line in done.stderr.splitlines()]
+    assert typed and set(typed) <= set(told)
+
+
+def test_a_seed_is_a_whole_number() -> None:
+    with pytest.raises(ft.FlashtwinError, match="a seed of one is no whole number from 0 to"):
+        ft.test("bx500-240", seed="one", progress=False)  # type: ignore[arg-type]

@@ -36,8 +36,11 @@ def test_several_targets(pair: ft.Runs, tmp_path: Path) -> None:
         pair["x"]
     assert (pair.path / "report.html").exists() and not (pair.path / "plan.json").exists()
     assert not (pair[0].path / "report.html").exists()
-    found = pair.findings
-    assert found.columns[:2] == ["run", "id"] and found.height == sum(len(r.findings) for r in pair)
+    table = pair.table()
+    assert table.columns[:2] == ["run", "id"]
+    assert table.height == sum(map(len, pair.findings.values()))
+    assert pair.findings[PAIR[0]] == pair[0].findings and len(pair.values("mean")) == len(pair)
+    assert all(name in str(pair) for name in PAIR)
     assert pair.compare().names == tuple(PAIR)
     assert pair.report(tmp_path / "page.html").exists()
 

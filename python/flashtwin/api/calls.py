@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, overload
 
 from flashtwin.api.progress import Progress, progress_shown
 from flashtwin.api.run import Run, Runs
-from flashtwin.api.twin import as_sets
+from flashtwin.api.twin import as_sets, as_words
 from flashtwin.catalogue.summary import Summaries, summaries
 from flashtwin.runner.events import Observer
 from flashtwin.runs.compare.compare import Comparison
@@ -50,8 +50,8 @@ def test(
     size: str | int | None = ...,
     out: str | Path | None = ...,
     seed: int = ...,
-    firmware: Sequence[str] = ...,
-    sets: Mapping[str, object] | None = ...,
+    firmware: str | Sequence[str] = ...,
+    sets: Mapping[str, object] | Sequence[str] | None = ...,
     scale: str | None = ...,
     budget: str | float | None = ...,
     report: bool = ...,
@@ -68,8 +68,8 @@ def test(
     size: str | int | None = ...,
     out: str | Path | None = ...,
     seed: int = ...,
-    firmware: Sequence[str] = ...,
-    sets: Mapping[str, object] | None = ...,
+    firmware: str | Sequence[str] = ...,
+    sets: Mapping[str, object] | Sequence[str] | None = ...,
     scale: str | None = ...,
     budget: str | float | None = ...,
     report: bool = ...,
@@ -85,8 +85,8 @@ def test(
     size: str | int | None = None,
     out: str | Path | None = None,
     seed: int = 1,
-    firmware: Sequence[str] = (),
-    sets: Mapping[str, object] | None = None,
+    firmware: str | Sequence[str] = (),
+    sets: Mapping[str, object] | Sequence[str] | None = None,
     scale: str | None = None,
     budget: str | float | None = None,
     report: bool = True,
@@ -101,9 +101,9 @@ def test(
     `target`: an id of the catalogue, a spec file that ends in .toml, or a path where a file of
     `size` is made and measured with fio. `battery`: text as on the command line
     ("fill:passes=1,power"), or {"fill": {"passes": 1}}; without one the standard ones run, which
-    `flashtwin batteries` marks. `sets` changes values of the
-    spec ({"slc_cache.size": "12 GB"}), `scale` makes a smaller drive ("1/16"), `budget` bounds the
-    time of each target ("30m", or seconds). `out` is the run directory, by default a new one in
+    `flashtwin batteries` marks. `sets` changes values of the spec ({"slc_cache.size": "12 GB"}, or
+    ["slc_cache.size=12GB"]), `scale` makes a smaller drive ("1/16"), `budget` bounds the time of
+    each target ("30m", or seconds). `out` is the run directory, by default a new one in
     ./flashtwin-runs; `report` writes its report.html too. `progress`: by default a live block where
     somebody watches (a terminal, a notebook); True shows it anywhere, False nowhere, and a function
     is called with each `Status`; `observer` hears more than that, in place of it. Raises
@@ -122,7 +122,7 @@ def test(
         batteries=battery if isinstance(battery, str) else _as_text(battery),
         size=size,
         budget=budget,
-        firmware=tuple(firmware),
+        firmware=as_words(firmware),
         sets=as_sets(sets),
         scale=scale,
         seed=seed,

@@ -6,7 +6,7 @@ shows itself: what it is, its findings, and its curves in outline.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -171,8 +171,17 @@ class Run:
             )
         return step.step
 
+    def table(self) -> pl.DataFrame:
+        """A row a finding."""
+        return tables.findings(self.stored).polars()
+
     def __repr__(self) -> str:
         return f"Run({str(self.path)!r}, {self.target}, {self.state})"
+
+    def __str__(self) -> str:
+        """What `print` shows: the findings as the command line has them."""
+        head = f"{self.target}: {self.state}, seed {self.seed}, in {self.path}"
+        return f"{head}\n{_tables({self.target: self.findings})}"
 
     def _repr_html_(self) -> str:
         from flashtwin.report.notebook import outline
@@ -225,16 +234,23 @@ class Runs(Sequence[Run]):
         return [(run.path.name, run) for run in self.runs]
 
     @property
-    def findings(self) -> pl.DataFrame:
-        """A row a finding of each run: `run`, then the columns of `Finding`."""
-        from flashtwin.runs import tables
+    def findings(self) -> dict[str, Findings]:
+        """What was concluded of each: the findings of a run by the run's name."""
+        return {name: run.findings for name, run in self.items()}
+
+    def values(self, finding: str) -> list[float | str | None]:
+        """The value of a finding in each run; none where a run has none of it."""
+        there = [run.findings.get(finding) for run in self.runs]
+        return [None if one is None else one.value for one in there]
+
+    def table(self) -> pl.DataFrame:
+        """A row a finding of each run: `run`, then the columns of a run's own table."""
 
         tables.need_polars()
         import polars as pl
 
         frames = [
-            tables.findings(run.stored).polars().select(pl.lit(name).alias("run"), pl.all())
-            for name, run in self.items()
+            run.table().select(pl.lit(name).alias("run"), pl.all()) for name, run in self.items()
         ]
         return pl.concat(frames)
 
@@ -253,6 +269,10 @@ class Runs(Sequence[Run]):
 
     def __repr__(self) -> str:
         return f"Runs({str(self.path)!r}, {', '.join(self.keys())})"
+
+    def __str__(self) -> str:
+        """What `print` shows: the findings side by side."""
+        return f"{len(self)} runs in {self.path}\n{_tables(self.findings)}"
 
     def _repr_html_(self) -> str:
         """Findings side by side, for a notebook."""
@@ -280,3 +300,9 @@ def _cell(findings: Findings, name: str) -> str:
     if finding is None:
         return "<td></td>"
     return f"<td title='{escape(finding.note or '')}'>{escape(value(finding))}</td>"
+
+
+def _tables(by_run: Mapping[str, Findings]) -> str:
+    from flashtwin.cli import findings, terminal
+
+    return terminal.rendered(*findings.tables(by_run))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, overload
 
 from flashtwin.api.progress import Progress, progress_shown
 from flashtwin.api.run import Run
-from flashtwin.api.twin import as_sets
+from flashtwin.api.twin import as_sets, as_words
 from flashtwin.model.findings import Findings
 from flashtwin.runner.events import counted
 
@@ -85,8 +85,8 @@ def sweep(
     *,
     battery: str | None = None,
     seed: int = 1,
-    firmware: Sequence[str] = (),
-    sets: Mapping[str, object] | None = None,
+    firmware: str | Sequence[str] = (),
+    sets: Mapping[str, object] | Sequence[str] | None = None,
     scale: str | None = None,
     out: str | Path | None = None,
     jobs: int | None = None,
@@ -122,7 +122,7 @@ def sweep(
         axes=tuple(axes([f"{key}={_values(values)}" for key, values in vary.items()])),
         seed=seed,
         sets=as_sets(sets),
-        firmware=tuple(firmware),
+        firmware=as_words(firmware),
         scale=scale,
     )
     where = plan.default_out(datetime.now()) if out is None else Path(out)
@@ -152,7 +152,7 @@ def _values(values: str | Iterable[object]) -> str:
 def validate(
     *drives: str,
     seed: int = 1,
-    sets: Mapping[str, object] | None = None,
+    sets: Mapping[str, object] | Sequence[str] | None = None,
     progress: Progress = None,
 ) -> Validation:
     """Hold twins against what was published of their drives: what `flashtwin validate` does.

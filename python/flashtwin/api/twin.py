@@ -61,9 +61,16 @@ class Completion:
         return self.status == STATUS[0]
 
 
-def as_sets(sets: Mapping[str, object] | None) -> tuple[str, ...]:
+def as_sets(sets: Mapping[str, object] | Sequence[str] | None) -> tuple[str, ...]:
     """Values of a spec that are changed, as the command line spells them."""
-    return tuple(f"{key}={value}" for key, value in (sets or {}).items())
+    if isinstance(sets, Mapping):
+        return tuple(f"{key}={value}" for key, value in sets.items())
+    return as_words(sets or ())
+
+
+def as_words(words: str | Sequence[str]) -> tuple[str, ...]:
+    """One word, or several."""
+    return (words,) if isinstance(words, str) else tuple(words)
 
 
 class Twin:
@@ -78,14 +85,14 @@ class Twin:
         drive: str | Path,
         *,
         seed: int = 1,
-        firmware: Sequence[str] = (),
-        sets: Mapping[str, object] | None = None,
+        firmware: str | Sequence[str] = (),
+        sets: Mapping[str, object] | Sequence[str] | None = None,
         scale: str | None = None,
     ) -> None:
         from flashtwin.catalogue.loader import load
         from flashtwin.drives.twin import Twin as Simulated
 
-        spec = load(str(drive), firmware=firmware, sets=as_sets(sets), scale=scale)
+        spec = load(str(drive), firmware=as_words(firmware), sets=as_sets(sets), scale=scale)
         self._twin = Simulated(spec, seed=seed).open()
         self._under_way: dict[int, tuple[Op, int, int, int]] = {}
         self._tag = 0

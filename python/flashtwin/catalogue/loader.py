@@ -58,7 +58,10 @@ class BadSpecError(UsageError):
 
     def __str__(self) -> str:
         """All of it, for whoever has no command line that prints the issues one by one."""
-        return "\n".join([self.message, *(issue.text for issue in self.issues)])
+        lines = [self.message]
+        for issue in self.issues:
+            lines += [issue.text, f"hint: {issue.hint}"] if issue.hint else [issue.text]
+        return "\n".join(lines)
 
 
 def drive_ids(directory: Path = DIRECTORY) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.errors import wrong_value
 from flashtwin.model import units
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -62,9 +62,8 @@ class Quantity(click.ParamType[float]):
         try:
             return self._parse(value) if isinstance(value, str) else value
         except ValueError as error:
-            option = f"{param.opts[0]} " if param else ""
-            message = f"{option}{value} is no {self.name}"
-            raise FlashtwinError(message, hint=str(error), exit_code=USAGE) from None
+            option = param.opts[0] if param else ""
+            raise wrong_value(option, value, self.name, str(error)) from None
 
 
 SIZE = Quantity("size", lambda text: 0 if text.strip() == "0" else units.parse_size(text))
@@ -81,10 +80,9 @@ class Budget(click.ParamType[str]):
         try:
             seconds = units.parse_seconds(value)
         except ValueError as error:
-            raise click.BadParameter(str(error), ctx, param_hint="--budget") from None
+            raise wrong_value("--budget", value, "time", str(error)) from None
         if not seconds:
-            reason = "a budget has to be longer than 0 seconds"
-            raise click.BadParameter(reason, ctx, param_hint="--budget")
+            raise wrong_value("--budget", value, "time to spend", "write one above 0 seconds")
         return str(value)
 
 

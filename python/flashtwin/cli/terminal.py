@@ -82,6 +82,15 @@ def emit(*parts: RenderableType) -> None:
     click.echo(text, nl=False)
 
 
+def rendered(*parts: RenderableType) -> str:
+    """What `emit` would print, for a program that prints it itself."""
+    console = _console(sys.stdout)
+    with console.capture() as captured:
+        for part in parts:
+            console.print(part, highlight=False)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())
+
+
 def width() -> int:
     """How many characters a line on stdout may have."""
     return _console(sys.stdout).width

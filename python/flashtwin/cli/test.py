@@ -106,11 +106,7 @@ def command(
         out=out,
         say=_silent if quiet else None,
     )
-    try:
-        outcome = request.test(request_, partial(progress.observers, quiet))
-    except request.WrongValueError as error:
-        hint = f"--{error.option}"
-        raise click.BadParameter(error.reason, context, param_hint=hint) from None
+    outcome = request.test(request_, partial(progress.observers, quiet))
     _present(outcome.runs, outcome.where, as_json, page=not no_report)
 
 

@@ -68,7 +68,7 @@ class Twin:
         name: str | None = None,
         store: Store | None = None,
     ) -> None:
-        if not 0 <= seed <= MOST_SEED:
+        if not isinstance(seed, int) or not 0 <= seed <= MOST_SEED:
             raise FlashtwinError(
                 f"a seed of {seed} is no whole number from 0 to {MOST_SEED}", exit_code=USAGE
             )

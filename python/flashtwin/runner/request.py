@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 
 from flashtwin.batteries.base import registry
-from flashtwin.errors import USAGE, FlashtwinError, UsageError
+from flashtwin.errors import USAGE, FlashtwinError, wrong_value
 from flashtwin.model.units import parse_seconds, parse_size
 from flashtwin.outputs import check_empty
 from flashtwin.runner import target as targets
@@ -39,14 +39,6 @@ _NOT_EMPTY = "choose another directory with --out, remove this one, or --resume 
 
 # Shows runs while it is entered, and gives the observer of each by its name.
 Show = Callable[[], AbstractContextManager[Callable[[str], Observer]]]
-
-
-class WrongValueError(UsageError):
-    """An option's value that is none: `option` is its name, `reason` what is wrong with it."""
-
-    def __init__(self, option: str, value: object, reason: str):
-        super().__init__(f"{option} {value!r}: {reason}", exit_code=USAGE)
-        self.option, self.reason = option, reason
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,17 +241,17 @@ def _size(size: str | int | None) -> int | None:
     try:
         return parse_size(size)
     except ValueError as error:
-        raise WrongValueError("size", size, str(error)) from None
+        raise wrong_value("--size", size, "size", str(error)) from None
 
 
 def _budget_seconds(budget: str | float | None) -> float | None:
-    """The seconds of a budget, if there is one; raises `WrongValueError`."""
+    """The seconds of a budget, if there is one."""
     if budget is None:
         return None
     try:
         seconds = parse_seconds(str(budget))
     except ValueError as error:
-        raise WrongValueError("budget", budget, str(error)) from None
+        raise wrong_value("--budget", budget, "time", str(error)) from None
     if not seconds:
-        raise WrongValueError("budget", budget, "a budget has to be longer than 0 seconds")
+        raise wrong_value("--budget", budget, "time to spend", "write one above 0 seconds")
     return seconds

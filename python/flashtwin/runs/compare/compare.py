@@ -12,6 +12,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.finding import Finding
+from flashtwin.model.text import MISSING, plain
 from flashtwin.runs.compare import curves, latencies, limits, measures, setups
 from flashtwin.runs.compare.curves import CurvePair
 from flashtwin.runs.compare.latencies import LatencyPair
@@ -77,6 +79,10 @@ class Comparison:
         frame = sheet_of(rows, _COLUMNS).polars()
         return frame.with_columns(frame["significant"].cast(bool))
 
+    def __str__(self) -> str:
+        """What `print` shows: of each run what differs from the first, and how much is alike."""
+        return "\n\n".join(_text(self.names[0], pair) for pair in self.pairs)
+
     def _repr_html_(self) -> str:
         """What differs, for a notebook."""
         rows = [_row(pair.name, measure) for pair in self.pairs for measure in pair.measures]
@@ -95,6 +101,28 @@ _COLUMNS = {
     "significant": "number",
     "verdict": "text",
 }
+
+
+def _text(base: str, pair: Pair) -> str:
+    differing = [measure for measure in pair.measures if measure.verdict not in _ALIKE]
+    rows = [
+        (measure.id, f"{_plain(measure.base)} to {_plain(measure.other)}", *_difference(measure))
+        for measure in differing
+    ]
+    wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(f"{text:<{of}}" for text, of in zip(row, wide, strict=True)) for row in rows]
+    beyond = [f"beyond its limit: {failure.measure.id}" for failure in pair.failures]
+    alike = f"{len(differing)} of {len(pair.measures)} findings differ"
+    return "\n".join([f"{pair.name} against {base}: {alike}", *map(str.rstrip, lines), *beyond])
+
+
+def _plain(finding: Finding | None) -> str:
+    return MISSING if finding is None else plain(finding)
+
+
+def _difference(measure: Measure) -> tuple[str, str]:
+    percent = "" if measure.percent is None else f"{measure.percent:+.2f} %"
+    return percent, measure.verdict
 
 
 def _html(rows: Sequence[dict[str, Any]]) -> str:
