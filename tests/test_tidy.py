@@ -84,6 +84,13 @@ CRATE_DIRECTIONS = {
 # The tests of a drive close the loop around it, those of the host draw jobs; their code does not.
 TESTED_WITH = {"drive": {"host", "workload"}, "host": {"drawn"}}
 
+# Words that say that something is there and not what it is: no variable or parameter bears one.
+# A field may: fields of documents and of stored files are keys that others read.
+VAGUE = {
+    *("found", "said", "told", "asked", "heard", "given", "made", "kept", "gone"),
+    *("one", "thing", "what", "whole", "some", "many", "mine", "ours", "theirs"),
+}
+
 MOST_LINES, MOST_COLUMNS = 800, 100
 SIZED = {".py", ".rs", ".js", ".css", ".html", ".j2"}
 TEXT = SIZED | {".toml", ".md", ".pyi", ".lock", ".json", ".svg", ""}
@@ -319,6 +326,43 @@ def test_one_module_opens_files_for_writing() -> None:
 )
 def test_the_writing_rule_itself(source: str, kind: str | None) -> None:
     assert next(filter(None, map(writes, ast.walk(ast.parse(source)))), None) == kind
+
+
+def variables(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """(line, name) of every variable and parameter of a program, but for fields of classes."""
+    bodies = [node.body for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    fields = {
+        id(line.target) for body in bodies for line in body if isinstance(line, ast.AnnAssign)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg):
+            yield node.lineno, node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield from [] if id(node) in fields else [(node.lineno, node.id)]
+
+
+def test_variables_say_what_they_hold() -> None:
+    assert [
+        named(path, line, f"{name} does not say what it holds")
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for line, name in variables(parsed(path))
+        if name.strip("_").lower() in VAGUE
+    ] == []
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("def f(one, *, what=1): pass", ["one", "what"]),
+        ("[made for made in rows]", ["made"]),
+        ("class Row:\n    found: int", []),
+        ("class Row:\n    def f(self, told): self.kept = told", ["told"]),
+        ("finding = told", []),
+    ],
+)
+def test_the_rule_of_variables_itself(source: str, names: list[str]) -> None:
+    known = [name for _, name in variables(ast.parse(source))]
+    assert [name for name in known if name in VAGUE] == names
 
 
 def test_crates_depend_downwards_only() -> None:

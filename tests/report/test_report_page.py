@@ -203,7 +203,7 @@ def test_a_killed_run_is_shown_as_far_as_it_came(tmp_path: Path) -> None:
         (killed / f"{name}.parquet").unlink()
     (killed / "findings.json").unlink()
     quiet = Result(label="purge", start_ns=0, duration_ns=0, series=Series.empty())
-    Blocks.made(killed).append([], quiet, durable=False)
+    Blocks.created(killed).append([], quiet, durable=False)
     text = page.render([Run(killed)])
     assert "was cut off after 1 steps" in text
     assert "cut off</span>" in text

@@ -80,7 +80,7 @@ class _Row:
     name: str
     status: Status | None = None
     over: bool = False
-    found: int = 0
+    findings: int = 0
     notes: list[str] = field(default_factory=list)
 
 
@@ -126,8 +126,8 @@ class _CellObserver(Observer):
         self._row.status = status
         self._draw()
 
-    def found(self, battery: str, findings: Any) -> None:
-        self._row.found += len(findings)
+    def findings(self, battery: str, findings: Any) -> None:
+        self._row.findings += len(findings)
 
     def closed(self, run: Run) -> None:
         self._row.over = run.finished
@@ -142,7 +142,7 @@ def table(rows: list[_Row]) -> str:
         label = "done" if row.over else row.status.label if row.status else "waits"
         eta_s = None if row.over or not row.status else row.status.eta_s
         remaining = "" if eta_s is None else f"{units.rough_seconds(eta_s)} left"
-        findings = f"{row.found} findings" if row.found else ""
+        findings = f"{row.findings} findings" if row.findings else ""
         notes = "".join(f"<br><small>{escape(note)}</small>" for note in row.notes)
         cells.append(
             f"<tr><td>{escape(row.name)}</td><td>{escape(label)}{notes}</td>"

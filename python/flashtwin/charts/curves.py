@@ -71,9 +71,9 @@ class Curve:
         if end <= start:
             return None
         seconds = np.interp([start, end], along, self.seconds)
-        done = np.interp([start, end], along, self.done)
+        written = np.interp([start, end], along, self.done)
         took = float(seconds[1] - seconds[0])
-        return float(done[1] - done[0]) / took if took > 0 else None
+        return float(written[1] - written[0]) / took if took > 0 else None
 
 
 def curves_of(drive: int, phase: Phase, series: Series) -> list[Curve]:

@@ -35,7 +35,8 @@ def batteries(context: click.Context, param: click.Parameter, begun: str) -> lis
 
     before, comma, last = begun.rpartition(",")
     return [
-        CompletionItem(f"{before}{comma}{one.value}") for one in _beginning(registry.names(), last)
+        CompletionItem(f"{before}{comma}{item.value}")
+        for item in _beginning(registry.names(), last)
     ]
 
 
@@ -68,5 +69,5 @@ def command(context: click.Context, shell: str) -> None:
 
     of_shell = get_completion_class(shell)
     assert of_shell is not None, f"click completes for no {shell}"
-    made = of_shell(context.find_root().command, {}, "flashtwin", VARIABLE)
-    terminal.say(made.source().strip())
+    completion = of_shell(context.find_root().command, {}, "flashtwin", VARIABLE)
+    terminal.say(completion.source().strip())

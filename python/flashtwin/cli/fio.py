@@ -205,7 +205,7 @@ def command(
             hint="add --on TARGET, for example --on bx500-240",
             exit_code=USAGE,
         )
-    asked = fio_run.Asked(
+    fio_command = fio_run.FioCommand(
         read=read,
         variant=Variant(drive=on, firmware=firmware, sets=sets, scale=scale, seed=seed),
         shape=_shape(formats, minimal, terse_version, status_s),
@@ -214,17 +214,17 @@ def command(
         readonly=readonly,
         quiet=quiet,
     )
-    kept = fio_run.Kept(out=out, budget=budget, words=words)
-    if kept.wanted:
+    keeping = fio_run.Keeping(out=out, budget=budget, words=words)
+    if keeping.wanted:
         if trace is not None:
             raise FlashtwinError(
                 "--trace is not possible with --out or --budget: a run does not keep the trace",
                 hint="leave them out, and the answer alone is printed",
                 exit_code=USAGE,
             )
-        return fio_run.run(asked, kept)
+        return fio_run.run(fio_command, keeping)
     # Jobs that replay are refused on a path: fio would write to the files that a trace names.
-    return fio_run.on_twin(asked, replaying) if is_spec(on) else fio_run.on_path(asked)
+    return fio_run.on_twin(fio_command, replaying) if is_spec(on) else fio_run.on_path(fio_command)
 
 
 def _refuse_drives(words: Sequence[str]) -> None:
@@ -289,13 +289,13 @@ def _trace_words(trace: Path | None, speed: str | None, words: Sequence[str]) ->
         return tuple(words)
     _check_words(words)
     path = str(trace).replace(":", "\\:")
-    given = (
+    replay_words = (
         "--name=trace",
         f"--read_iolog={path}",
         "--ioengine=libaio",
         f"--iodepth={TRACE_DEPTH}",
     )
-    return (*given, *_speed(speed), *words)
+    return (*replay_words, *_speed(speed), *words)
 
 
 def _check_words(words: Sequence[str]) -> None:

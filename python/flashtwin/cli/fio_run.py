@@ -48,7 +48,7 @@ _NO_END = 1 << 60
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class FioCommand:
     """What is done with jobs, whoever runs them. `output`: a file in place of stdout."""
 
     read: Script
@@ -61,7 +61,7 @@ class Asked:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kept:
+class Keeping:
     """Where the run goes, if somebody says, how long it may take, and what was typed."""
 
     out: Path | None = None
@@ -73,74 +73,77 @@ class Kept:
         """Whether a run is to be kept at all."""
         return self.out is not None or self.budget is not None
 
-    def request(self, asked: Asked, target: Target, jobs: Parameters) -> Request:
+    def request(self, command: FioCommand, target: Target, jobs: Parameters) -> Request:
         """The run to be made; its command has no path of this machine."""
         from flashtwin.runner.batch import default_out
         from flashtwin.runner.request import Request
 
         words = [word if word.startswith("-") else Path(word).name for word in self.words]
-        words += ["--on", Path(asked.variant.drive).name]
+        words += ["--on", Path(command.variant.drive).name]
         words += ["--budget", self.budget] if self.budget is not None else []
         return Request(
             targets=(target,),
             batteries=((NAME, jobs),),
             out=self.out or default_out([target.name], datetime.now()),
             budget=self.budget,
-            seed=asked.variant.seed,
-            command=("flashtwin", "fio", *words, *asked.variant.words()),
+            seed=command.variant.seed,
+            command=("flashtwin", "fio", *words, *command.variant.words()),
         )
 
 
-def on_twin(asked: Asked, replaying: Replaying) -> int:
+def on_twin(command: FioCommand, replaying: Replaying) -> int:
     """Run the jobs on a simulated drive, and answer as fio does."""
     from flashtwin.fio.answer import Answer, check_written
     from flashtwin.fio.plan.plan import refuse_traced_writes
     from flashtwin.fio.run import FioTwin, check_memory
     from flashtwin.runner import stop
 
-    spec, made = _planned(asked, replaying)
-    if asked.readonly:
-        refuse_traced_writes(made)
-    if not _goes_on(asked, spec, made):
+    spec, planned = _planned(command, replaying)
+    if command.readonly:
+        refuse_traced_writes(planned)
+    if not _goes_on(command, spec, planned):
         return DONE
-    check_memory(spec, made, asked.shape.status_ns)
-    twin = FioTwin(spec, seed=asked.variant.seed)
-    with stop.listening() as asks, Answer(made, asked.shape, asked.output, _say()) as answer:
-        results = _run(twin, made, asked, answer, asks)
-        ended = _signalled(results, asks.number)
+    check_memory(spec, planned, command.shape.status_ns)
+    twin = FioTwin(spec, seed=command.variant.seed)
+    with (
+        stop.listening() as stop_asked,
+        Answer(planned, command.shape, command.output, _say()) as answer,
+    ):
+        results = _run(twin, planned, command, answer, stop_asked)
+        ended = _signalled(results, stop_asked.number)
         answer.end(results, ended)
         answer.write_logs(results)
-        if ended and "normal" not in asked.shape.formats:
+        if ended and "normal" not in command.shape.formats:
             # There it is told within the answer, where it would spoil the other formats.
             terminal.note(ended)
-        ended_early = _say_failures(results, asked.quiet)
+        ended_early = _say_failures(results, command.quiet)
         check_written(answer.failed)
         # From here on a signal changes nothing: all is told.
         stop.nothing_left()
-        if asks.number:
+        if stop_asked.number:
             return TERMINATED
         return MISS if ended_early else DONE
 
 
-def _planned(asked: Asked, replaying: Replaying | None = None) -> tuple[Spec, Plan]:
+def _planned(command: FioCommand, replaying: Replaying | None = None) -> tuple[Spec, Plan]:
     """The drive, and what it runs."""
     from flashtwin.fio.plan.files import Target
     from flashtwin.fio.plan.plan import plan
 
-    spec = asked.variant.spec()
-    target = Target(name=asked.variant.drive, bytes=spec.capacity_bytes)
-    return spec, plan(asked.read.jobs, target, replaying=replaying)
+    spec = command.variant.spec()
+    target = Target(name=command.variant.drive, bytes=spec.capacity_bytes)
+    return spec, plan(command.read.jobs, target, replaying=replaying)
 
 
-def _goes_on(asked: Asked, spec: Spec, made: Plan) -> bool:
+def _goes_on(command: FioCommand, spec: Spec, planned: Plan) -> bool:
     """Tell the notes; whether the jobs are to run, and their logs can be written."""
     from flashtwin.fio.answer import check_logs
 
-    terminal.notes((*spec.notes, *asked.read.notes, *made.notes), asked.quiet)
-    if not asked.parse_only:
-        notes = check_logs(asked.read, made, asked.variant.drive, asked.output)
-        terminal.notes(notes, asked.quiet)
-    return not asked.parse_only
+    terminal.notes((*spec.notes, *command.read.notes, *planned.notes), command.quiet)
+    if not command.parse_only:
+        notes = check_logs(command.read, planned, command.variant.drive, command.output)
+        terminal.notes(notes, command.quiet)
+    return not command.parse_only
 
 
 def _say() -> Callable[[str], object]:
@@ -148,22 +151,26 @@ def _say() -> Callable[[str], object]:
     return partial(terminal.say, nl=False, stdout=sys.stdout)
 
 
-def _run(twin: FioTwin, made: Plan, asked: Asked, answer: Answer, asks: Stop) -> list[PhaseResult]:
+def _run(
+    twin: FioTwin, planned: Plan, command: FioCommand, answer: Answer, stop_asked: Stop
+) -> list[PhaseResult]:
     from flashtwin.fio.run import run_plan
 
     with ExitStack() as stack:
-        progress = _Progress(twin.name, made, asked.quiet, stack)
+        progress = _Progress(twin.name, planned, command.quiet, stack)
 
         def watch(at: Progress) -> bool:
             progress.moved(at)
-            return not asks.asked
+            return not stop_asked.asked
 
         def over(phase: PhaseResult) -> None:
             answer.over(phase)
             progress.over()
 
-        status_ns = asked.shape.status_ns
-        return run_plan(twin, made, watch, status_ns=status_ns, status=answer.status, on_end=over)
+        status_ns = command.shape.status_ns
+        return run_plan(
+            twin, planned, watch, status_ns=status_ns, status=answer.status, on_end=over
+        )
 
 
 def _signalled(results: Sequence[PhaseResult], number: int | None) -> str | None:
@@ -215,7 +222,7 @@ class _Progress:
         within = self._phases[phase].share(at)
         fraction = min((self._done + within) / len(self._phases), 1.0)
         spent = now - self._begun
-        left = spent * (1 - fraction) / fraction if fraction > 0 else None
+        remaining_s = spent * (1 - fraction) / fraction if fraction > 0 else None
         self._observed().progress(
             Status(
                 target=self._name,
@@ -229,7 +236,7 @@ class _Progress:
                 rate_bytes_s=at.bytes / at.drive_s if at.drive_s else 0.0,
                 fraction=fraction,
                 elapsed_s=spent,
-                eta_s=left,
+                eta_s=remaining_s,
             )
         )
 
@@ -246,55 +253,59 @@ class _Progress:
         self._done += 1
 
 
-def on_path(asked: Asked) -> int:
+def on_path(command: FioCommand) -> int:
     """Let fio itself run the jobs, on files of our own; its exit code as ours."""
     from flashtwin.fio import on_files
     from flashtwin.runner.stop import listening
 
-    path, prepared = _prepared(asked)
-    notes = [note for note in (*asked.read.notes, *prepared.notes) if not note.twin]
-    terminal.notes(dict.fromkeys(notes), asked.quiet)
-    if asked.parse_only:
+    path, prepared = _prepared(command)
+    notes = [note for note in (*command.read.notes, *prepared.notes) if not note.twin]
+    terminal.notes(dict.fromkeys(notes), command.quiet)
+    if command.parse_only:
         return DONE
-    status_ms = asked.shape.status_ns // 1_000_000
-    words = [f"--status-interval={max(status_ms, 1)}ms"] if asked.shape.status_ns else []
-    answering, hear = _answering(asked, words), _hear(asked.quiet)
+    status_ms = command.shape.status_ns // 1_000_000
+    words = [f"--status-interval={max(status_ms, 1)}ms"] if command.shape.status_ns else []
+    answering, hear = _answering(command, words), _hear(command.quiet)
     with listening() as stop:
         return on_files.run(
             prepared, path, answering, hear, partial(terminal.say, nl=False), lambda: stop.number
         )
 
 
-def _prepared(asked: Asked) -> tuple[Path, on_files.Prepared]:
+def _prepared(command: FioCommand) -> tuple[Path, on_files.Prepared]:
     """Where the files are made, and the jobs as fio gets them."""
     from flashtwin.fio.on_files import prepare
     from flashtwin.runner.target import free_path
 
-    on = asked.variant.drive
-    path = free_path(on, sized=False, changes=asked.variant.changes)
-    return path, prepare(asked.read.jobs, on)
+    on = command.variant.drive
+    path = free_path(on, sized=False, changes=command.variant.changes)
+    return path, prepare(command.read.jobs, on)
 
 
-def _answering(asked: Asked, words: Sequence[str] = ()) -> on_files.OutputOptions:
+def _answering(command: FioCommand, words: Sequence[str] = ()) -> on_files.OutputOptions:
     """How fio is to answer."""
     from flashtwin.fio import on_files
     from flashtwin.fio.answer import inputs_of
 
     return on_files.OutputOptions(
-        words=(f"--terse-version={asked.shape.terse}", *words),
-        formats=asked.shape.formats,
-        readonly=asked.readonly,
-        output=asked.output,
-        inputs=frozenset(inputs_of(asked.read, asked.variant.drive)),
+        words=(f"--terse-version={command.shape.terse}", *words),
+        formats=command.shape.formats,
+        readonly=command.readonly,
+        output=command.output,
+        inputs=frozenset(inputs_of(command.read, command.variant.drive)),
     )
 
 
-def run(asked: Asked, kept: Kept) -> int:
+def run(command: FioCommand, keeping: Keeping) -> int:
     """Run the jobs, keep the run, print the answer."""
     from flashtwin.runner.target import is_spec
 
-    _refuse_status(asked.shape)
-    return _keep_twin(asked, kept) if is_spec(asked.variant.drive) else _keep_files(asked, kept)
+    _refuse_status(command.shape)
+    return (
+        _keep_twin(command, keeping)
+        if is_spec(command.variant.drive)
+        else _keep_files(command, keeping)
+    )
 
 
 def _refuse_status(shape: Shape) -> None:
@@ -307,29 +318,29 @@ def _refuse_status(shape: Shape) -> None:
         )
 
 
-def _keep_twin(asked: Asked, kept: Kept) -> int:
+def _keep_twin(command: FioCommand, keeping: Keeping) -> int:
     from flashtwin.fio.answer import Answer
     from flashtwin.fio.drives import JobsTwin, parameters, phases_of
     from flashtwin.fio.run import check_memory
     from flashtwin.runner.target import twin_target
 
-    spec, made = _planned(asked)
-    if not _goes_on(asked, spec, made):
+    spec, planned = _planned(command)
+    if not _goes_on(command, spec, planned):
         return DONE
-    check_memory(spec, made)
-    twin = JobsTwin(spec, seed=asked.variant.seed)
-    target = twin_target(asked.variant, drive=twin)
-    jobs = parameters(asked.read.jobs, made)
-    request = kept.request(asked, target, jobs)
-    with Answer(made, asked.shape, asked.output, _say()) as answer:
-        stopped = _carried_out(request, asked.quiet, lambda: bool(twin.answers))
-        phases = phases_of(made, [twin.answers.get(group.label) for group in jobs.groups])
+    check_memory(spec, planned)
+    twin = JobsTwin(spec, seed=command.variant.seed)
+    target = twin_target(command.variant, drive=twin)
+    jobs = parameters(command.read.jobs, planned)
+    request = keeping.request(command, target, jobs)
+    with Answer(planned, command.shape, command.output, _say()) as answer:
+        stopped = _carried_out(request, command.quiet, lambda: bool(twin.answers))
+        phases = phases_of(planned, [twin.answers.get(group.label) for group in jobs.groups])
         answer.end(phases, None)
         answer.write_logs([phase for phase in phases if phase.rows])
-        return _ended(request.out, stopped, answer.failed, asked.quiet)
+        return _ended(request.out, stopped, answer.failed, command.quiet)
 
 
-def _keep_files(asked: Asked, kept: Kept) -> int:
+def _keep_files(command: FioCommand, keeping: Keeping) -> int:
     from flashtwin.fio import on_files
     from flashtwin.fio.answer import write
     from flashtwin.fio.drives import FilesDrive, answer_of, parameters
@@ -337,20 +348,20 @@ def _keep_files(asked: Asked, kept: Kept) -> int:
     from flashtwin.fio.plan.plan import plan
     from flashtwin.runner.target import files_target
 
-    read, quiet = asked.read, asked.quiet
-    made = plan(read.jobs, Target(name=asked.variant.drive, bytes=_NO_END))
+    read, quiet = command.read, command.quiet
+    planned = plan(read.jobs, Target(name=command.variant.drive, bytes=_NO_END))
     terminal.notes(dict.fromkeys(note for note in read.notes if not note.twin), quiet)
-    path, prepared = _prepared(asked)
+    path, prepared = _prepared(command)
     terminal.notes(dict.fromkeys(prepared.notes), quiet)
-    if asked.parse_only:
+    if command.parse_only:
         return DONE
-    jobs, answering = parameters(read.jobs, made), _answering(asked)
+    jobs, answering = parameters(read.jobs, planned), _answering(command)
     on_files.check_outputs(prepared.logs, answering)
     drive = FilesDrive(jobs.file, path, output_options=answering, say=_hear(quiet))
-    request = kept.request(asked, files_target(jobs.file, path, drive=drive), jobs)
+    request = keeping.request(command, files_target(jobs.file, path, drive=drive), jobs)
     stopped = _carried_out(request, quiet, lambda: bool(drive.answers))
-    text = answer_of(drive.answers, asked.shape.formats)
-    failed = [*drive.failed, *write(text, asked.output, partial(terminal.say, nl=False))]
+    text = answer_of(drive.answers, command.shape.formats)
+    failed = [*drive.failed, *write(text, command.output, partial(terminal.say, nl=False))]
     return _ended(request.out, stopped, failed, quiet) or drive.code
 
 
@@ -366,7 +377,7 @@ class Resumed:
     quiet: bool
 
 
-def resume(asked: Resumed) -> int:
+def resume(resumed: Resumed) -> int:
     """Go on with a run of fio's jobs, and print fio's answer to all of them: those that were over
     before are answered from their steps."""
     from flashtwin.cli import progress
@@ -375,8 +386,8 @@ def resume(asked: Resumed) -> int:
     from flashtwin.runs import listing
     from flashtwin.runs.rundir import Run
 
-    _refuse_status(asked.shape)
-    run, quiet = Run(listing.find(asked.run)), asked.quiet
+    _refuse_status(resumed.shape)
+    run, quiet = Run(listing.find(resumed.run)), resumed.quiet
     if [row["name"] for row in run.manifest["batteries"]] != [NAME]:
         raise FlashtwinError(
             f"{run.path} is no run of fio's jobs",
@@ -386,18 +397,18 @@ def resume(asked: Resumed) -> int:
     stopped = None
     try:
         show, say = partial(progress.observers, quiet), _hear(quiet)
-        done = request.resume(asked.run, show, words=asked.words, say=say)
-        if not done.did_anything and not quiet:
-            terminal.note(f"{done.where} is finished: nothing was left to do")
+        outcome = request.resume(resumed.run, show, words=resumed.words, say=say)
+        if not outcome.did_anything and not quiet:
+            terminal.note(f"{outcome.where} is finished: nothing was left to do")
     except Interrupted as stop:
         stopped = str(stop)
     run = Run(run.path)
     if stopped and not any(step.fio for step in run.steps):
         raise Interrupted(stopped)
-    return _ended(run.path, stopped, _stored_answer(run, asked), quiet)
+    return _ended(run.path, stopped, _stored_answer(run, resumed), quiet)
 
 
-def _stored_answer(run: Run, asked: Resumed) -> list[FlashtwinError]:
+def _stored_answer(run: Run, resumed: Resumed) -> list[FlashtwinError]:
     """Tell fio's answer as the run's steps have it; what could not be written."""
     from flashtwin.batteries.base import registry
     from flashtwin.fio import drives
@@ -407,16 +418,16 @@ def _stored_answer(run: Run, asked: Resumed) -> list[FlashtwinError]:
 
     say = _say()
     if run.target["kind"] == "files":
-        text = drives.answer_of_steps([step.fio for step in run.steps], asked.formats)
-        return write(text, asked.output, say)
+        text = drives.answer_of_steps([step.fio for step in run.steps], resumed.formats)
+        return write(text, resumed.output, say)
     parameters = registry.request(NAME, run.manifest["batteries"][0]["parameters"]).parameters
     size = int(run.target["capacity_bytes"])
-    made = plan(drives.jobs_of(parameters.file), Target(name=run.target["name"], bytes=size))
+    planned = plan(drives.jobs_of(parameters.file), Target(name=run.target["name"], bytes=size))
     by_label = {step.label: run.result(step.step) for step in run.steps if step.fio}
     results = [by_label.get(group.label) for group in parameters.groups]
     ran = [result if isinstance(result, Result) else None for result in results]
-    with Answer(made, asked.shape, asked.output, say) as answer:
-        answer.end(drives.phases_of(made, ran), None)
+    with Answer(planned, resumed.shape, resumed.output, say) as answer:
+        answer.end(drives.phases_of(planned, ran), None)
     return answer.failed
 
 

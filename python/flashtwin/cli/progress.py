@@ -44,7 +44,7 @@ class Display(Protocol):
 def display(quiet: bool) -> Iterator[Display]:
     """What suits stderr."""
     if quiet:
-        yield _Nothing()
+        yield _Silent()
     elif sys.stderr.isatty():
         live = _Live()
         with live.block.live:
@@ -66,7 +66,7 @@ def counted(name: str, total: int, quiet: bool) -> Iterator[Callable[[int, str],
         )
 
 
-class _Nothing:
+class _Silent:
     def observer(self, name: str) -> Observer:
         return Observer()
 

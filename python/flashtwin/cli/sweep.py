@@ -108,17 +108,17 @@ def command(
     )
     where = out or plan.default_out(datetime.now())
     with ExitStack() as stack:
-        watcher = _Shown(plan.name, quiet, stack)
-        done = sweep(plan, where, executor=executor_of(jobs, cluster), watcher=watcher)
-    report = page.build(done, where)
+        watcher = _ShownProgress(plan.name, quiet, stack)
+        result = sweep(plan, where, executor=executor_of(jobs, cluster), watcher=watcher)
+    report = page.build(result, where)
     if as_json:
-        terminal.print_json(_json(done, report))
+        terminal.print_json(_json(result, report))
     else:
-        _print(done, report, shown)
-    return MISS if done.failures else None
+        _print(result, report, shown)
+    return MISS if result.failures else None
 
 
-class _Shown:
+class _ShownProgress:
     """Progress by points, and a line for each that fails; nothing where it is to be quiet."""
 
     def __init__(self, name: str, quiet: bool, stack: ExitStack) -> None:
@@ -140,41 +140,41 @@ class _Shown:
     def planned(self, points: int, there: int, refused: Sequence[Failure]) -> None:
         if self._quiet:
             return
-        left = points - there - len(refused)
-        parts = [f"{left} of {points} points to run"]
+        remaining = points - there - len(refused)
+        parts = [f"{remaining} of {points} points to run"]
         parts += [f"{there} there already"] if there else []
         parts += [f"{len(refused)} are no drive"] if refused else []
         terminal.note(f"{self._name}: {', '.join(parts)}")
-        shown = progress.counted(self._name, max(left, 1), self._quiet)
-        self._tell = self._stack.enter_context(shown)
+        counter = progress.counted(self._name, max(remaining, 1), self._quiet)
+        self._tell = self._stack.enter_context(counter)
 
-    def ended(self, done: int, total: int, point: str, failure: Failure | None) -> None:
+    def ended(self, count: int, total: int, point: str, failure: Failure | None) -> None:
         if self._tell:
-            self._tell(done, point)
+            self._tell(count, point)
         if failure and not self._quiet:
             terminal.note(f"note: {point} failed: {failure.message.splitlines()[-1]}")
 
 
-def _print(done: Sweep, report: Path, shown: tuple[str, ...]) -> None:
+def _print(sweep: Sweep, report: Path, words: tuple[str, ...]) -> None:
     from flashtwin.study.sweep.run import columns, named, reasons, varying
 
-    findings = columns(done.rows)
-    asked = {word: named(word, findings) for word in shown}
-    vary = varying(done.rows)
-    names = list(dict.fromkeys(name for known in asked.values() for name in known))
+    findings = columns(sweep.rows)
+    names_by_word = {word: named(word, findings) for word in words}
+    vary = varying(sweep.rows)
+    names = list(dict.fromkeys(name for known in names_by_word.values() for name in known))
     names = names or [name for name in findings if name in vary[:SHOWN]]
     titles = [findings[name].title.partition(" [")[0] for name in names]
-    heads = ["point", *(axis.key for axis in done.plan.axes), *titles]
-    terminal.emit(terminal.table(heads, (_texts(row, names) for row in done.rows), right=heads))
-    for (message, hint), points in reasons(done.failures).items():
+    heads = ["point", *(axis.key for axis in sweep.plan.axes), *titles]
+    terminal.emit(terminal.table(heads, (_texts(row, names) for row in sweep.rows), right=heads))
+    for (message, hint), points in reasons(sweep.failures).items():
         terminal.note(f"failed at point {', '.join(map(str, points))}: {message}")
         if hint:
             terminal.note(f"hint: {hint}")
     hidden = len(vary) - len(names)
-    if hidden > 0 and not shown:
+    if hidden > 0 and not words:
         terminal.say(f"{hidden} more findings vary: see the page, table.csv, or --show FINDING")
     terminal.say(f"report: {report}")
-    unknown = [word for word, known in asked.items() if not known]
+    unknown = [word for word, known in names_by_word.items() if not known]
     if unknown and findings:
         # Said at the end: what was measured is worth more than a name.
         raise FlashtwinError(
@@ -194,12 +194,12 @@ def _texts(row: Row, names: Sequence[str]) -> list[str]:
     return [str(row.number), *values, *cells]
 
 
-def _json(done: Sweep, report: Path) -> dict[str, Any]:
+def _json(sweep: Sweep, report: Path) -> dict[str, Any]:
     return {
         "report": str(report),
-        "out": str(done.out),
-        "plan": done.plan.to_json(),
-        "repeated": done.repeated,
+        "out": str(sweep.out),
+        "plan": sweep.plan.to_json(),
+        "repeated": sweep.repeated,
         "points": [
             {
                 "point": row.number,
@@ -208,8 +208,8 @@ def _json(done: Sweep, report: Path) -> dict[str, Any]:
                 "run": str(row.run.path) if row.run else None,
                 "error": row.failure.message if row.failure else None,
                 "hint": row.failure.hint if row.failure else None,
-                "findings": [one.to_json() for one in row.findings.values()],
+                "findings": [finding.to_json() for finding in row.findings.values()],
             }
-            for row in done.rows
+            for row in sweep.rows
         ],
     }

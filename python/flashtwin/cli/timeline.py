@@ -83,9 +83,11 @@ def command(
     where = out if out is not None else Path(f"{name}.pftrace")
     stretch = Stretch(step=step, from_s=from_s, length_s=length_s)
     with progress.observers(quiet) as observer:
-        done = record(variant, battery, where, stretch, observer(name))
+        outcome = record(variant, battery, where, stretch, observer(name))
     if as_json:
-        terminal.print_json({**asdict(done), "path": str(done.path)})
+        terminal.print_json({**asdict(outcome), "path": str(outcome.path)})
         return
-    size = units.readable_size(done.bytes)
-    terminal.say(f"{done.slices:,} operations and transfers of {done.step!r}, {size}: {done.path}")
+    size = units.readable_size(outcome.bytes)
+    terminal.say(
+        f"{outcome.slices:,} operations and transfers of {outcome.step!r}, {size}: {outcome.path}"
+    )

@@ -195,11 +195,11 @@ class DriveCheck:
 
     drive: Drive
     ended_ns: int = 0
-    heard: list[Progress] = field(default_factory=list)
+    reports: list[Progress] = field(default_factory=list)
 
     def do(self, step: Step) -> Result | NotPossible:
         """One step and the checks on any answer."""
-        self.heard = []
+        self.reports = []
         can = self.drive.info.can
         answer = self.drive.do(step, self._watch)
         if isinstance(answer, NotPossible):
@@ -236,11 +236,11 @@ class DriveCheck:
         return answer
 
     def _watch(self, progress: Progress) -> bool:
-        if self.heard:
-            before = self.heard[-1]
+        if self.reports:
+            before = self.reports[-1]
             assert progress.bytes >= before.bytes, f"bytes ran backwards: {before}, {progress}"
             assert progress.drive_s >= before.drive_s, f"time ran backwards: {before}, {progress}"
-        self.heard.append(progress)
+        self.reports.append(progress)
         return True
 
 

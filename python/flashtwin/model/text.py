@@ -72,8 +72,8 @@ def plain(finding: Finding) -> str:
 
 def quantity(value: float, unit: str, digits: int = DIGITS) -> str:
     """A value without an interval, in the unit that a reader takes."""
-    factor, shown = scale(unit, value)
-    return f"{significant(value * factor, digits)} {shown}".rstrip()
+    factor, shown_unit = scale(unit, value)
+    return f"{significant(value * factor, digits)} {shown_unit}".rstrip()
 
 
 def with_interval(value: float, interval: Interval | None) -> tuple[str, str | None]:

@@ -57,12 +57,12 @@ class Status:
     eta_s: float | None
 
 
-def counted(name: str, count: int, total: int, label: str, begun: float) -> Status:
+def counted(name: str, count: int, total: int, label: str, began_s: float) -> Status:
     """Where work stands of whose `total` parts of about the same length `count` are over.
 
-    `begun` is when it began, by `time.monotonic`.
+    `began_s` is when it began, by `time.monotonic`.
     """
-    elapsed_s = time.monotonic() - begun
+    elapsed_s = time.monotonic() - began_s
     return Status(
         target=name,
         battery="",

@@ -148,13 +148,13 @@ def _check(stretch: Stretch, expected: Estimate) -> None:
     labels = list(dict.fromkeys(step.label for step in expected.steps))
     if stretch.step is None or stretch.step in labels:
         return
-    shown = labels
+    listed = labels
     if len(labels) > _LABELS_SHOWN:
-        shown = difflib.get_close_matches(stretch.step, labels, _LABELS_SHOWN, cutoff=0.0)
-    head = "the steps are" if shown is labels else f"the nearest of {len(labels)} steps are"
+        listed = difflib.get_close_matches(stretch.step, labels, _LABELS_SHOWN, cutoff=0.0)
+    head = "the steps are" if listed is labels else f"the nearest of {len(labels)} steps are"
     raise FlashtwinError(
         f"there is no step {stretch.step!r}",
-        hint=f"{head} {', '.join(shown)}",
+        hint=f"{head} {', '.join(listed)}",
         exit_code=USAGE,
     )
 

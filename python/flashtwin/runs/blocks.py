@@ -49,7 +49,7 @@ class Blocks:
         self._file = os.fdopen(descriptor, "rb", buffering=0)
 
     @classmethod
-    def made(cls, run: Path) -> Blocks:
+    def created(cls, run: Path) -> Blocks:
         """A new file, to write to; of two processes that make it at once, one is refused."""
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         return cls(run, os.open(run / TABLES, flags, 0o666))

@@ -165,7 +165,7 @@ class Journal:
     wrong: FlashtwinError | None
     breaks_off: bool
 
-    def whole(self) -> list[StepRecord]:
+    def complete(self) -> list[StepRecord]:
         """All steps; raises where a line is none."""
         if self.wrong is not None:
             raise self.wrong

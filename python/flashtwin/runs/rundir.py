@@ -129,7 +129,7 @@ class Run:
     @cached_property
     def steps(self) -> list[StepRecord]:
         """The steps that ended."""
-        return self.journal.whole()
+        return self.journal.complete()
 
     def step(self, label: str, *, battery: str | None = None) -> StepRecord | None:
         """The first step with that label."""

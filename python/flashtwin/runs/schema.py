@@ -27,9 +27,9 @@ MOST = 1 << 60
 # Blocks, depths, threads: what a job asks for is computed with before anything bounds it.
 MOST_ASKED = 1 << 50
 
-Whole = Annotated[int, Meta(ge=0, le=MOST)]
-Asked = Annotated[int, Meta(ge=0, le=MOST_ASKED)]
-Some = Annotated[int, Meta(ge=1, le=MOST_ASKED)]
+Natural = Annotated[int, Meta(ge=0, le=MOST)]
+RequestedAmount = Annotated[int, Meta(ge=0, le=MOST_ASKED)]
+PositiveAmount = Annotated[int, Meta(ge=1, le=MOST_ASKED)]
 TwinSeed = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
 Digest = str
 
@@ -69,7 +69,7 @@ class Target(Struct, frozen=True, kw_only=True):
 
     name: str | UnsetType = UNSET
     kind: str | UnsetType = UNSET
-    capacity_bytes: Whole | UnsetType | None = UNSET
+    capacity_bytes: Natural | UnsetType | None = UNSET
     virtual_time: bool | UnsetType = UNSET
     identity: Identity | UnsetType | None = UNSET
 
@@ -99,7 +99,7 @@ class MeasuredFile(Struct, frozen=True, kw_only=True):
     """The file that a run measured."""
 
     path: str
-    size_bytes: Whole
+    size_bytes: Natural
     mark: str | UnsetType | None = UNSET
 
 
@@ -209,17 +209,17 @@ class Job(Struct, frozen=True, kw_only=True):
 
     name: str | UnsetType = UNSET
     rw: str | UnsetType = UNSET
-    block_bytes: Some | UnsetType = UNSET
-    depth: Some | UnsetType = UNSET
-    threads: Some | UnsetType = UNSET
-    offset: Asked | UnsetType = UNSET
-    host_ns: Asked | UnsetType = UNSET
-    think_ns: Asked | UnsetType = UNSET
-    read_percent: Asked | UnsetType = UNSET
-    compress_percent: Asked | UnsetType = UNSET
-    size: Asked | UnsetType | None = UNSET
-    io_bytes: Asked | UnsetType | None = UNSET
-    rate_bytes_s: Asked | UnsetType | None = UNSET
+    block_bytes: PositiveAmount | UnsetType = UNSET
+    depth: PositiveAmount | UnsetType = UNSET
+    threads: PositiveAmount | UnsetType = UNSET
+    offset: RequestedAmount | UnsetType = UNSET
+    host_ns: RequestedAmount | UnsetType = UNSET
+    think_ns: RequestedAmount | UnsetType = UNSET
+    read_percent: RequestedAmount | UnsetType = UNSET
+    compress_percent: RequestedAmount | UnsetType = UNSET
+    size: RequestedAmount | UnsetType | None = UNSET
+    io_bytes: RequestedAmount | UnsetType | None = UNSET
+    rate_bytes_s: RequestedAmount | UnsetType | None = UNSET
     runtime_s: float | UnsetType | None = UNSET
     ramp_s: float | UnsetType = UNSET
     # Up to 2^64, a bound that msgspec cannot be told.
@@ -250,43 +250,43 @@ class Detail(Struct, frozen=True, kw_only=True):
     sample_s: float | UnsetType = UNSET
     repeats: str | UnsetType = UNSET
     seconds: float | UnsetType = UNSET
-    offset: Asked | UnsetType = UNSET
-    size: Asked | UnsetType | None = UNSET
-    block_bytes: Some | UnsetType = UNSET
-    depth: Some | UnsetType = UNSET
+    offset: RequestedAmount | UnsetType = UNSET
+    size: RequestedAmount | UnsetType | None = UNSET
+    block_bytes: PositiveAmount | UnsetType = UNSET
+    depth: PositiveAmount | UnsetType = UNSET
 
 
 class Totals(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What one job did, after its ramp."""
 
     name: str
-    ios: Whole
-    bytes: Whole
-    duration_ns: Whole
+    ios: Natural
+    bytes: Natural
+    duration_ns: Natural
     latency_mean_ns: float
-    latency_min_ns: Whole
-    latency_max_ns: Whole
+    latency_min_ns: Natural
+    latency_max_ns: Natural
     mean_depth: float
-    errors: Whole = 0
+    errors: Natural = 0
 
 
 class Block(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Where the tables of a step lie in `steps.tables`, and their digest."""
 
-    at: Whole
-    bytes: Whole
+    at: Natural
+    bytes: Natural
     sha256: Digest
 
 
 class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A line of steps.jsonl: a step and what came of it, but for its tables."""
 
-    step: Whole
+    step: Natural
     battery: str
     label: str
     kind: str
-    start_ns: Whole
-    duration_ns: Whole
+    start_ns: Natural
+    duration_ns: Natural
     jobs: list[Totals]
     note: str | None = None
     not_possible: str | None = None
@@ -316,7 +316,7 @@ class FileForm(Struct, frozen=True, kw_only=True, tag_field="kind", tag="file"):
     """From which another process makes a file to measure."""
 
     path: str
-    size_bytes: Whole
+    size_bytes: Natural
 
 
 class NamedTarget(Struct, frozen=True, kw_only=True):
@@ -374,7 +374,7 @@ class SweepAxis(Struct, frozen=True, kw_only=True):
 class Sweep(Struct, frozen=True, kw_only=True):
     """sweep.json: what a sweep was asked for; `hashes` are those of its points' specs."""
 
-    schema: Whole
+    schema: Natural
     drive: str
     batteries: str
     axes: list[SweepAxis]

@@ -372,7 +372,7 @@ def _claimed(path: Path) -> Blocks:
             if any(path.iterdir()):
                 raise FileExistsError
             # Of two processes at once, one makes it.
-            return Blocks.made(path)
+            return Blocks.created(path)
         except FileExistsError:
             raise FlashtwinError(
                 f"{path} is not empty",

@@ -52,7 +52,7 @@ class Fate(Enum):
     """What becomes of an option on a path."""
 
     PASSED = "passed on"
-    OURS = "set by flashtwin"
+    SET = "set by flashtwin"
     LOG = "moved"
     LEFT_OUT = "left out, with a note"
     REFUSED = "refused"

@@ -34,12 +34,12 @@ class Target:
 @dataclass(frozen=True, kw_only=True)
 class Part:
     """What one process does in one file: `size` bytes from `offset` on, from the second pass on
-    from `again`; `whole` is the drive. A file that is `endless` has no end for fio."""
+    from `later_offset`; `is_drive` is the drive. A file that is `endless` has no end for fio."""
 
     name: str
-    whole: bool
+    is_drive: bool
     offset: int
-    again: int
+    later_offset: int
     size: int
     length: int
     endless: bool = False
@@ -107,13 +107,13 @@ def _part(clone: Clone, name: str, count: int, target: Target) -> Part:
     Percentages of an offset are of the first length. Where the file grows by what is worked on, a
     later pass begins at the same percentage of the new length.
     """
-    job, whole = clone.job, is_whole(name, target)
-    share = _share(clone, whole, count, target)
-    known = _known(clone, name, target.bytes if whole else share)
+    job, is_drive = clone.job, is_whole(name, target)
+    share = _share(clone, is_drive, count, target)
+    known = _known(clone, name, target.bytes if is_drive else share)
     offset = _offset(clone, known)
     size = _worked(clone, name, known, offset, share)
-    if size <= 0 or (whole and offset >= target.bytes):
-        end = f"{name} has {target.bytes if whole else offset + size} bytes"
+    if size <= 0 or (is_drive and offset >= target.bytes):
+        end = f"{name} has {target.bytes if is_drive else offset + size} bytes"
         raise JobFileError(
             job.line("offset"),
             f"job {job.name} begins at {offset}, and {end}",
@@ -129,21 +129,21 @@ def _part(clone: Clone, name: str, count: int, target: Target) -> Part:
     grown = known is not None and length > known
     return Part(
         name=name,
-        whole=whole,
+        is_drive=is_drive,
         offset=offset,
-        again=_offset(clone, length) if grown else offset,
+        later_offset=_offset(clone, length) if grown else offset,
         size=size,
         length=length,
         endless=known is None,
     )
 
 
-def _share(clone: Clone, whole: bool, count: int, target: Target) -> int | None:
+def _share(clone: Clone, is_drive: bool, count: int, target: Target) -> int | None:
     """What `size` leaves for each file; nothing where it says no number of bytes."""
     job, size = clone.job, clone.job["size"]
     if size and not isinstance(size, Percent):
         return int(size) // count
-    if whole or _filesize(job):
+    if is_drive or _filesize(job):
         return None
     if isinstance(size, Percent):
         return target.bytes * size.percent // 100 // count
@@ -256,7 +256,7 @@ class Layout:
 
     def place(self, part: Part) -> tuple[int, int]:
         """A file's first byte, and how long it is for the process."""
-        return (0 if part.whole else self.places[part.name], part.length)
+        return (0 if part.is_drive else self.places[part.name], part.length)
 
 
 def layout(parts_by_clone: Sequence[tuple[Clone, Sequence[Part]]], target: Target) -> Layout:
@@ -265,7 +265,7 @@ def layout(parts_by_clone: Sequence[tuple[Clone, Sequence[Part]]], target: Targe
     last: dict[str, Clone] = {}
     for clone, parts in parts_by_clone:
         for part in parts:
-            if not part.whole:
+            if not part.is_drive:
                 reach[part.name] = max(reach.get(part.name, 0), part.length)
                 last[part.name] = clone
     at, places = 0, {}

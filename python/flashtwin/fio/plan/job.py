@@ -162,7 +162,7 @@ def _span(part: Part, layout: Layout) -> Span:
         bytes=length,
         offset=part.offset,
         size=part.size,
-        again=part.again if part.again != part.offset else None,
+        again=part.later_offset if part.later_offset != part.offset else None,
         endless=part.endless,
     )
 

@@ -82,7 +82,7 @@ def plan(jobs: Sequence[FioJob], target: Target, *, replaying: Replaying | None 
         if not clone.job["create_only"]:
             replay = traces.of(clone)
             working.append((clone, replay.parts if replay else parts(clone, target), replay))
-            offsets = [at for part in working[-1][1] for at in (part.offset, part.again)]
+            offsets = [at for part in working[-1][1] for at in (part.offset, part.later_offset)]
             notes += notes_on_trace(clone.job, replay) if replay else odd_sizes(clone.job, offsets)
     places = layout([(clone, pieces) for clone, pieces, _ in working], target)
     processes = [

@@ -134,17 +134,17 @@ def _direction(job: FioJob, direction: int) -> Blocks:
 
 def odd_sizes(job: FioJob, offsets: Sequence[int]) -> list[Note]:
     """A drive knows whole sectors only, where a file takes any number of bytes."""
-    name = next((one for one in ("bssplit", "bsrange") if job[one] is not None), "bs")
+    name = next((side for side in ("bssplit", "bsrange") if job[side] is not None), "bs")
     sizes = blocks(job)
     values = [
-        *((name, value) for one in sizes for value in (one.least, one.most)),
-        *((name, value) for one in sizes for value, _ in one.split),
-        *(("ba", one.align or 0) for one in sizes),
+        *((name, value) for side in sizes for value in (side.least, side.most)),
+        *((name, value) for side in sizes for value, _ in side.split),
+        *(("ba", side.align or 0) for side in sizes),
         ("rw", job["rw"].skip),
         *(("offset", offset) for offset in offsets),
     ]
     odd = [(name, value) for name, value in values if value % SECTOR_BYTES]
-    if job["bs_unaligned"] and not odd and any(one.least != one.most for one in sizes):
+    if job["bs_unaligned"] and not odd and any(side.least != side.most for side in sizes):
         odd = [("bs_unaligned", 1)]
     if job["rw"].rw == "randtrimwrite" and any(offsets):
         text = "offset: fio 3.33 trims once here and then only writes, and so does a twin"

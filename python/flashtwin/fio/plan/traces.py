@@ -350,5 +350,5 @@ def _whose(job: FioJob) -> str:
     return "" if where.line == 0 else f" (read_iolog at {where})"
 
 
-def _part(name: str, length: int, whole: bool) -> Part:
-    return Part(name=name, whole=whole, offset=0, again=0, size=length, length=length)
+def _part(name: str, length: int, is_drive: bool) -> Part:
+    return Part(name=name, is_drive=is_drive, offset=0, later_offset=0, size=length, length=length)
