@@ -137,8 +137,8 @@ def card(
 def by_title(cards: Sequence[Card]) -> list[list[Card]]:
     """Those of one title together: a table that a reader sees one pattern of at a time."""
     titles: dict[str, list[Card]] = {}
-    for one in cards:
-        titles.setdefault(one.title, []).append(one)
+    for card in cards:
+        titles.setdefault(card.title, []).append(card)
     return list(titles.values())
 
 

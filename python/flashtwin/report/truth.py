@@ -71,34 +71,36 @@ def truths_of(contents: Contents, insides: Sequence[Inside]) -> dict[tuple[int, 
     """By drive and finding, of the steps that have an X-ray."""
     by_label = {(inside.drive.index, inside.phase.label): inside for inside in insides}
     return {
-        (drive.index, asked.finding.id): truth
+        (drive.index, counterpart.finding.id): truth
         for drive in contents.drives
-        for asked in contents.counterparts(drive)
-        if (inside := by_label.get((drive.index, asked.label))) is not None
-        and (truth := _truth(inside, asked)) is not None
+        for counterpart in contents.counterparts(drive)
+        if (inside := by_label.get((drive.index, counterpart.label))) is not None
+        and (truth := _truth(inside, counterpart)) is not None
     }
 
 
-def _truth(inside: Inside, asked: Counterpart) -> Truth | None:
+def _truth(inside: Inside, counterpart: Counterpart) -> Truth | None:
     if "cache_bytes" not in inside.gauges or not inside.total("host_bytes"):
         return None
-    begin = EVENTS[asked.begin](inside)
+    begin = EVENTS[counterpart.begin](inside)
     if begin is None:
-        return Truth(finding=asked.finding, label=asked.label)
-    if asked.until is None:
-        return _of(asked, [float(inside.host[at]) / GB for at in begin])
+        return Truth(finding=counterpart.finding, label=counterpart.label)
+    if counterpart.until is None:
+        return _of(counterpart, [float(inside.host[at]) / GB for at in begin])
     last = len(inside.host) - 1
-    until = EVENTS[asked.until](inside) or (last, last)
+    until = EVENTS[counterpart.until](inside) or (last, last)
     # Once with what lies between two samples left out, once with it.
     spans = ((begin[1], until[0]), (begin[0], until[1]))
     rates = [rate for span in spans if (rate := _rate(inside, *span)) is not None]
-    return _of(asked, rates) if rates else None
+    return _of(counterpart, rates) if rates else None
 
 
-def _of(asked: Counterpart, ends: Sequence[float]) -> Truth:
+def _of(counterpart: Counterpart, ends: Sequence[float]) -> Truth:
     low, high = min(ends), max(ends)
-    value = ends[0] if asked.until else (low + high) / 2 if low else 0.0
-    return Truth(finding=asked.finding, label=asked.label, value=value, low=low, high=high)
+    value = ends[0] if counterpart.until else (low + high) / 2 if low else 0.0
+    return Truth(
+        finding=counterpart.finding, label=counterpart.label, value=value, low=low, high=high
+    )
 
 
 def _rate(inside: Inside, begin: int, end: int) -> float | None:

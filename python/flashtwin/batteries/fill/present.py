@@ -114,14 +114,16 @@ class FillPresent(Present):
     def counterparts(self, subject: Subject) -> list[Counterpart]:
         """The edges of plateaus and the speeds between them, of every pass."""
         passes = {"": 1} | {ordinal: number for number, ordinal in enumerate(ORDINALS, 1)}
-        made = []
+        counterparts = []
         for finding in subject.findings:
             ordinal, name = LATER.get(finding.name, ("", finding.name))
             if name in COUNTERPARTS:
                 begin, until = COUNTERPARTS[name]
                 label = f"{NAME}/{finding.variant}/pass-{passes[ordinal]}"
-                made.append(Counterpart(finding=finding, label=label, begin=begin, until=until))
-        return made
+                counterparts.append(
+                    Counterpart(finding=finding, label=label, begin=begin, until=until)
+                )
+        return counterparts
 
     def facts(self, subjects: Sequence[Subject]) -> list[Fact]:
         """The stages of the first pattern, in words."""
