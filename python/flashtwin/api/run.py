@@ -241,7 +241,7 @@ class Runs(Sequence[Run]):
     def values(self, finding: str) -> list[float | str | None]:
         """The value of a finding in each run; none where a run has none of it."""
         there = [run.findings.get(finding) for run in self.runs]
-        return [None if one is None else one.value for one in there]
+        return [None if finding is None else finding.value for finding in there]
 
     def table(self) -> pl.DataFrame:
         """A row a finding of each run: `run`, then the columns of a run's own table."""
