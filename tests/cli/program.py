@@ -24,3 +24,16 @@ def environment(**more: str) -> dict[str, str]:
 def flashtwin(*arguments: str, cwd: Path, **more: str) -> subprocess.CompletedProcess[str]:
     """Run it to the end, in a process that is forked and not started."""
     return forked.run(arguments, cwd=cwd, environment=environment(**more))
+
+
+def begun(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
+    """Start it, in a group of processes of its own."""
+    return subprocess.Popen(
+        [*PROGRAM, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=cwd,
+        env=environment(),
+        start_new_session=True,
+    )

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from program import PROGRAM, environment, flashtwin
+from program import begun, flashtwin
 
 FIO = shutil.which("fio")
 pytestmark = pytest.mark.skipif(FIO is None, reason="fio is not installed")
@@ -37,14 +37,8 @@ def test_a_file_is_measured_and_removed(tmp_path: Path) -> None:
 
 def test_ctrl_c_removes_the_file_and_keeps_the_run(tmp_path: Path) -> None:
     battery = "fill:patterns=1m-q1,idle_s=5s"
-    process = subprocess.Popen(
-        [*PROGRAM, "test", "./probe.bin", "--size", "64MiB", "--out", "r", "--battery", battery],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=tmp_path,
-        env=environment(),
-        start_new_session=True,
+    process = begun(
+        "test", "./probe.bin", "--size", "64MiB", "--out", "r", "--battery", battery, cwd=tmp_path
     )
     _wait_for(tmp_path / "r" / "steps.jsonl", "pass-1", process)
     os.killpg(process.pid, signal.SIGINT)
@@ -60,15 +54,7 @@ def test_ctrl_c_removes_the_file_and_keeps_the_run(tmp_path: Path) -> None:
 def test_a_signal_leaves_fio_s_answer_and_a_run_that_goes_on(tmp_path: Path) -> None:
     jobs = "[global]\nsize=1m\nrw=read\ntime_based\n[a]\nruntime=100ms\n[b]\nstonewall\nruntime=4\n"
     (tmp_path / "job.fio").write_text(jobs)
-    process = subprocess.Popen(
-        [*PROGRAM, "fio", "job.fio", "--on", "./probe.bin", "--out", "r"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=tmp_path,
-        env=environment(),
-        start_new_session=True,
-    )
+    process = begun("fio", "job.fio", "--on", "./probe.bin", "--out", "r", cwd=tmp_path)
     _wait_for(tmp_path / "r" / "steps.jsonl", "fio/1 a", process)
     time.sleep(1.0)
     os.kill(process.pid, signal.SIGTERM)

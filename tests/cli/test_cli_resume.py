@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import Result
-from program import PROGRAM, environment, flashtwin
+from program import begun, flashtwin
 
 from flashtwin import _core
 from flashtwin.errors import FlashtwinError
@@ -38,15 +38,7 @@ def contents(run: Path) -> dict[str, bytes]:
 
 def killed_after(seconds: float, *words: str, cwd: Path) -> bool:
     """Run it and kill it with all its processes after so long; false if it was done before."""
-    process = subprocess.Popen(
-        [*PROGRAM, *words],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=cwd,
-        env=environment(),
-        start_new_session=True,
-    )
+    process = begun(*words, cwd=cwd)
     try:
         _, err = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
@@ -95,15 +87,7 @@ def test_several_of_which_some_never_began(tmp_path: Path) -> None:
     words = ["test", *PAIR, "--scale", "1/16", "--battery", BATTERY]
     whole = flashtwin(*words, "--out", "whole", cwd=tmp_path)
     assert whole.returncode == 0 and not (tmp_path / "whole" / "plan.json").exists()
-    process = subprocess.Popen(
-        [*PROGRAM, *words, "--out", "run"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=tmp_path,
-        env=environment(),
-        start_new_session=True,
-    )
+    process = begun(*words, "--out", "run", cwd=tmp_path)
     for _ in range(3000):
         if all((tmp_path / "run" / one / "steps.jsonl").exists() for one in PAIR):
             break
@@ -138,15 +122,7 @@ def test_the_drive_may_be_gone_from_the_catalogue(tmp_path: Path) -> None:
 
 def _interrupt(cwd: Path, label: str, *words: str, number: signal.Signals = signal.SIGINT) -> str:
     """Run it until the journal of `run` has a step, then stop it; what it said."""
-    process = subprocess.Popen(
-        [*PROGRAM, *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=cwd,
-        env=environment(),
-        start_new_session=True,
-    )
+    process = begun(*words, cwd=cwd)
     journal = cwd / "run" / "steps.jsonl"
     for _ in range(3000):
         if journal.exists() and f'"{label}' in journal.read_text():

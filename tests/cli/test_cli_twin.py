@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from program import PROGRAM, environment, flashtwin
+from program import begun, flashtwin
 
 from flashtwin import _core
 
@@ -63,15 +63,7 @@ def test_the_same_command_writes_the_same_bytes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("targets", [["bx500-240"], ["bx500-240", "bx500-240-nocache"]])
 def test_ctrl_c_ends_with_130_and_keeps_what_is_done(tmp_path: Path, targets: list[str]) -> None:
     battery = f"{SHORT},fill:passes=9"
-    process = subprocess.Popen(
-        [*PROGRAM, "test", *targets, "--battery", battery, "--out", "r"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=tmp_path,
-        env=environment(),
-        start_new_session=True,
-    )
+    process = begun("test", *targets, "--battery", battery, "--out", "r", cwd=tmp_path)
     places = [tmp_path / "r" / name for name in targets] if len(targets) > 1 else [tmp_path / "r"]
     _wait_for_a_fill(places, process)
     os.killpg(process.pid, signal.SIGINT)
