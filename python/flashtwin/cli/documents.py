@@ -270,7 +270,7 @@ class ShownStep(Document):
     not_possible: str | None
 
 
-class ShownRun(OfARun):
+class Shown(OfARun):
     target: dict[str, Any]
     batteries: list[dict[str, Any]]
     command: list[str]
@@ -283,7 +283,7 @@ class ShownRun(OfARun):
 class RunsShow(Document):
     """flashtwin runs show --json"""
 
-    runs: list[ShownRun]
+    runs: list[Shown]
 
 
 class Removed(Document):
