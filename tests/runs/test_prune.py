@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from resealed import reseal
 from stored_runs import newer, store
 
 from flashtwin.errors import FlashtwinError
+from flashtwin.runner.request import Request
 from flashtwin.runs import folders, lock
-from flashtwin.runs.listing import chosen, remove, stored
+from flashtwin.runs.listing import chosen, left_files, remove, stored
 from flashtwin.runs.writer import Writer
 
 NOW = datetime(2026, 2, 1, tzinfo=UTC)
@@ -204,3 +208,42 @@ def test_a_sweep_goes_with_its_last_point_and_not_while_it_is_carried_out(tmp_pa
     for run in chosen(stored([tmp_path]), now=late):
         remove(run)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_file_of_a_killed_run_goes_with_it(tmp_path: Path) -> None:
+    """Only the file that bears the run's mark: another may lie at its path by now."""
+    probe, other = tmp_path / "probe", tmp_path / "other"
+    for path in (probe, other):
+        path.write_bytes(b"x" * 4096)
+    try:
+        os.setxattr(probe, "user.flashtwin", b"mark-of-the-run")
+    except OSError:
+        pytest.skip("this file system has no extended attributes")
+    for name, path in (("killed", probe), ("foreign", other)):
+        run = tmp_path / "runs" / name
+        store(run, state="interrupted")
+        host = json.loads((run / "host.json").read_text())
+        row = {"path": str(path), "size_bytes": 4096, "mark": "mark-of-the-run"}
+        (run / "host.json").write_text(json.dumps({**host, "file": row}))
+        reseal(run)
+    going = chosen(stored([tmp_path / "runs"]), now=datetime.now(UTC) + timedelta(days=1))
+    assert {run.path.name: left_files(run) for run in going} == {"killed": [probe], "foreign": []}
+    for run in going:
+        remove(run)
+    assert not probe.exists() and other.exists()
+
+
+def test_what_the_same_command_began_is_offered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked = Request(targets=("/mnt/ssd/probe",), batteries="fill", size="4GB")
+    assert asked.unfinished() is None
+    command = ["flashtwin", "test", "probe", "--battery", "fill", "--size", "4GB", "--seed", "1"]
+    for name, state in (("1-old", "interrupted"), ("2-cut", "interrupted"), ("3-done", "finished")):
+        store(Path("flashtwin-runs") / name, state=state)  # type: ignore[arg-type]
+        manifest = Path("flashtwin-runs") / name / "manifest.json"
+        manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "command": command}))
+        reseal(manifest.parent)
+    assert asked.unfinished() == Path("flashtwin-runs/2-cut")
+    assert replace(asked, size="8GB").unfinished() is None

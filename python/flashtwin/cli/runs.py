@@ -409,6 +409,8 @@ def _remove(going: list[Stored]) -> None:
 
 
 def _show(going: list[Stored]) -> None:
+    from flashtwin.runs.listing import left_files
+
     if not going:
         return
     rows = [
@@ -417,6 +419,11 @@ def _show(going: list[Stored]) -> None:
     ]
     columns = ["run", "started", "target", "state", "size"]
     terminal.emit(terminal.table(columns, rows, right=["size"]))
+    for run in going:
+        for path in left_files(run):
+            terminal.emit(
+                terminal.cell(f"{run.name} was killed and left {path}, which goes with it")
+            )
 
 
 def _runs_and_size(going: list[Stored]) -> str:

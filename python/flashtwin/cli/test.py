@@ -106,6 +106,9 @@ def command(
         out=out,
         say=_silent if quiet else None,
     )
+    if not quiet and (same := request_.unfinished()):
+        again = f"flashtwin test --resume {shlex.quote(same.name)}"
+        terminal.note(f"note: {same.name} is the same and not finished; {again} goes on with it")
     outcome = request.test(request_, partial(progress.observers, quiet))
     _present(outcome.runs, outcome.where, as_json, page=not no_report)
 

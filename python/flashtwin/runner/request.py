@@ -82,11 +82,20 @@ class Request:
         """The command that does the same again, without a path of this machine."""
         if self.command is not None:
             return list(self.command)
+        return self._words(
+            [_plain_word(word, target) for word, target in zip(self.targets, chosen, strict=True)]
+        )
+
+    def unfinished(self) -> Path | None:
+        """A run in ./flashtwin-runs that was asked for the same and can be gone on with."""
+        if self.command is not None or not isinstance(self.batteries, str):
+            return None
+        words = [Path(word).name if isinstance(word, str) else word.name for word in self.targets]
+        return listing.unfinished(self._words(words))
+
+    def _words(self, targets: Sequence[str]) -> list[str]:
         assert isinstance(self.batteries, str), "parameters that are made have no words"
-        words = [
-            _plain_word(word, target) for word, target in zip(self.targets, chosen, strict=True)
-        ]
-        words = ["flashtwin", "test", *words, "--battery", self.batteries]
+        words = ["flashtwin", "test", *targets, "--battery", self.batteries]
         words += ["--size", str(self.size)] if self.size is not None else []
         words += ["--budget", str(self.budget)] if self.budget is not None else []
         return [*words, *self.variant("").words()]

@@ -19,9 +19,10 @@ in it but what flashtwin put there. A target that is removed leaves the plan too
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -37,6 +38,8 @@ from flashtwin.runs.storage import MOST_JOURNAL, is_there, read_file, remove_tre
 DEFAULT_PARENT = Path("flashtwin-runs")
 UNDER_WAY, CUT_OFF, NOT_BEGUN = "under way", "cut off", "not begun"
 UNREADABLE, NO_RUN = "unreadable", "no run"
+# So many of the newest runs are looked through for one that can be gone on with.
+NEWEST = 50
 # How deep folders are looked into: the place, a run of several targets, and one folder more.
 DEPTH = 3
 _OLDEST = datetime.min.replace(tzinfo=UTC)
@@ -49,6 +52,7 @@ class Stored:
     `group`: the folder of several targets that it lies in, if it lies in one. `busy`: a process
     carries out what it belongs to, several targets or a sweep, though it may be finished itself.
 
+    `left`: the files that a run on files made, which one that was killed leaves behind.
     `started`: from host.json; of a run that did not get to write it, when its manifest was.
     """
 
@@ -69,6 +73,7 @@ class Stored:
     steps: int = 0
     bytes: int = 0
     findings: Findings = field(default_factory=Findings)
+    left: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def name(self) -> str:
@@ -275,7 +280,14 @@ def _read(run: Run, size: int) -> Stored:
         steps=_steps(run),
         bytes=size,
         findings=findings,
+        left=_left(host),
     )
+
+
+def _left(host: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    """The files that host.json names, with the marks that they bear."""
+    rows = [host.get("file"), *(host.get("files") or ())]
+    return tuple(row for row in rows if isinstance(row, dict) and row.get("mark"))
 
 
 def _lacking(run: Run) -> str | None:
@@ -362,6 +374,8 @@ def remove(run: Stored) -> None:
     if run.state == NOT_BEGUN:
         folders.remove(run.path)
         return
+    for row in run.left:
+        _remove_left(row)
     with disk(run.path, "remove"):
         for inside in sorted(run.path.iterdir()):
             if inside.name != "manifest.json":
@@ -371,3 +385,45 @@ def remove(run: Stored) -> None:
         folders.forget(run.path.parent, runs=(run.path.name,))
         if run.group is not None:
             folders.remove_empty(run.group)
+
+
+def left_files(run: Stored) -> list[Path]:
+    """Files that a run which was killed left behind, and that go with it."""
+    return [Path(row["path"]) for row in run.left if _is_left(row)]
+
+
+def _is_left(row: Mapping[str, Any]) -> bool:
+    from flashtwin.drives.real.real_file import bears
+
+    return bears(Path(row["path"]), str(row["mark"]))
+
+
+def _remove_left(row: Mapping[str, Any]) -> None:
+    """Take the file of a killed run away, if it is that file: the mark says so."""
+    from flashtwin.drives.real import real_file
+
+    leftover = real_file.Leftover(
+        path=Path(row["path"]), size_bytes=int(row["size_bytes"]), mark=str(row["mark"])
+    )
+    if file := real_file.take_over(leftover):
+        real_file.remove(file)
+
+
+def unfinished(command: Sequence[str]) -> Path | None:
+    """The newest run in the default place, or folder of several targets, that the same command
+    began and that nobody goes on with."""
+    if not DEFAULT_PARENT.is_dir():
+        return None
+    for folder in sorted(DEFAULT_PARENT.iterdir(), reverse=True)[:NEWEST]:
+        with contextlib.suppress(FlashtwinError, OSError, KeyError):
+            if _began(folder) == list(command):
+                return folder
+    return None
+
+
+def _began(folder: Path) -> list[str] | None:
+    """The command of what can be gone on with; none where nothing can."""
+    if (folder / folders.PLAN).exists():
+        return None if folders.under_way(folder) else folders.read_plan(folder)["command"]
+    run = Run(folder)
+    return None if run.finished or run.under_way else run.manifest.get("command")

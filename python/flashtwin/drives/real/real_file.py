@@ -244,6 +244,11 @@ def _mark_of(file: Path | int) -> str | None:
         return None
 
 
+def bears(path: Path, mark: str) -> bool:
+    """Whether what lies at a path is the file of that mark."""
+    return _mark_of(path) == mark
+
+
 def remove(file: OwnFile) -> None:
     """Remove the file if it is still ours; once more does nothing."""
     with _lock:
