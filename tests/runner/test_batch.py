@@ -161,17 +161,14 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("to_group", [True, False], ids=["Ctrl-C", "kill of the parent"])
-def test_a_stop_reaches_every_process_and_keeps_what_is_done(
-    tmp_path: Path, to_group: bool
-) -> None:
-    script = tmp_path / "slow.py"
-    drive, program = SLOW.split("# A worker", 1)
-    (tmp_path / "slow_drive.py").write_text(drive)
-    script.write_text(f"# A worker{program}")
+def _two_slow(folder: Path, text: str) -> subprocess.Popen[str]:
+    """Two runs on drives that go on until they are stopped, once both have begun."""
+    drive, program = text.split("# A worker", 1)
+    (folder / "slow_drive.py").write_text(drive)
+    (folder / "slow.py").write_text(f"# A worker{program}")
     paths = [str(Path(__file__).parent.parent), *sys.path]
     process = subprocess.Popen(
-        [sys.executable, str(script), str(tmp_path / "out")],
+        [sys.executable, str(folder / "slow.py"), str(folder / "out")],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -180,6 +177,14 @@ def test_a_stop_reaches_every_process_and_keeps_what_is_done(
     )
     assert process.stdout is not None
     assert [process.stdout.readline().strip() for _ in "ab"] == ["slow", "slow"]
+    return process
+
+
+@pytest.mark.parametrize("to_group", [True, False], ids=["Ctrl-C", "kill of the parent"])
+def test_a_stop_reaches_every_process_and_keeps_what_is_done(
+    tmp_path: Path, to_group: bool
+) -> None:
+    process = _two_slow(tmp_path, SLOW)
     if to_group:
         os.killpg(process.pid, signal.SIGINT)
     else:
@@ -205,22 +210,8 @@ def _wait_for_group_to_end(group: int) -> None:
 
 def test_a_parent_that_is_killed_takes_its_runs_with_it(tmp_path: Path) -> None:
     """kill -9: the children hear it as they tell, close what they write, and say nothing."""
-    script = tmp_path / "slow.py"
-    drive, program = SLOW.split("# A worker", 1)
-    telling = drive.replace("bytes=0, drive_s=0.0", "bytes=1, drive_s=1.0")
-    (tmp_path / "slow_drive.py").write_text(telling)
-    script.write_text(f"# A worker{program}")
-    paths = [str(Path(__file__).parent.parent), *sys.path]
-    process = subprocess.Popen(
-        [sys.executable, str(script), str(tmp_path / "out")],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
-    )
-    assert process.stdout is not None
-    assert [process.stdout.readline().strip() for _ in "ab"] == ["slow", "slow"]
+    telling = SLOW.replace("bytes=0, drive_s=0.0", "bytes=1, drive_s=1.0")
+    process = _two_slow(tmp_path, telling)
     process.kill()
     _, err = process.communicate(timeout=60)
     with pytest.raises(ProcessLookupError):
