@@ -44,7 +44,7 @@ LEAST_BLOCKS = 8
 
 
 def noise(values: Floats) -> float:
-    """Standard deviation of what is random from one value to the next (MAD of the differences)."""
+    """Standard deviation of the noise between neighbouring values (from the MAD of differences)."""
     if values.size < 2:
         return 0.0
     steps = np.diff(values)
@@ -96,7 +96,7 @@ def boundaries(rate: Floats, *, least: int = 2, penalty: float = PENALTY) -> Int
     if rate.size < 2 * least:
         return np.zeros(0, dtype=np.int64)
     values = logs(rate)
-    # Slow waves carry less news a sample: each counts as a part of an independent one.
+    # Samples of a slow wave are correlated, so each counts for less than an independent sample.
     spread = np.maximum(_noise_around(values) * np.sqrt(slowness(values)), NOISE_LEAST)
     cuts = _cuts(values, spread, penalty * float(np.log(rate.size)))
     return _without_short(values, cuts, least)

@@ -79,9 +79,10 @@ class _Sides:
         before, after = _apart(rate, cut)
         noise = (_scatter(before, relative_noise), _scatter(after, relative_noise))
         level = (_middle(before), _middle(after))
-        # One figure for both sides: else a sample would weigh more for being on one of them.
+        # Both sides share one correlation length: otherwise a sample would weigh more on one of
+        # them.
         waves = min(max(memory(before), memory(after)), 10.0)
-        # An odd sample says as little for one side as for the other: one bound for both.
+        # An outlier gets the same bound on both sides, so that it favours neither.
         bound = CAP + float(np.log(max(noise)))
         costs = [
             np.minimum(np.log(s) + (rate - m) ** 2 / (2 * waves * s**2 * (1 + 1 / n)), bound)
@@ -208,7 +209,7 @@ def _unreadable(low: int, sides: _Sides, middle: int) -> list[int]:
 
 
 def _unresolved(curve: Curve, cut: int) -> Edge:
-    """Two samples and a change somewhere in them: all that can be said is that it is in them."""
+    """With two samples only, the interval of the change is both samples."""
     low, high = max(cut - 1, 0), min(cut + 1, len(curve))
     place = Estimate(
         value=float(curve.bytes_at[cut]),

@@ -102,7 +102,7 @@ def half_width(error: float, freedom: float) -> float:
 
 @cache
 def student_t(freedom: float) -> float:
-    """Within so much of zero lie 95 % of Student's t distribution, of `freedom` >= 1.
+    """The bound within which 95 % of Student's t distribution lie, for `freedom` >= 1.
 
     With t = sqrt(freedom) tan(angle) that share is the integral of cos^(freedom-1) from 0 to the
     angle, over the same to a right angle (Abramowitz and Stegun 26.7.1, substituted). Within one
@@ -129,7 +129,7 @@ def _quadrature() -> tuple[Floats, Floats]:
 
 
 def _cosine_power(angle: Any, power: float) -> Any:
-    """By the sine, which small angles do not round to 1."""
+    """cos^n computed from the sine: the cosine of a small angle would round to 1."""
     return np.exp(power / 2 * np.log1p(-(np.sin(angle) ** 2)))
 
 

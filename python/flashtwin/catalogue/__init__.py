@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 DIRECTORY = Path(__file__).parent
-# The files that are no drives.
+# Files of the directory that are not specs of drives.
 PUBLISHED = DIRECTORY / "published.toml"
 KNOWN = DIRECTORY / "known.toml"
 PRIORS = DIRECTORY / "priors.toml"

@@ -31,11 +31,11 @@ THE_LABEL = ("datasheet", "the label")
 
 MIB, GIB = 1 << 20, 1 << 30
 UNIT = 4 << 10
-# Characters of a name, as the format has it.
+# The longest name that the spec format allows, in characters.
 MOST_NAME = 200
-# Most dies that are made up; larger drives have larger ones.
+# Where the label states no dies, at most so many are assumed; larger drives get larger dies.
 DIES = 128
-# Fewest blocks of a plane.
+# The fewest blocks that a plane may have.
 BLOCKS = 480
 # Superblocks beside the data that a full drive needs: open ones, one being erased, the reserve.
 AT_WORK = 8
@@ -87,21 +87,21 @@ class _Values:
         self._rows: dict[str, dict[str, tuple[Any, str, str]]] = {name: {} for name in SECTIONS}
 
     def usual(self, sections: dict[str, Any]) -> None:
-        """Those of a part of the priors."""
+        """Take the values of one section of the priors."""
         for section, values in sections.items():
             for key, row in values.items():
                 origin = row.get("origin", "prior")
                 self._rows[section][key] = (row["value"], origin, row["source"])
 
     def set(self, section: str, key: str, value: Any, origin: str, source: str) -> None:
-        """One that is said or worked out."""
+        """Set a value that the label states or that is computed from it."""
         self._rows[section][key] = (value, origin, source)
 
     def __getitem__(self, key: tuple[str, str]) -> Any:
         return self._rows[key[0]][key[1]][0]
 
     def text(self, label: Label) -> str:
-        """The file."""
+        """The text of the spec file."""
         import tomlkit
 
         document: Any = tomlkit.document()
@@ -269,7 +269,7 @@ def _set_firmware(values: _Values, label: Label, flash: _Flash, shares: dict[str
 
 
 def _cache(label: Label, flash: _Flash, share: float) -> tuple[int, tuple[str, str]]:
-    """Bytes of the SLC cache, and who says so."""
+    """The size of the SLC cache in bytes, with its origin and source."""
     if flash.bits == 1:
         return 0, ("prior", "SLC flash needs no cache")
     if label.cache_bytes is not None:

@@ -22,7 +22,7 @@ from flashtwin.inputs import is_text
 if TYPE_CHECKING:
     from flashtwin._core import Spec
 
-# TOML files of the catalogue that are no drives.
+# TOML files of the catalogue that are not specs of drives.
 NOT_DRIVES = (PUBLISHED.name, KNOWN.name, PRIORS.name)
 
 
@@ -57,7 +57,7 @@ class BadSpecError(UsageError):
         self.issues = tuple(issues)
 
     def __str__(self) -> str:
-        """All of it, for whoever has no command line that prints the issues one by one."""
+        """The message with all issues, for programs that do not print them one by one."""
         lines = [self.message]
         for issue in self.issues:
             lines += [issue.text, f"hint: {issue.hint}"] if issue.hint else [issue.text]
@@ -70,7 +70,7 @@ def drive_ids(directory: Path = DIRECTORY) -> list[str]:
 
 
 def nearest_ids(name: str, directory: Path = DIRECTORY) -> list[str]:
-    """What may have been meant, best first; empty where nothing comes near."""
+    """Ids of drives close to a mistyped one, the closest first."""
     from difflib import get_close_matches
 
     return get_close_matches(name.lower(), drive_ids(directory), n=3, cutoff=0.5)

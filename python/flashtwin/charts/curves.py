@@ -174,7 +174,7 @@ def buckets(at: Floats, most: int) -> NDArray[np.int64]:
 
 
 def ends(at: Floats, most: int) -> NDArray[np.int64]:
-    """Indices of the last sample of each bucket: for counters, whose differences then add up."""
+    """Indices of the last sample of each bucket. Differences of counters between them add up."""
     if len(at) <= most:
         return np.arange(len(at))
     return np.flatnonzero(np.diff(_bucket(at, most), append=most + 1))

@@ -113,7 +113,7 @@ def gauge(drives: Sequence[Drawn], title: str, axis: str, *, last: bool) -> Spec
         {"type": "line", "clip": True, "strokeWidth": 1.6},
         {**encoding, "order": _number("n")},
     )
-    # Degrees have no zero that a drive comes near.
+    # Temperatures of a drive lie far from 0, so the axis need not begin there.
     marks = _dots(x, y, drives, 36)
     return _figure([lines, marks], 96, f"{title} over {AXES[axis]}", feet=True)
 
@@ -359,12 +359,12 @@ def _y(field: str, *, title: str | None = "MB/s", ticks: int = 5, low: float | s
         "titleY": -9,
     }
     scale = {"domain": _ends(low, "y1"), "nice": False, "zero": False}
-    # Nothing is stacked unless a figure says so.
+    # Vega-Lite stacks areas and bars by default: only a figure that asks for it is stacked.
     return {**_number(field), "title": title, "scale": scale, "axis": axis, "stack": None}
 
 
 def _rows(cells: Sequence[str], drives: Sequence[Drawn]) -> Spec:
-    """A row a cell, and within it one a drive."""
+    """A row for each cell, divided into one for each drive."""
     names = [drive.name for drive in drives]
     return {
         "y": {

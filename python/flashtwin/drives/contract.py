@@ -82,7 +82,7 @@ def check_drive(make: Callable[[], Drive]) -> None:
 
 
 def check_building(make: Callable[[], Drive]) -> Drive:
-    """A drive that is built has done nothing: no file was opened, no program started."""
+    """Check that building a drive opens no file and starts no program."""
     with _watching() as seen:
         drive = make()
     assert not seen, f"building the drive did more than that: {', '.join(seen)}"
@@ -124,7 +124,7 @@ _watching = _Watching()
 
 
 def check_info(drive: Drive) -> None:
-    """What a drive says of itself before it is asked anything."""
+    """Check what a drive says of itself before its first step."""
     info = drive.info
     assert info.name, "a drive has a name"
     assert info.kind, "a drive has a word for what it is"
@@ -262,7 +262,7 @@ def check_meter(label: str, result: Result) -> None:
 
 
 def check_run(step: Run, result: Result, *, holds_depth: bool = True) -> None:
-    """All that must be so of a run's result, whatever the drive."""
+    """Check a run's result by the rules that hold for every drive."""
     used = used_by(step.jobs)
     check_series(step.label, result.series, result.duration_ns, step.sample_s, used)
     names = [job.name for job in result.jobs]
@@ -447,7 +447,7 @@ def check_stall(check: DriveCheck) -> None:
         think_ns=200_000_000,
     )
     result = check.run(Run(label="contract/stall", jobs=(job,), sample_s=0.02))
-    # Between four requests the host thinks three times.
+    # Four requests have three pauses between them.
     assert result.duration_ns >= 3 * job.think_ns, (
         f"contract/stall: took {result.duration_ns} ns, and the host thinks 0.2 s three times"
     )
@@ -459,7 +459,7 @@ def check_stall(check: DriveCheck) -> None:
 
 
 def check_ramp(check: DriveCheck) -> None:
-    """A ramp is in the series and not in the totals."""
+    """Check that the time of a ramp is in the series and not in the totals."""
     job = Job(
         name="ramps",
         rw="randread",
@@ -522,7 +522,8 @@ def check_chain(check: DriveCheck) -> None:
 
 
 def check_interrupted(check: DriveCheck) -> None:
-    """A watch that says stop is heard, and the drive goes on with the next step."""
+    """Check that a step ends when the watch says stop, and that the drive can do another after
+    it."""
     job = Job(
         name="endless", rw="randread", block_bytes=4 * KIB, size=16 * MIB, depth=32, runtime_s=600.0
     )

@@ -19,7 +19,7 @@ from flashtwin.model.units import readable_size
 if TYPE_CHECKING:
     from flashtwin._core import Spec
 
-# Python with its libraries, results on their way to the disk, the report: beside any drive.
+# What a process needs beside its drive: Python, libraries, results in memory, the report.
 PROCESS_BYTES = 200 << 20
 _PROC, _GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 # A version 1 group without a limit has a number near 2^63 in its place.
@@ -68,7 +68,7 @@ Built = TypeVar("Built")
 
 
 def built(make: Callable[[], Built]) -> Built:
-    """What `make` makes; memory that cannot be had in spite of all reckoning is told in words."""
+    """The value of `make()`; a `MemoryError` becomes an error with a hint."""
     try:
         return make()
     except MemoryError as error:
@@ -89,7 +89,7 @@ def refusal(spec: Spec, *, there: int, beside: int = 0) -> FlashtwinError:
 
 
 def lacking(error: MemoryError) -> FlashtwinError:
-    """What to say where memory ran out in spite of all reckoning."""
+    """The error for memory that ran out although the estimate said that it would do."""
     return FlashtwinError(
         f"there is not enough memory: {error}" if str(error) else "there is not enough memory",
         hint="take a smaller --scale, fewer processes at once, or raise the limit",
@@ -106,7 +106,7 @@ def _free() -> int | None:
 
 
 def _fields(path: Path, name: str, unit: int) -> Iterator[int]:
-    """The numbers behind a name in a file of the system's."""
+    """The numbers that follow a name in a file under /proc or /sys."""
     for line in _text(path).splitlines():
         words = line.split()
         if words[:1] == [name] and len(words) > 1 and words[1].isdecimal():
@@ -126,7 +126,8 @@ def _of_groups() -> Iterable[int | None]:
 
 
 def _free_bytes(root: Path, path: str, limit: str, usage: str, reclaimed: str) -> Iterator[int]:
-    """Limit less use of a group and those above it; pages of files can be taken back."""
+    """For a control group and those above it: the limit minus the use, reclaimable file pages not
+    counted."""
     group = root / path.lstrip("/")
     for place in (group, *group.parents):
         if not place.is_relative_to(root):
@@ -152,7 +153,7 @@ def _number(path: Path) -> int | None:
 
 
 def _text(path: Path) -> str:
-    """What a file of the system's says; nothing where it is not there."""
+    """The text of a file under /proc or /sys; empty where there is none."""
     try:
         return path.read_text(encoding="ascii", errors="replace")
     except OSError:

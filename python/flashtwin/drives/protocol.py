@@ -35,7 +35,8 @@ class Keeps(Protocol):
         ...
 
     def restore(self, path: Path) -> None:
-        """Become what `save` wrote; raises `FlashtwinError` and stays as it is on any other."""
+        """Load a state that `save` wrote; on any other file raise `FlashtwinError` and change
+        nothing."""
         ...
 
 
@@ -56,12 +57,12 @@ class TellsHost(Protocol):
     """A drive that knows something for host.json, with which it is found again."""
 
     def host(self) -> dict[str, Any]:
-        """Paths and such: nothing that may stand in any other file."""
+        """Facts of this machine, such as paths; they go into host.json and nowhere else."""
         ...
 
 
 def opened(info: DriveInfo | None) -> DriveInfo:
-    """What a drive says of itself, once it is open."""
+    """The info of a drive that is open; raises where it is not."""
     if info is None:
         raise FlashtwinError("the target is not open", exit_code=USAGE)
     return info

@@ -34,7 +34,7 @@ from flashtwin.model.units import parse_size
 PLACE, SIZE = "FLASHTWIN_CACHE", "FLASHTWIN_CACHE_SIZE"
 OFF = "off"
 LIMIT_BYTES = 8 * 10**9
-# A drive whose making took less is made again: to load one takes a few seconds as well.
+# A preparation that took less is repeated: to load a drive takes a few seconds as well.
 WORTH_S = 10.0
 # What another process was writing when it ended is in nobody's way; a day later it goes.
 STALE_S = 86_400.0
@@ -47,14 +47,15 @@ Preparing = Purge | Fill | Rest | Trim | Flush
 
 
 def key_of(spec: _core.Spec, seed: int, steps: Sequence[Mapping[str, Any]]) -> str:
-    """What decides a prepared drive, as one name; what the steps are called does not."""
+    """The key of a prepared drive: a digest of all that decides its state, labels of steps not
+    among it."""
     made_of = {"spec": spec.hash, "seed": seed, "model": _core.MODEL, "steps": list(steps)}
     text = json.dumps(made_of, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def canonical(step: Preparing) -> dict[str, Any]:
-    """A step as it decides a drive's state."""
+    """A step in the form that is hashed: only the fields that decide a drive's state."""
     fields = {name: value for name, value in asdict(step).items() if name != "label"}
     return {"step": type(step).__name__.lower(), **fields}
 
@@ -147,7 +148,7 @@ class Store:
         self._make_room()
 
     def drop(self, key: str) -> None:
-        """Forget a drive."""
+        """Remove a drive from the store."""
         shutil.rmtree(self.place / key, ignore_errors=True)
 
     def clear(self, *, unused_s: float = 0.0) -> list[Entry]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from flashtwin.fio.report.formats import Shape
     from flashtwin.fio.report.logs import Log
 
-# What people write for stdout where a program wants the name of a file.
+# Names of files that stand for stdout.
 STDOUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
@@ -95,11 +95,11 @@ class Answer:
         self._add([*self._before, phase])
 
     def over(self, phase: PhaseResult) -> None:
-        """A phase has ended."""
+        """Take the result of a phase that has ended."""
         self._before.append(phase)
 
     def end(self, phases: Sequence[PhaseResult], ended: str | None) -> None:
-        """The last of it; `ended` says what ended the jobs before their time."""
+        """Write the end of the answer; `ended` says what ended the jobs early."""
         self._begin += f"{ended}\n\n" if ended else ""
         self._add(phases)
         self.failed += self._place.close()
@@ -199,13 +199,13 @@ class _Place:
         return self._refused
 
     def abandon(self, error: BaseException | None) -> None:
-        """Nothing is left of a file that did not become whole."""
+        """Remove a file that was not finished."""
         if self._file is not None and error is not None:
             self._stack.__exit__(type(error), error, error.__traceback__)
         self._leave()
 
     def _turn(self, error: FlashtwinError | OSError) -> None:
-        """What the file holds goes to stdout, and so does the rest."""
+        """Write what the file holds to stdout, and everything that follows too."""
         if self._back is not None:
             written = os.pread(self._back, self._whole_bytes, 0)
             self._show(written.decode())

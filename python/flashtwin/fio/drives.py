@@ -76,7 +76,7 @@ class JobsTwin(Twin):
         self.answers: dict[str, Result] = {}
 
     def do(self, step: Step, watch: Watch) -> Result | NotPossible:
-        """As a twin does."""
+        """Do a step as a twin does, and keep what fio counts of it."""
         answer = super().do(step, watch)
         if isinstance(answer, Result) and answer.fio:
             self.answers[step.label] = replace(
@@ -146,7 +146,7 @@ class FilesDrive:
 
     @property
     def info(self) -> DriveInfo:
-        """All files together."""
+        """The files as one drive: their sizes added up."""
         return opened(self._info)
 
     def do(self, step: Step, watch: Watch) -> Result | NotPossible:

@@ -250,14 +250,14 @@ class _Rewriting:
 
 
 def _alone(job: FioJob) -> FioJob:
-    """The job alone, which waits for no other."""
+    """The job without its `wait_for`, so that it can stand alone."""
     settings = {name: setting for name, setting in job.settings.items() if name != "wait_for"}
     return replace(job, settings=settings)
 
 
 _POLL_S = 0.1
 ANSWER = "answer.txt"
-# What else is open in a process of ours.
+# Files that this process has open besides those of the jobs.
 _OTHER_FILES = 200
 _LOG = re.compile(r"(log\d+|iolog\d+)([_.].*)?")
 _THREAD = re.compile(r"\.(\d+)\.log$")
@@ -389,7 +389,7 @@ class Files:
             real_fio.end(process)
 
     def close(self) -> None:
-        """Remove the files, and what fio left. Once more does nothing."""
+        """Remove the files, and what fio left. A second call does nothing."""
         self._cleaning.close()
 
 
@@ -416,7 +416,7 @@ def _move_answer(
             outputs.copy(answer, output_options.output)
         except FlashtwinError as error:
             failed.append(error)
-            # An answer that its file does not take is not lost.
+            # An answer that could not be written to its file is printed.
             show(answer.read_text(errors="replace"))
     check_written([*failed, *move_logs(work, logs, output_options)])
 
@@ -451,7 +451,7 @@ def _filling(prepared: Prepared) -> str:
 
 
 def _open_more_files(count: int) -> None:
-    """Our files are open while fio runs."""
+    """Raise the limit of open files: ours stay open while fio runs."""
     least, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     if least < count + _OTHER_FILES <= most:
         resource.setrlimit(resource.RLIMIT_NOFILE, (count + _OTHER_FILES, most))
@@ -466,7 +466,7 @@ def _ended(process: subprocess.Popen[bytes], stopped: Callable[[], int | None]) 
         except subprocess.TimeoutExpired:
             number = stopped()
         if number is not None and not signalled:
-            # fio has no handler for a terminal that hangs up.
+            # fio has no handler for SIGHUP, so it gets SIGINT in its place.
             sent = signal.SIGINT if number == signal.SIGHUP else number
             os.killpg(process.pid, sent)
             signalled = True

@@ -55,7 +55,7 @@ class Meaning:
 
 
 def beside(module: str) -> Callable[[], Sequence[Meaning]]:
-    """Reads the findings.toml beside a battery's module, which gives its `__file__`."""
+    """Read the findings.toml beside a battery's module; the module passes its `__file__`."""
     return partial(read, Path(module).with_name("findings.toml"))
 
 

@@ -83,7 +83,7 @@ def plain(parameters: object) -> dict[str, Any]:
 
 
 def words_for_none(of: type) -> dict[str, str]:
-    """How the parameters that may have no value are written then, by name."""
+    """The word that stands for "no value", by name, of each parameter that may have none."""
     kinds = {field.name: field.metadata["kind"] for field in fields(of)}
     return {name: kind.show(None) for name, kind in kinds.items() if kind.accepts(None)}
 

@@ -39,7 +39,7 @@ class Answered:
 
     @cached_property
     def answer(self) -> Result | NotPossible:
-        """What the drive answered, without its inside."""
+        """What the drive answered, without the X-ray."""
         if self.not_possible is not None:
             return NotPossible(reason=self.not_possible)
         answer = self.read()
@@ -72,7 +72,8 @@ class Record:
         return self._by_label.get(label)
 
     def answer(self, label: str) -> Result | NotPossible:
-        """What came of a step; of one that is not there, that it was left out."""
+        """The answer to a step; `NotPossible` with the reason "left out" where the step is not
+        there."""
         step = self.step(label)
         return NotPossible(reason=LEFT_OUT) if step is None else step.answer
 
@@ -87,7 +88,7 @@ class Record:
 
 
 def completed(record: Record, findings: Sequence[Finding]) -> list[Finding]:
-    """Findings as all batteries tell them: rounded, and with what their steps went through.
+    """Findings rounded, with notes on what happened to the steps that they rest on.
 
     A finding that rests on a step that a budget ended says so, and so does one that rests on the
     first work after an erase that was not possible.

@@ -39,7 +39,7 @@ GROUP = "flashtwin.batteries"
 Instrument = Literal["smart", "power_meter"]
 INSTRUMENTS: dict[Instrument, str] = {"smart": "SMART data", "power_meter": "watt meter"}
 PROGRAM = "flashtwin test"
-# Beside the batteries: what they are made of.
+# This folder lies beside the batteries and is none.
 _BASE = "base"
 
 
@@ -119,11 +119,11 @@ class Battery:
     needs: tuple[Instrument, ...] = ()
 
     def findings(self, record: Record) -> list[Finding]:
-        """What a record says: `conclude`'s findings as all batteries tell them."""
+        """The findings that `conclude` draws from a record, rounded and with notes on cut steps."""
         return completed(record, self.conclude(record))
 
     def departures(self, parameters: Any, info: DriveInfo) -> list[str]:
-        """Where it leaves the original, and what is assumed of a host that is simulated."""
+        """How the battery departs from its original, and what is assumed of a simulated host."""
         departures = self.departs(parameters, info)
         host_us = getattr(parameters, "host_us", None)
         if info.can.host_time and host_us is not None:
@@ -134,7 +134,7 @@ class Battery:
         return departures
 
     def check(self, info: DriveInfo) -> None:
-        """Refuse a target that it can say nothing of, before a byte is written."""
+        """Refuse, before a byte is written, a target that lacks what the battery needs."""
         for need in self.needs:
             if not getattr(info.can, need):
                 raise FlashtwinError(
@@ -144,7 +144,7 @@ class Battery:
                 )
 
     def rows(self) -> list[parameter.Row]:
-        """What can be set."""
+        """The parameters that can be set."""
         return parameter.rows(self.parameters)
 
 
@@ -208,13 +208,13 @@ def available() -> tuple[list[Battery], list[FlashtwinError]]:
 
 
 def _own() -> list[str]:
-    """Those that come with flashtwin: the modules and folders beside what they are made of."""
+    """The names of flashtwin's own batteries: the modules and folders beside `base`."""
     modules = iter_modules([str(Path(__file__).parents[1])])
     return sorted(module.name for module in modules if module.name != _BASE)
 
 
 def _points() -> list[EntryPoint]:
-    """Those of other packages, by name."""
+    """The entry points of other packages' batteries, sorted by name."""
     from importlib.metadata import entry_points
 
     return sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))

@@ -68,7 +68,7 @@ PROFILES: dict[str, tuple[Cell, ...]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """What can be set."""
+    """The parameters of CrystalDiskMark."""
 
     profile: Literal["article", "default", "nvme", "real"] = parameter(
         "article", choice(*PROFILES), "which cells: those of the BX500 article, or the tool's own"
@@ -97,7 +97,7 @@ class Parameters:
 
     @property
     def scoring(self) -> Scoring:
-        """How runs become a score."""
+        """How the scored runs of a cell become one number."""
         return Scoring(mean=self.variant == "kdiskmark")
 
     @property
@@ -180,7 +180,7 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
 
 
 def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
-    """Where this run leaves CrystalDiskMark 9."""
+    """How this run departs from CrystalDiskMark 9."""
     departures = []
     if info.can.whole_drive:
         departures.append("the test file is a range of addresses: no file system between")

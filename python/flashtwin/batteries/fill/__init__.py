@@ -81,7 +81,7 @@ PATTERN = Kind(name="a pattern", parse=parse_pattern, plain=str)
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """What can be set."""
+    """The parameters of a fill."""
 
     patterns: tuple[Pattern, ...] = parameter(
         (Pattern(block_bytes=128 << 10, depth=32), Pattern(block_bytes=1 << 20, depth=1)),
@@ -148,7 +148,7 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
 
 
 def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
-    """Where this run leaves what the reviewers do."""
+    """How this run departs from what the reviewers do."""
     departures = []
     if not info.can.whole_drive:
         departures.append(
@@ -226,12 +226,13 @@ def _findings(record: Record, pattern: Pattern, number: int, step: Answered) -> 
     return _of_a_part(findings, number, step) if step.cut else findings
 
 
-# What only a whole pass tells.
+# Findings that only a pass over the whole drive can give.
 NEED_FULL_PASS = ("mean", "duration", "mean_past_cache")
 
 
 def _of_a_part(findings: list[Finding], number: int, step: Answered) -> list[Finding]:
-    """Findings of a pass that a budget cut: what was seen stands, the rest has no value.
+    """Findings of a pass that a budget cut: those that were measured stay, the others lose their
+    value.
 
     Without a first plateau that ends there may be a cache of any size beyond what was written.
     """

@@ -33,7 +33,7 @@ HELD_BACK = 0.90
 BEYOND = 1.02
 BITS = {2: "MLC", 3: "TLC", 4: "QLC"}
 STILL_FREE = 0.25
-# Less of the target than this was not written to its end.
+# A fill that wrote less than this share of the target did not reach its end.
 MOSTLY_FULL = 0.95
 
 Presence = Literal["present", "absent", "undecided"]

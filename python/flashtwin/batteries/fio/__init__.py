@@ -118,7 +118,8 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
 
 
 def conclude(record: Record) -> list[Finding]:
-    """Of each job its speed, its requests a second and its mean latency; tails of its group."""
+    """For each job its speed, requests a second and mean latency; for each group the tail
+    latencies."""
     findings: list[Finding] = []
     groups: Sequence[Group] = record.parameters.groups
     titled = titles([[job.name for job in group.jobs] for group in groups])

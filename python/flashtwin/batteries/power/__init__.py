@@ -47,7 +47,7 @@ BEFORE_RANDOM_WRITE = "rest"
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """What can be set."""
+    """The parameters of the power battery."""
 
     size: int = parameter(
         24 * 10**9, SIZE, "what is written, read and worked on; less on a smaller drive"
@@ -100,7 +100,7 @@ def _size(parameters: Parameters, info: DriveInfo) -> int:
 
 
 def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
-    """Where this run leaves what the reviewers do."""
+    """How this run departs from what the reviewers do."""
     departures = []
     if info.can.purge:
         departures.append("the drive is purged first")
@@ -160,7 +160,7 @@ def _work(parameters: Parameters, info: DriveInfo, size: int) -> dict[str, Run |
         "after-write": rest("after-write", parameters.rest_s),
         "read": run("read", "read", 128 << 10, 32),
         "random-read": run("random-read", "randread", 4096, 32, runtime_s=parameters.random_s),
-        # Half of it is read and half written: a folder that is copied on the drive itself.
+        # Half of the requests read and half write, as when a folder is copied within the drive.
         "copy": run("copy", "rw", MIB, 1, io_bytes=size // 2 // MIB * MIB),
         BEFORE_RANDOM_WRITE: rest(BEFORE_RANDOM_WRITE, parameters.rest_s),
         "random-write": run("random-write", "randwrite", 4096, 32, runtime_s=parameters.random_s),

@@ -40,7 +40,7 @@ BLOCK, DEPTH = 4096, 32
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """What can be set."""
+    """The parameters of the write-amplification battery."""
 
     fills: tuple[float, ...] = parameter(
         (25.0, 90.0),

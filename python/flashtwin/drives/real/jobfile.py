@@ -174,7 +174,7 @@ def fitted(job: Job, capacity_bytes: int) -> Job:
 
 
 def requests_most(job: Job) -> int:
-    """More requests than this the job will not make."""
+    """An upper bound on the number of requests that the job makes."""
     block_bytes = smallest_bytes(job)
     bounds = []
     if job.io_bytes is not None:
@@ -198,7 +198,7 @@ def _span_bytes(job: Job) -> int:
     return job.size
 
 
-# What a job file for a reader keeps of these.
+# The global options that stay in a job file written for a reader.
 _PLAIN = ("filename", "ioengine", "direct", "kb_base", "thread", "group_reporting")
 
 
@@ -241,7 +241,7 @@ def _sections(runs: Sequence[Run], capacity_bytes: int, engine: Engine) -> list[
 
 
 def _threads_and_depth(job: Job, engine: Engine) -> tuple[int, int]:
-    """fio's threads and depth for a job's."""
+    """The numbers of threads and the depth that fio needs to keep the job's queue depth."""
     if not engine.asynchronous:
         if job.rw.startswith("rand"):
             return job.threads * job.depth, 1
@@ -349,7 +349,7 @@ def _seconds(run: Run) -> float | None:
 
 
 def _filler(number: int, seconds: float) -> str:
-    """A section that asks nothing of the target for a while."""
+    """A section in which the target gets no request for some time."""
     return section_text(
         f"rest{number}",
         {

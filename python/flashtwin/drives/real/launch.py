@@ -22,7 +22,7 @@ def become(parent: int, words: list[str]) -> None:
         failed = ctypes.CDLL(None, use_errno=True).prctl(_SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
         if failed:
             raise OSError(ctypes.get_errno(), "fio would outlive flashtwin")
-        # Whoever ended before the wish was heard tells nobody.
+        # A parent that ended before this call sends no signal: check that it is still the parent.
         if os.getppid() != parent:
             return
     _open_more_files()

@@ -168,7 +168,7 @@ def _rate(job: Job, threads: int) -> str:
 
 
 def _microseconds(ns: int) -> str:
-    """Whole ones, and no less than was asked for."""
+    """Whole microseconds, rounded up."""
     return str(-(-ns // 1000))
 
 
@@ -199,7 +199,7 @@ def _law(law: Distribution) -> str:
 
 
 def _order(fio: Fio) -> Options:
-    """Which places the requests go to."""
+    """The options for the order of the requests' offsets."""
     options = _flags(bs_unaligned=fio.blocks_unaligned, bs_is_seq_rand=fio.blocks_by_order)
     if fio.sequence.identical:
         options["rw_sequencer"] = "identical"
@@ -256,7 +256,7 @@ def _think(think: Think) -> Options:
 
 
 def _batch(fio: Fio) -> Options:
-    """How requests are handed over."""
+    """How many requests are submitted and reaped at once."""
     batch = fio.batch
     options = {"ioengine": "psync"} if fio.synchronous else {}
     options |= {"iodepth_batch": str(batch.submit)} if batch.submit != 1 else {}
@@ -280,7 +280,7 @@ def _syncs(fio: Fio) -> Options:
 
 
 def _ends(fio: Fio) -> Options:
-    """What else ends a job, and whom it takes along."""
+    """What ends a job besides its size and time, and which other jobs end with it."""
     options: Options = {}
     if any(fio.max_latency_ns):
         texts = [f"{_microseconds(ns)}us" for ns in fio.max_latency_ns]
@@ -304,7 +304,7 @@ def _ends(fio: Fio) -> Options:
     return options | ({"continue_on_error": word} if word else {})
 
 
-# What a `Fio` says, a group of options each.
+# The writers of options, each for a group of the fields of `Fio`.
 _PARTS: tuple[Callable[[Fio], Options], ...] = (
     *(_order, _files, _passes, _pace, _batch, _syncs, _ends),
 )

@@ -75,7 +75,7 @@ def parse_output(text: str) -> FioOutput:
 
 
 def divided(text: str) -> tuple[str, dict[str, Any] | None, str]:
-    """What stands before the first object of an answer, the object, and what stands behind it."""
+    """The text before the first JSON object of fio's output, the object, and the text after it."""
     decoder = json.JSONDecoder()
     at = text.find("{")
     while at >= 0:

@@ -176,7 +176,7 @@ class Real:
         return {"file": real_file.left_behind(self._file, self._size)}
 
     def close(self) -> None:
-        """Remove the file and what fio left. Once more does nothing."""
+        """Remove the file and what fio left. A second call does nothing."""
         self._closed = True
         if hasattr(self, "_file"):
             real_file.remove(self._file)
@@ -265,7 +265,7 @@ class Real:
         return self._after(one_result(step, measured, file.notes, began_ns - unix_ns, ended_ns))
 
     def _prepare(self, step: Fill, watch: Watch) -> Result:
-        """Preparation: what it did counts, how it went over time does not."""
+        """A step that only prepares: its totals are kept, its series is not."""
         job = Job(
             name="prepare",
             rw="write",
@@ -331,7 +331,8 @@ class Real:
         return time.monotonic_ns() - self._zero_ns
 
     def _after(self, result: Result) -> Result:
-        """Steps follow one another on one clock, whatever the grain of fio's."""
+        """A result moved so that no step begins before the one before it ended: fio's clock is
+        coarse."""
         start_ns = max(result.start_ns, self._last_ns)
         self._last_ns = start_ns + result.duration_ns
         late_ns = start_ns - result.start_ns
@@ -350,7 +351,7 @@ def _trailing_s(parts: Sequence[Run | Rest]) -> float:
 
 
 def to_stderr(text: str) -> None:
-    """A line for whoever watches."""
+    """Print a line on stderr."""
     print(text, file=sys.stderr, flush=True)
 
 

@@ -130,7 +130,8 @@ def _in_directory(path: Path) -> Path:
 
 
 def _among_devices(directory: Path) -> bool:
-    """Whether it is where devices are, which hold no files; /dev/shm is made for them."""
+    """Whether a path lies under /dev, where regular files do not belong; /dev/shm is made for
+    them."""
     place = directory.resolve()
     return place.is_relative_to(DEVICES) and not place.is_relative_to(DEVICES / "shm")
 
@@ -158,7 +159,7 @@ def file_system(path: Path) -> str:
     place, nearest = path.resolve(), (-1, "unknown")
     for line in lines:
         before, _, after = line.partition(" - ")
-        # Blanks in a mount point are written in octal.
+        # /proc/mounts writes blanks of a mount point in octal.
         mount = Path(before.split()[4].encode().decode("unicode_escape"))
         if place.is_relative_to(mount) and len(mount.parts) >= nearest[0]:
             nearest = (len(mount.parts), after.split()[0])
@@ -250,7 +251,7 @@ def bears(path: Path, mark: str) -> bool:
 
 
 def remove(file: OwnFile) -> None:
-    """Remove the file if it is still ours; once more does nothing."""
+    """Remove the file if it is still ours; a second call does nothing."""
     with _lock:
         if file in _open_files:
             if file.process == os.getpid() and file.is_there():
@@ -273,7 +274,7 @@ def _catch_signals() -> None:
 
 
 def _let_signals_go() -> None:
-    """Nothing is left to clean."""
+    """Put the former signal handlers back: no file is open any more."""
     _exchange(_dying, signal.SIG_DFL)
 
 

@@ -190,7 +190,7 @@ class Meter:
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """No fio is left, whatever happened: asked first, then killed."""
+    """End fio if it still runs: first with SIGTERM, then with SIGKILL."""
     try:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGTERM)
@@ -198,7 +198,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         pass
     finally:
-        # Also when a second Ctrl-C ends the patience.
+        # Also when a second Ctrl-C interrupts the wait.
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
@@ -207,7 +207,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _last_words(errors: Path, answer: Path, code: int) -> str:
-    """fio's last line of complaint; it writes some of them among its results."""
+    """The last error line that fio wrote, on stderr or among its results."""
     lines = errors.read_text(errors="replace").splitlines()
     if not any(line.strip() for line in lines) and answer.exists():
         text = answer.read_text(errors="replace").split("{", 1)[0]
@@ -247,7 +247,7 @@ PREFERRED = (
 
 
 def caveats(engine: Engine) -> list[str]:
-    """What a reader has to know of an engine that is not the first choice."""
+    """Notes on what an engine that is not the first choice measures differently."""
     notes = []
     if engine != PREFERRED[0]:
         notes.append(f"io_uring with direct I/O is refused here: fio runs with {engine}")

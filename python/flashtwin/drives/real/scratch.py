@@ -38,7 +38,7 @@ class Scratch:
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def close(self) -> None:
-        """Remove it. Once more does nothing."""
+        """Remove it. A second call does nothing."""
         self._directory.cleanup()
         if self._handle is not None:
             os.close(self._handle)
@@ -53,7 +53,7 @@ class Scratch:
 
 def remove_abandoned(parent: Path) -> None:
     """Remove those that killed processes of this user have left."""
-    # What cannot be looked at or removed stays.
+    # A directory that cannot be read or removed stays.
     with contextlib.suppress(OSError):
         for path in parent.iterdir():
             if _OWN_NAME.fullmatch(path.name):

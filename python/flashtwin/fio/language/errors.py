@@ -35,7 +35,7 @@ class Where:
         return f"{self.file}:{self.line}" if self.line else self.file
 
 
-# What is quoted of a text that somebody made too long to read.
+# The length to which a quoted text is cut.
 _LONG, _ENDS = 4096, 100
 _TOO_LONG = re.compile(r"\S{300,}")
 

@@ -45,7 +45,7 @@ class FioJob:
 
     @property
     def name(self) -> str:
-        """What results call it."""
+        """The job's name in results."""
         return str(self["name"]) if "name" in self.settings else self.section
 
     def __getitem__(self, name: str) -> Any:

@@ -31,7 +31,7 @@ from flashtwin.fio.language.numbers import evaluate, integer
 from flashtwin.inputs import InputError, read_regular
 
 _INCLUDE = re.compile(r"include(?:\s+|\s*=\s*)(\S.*)")
-# No job file of anybody's is larger; a disk given by mistake is.
+# A job file is smaller than this; a disk that was named by mistake is not.
 _BYTES_MOST = 4 << 20
 # fio's buffer of a line; it reads the rest of a longer one as a line of its own.
 _LINE_MOST = 8191

@@ -177,7 +177,7 @@ _POWER_MOST = 64
 # fio reckons with 64 bits and with doubles, which end at 2^1024: what goes beyond on the way is a
 # mistake, and takes long. The same bound holds for both sides of a fraction.
 _BITS_MOST = 1024
-# Far more than anyone writes, and far less than Python's stack.
+# A depth of parentheses far above any job file's and far below the limit of Python's stack.
 _DEPTH_MOST = 100
 _CHARACTERS_MOST = 8191
 

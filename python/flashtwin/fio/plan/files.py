@@ -260,7 +260,7 @@ class Layout:
 
 
 def layout(parts_by_clone: Sequence[tuple[Clone, Sequence[Part]]], target: Target) -> Layout:
-    """All files beside one another."""
+    """Lay the files out one after another on the drive."""
     reach: dict[str, int] = {}
     last: dict[str, Clone] = {}
     for clone, parts in parts_by_clone:
