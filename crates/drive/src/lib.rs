@@ -2,6 +2,8 @@
 
 mod ageing;
 mod background;
+#[cfg(debug_assertions)]
+mod built_in;
 mod command;
 pub mod config;
 pub mod engine;

@@ -158,6 +158,8 @@ pub fn run_telling<D: Device>(
     tick: &mut impl FnMut(Progress) -> Flow,
     told: &mut dyn FnMut(Vec<FioTotals>),
 ) -> Outcome {
+    // One type of asker, so that a crate compiles this once for each of its devices.
+    let tick: &mut dyn FnMut(Progress) -> Flow = tick;
     if phase.is_fio() {
         return crate::fio::run(device, start, phase, tick, told);
     }
@@ -187,12 +189,12 @@ pub fn run_telling<D: Device>(
 }
 
 /// The host and who is asked whether it goes on: what a device draws its requests from.
-struct Asking<'a, T> {
+struct Asking<'a, 't> {
     host: Host<'a>,
-    tick: T,
+    tick: &'t mut dyn FnMut(Progress) -> Flow,
 }
 
-impl<T: FnMut(Progress) -> Flow> Source for Asking<'_, T> {
+impl Source for Asking<'_, '_> {
     #[inline(always)]
     fn due(&self) -> Nanos {
         self.host.due

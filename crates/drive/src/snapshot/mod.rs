@@ -134,7 +134,11 @@ impl<P: Policies> Drive<P> {
     ///
     /// # Errors
     /// With commands outstanding, and when writing fails.
-    pub fn save(&mut self, out: impl Write, identity: &Identity) -> Result<(), SnapshotError> {
+    pub fn save(&mut self, mut out: impl Write, identity: &Identity) -> Result<(), SnapshotError> {
+        self.save_to(&mut out, identity)
+    }
+
+    fn save_to(&mut self, out: &mut dyn Write, identity: &Identity) -> Result<(), SnapshotError> {
         if self.commands.outstanding() > 0 {
             return Err(SnapshotError::Busy(self.commands.outstanding()));
         }
@@ -157,7 +161,16 @@ impl<P: Policies> Drive<P> {
         policies: P,
         mut input: impl Read,
     ) -> Result<(Drive<P>, u64), SnapshotError> {
-        let header = read::header(&mut input)?;
+        Drive::load_from(config, spec_hash, policies, &mut input)
+    }
+
+    fn load_from(
+        config: &Config,
+        spec_hash: &str,
+        policies: P,
+        input: &mut dyn Read,
+    ) -> Result<(Drive<P>, u64), SnapshotError> {
+        let header = read::header(input)?;
         if header.identity.spec_hash != spec_hash {
             return Err(SnapshotError::OtherSpec {
                 found: header.identity.spec_hash,

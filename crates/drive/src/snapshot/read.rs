@@ -35,21 +35,21 @@ fn failed(error: io::Error) -> SnapshotError {
     }
 }
 
-fn array<const N: usize>(input: &mut impl Read) -> Result<[u8; N], SnapshotError> {
+fn array<const N: usize>(input: &mut (impl Read + ?Sized)) -> Result<[u8; N], SnapshotError> {
     let mut bytes = [0; N];
     input.read_exact(&mut bytes).map_err(failed)?;
     Ok(bytes)
 }
 
 /// Begins a section: the bytes that it says it has.
-fn begin(input: &mut impl Read, name: &str) -> Result<u64, SnapshotError> {
+fn begin(input: &mut (impl Read + ?Sized), name: &str) -> Result<u64, SnapshotError> {
     if u32::from_le_bytes(array(input)?) != tag(name) {
         return Err(SnapshotError::Damaged(format!("section {name} is missing")));
     }
     Ok(u64::from_le_bytes(array(input)?))
 }
 
-fn end(input: &mut impl Read, name: &str, sum: u32) -> Result<(), SnapshotError> {
+fn end(input: &mut (impl Read + ?Sized), name: &str, sum: u32) -> Result<(), SnapshotError> {
     if u32::from_le_bytes(array(input)?) != sum {
         let text = format!("section {name} has another checksum");
         return Err(SnapshotError::Damaged(text));
@@ -154,7 +154,7 @@ fn number(bytes: &[u8]) -> u64 {
 }
 
 /// Reads the header, and refuses what this version did not write.
-pub(super) fn header(input: &mut impl Read) -> Result<Header, SnapshotError> {
+pub(super) fn header(input: &mut dyn Read) -> Result<Header, SnapshotError> {
     let bytes: [u8; HEADER_BYTES] = array(input).map_err(|error| match error {
         SnapshotError::Truncated => SnapshotError::NotASnapshot,
         other => other,
@@ -212,7 +212,7 @@ fn small<P: Policies>(drive: &mut Drive<P>, input: &mut impl Read) -> Result<(),
 /// Overwrites a fresh drive with what was saved.
 pub(super) fn sections<P: Policies>(
     drive: &mut Drive<P>,
-    input: impl Read,
+    input: &mut dyn Read,
 ) -> Result<(), SnapshotError> {
     let mut packed = zstd::stream::Decoder::new(input).map_err(failed)?;
     small(drive, &mut packed)?;

@@ -110,7 +110,7 @@ fn section(out: &mut impl Write, name: &str, bytes: &[u8]) -> io::Result<()> {
     out.write_all(&crc32fast::hash(bytes).to_le_bytes())
 }
 
-fn header(out: &mut impl Write, header: &Header) -> io::Result<()> {
+fn header(out: &mut dyn Write, header: &Header) -> io::Result<()> {
     let hash = header.identity.spec_hash.as_bytes();
     assert_eq!(hash.len(), HASH_BYTES, "digits of a spec's hash");
     let mut bytes = Vec::with_capacity(HEADER_BYTES);
@@ -128,10 +128,10 @@ fn header(out: &mut impl Write, header: &Header) -> io::Result<()> {
 /// Writes a drive.
 pub(super) fn write<P: Policies>(
     drive: &mut Drive<P>,
-    mut out: impl Write,
+    out: &mut dyn Write,
     head: &Header,
 ) -> Result<(), SnapshotError> {
-    header(&mut out, head)?;
+    header(out, head)?;
     let mut packed = zstd::stream::Encoder::new(out, LEVEL)?;
     let mut small = Small(Vec::new());
     drive.visit(&mut small)?;

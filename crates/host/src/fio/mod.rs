@@ -95,7 +95,7 @@ pub(crate) fn run<D: Device>(
     device: &mut D,
     start: Nanos,
     phase: &Phase,
-    tick: &mut impl FnMut(Progress) -> Flow,
+    tick: &mut dyn FnMut(Progress) -> Flow,
     told: &mut dyn FnMut(Vec<FioTotals>),
 ) -> Outcome {
     let mut host = Host::new(phase, start, device.queue_depth(), told);
