@@ -16,7 +16,7 @@ use crate::draw::pick;
 /// Drives that the jobs are for.
 const CAPACITIES: [u64; 3] = [1 << 20, 240_000_000_000, 16 << 40];
 /// What a job is made of.
-const FIELDS: [&str; 21] = [
+const FIELDS: [&str; 22] = [
     "name",
     "rw",
     "block_bytes",
@@ -35,6 +35,7 @@ const FIELDS: [&str; 21] = [
     "rate_bytes_s",
     "shared_stream",
     "compress_percent",
+    "handles",
     "sync",
     "seed",
     "fio",

@@ -204,3 +204,21 @@ def test_a_seed_that_is_none() -> None:
         with pytest.raises(ft.FlashtwinError, match="is no whole number from 0 to") as refused:
             ft.Twin("bx500-240", scale=SCALE, seed=seed)
         assert refused.value.exit_code == 2
+
+
+def test_placement_handles_of_requests_and_jobs_and_their_log() -> None:
+    sets = {"slc_cache.mode": "none", "link.kind": "nvme", "fdp.handles": 4}
+    sets |= {"gc.low": 8, "gc.high": 9, "link.rate": 0}
+    twin = ft.Twin("bx500-240", scale=SCALE, sets=sets)
+    for handle in range(4):
+        twin.submit("write", handle << 20, 4096, handle=handle)
+    assert all(one.ok for one in twin.drain())
+    job = Job(name="two", rw="write", block_bytes=4096, size=1 << 20, handles=(1, 3))
+    twin.do(Run(label="two", jobs=(job,)))
+    twin.submit("flush")
+    twin.drain()
+    log = twin.smart()["nvme_fdp_statistics"]
+    assert log["host_bytes_with_metadata_written"] == 4 * 4096 + (1 << 20)
+    assert log["media_bytes_with_metadata_written"] >= log["host_bytes_with_metadata_written"]
+    plain = ft.Twin("bx500-240", scale=SCALE)
+    assert "nvme_fdp_statistics" not in plain.smart()

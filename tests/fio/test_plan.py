@@ -125,6 +125,9 @@ JOBS = [
     ("buffer_pattern=0xab", "compress_percent", 100),
     ("buffer_pattern=0xab buffer_compress_percentage=40", "compress_percent", 40),
     ("buffer_compress_percentage=40 zero_buffers", "compress_percent", 40),
+    ("ioengine=io_uring_cmd fdp=1 fdp_pli=0,2-4", "handles", (0, 2, 3, 4)),
+    ("ioengine=io_uring_cmd fdp=1 plids=5", "handles", (5,)),
+    ("ioengine=io_uring_cmd fdp_pli=1", "handles", ()),
     ("ioengine=sg writefua=1", "sync", True),
     ("sync=dsync", "sync", True),
 ]

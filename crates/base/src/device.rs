@@ -31,6 +31,9 @@ pub struct Request {
     /// How much smaller a compressing controller could make the data, in percent (fio's
     /// `buffer_compress_percentage`): 0 random, 100 nothing but zeros.
     pub compressible_percent: u8,
+    /// Of a write: the placement handle that its data belongs to (NVMe's flexible data placement);
+    /// 0 is the first one, which all have.
+    pub placement: u8,
 }
 
 impl Request {
@@ -44,6 +47,7 @@ impl Request {
             sectors,
             fua: false,
             compressible_percent: 0,
+            placement: 0,
         }
     }
 }

@@ -54,6 +54,8 @@ pub(crate) struct Command {
     fua: bool,
     /// How much smaller its data can be made.
     compressible_percent: u8,
+    /// The placement handle of its data.
+    placement: u8,
     /// How it ends, as far as is known.
     status: Status,
 }
@@ -76,6 +78,7 @@ impl Command {
         crossed: Nanos::ZERO,
         fua: false,
         compressible_percent: 0,
+        placement: 0,
         status: Status::Ok,
     };
 
@@ -199,6 +202,7 @@ impl Commands {
             crossed: Nanos::ZERO,
             fua: request.fua,
             compressible_percent: request.compressible_percent,
+            placement: request.placement,
             status: Status::Ok,
         };
         slot
@@ -261,6 +265,7 @@ impl Commands {
         command.lpn = (request.lba >> self.unit_shift) as u32;
         (command.sent, command.looked_up) = (0, 0);
         command.compressible_percent = request.compressible_percent;
+        command.placement = request.placement;
         true
     }
 

@@ -134,7 +134,7 @@ impl<P: Policies> Drive<P> {
         }
         let lba = u64::from(lpn) * u64::from(self.ftl.layout.unit_bytes) / SECTOR_BYTES;
         let run = || self.runs.note(lba, sectors, bytes);
-        let route = self.ftl.route(bytes, run);
+        let route = self.ftl.route(bytes, 0, run);
         let (mut at, end) = (lpn, lpn + units);
         while at < end {
             let known = self.bring_map(at, work);

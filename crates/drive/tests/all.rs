@@ -22,6 +22,7 @@ mod mapping_units;
 mod model;
 mod pairs;
 mod passes;
+mod placement;
 mod planes;
 mod power;
 mod power_cycles;

@@ -53,6 +53,19 @@ fn the_hash_is_of_values_and_not_of_words() {
 const TIER: &[&str] = &["nand.tier.bits=2"];
 const PASSES: &[&str] = &["nand.native.second_pass=5 ms"];
 const DEMAND: &[&str] = &["map.residency=demand"];
+const HANDLES: &[&str] = &[
+    "link.kind=nvme",
+    "slc_cache.mode=none",
+    "gc.low=8",
+    "gc.high=9",
+];
+const ISOLATED: &[&str] = &[
+    "fdp.handles=2",
+    "link.kind=nvme",
+    "slc_cache.mode=none",
+    "gc.low=8",
+    "gc.high=9",
+];
 const ORACLE: &[&str] = &[
     "gc.separation=oracle",
     "gc.low=7",
@@ -173,6 +186,8 @@ const OTHERS: &[(&str, &str, &[&str])] = &[
     ("gc.separation", "none", &[]),
     ("gc.hot_share", "0.22", ORACLE),
     ("gc.hot_pool", "0.24", ORACLE),
+    ("fdp.handles", "2", HANDLES),
+    ("fdp.isolation", "persistent", ISOLATED),
     ("controller.command_time", "0", &[]),
     ("controller.data_rate", "600 MB/s", &[]),
     ("controller.read_time", "5 us", &[]),

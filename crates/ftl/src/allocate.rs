@@ -333,7 +333,7 @@ impl<P: Policies> Ftl<P> {
             _ if self.cuts.is_recovering() => &mut self.counters.recovery_units,
             Stream::Cache => &mut self.counters.slc_units,
             Stream::Tier => &mut self.counters.tier_units,
-            Stream::Direct | Stream::Cold => &mut self.counters.direct_units,
+            _ if stream.is_direct() => &mut self.counters.direct_units,
             Stream::Fold => &mut self.counters.fold_units,
             Stream::Map => &mut self.counters.map_units,
             _ => return self.count_moved(units),

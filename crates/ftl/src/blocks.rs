@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::counters::Counters;
 use crate::health::Born;
 use crate::layout::{Layout, Mode};
+use crate::streams::Stream;
 
 /// What a superblock is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -50,6 +51,8 @@ pub struct Superblock {
     pub mode: Mode,
     /// What it is used for.
     pub pool: Pool,
+    /// The stream that filled it, or fills it, while it is not free.
+    pub(crate) filled_by: Stream,
     /// Belongs to the static cache: never used natively.
     pub fixed: bool,
     /// Its data is to be moved for another reason than space.
@@ -84,6 +87,7 @@ impl Superblock {
             state: State::Free,
             mode: Mode::Native,
             pool: Pool::Data,
+            filled_by: Stream::Direct,
             fixed,
             marked: false,
             map: false,

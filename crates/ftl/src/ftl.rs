@@ -21,7 +21,7 @@ use crate::policy::{CacheMode, Policy};
 use crate::power_cut::PowerCuts;
 use crate::separation::Heat;
 use crate::slc_cache::Cache;
-use crate::streams::{STREAMS, Stream};
+use crate::streams::{InUse, STREAMS, Stream};
 use crate::victims::Victims;
 use crate::wear::Wear;
 use crate::write_buffer::WriteBuffer;
@@ -66,6 +66,7 @@ pub struct Ftl<P: Policies = BuiltIn> {
     pub(crate) blocks: Blocks,
     pub(crate) victims: Victims,
     pub(crate) streams: [Frontier; STREAMS],
+    pub(crate) in_use: InUse,
     pub(crate) lanes: Lanes,
     pub(crate) passes: Passes,
     pub(crate) buffer: WriteBuffer,
@@ -95,7 +96,7 @@ flashtwin_base::state! { Ftl<P: Policies> {
     part: map, paged, blocks, victims, streams, lanes, passes, buffer, cache, fold, collect,
         wear, packing, health, collection, heat, cuts,
         policies;
-    built: layout, policy, host_units, scratch, pumps_collection_only;
+    built: layout, policy, in_use, host_units, scratch, pumps_collection_only;
 } }
 
 impl Ftl {
@@ -152,6 +153,7 @@ impl<P: Policies> Ftl<P> {
             health,
             victims: Victims::new(layout.superblocks, layout.native_units),
             streams: Stream::ALL.map(|stream| Frontier::new(&layout, &policy, stream)),
+            in_use: InUse::new(&policy),
             lanes: Lanes::new(&layout),
             passes: Passes::new(&layout),
             buffer: WriteBuffer::new((buffer_bytes / unit) as u32),
@@ -380,7 +382,7 @@ impl<P: Policies> Ftl<P> {
     /// with data reserved for and not handed over, whose place it would take.
     pub fn pad_host(&mut self, ops: &mut Vec<NandOp>) {
         debug_assert_eq!(self.buffer.awaited.units(), 0, "padding under data to come");
-        for stream in Stream::HOST {
+        for &stream in self.in_use.host {
             let s = &self.streams[stream];
             if s.next - s.begun > s.moved {
                 self.pad(stream, ops);
@@ -391,7 +393,7 @@ impl<P: Policies> Ftl<P> {
     /// The same, and what waits for a second pass gets it, so that all of it will be durable.
     pub fn pad_host_through(&mut self, ops: &mut Vec<NandOp>) {
         debug_assert_eq!(self.buffer.awaited.units(), 0, "padding under data to come");
-        for stream in Stream::HOST {
+        for &stream in self.in_use.host {
             let s = &self.streams[stream];
             if s.next - s.begun > s.moved || self.passes.holds_host(stream) {
                 self.pad_through(stream, ops);

@@ -440,7 +440,7 @@ impl<P: Policies> Ftl<P> {
                 flight.sequence = flight.sequence.min(failed.sequence);
             }
         }
-        for stream in Stream::HOST {
+        for &stream in self.in_use.host {
             let s = &mut self.streams[stream];
             if s.next > s.begun {
                 s.sequence = s.sequence.min(failed.sequence);
@@ -514,9 +514,7 @@ impl<P: Policies> Ftl<P> {
             Stream::Cache => [&mut c.slc_units, &mut c.gc_units, &mut c.wear_units],
             Stream::Map => [&mut c.map_units, &mut c.gc_units, &mut c.wear_units],
             Stream::Tier => [&mut c.tier_units, &mut c.gc_units, &mut c.wear_units],
-            Stream::Direct | Stream::Cold => {
-                [&mut c.direct_units, &mut c.gc_units, &mut c.wear_units]
-            }
+            _ if stream.is_direct() => [&mut c.direct_units, &mut c.gc_units, &mut c.wear_units],
             Stream::Fold => [&mut c.fold_units, &mut c.gc_units, &mut c.wear_units],
             _ => [&mut c.gc_units, &mut c.wear_units, &mut c.refresh_units],
         };

@@ -235,8 +235,9 @@ impl<P: Policies> Ftl<P> {
                 0 => 0,
                 moved => moved / self.layout.native_granule,
             };
-            let own = Stream::COLLECTED.map(|own| self.buffer.by_stream[own]);
-            programs = own.into_iter().fold(shared, u32::max);
+            let own = self.in_use.collected.iter();
+            let own = own.map(|&own| self.buffer.by_stream[own]);
+            programs = own.fold(shared, u32::max);
         }
         if mover.is_far_ahead(programs) || self.map_holds() {
             return false;

@@ -41,19 +41,11 @@ impl<P: Policies> Ftl<P> {
         };
         match stream {
             Stream::Fold => self.fold.pledged = false,
-            Stream::Collected | Stream::CollectedCold | Stream::Levelled
-                if stream == self.collect_stream() =>
-            {
-                self.collect.pledged = false
+            _ if stream.is_host() => self.buffer.awaited.keep(stream),
+            _ if stream.is_collected() && stream == self.collect_stream() => {
+                self.collect.pledged = false;
             }
-            Stream::Map
-            | Stream::Cold
-            | Stream::Collected
-            | Stream::CollectedCold
-            | Stream::Levelled => {}
-            Stream::Cache | Stream::Direct | Stream::Tier | Stream::Parity => {
-                self.buffer.awaited.keep(stream);
-            }
+            _ => {}
         }
         let pledged = u32::from(self.fold.pledged) + u32::from(self.collect.pledged);
         assert!(
@@ -63,7 +55,7 @@ impl<P: Policies> Ftl<P> {
         );
         let cold = matches!(
             stream,
-            Stream::Cold | Stream::CollectedCold | Stream::Levelled
+            Stream::Placed1 | Stream::Collected1 | Stream::Levelled
         );
         let pool = usize::from(cold && self.divides_pools());
         let block = &mut self.blocks.all[superblock as usize];
@@ -75,6 +67,7 @@ impl<P: Policies> Ftl<P> {
         (block.bare, block.distrusted) = (u32::MAX, false);
         block.mode = mode;
         block.pool = stream.pool();
+        block.filled_by = stream;
         self.packing.opened(superblock);
         let written = if stream.is_host() {
             self.counters.host_units

@@ -179,6 +179,21 @@ impl<P: Policies> Ftl<P> {
         match route {
             Route::Cache if self.cache.mode != CacheMode::None => self.cached_stream(),
             Route::Cache | Route::Direct => Stream::Direct,
+            Route::Handle(handle) => self.handle_stream(handle),
+        }
+    }
+
+    /// The stream of a placement handle, or the first one's where a superblock cannot be opened for
+    /// it: so no handle can make a drive stick, and at the edge of the reserve they are mixed.
+    fn handle_stream(&self, handle: u8) -> Stream {
+        let stream = Stream::of_host(handle);
+        let awaited = &self.buffer.awaited;
+        let left = self.streams[stream].left() > awaited.coming[stream.index()];
+        let opens = awaited.promised[stream.index()] || self.may_open(stream);
+        if left || opens {
+            stream
+        } else {
+            Stream::Direct
         }
     }
 
@@ -188,17 +203,17 @@ impl<P: Policies> Ftl<P> {
         match stream {
             Stream::Cache => self.cache_openable() > 0,
             Stream::Tier => self.tier_may_open(),
-            _ => self.direct_openable(),
+            _ => self.direct_openable(stream),
         }
     }
 
-    /// Whether a superblock may be opened for direct data.
+    /// Whether a superblock may be opened for one of the streams of direct data.
     #[inline]
-    pub(crate) fn direct_openable(&self) -> bool {
+    pub(crate) fn direct_openable(&self, stream: Stream) -> bool {
         let awaited = &self.buffer.awaited;
-        let others = awaited.superblocks() - awaited.promised_to(Stream::Direct);
+        let others = awaited.superblocks() - awaited.promised_to(stream);
         self.available() > self.policy.gc.reserve_superblocks + others
-            || !self.blocks.half.is_empty()
+            || (stream == Stream::Direct && !self.blocks.half.is_empty())
     }
 
     /// Sets buffer aside for units that the host is sending, no more than there is room for, and a
@@ -225,7 +240,10 @@ impl<P: Policies> Ftl<P> {
     pub fn reserve_at_once(&mut self, route: Route, units: u32) -> Option<Reserved> {
         let free = self.buffer.capacity_units - self.buffer.used_units;
         let held = self.fold.holds_host() || self.collect.holds_host() || self.paged.is_on();
-        let stream = Stream::Direct;
+        let stream = match route {
+            Route::Cache | Route::Direct => Stream::Direct,
+            Route::Handle(handle) => Stream::of_host(handle),
+        };
         let s = &self.streams[stream];
         if self.cache.mode != CacheMode::None
             || held
@@ -258,7 +276,7 @@ impl<P: Policies> Ftl<P> {
 
     /// The same for every stream, one of which has lost its superblock.
     pub(crate) fn set_aside_for_all(&mut self) {
-        for stream in Stream::HOST {
+        for &stream in self.in_use.host {
             self.set_aside(stream);
         }
     }
@@ -268,7 +286,7 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     fn stream_for(&mut self, reserved: &Reserved) -> Stream {
         let stream = reserved.stream;
-        if stream == Stream::Direct || self.streams[stream].left() > 0 || self.may_open(stream) {
+        if stream.is_direct() || self.streams[stream].left() > 0 || self.may_open(stream) {
             return stream;
         }
         self.host_stream(reserved.route)
@@ -335,17 +353,27 @@ impl<P: Policies> Ftl<P> {
         stream
     }
 
-    /// The route of a write of so many bytes; `run_bytes` says how long the sequential run is
-    /// that it continues, itself included.
+    /// The route of a write of so many bytes with a placement handle; `run_bytes` says how long the
+    /// sequential run is that it continues, itself included. A handle that the drive does not have
+    /// is the first one, as is any where it has but one.
     #[inline]
     #[must_use]
-    pub fn route(&self, bytes: u64, run_bytes: impl FnOnce() -> u64) -> Route {
+    pub fn route(&self, bytes: u64, handle: u8, run_bytes: impl FnOnce() -> u64) -> Route {
+        if handle > 0 && u32::from(handle) < self.policy.fdp.handles {
+            return Route::Handle(handle);
+        }
         let direct = match self.policy.cache.admit {
             Admit::All => false,
             Admit::Small(most) => bytes > most,
             Admit::Random(most) => run_bytes() > most,
         };
         if direct { Route::Direct } else { Route::Cache }
+    }
+
+    /// Placement handles that the host's writes may name.
+    #[must_use]
+    pub fn placement_handles(&self) -> u32 {
+        self.policy.fdp.handles
     }
 
     /// Units of buffer that are not taken.

@@ -154,6 +154,34 @@ pub enum Separation {
     },
 }
 
+/// What becomes of the data of a placement handle when it is collected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Isolation {
+    /// It is mixed with that of the other handles.
+    Initial,
+    /// It stays apart from that of the other handles.
+    Persistent,
+}
+
+/// Flexible data placement: the host says with a handle which of its writes belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fdp {
+    /// Reclaim unit handles, each with a superblock of its own; 1 = the host has nothing to say.
+    pub handles: u32,
+    /// What becomes of their data when it is collected.
+    pub isolation: Isolation,
+}
+
+impl Default for Fdp {
+    /// All data in one reclaim unit.
+    fn default() -> Fdp {
+        Fdp {
+            handles: 1,
+            isolation: Isolation::Initial,
+        }
+    }
+}
+
 /// How the host waits for garbage collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
@@ -375,6 +403,26 @@ pub struct Policy {
     pub fold: Fold,
     /// Garbage collection.
     pub gc: Gc,
+    /// Placement by handles of the host's.
+    pub fdp: Fdp,
     /// Wear levelling, bad blocks and the end of life.
     pub wear: Wear,
+}
+
+impl Policy {
+    /// Classes of host data past the cache that have superblocks of their own, and of collected
+    /// data.
+    #[must_use]
+    pub fn classes(&self) -> (u8, u8) {
+        let handles = self.fdp.handles as u8;
+        let (host, collected) = match self.gc.separation {
+            Separation::None | Separation::Gc => (1, 1),
+            Separation::HotCold => (2, 1),
+            Separation::Oracle { .. } => (2, 2),
+        };
+        match self.fdp.isolation {
+            Isolation::Initial => (host.max(handles), collected),
+            Isolation::Persistent => (host.max(handles), collected.max(handles)),
+        }
+    }
 }

@@ -10,7 +10,7 @@
 //! kept apart and collected each by itself.
 //!
 //! What data *has* to have room in are the streams that are always there ([`Stream::Direct`], and
-//! [`Stream::Collected`] or [`Stream::CollectedCold`] by the pool of the source): a superblock is
+//! [`Stream::Collected`] or [`Stream::Collected1`] by the pool of the source): a superblock is
 //! promised or pledged to those. The others are taken where they have room, or where a superblock
 //! can be opened that nobody has been promised; else the data goes where it has to. So no
 //! separation can make a drive stick, and at the edge of the reserve it is not perfect.
@@ -22,7 +22,7 @@ use crate::layout::NONE;
 use crate::mover::Work;
 use crate::op::NandOp;
 use crate::orders::Policies;
-use crate::policy::Separation;
+use crate::policy::{Isolation, Separation};
 use crate::streams::Stream;
 use crate::wear::Cause;
 
@@ -87,8 +87,8 @@ impl<P: Policies> Ftl<P> {
             _ if lpn >= self.heat.first_cold => (true, count),
             _ => (false, count.min(self.heat.first_cold - lpn)),
         };
-        if cold && self.has_place(Stream::Cold, 1) {
-            return (Stream::Cold, alike);
+        if cold && self.has_place(Stream::Placed1, 1) {
+            return (Stream::Placed1, alike);
         }
         (Stream::Direct, alike)
     }
@@ -116,7 +116,22 @@ impl<P: Policies> Ftl<P> {
             Separation::None if self.shares_granules() && self.host_has_place(units) => {
                 Stream::Direct
             }
-            _ => self.collect_stream(),
+            _ => self.isolated_stream(units),
+        }
+    }
+
+    /// The same where collected data may have classes: that of the handle that it was written with.
+    fn isolated_stream(&self, units: u32) -> Stream {
+        let usual = self.collect_stream();
+        if self.policy.fdp.isolation == Isolation::Initial || usual == Stream::Levelled {
+            return usual;
+        }
+        let source = &self.blocks.all[self.collect.source as usize];
+        let own = Stream::of_collected(source.filled_by.class());
+        if self.has_place(own, units) {
+            own
+        } else {
+            usual
         }
     }
 
@@ -128,7 +143,7 @@ impl<P: Policies> Ftl<P> {
             return Stream::Levelled;
         }
         match self.policy.gc.separation {
-            Separation::Oracle { .. } if self.source_pool() == COLD_POOL => Stream::CollectedCold,
+            Separation::Oracle { .. } if self.source_pool() == COLD_POOL => Stream::Collected1,
             _ => Stream::Collected,
         }
     }
@@ -142,7 +157,7 @@ impl<P: Policies> Ftl<P> {
             let own = if alike[0] < first_cold {
                 Stream::Collected
             } else {
-                Stream::CollectedCold
+                Stream::Collected1
             };
             let stream = if self.has_place(own, alike.len() as u32) {
                 own
@@ -212,7 +227,7 @@ impl<P: Policies> Ftl<P> {
             Work::Fold => self.pad_through(Stream::Fold, ops),
             Work::Map => self.pad_through(Stream::Map, ops),
             Work::Collect => {
-                for stream in Stream::COLLECTED {
+                for &stream in self.in_use.collected {
                     self.pad_through(stream, ops);
                 }
                 if awaited
@@ -236,7 +251,7 @@ impl<P: Policies> Ftl<P> {
             let s = &self.streams[stream];
             s.waiting() - s.moved
         };
-        Stream::HOST.iter().map(waiting).sum()
+        self.in_use.host.iter().map(waiting).sum()
     }
 
     /// The pool that is to be collected: the one that has more than its share of the superblocks.

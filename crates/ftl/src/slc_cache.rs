@@ -28,6 +28,8 @@ pub enum Route {
     Cache,
     /// It goes straight to native blocks.
     Direct,
+    /// It goes straight to the native blocks of a placement handle, which is not the first one.
+    Handle(u8),
 }
 
 /// State of the cache.
@@ -284,7 +286,8 @@ impl<P: Policies> Ftl<P> {
     /// The stream whose turn it is in a mixed cache, or the other one where it has no room.
     fn mixed_stream(&self) -> Stream {
         let cache = self.streams[Stream::Cache].left() > 0 || self.cache_openable() > 0;
-        let native = self.streams[Stream::Direct].left() > 0 || self.direct_openable();
+        let native =
+            self.streams[Stream::Direct].left() > 0 || self.direct_openable(Stream::Direct);
         match (self.cache.direct_next, cache, native) {
             (true, true, false) | (false, true, _) | (false, _, false) => Stream::Cache,
             _ => Stream::Direct,

@@ -137,12 +137,12 @@ impl<P: Policies> Ftl<P> {
             Token::Host(_) => Origin::Host,
             Token::Program(place) | Token::FirstPass(place) | Token::Copyback(place) => {
                 match self.buffer.flights[place as usize].stream {
-                    Stream::Cache | Stream::Direct | Stream::Cold | Stream::Tier => Origin::Host,
                     Stream::Fold => Origin::Fold,
-                    Stream::Collected | Stream::CollectedCold => Origin::Collect,
                     Stream::Levelled => Origin::Levelling,
                     Stream::Map => Origin::Map,
                     Stream::Parity => Origin::Parity,
+                    stream if stream.is_host() => Origin::Host,
+                    _ => Origin::Collect,
                 }
             }
             Token::FoldRead(_) | Token::FoldCheck(_) => Origin::Fold,
@@ -246,7 +246,7 @@ impl<P: Policies> Ftl<P> {
         let flying = flying
             .filter(|f| f.first != NONE && f.host_units > 0)
             .map(|f| f.sequence);
-        let open = Stream::HOST.iter().map(|&stream| &self.streams[stream]);
+        let open = self.in_use.host.iter().map(|&stream| &self.streams[stream]);
         let open = open
             .filter(|s| s.next - s.begun > s.moved)
             .map(|s| s.sequence);

@@ -12,7 +12,7 @@
 
 use flashtwin_base::queue::{EventQueue, Fifo};
 use flashtwin_base::{Completion, Device, Histogram, Nanos, Request, Source, Status};
-use flashtwin_workload::{Ask, Direction, Generator, Job, SECTOR_BYTES};
+use flashtwin_workload::{Ask, Direction, Generator, Handles, Job, SECTOR_BYTES};
 
 use crate::fio::FioTotals;
 use crate::outcome::{Outcome, Tally};
@@ -81,6 +81,7 @@ struct Slot {
     direction: Direction,
     fua: bool,
     compressible_percent: u8,
+    placement: u8,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,6 +110,7 @@ struct Thread {
 struct Running<'a> {
     job: &'a Job,
     generator: Generator,
+    handles: Handles,
     tally: Tally,
     /// Nothing starts at or after this.
     deadline: Nanos,
@@ -349,6 +351,7 @@ impl<'a> Host<'a> {
             sectors: slot.sectors,
             fua: slot.fua,
             compressible_percent: slot.compressible_percent,
+            placement: slot.placement,
         }
     }
 
@@ -501,6 +504,7 @@ impl Thread {
                 direction,
                 fua: false,
                 compressible_percent: 0,
+                placement: 0,
             });
         }
         Thread {
@@ -529,6 +533,7 @@ impl<'a> Running<'a> {
         Running {
             job,
             generator: Generator::new(job, index),
+            handles: Handles::default(),
             tally: Tally::new(start, job.ramp),
             deadline: Nanos((start + job.ramp).0.saturating_add(runtime)),
             timed_out: false,
@@ -562,6 +567,8 @@ impl<'a> Running<'a> {
         (slot.started, slot.lba, slot.sectors) = (now, lba, sectors);
         (slot.direction, slot.fua) = (direction, fua);
         slot.compressible_percent = compressible_percent;
+        let placement = self.handles.next(self.job, direction);
+        slot.placement = placement;
         self.tally.begin(now);
         Some(Request {
             tag,
@@ -570,6 +577,7 @@ impl<'a> Running<'a> {
             sectors,
             fua,
             compressible_percent,
+            placement,
         })
     }
 

@@ -22,6 +22,7 @@ pub struct Asked {
     pub size: u64,
     pub fua: bool,
     pub compressible_percent: u8,
+    pub placement: u8,
 }
 
 /// Operations by number: read, write, trim, flush.
@@ -53,6 +54,7 @@ pub fn request(tag: u32, asked: &Asked) -> PyResult<Request> {
     Ok(Request {
         fua: asked.fua,
         compressible_percent: asked.compressible_percent,
+        placement: asked.placement,
         ..Request::new(tag, op, asked.offset / SECTOR_BYTES, sectors)
     })
 }

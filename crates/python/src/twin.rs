@@ -407,7 +407,9 @@ impl Twin {
     }
 
     /// Submits a command of the caller's own; its answer comes out of `advance`.
-    #[pyo3(signature = (at_ns, tag, op, offset, size, fua = false, compressible_percent = 0))]
+    #[pyo3(signature = (
+        at_ns, tag, op, offset, size, fua = false, compressible_percent = 0, placement = 0
+    ))]
     #[expect(clippy::too_many_arguments)]
     fn submit(
         &mut self,
@@ -418,6 +420,7 @@ impl Twin {
         size: u64,
         fua: bool,
         compressible_percent: u8,
+        placement: u8,
     ) -> PyResult<()> {
         let asked = Asked {
             op,
@@ -425,6 +428,7 @@ impl Twin {
             size,
             fua,
             compressible_percent,
+            placement,
         };
         let request = direct::request(tag, &asked)?;
         let (at, now, depth) = (Nanos(at_ns), self.drive.now(), self.drive.queue_depth());
@@ -477,6 +481,7 @@ impl Twin {
         depth: u32,
         fua: bool,
         compressible_percent: u8,
+        placement: u8,
     ) -> PyResult<Bound<'py, PyDict>> {
         self.quiet()?;
         let at_ns = at_ns.as_slice()?;
@@ -501,6 +506,7 @@ impl Twin {
                     size: size[index],
                     fua: fua && op[index] == 1,
                     compressible_percent,
+                    placement,
                 };
                 direct::request(index as u32, &asked)
             })

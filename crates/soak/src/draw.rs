@@ -57,6 +57,28 @@ pub fn between(rng: &mut Rng, low: u64, high: u64) -> u64 {
     low + rng.below(high - low + 1)
 }
 
+/// Placement handles, and the superblocks that they keep open beside those of any drive.
+struct Handles {
+    handles: u64,
+    isolation: &'static str,
+    extra: u64,
+}
+
+fn handles(rng: &mut Rng, shape: &Shape, mode: &str, separation: &str) -> Handles {
+    let possible = shape.nvme && mode == "none" && separation == "gc";
+    let handles = if possible { between(rng, 1, 8) } else { 1 };
+    let isolation = match handles {
+        1 => "initial",
+        _ => pick(rng, &["initial", "persistent"]),
+    };
+    let streams = if isolation == "initial" { 1 } else { 2 };
+    Handles {
+        handles,
+        isolation,
+        extra: streams * (handles - 1),
+    }
+}
+
 /// Cache, folding, collection and what is left for the host.
 fn policies(rng: &mut Rng, shape: &mut Shape) {
     let native = shape.slc * shape.bits;
@@ -102,11 +124,13 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
     let held = pick(rng, &[2, 2, 3, 4]);
     let kinds = ["none", "gc", "gc", "hot-cold", "oracle"];
     let separation = pick(rng, &kinds[..if mode == "none" { 5 } else { 4 }]);
-    let extra = match separation {
-        "hot-cold" => 1,
-        "oracle" => 2,
-        _ => 0,
-    };
+    let fdp = handles(rng, shape, mode, separation);
+    let extra = fdp.extra
+        + match separation {
+            "hot-cold" => 1,
+            "oracle" => 2,
+            _ => 0,
+        };
     let low = held + between(rng, 1, 3) + if extra > 0 { 1 + extra } else { 0 };
     let high = low + between(rng, 0, 3);
     // Each mover's open superblock may have room that the host cannot use, and one may be in erase.
@@ -140,6 +164,8 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
         format!("gc.separation={separation}"),
         format!("gc.hot_share={}", pick(rng, &["0.1", "0.3", "0.6"])),
         format!("gc.hot_pool={}", pick(rng, &["0.2", "0.4", "0.6"])),
+        format!("fdp.handles={}", fdp.handles),
+        format!("fdp.isolation={}", fdp.isolation),
         format!(
             "gc.pace={}",
             pick(rng, &["paced", "paced", "stop-the-world"])

@@ -77,6 +77,8 @@ impl Host<'_> {
         let mut request = Request::new(self.tag, op, lba, sectors);
         request.fua = fua;
         request.compressible_percent = self.rng.below(101) as u8;
+        // One handle for a part of the drive; the last ones no drive has, and they are the first.
+        request.placement = (lba / (self.traffic.sectors / 10 + 1)).min(9) as u8;
         self.tag += 1;
         self.left = self.left.saturating_sub(1);
         self.report.commands += 1;

@@ -2,9 +2,11 @@
 
 pub mod fio;
 pub mod generate;
+mod handles;
 mod in_use;
 pub mod job;
 pub mod trace;
 
 pub use generate::{Ask, Generator};
+pub use handles::Handles;
 pub use job::{Direction, Job, JobError, Mix, Order, RawJob, ReadWrite, SECTOR_BYTES, Zone};

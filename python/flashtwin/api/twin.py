@@ -131,11 +131,13 @@ class Twin:
         at_ns: int | None = None,
         sync: bool = False,
         compress_percent: int = 0,
+        handle: int = 0,
     ) -> int:
         """Submit a request now, or at `at_ns`, and return its tag.
 
         Bytes, in multiples of 512; a flush has none. `sync`: a write that is done only when it is
-        on flash. `compress_percent`: how far a compressing controller could shrink the data. What
+        on flash. `compress_percent`: how far a compressing controller could shrink the data.
+        `handle`: the placement handle of a write, the first one where the drive has no such. What
         happens up to `at_ns` happens first; what is done by then is told by the next `advance` or
         `wait`. Raises `FlashtwinError` where the queue is full or the moment has passed.
         """
@@ -144,7 +146,7 @@ class Twin:
         size = 0 if op == "flush" else size
         code, tag = _code(op), self._tag
         with _core_errors():
-            core.submit(at, tag, code, offset, size, sync, compress_percent)
+            core.submit(at, tag, code, offset, size, sync, compress_percent, handle)
         self._under_way[tag] = (op, offset, size, at)
         # Tags are 32 bits in the core; no drive has as many requests outstanding.
         self._tag = (self._tag + 1) % (1 << 32)
@@ -181,6 +183,7 @@ class Twin:
         depth: int | None = None,
         sync: bool = False,
         compress_percent: int = 0,
+        handle: int = 0,
     ) -> pl.DataFrame:
         """Submit many requests and wait for all: a row each with `submitted_ns`, `done_ns`,
         `latency_us` and `status`.
@@ -209,6 +212,7 @@ class Twin:
                 core.queue_depth if depth is None else depth,
                 sync,
                 compress_percent,
+                handle,
             )
         latency = (played["done_ns"] - played["submitted_ns"]) / 1000
         return pl.DataFrame(

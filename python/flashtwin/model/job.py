@@ -4,8 +4,8 @@ A `Job` says what every drive can be asked for. With a `Fio` it says the rest of
 and keeps to the semantics of fio 3.33: it is one process (a clone of `numjobs` is a job of its
 own), with fio's way to draw directions, sizes and offsets, to submit, reap, sleep, end and count.
 Its `threads` is 1. What the job itself says keeps its name: `rw`, `depth` (iodepth), `io_bytes`
-(io_size), `runtime_s`, `ramp_s`, `read_percent` (rwmixread), `host_ns`, `compress_percent`, `sync`,
-`seed`.
+(io_size), `runtime_s`, `ramp_s`, `read_percent` (rwmixread), `host_ns`, `compress_percent`,
+`handles` (fdp_pli), `sync`, `seed`.
 
 Triples are for reads, writes and trims, in this order. Sizes are bytes, times whole nanoseconds;
 zero or none leaves a mechanism out, and so do all defaults.
@@ -360,6 +360,7 @@ class Job:
     `host_ns` is what the host's software takes for one command, serial in a thread.
     `shared_stream`: the threads of a sequential job share one position, instead of one each.
     `sync`: each write counts as done only when it is on flash (force unit access).
+    `handles`: the placement handles of its writes (NVMe's flexible data placement), taken in turn.
     `fio`: the job is one of fio's processes and keeps to its semantics. Only such a job may be
     `trimwrite` or `randtrimwrite`, and a run has either such jobs or none.
     """
@@ -380,6 +381,7 @@ class Job:
     rate_bytes_s: int | None = None
     shared_stream: bool = False
     compress_percent: int = 0
+    handles: tuple[int, ...] = ()
     sync: bool = False
     seed: int = 1
     fio: Fio | None = None

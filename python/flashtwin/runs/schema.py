@@ -217,6 +217,7 @@ class Job(Struct, frozen=True, kw_only=True):
     think_ns: RequestedAmount | UnsetType = UNSET
     read_percent: RequestedAmount | UnsetType = UNSET
     compress_percent: RequestedAmount | UnsetType = UNSET
+    handles: tuple[RequestedAmount, ...] | UnsetType = UNSET
     size: RequestedAmount | UnsetType | None = UNSET
     io_bytes: RequestedAmount | UnsetType | None = UNSET
     rate_bytes_s: RequestedAmount | UnsetType | None = UNSET

@@ -67,9 +67,9 @@ impl<P: Policies> Drive<P> {
         if !self.read_ahead.is_empty() {
             self.read_ahead.invalidate(command.lpn, command.units);
         }
-        let (lba, bytes) = (command.lba, command.bytes);
+        let (lba, bytes, handle) = (command.lba, command.bytes, command.placement);
         let run = || self.runs.note(lba, bytes / SECTOR_BYTES, bytes);
-        command.route = self.ftl.route(bytes, run);
+        command.route = self.ftl.route(bytes, handle, run);
         self.commands.incoming.push_back(slot);
         self.look_up_write(slot, self.known_from_the_start());
         self.admit();

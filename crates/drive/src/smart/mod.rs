@@ -150,6 +150,14 @@ impl Facts<'_> {
         (c.slc_erases + c.native_erases + c.tier_erases) / self.superblocks
     }
 
+    /// Bytes of all superblocks that were erased, each as often as it was.
+    pub(crate) fn erased_bytes(&self) -> u64 {
+        let c = &self.counters;
+        c.slc_erases * self.slc_bytes
+            + c.native_erases * self.native_bytes
+            + c.tier_erases * self.tier_bytes
+    }
+
     /// Nanoseconds with the power on.
     pub(crate) fn on_ns(&self) -> u64 {
         self.now_ns - self.states.off
@@ -180,6 +188,10 @@ impl<P: Policies> Drive<P> {
             Family::None => {}
             Family::Nvme => nvme::add(&mut answer, &facts),
             _ => ata::add(&mut answer, &facts),
+        }
+        if self.ftl.placement_handles() > 1 {
+            let log = nvme::placement_statistics(&facts);
+            answer.insert("nvme_fdp_statistics".to_owned(), log);
         }
         answer.insert("flashtwin".to_owned(), endurance::section(&facts));
         Value::Object(answer)

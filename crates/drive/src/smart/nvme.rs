@@ -79,3 +79,13 @@ fn log(facts: &Facts<'_>, warning: u64) -> Value {
         "thm_temp2_total_time": heavy,
     })
 }
+
+/// The statistics of flexible data placement (log page 22h), under nvme-cli's names: what the host
+/// wrote, what was written on flash for it, and what was erased.
+pub(super) fn placement_statistics(facts: &Facts<'_>) -> Value {
+    json!({
+        "host_bytes_with_metadata_written": facts.written_bytes(),
+        "media_bytes_with_metadata_written": facts.counters.programmed_units() * facts.unit_bytes,
+        "media_bytes_erased": facts.erased_bytes(),
+    })
+}

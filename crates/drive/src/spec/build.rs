@@ -193,6 +193,7 @@ fn policy(checked: &Checked<'_>) -> Policy {
         cache: cache(checked),
         fold: fold(checked),
         gc: gc::policy(checked),
+        fdp: gc::placement(checked),
         wear: wear(checked),
     }
 }

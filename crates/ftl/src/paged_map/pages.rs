@@ -424,15 +424,8 @@ impl<P: Policies> Ftl<P> {
         // A granule that only waits for later passes of its wordline is not on the move.
         let (flying, waiting) = (&self.buffer.by_stream, &self.passes.by_stream);
         let programming = |stream: Stream| flying[stream] - waiting[stream];
-        let programming: u32 = [
-            Stream::Fold,
-            Stream::Collected,
-            Stream::CollectedCold,
-            Stream::Levelled,
-        ]
-        .map(programming)
-        .iter()
-        .sum();
+        let collected = self.in_use.collected.iter().copied();
+        let programming: u32 = collected.chain([Stream::Fold]).map(programming).sum();
         reading + programming + self.buffer.moved == 0 && !self.wants_allowance()
     }
 

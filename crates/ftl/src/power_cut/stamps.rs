@@ -16,7 +16,6 @@ use crate::ftl::Ftl;
 use crate::layout::NONE;
 use crate::op::NandOp;
 use crate::orders::Policies;
-use crate::streams::Stream;
 
 /// A change of the map, for inspection: which logical units got which stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -334,7 +333,7 @@ impl<P: Policies> Ftl<P> {
         let waiting = waiting || self.fold.waiting() || self.collect.waiting();
         if self.cuts.is_on() && waiting && self.buffer.awaited.units() == 0 {
             // Host granules that hold nothing but moved data too.
-            for stream in Stream::HOST {
+            for &stream in self.in_use.host {
                 self.pad_through(stream, ops);
             }
         }

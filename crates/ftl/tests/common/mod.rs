@@ -101,6 +101,7 @@ pub fn policy() -> Policy {
             check_cycles: 0,
             path: FoldPath::Controller,
         },
+        fdp: flashtwin_ftl::policy::Fdp::default(),
         gc: Gc {
             victim: Victim::Greedy(Greedy),
             low_superblocks: 5,

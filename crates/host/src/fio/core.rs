@@ -21,6 +21,7 @@ pub(crate) struct Outgoing {
     pub sectors: u32,
     pub fua: bool,
     pub compressible_percent: u8,
+    pub placement: u8,
 }
 
 /// What the processes share.
@@ -90,6 +91,7 @@ impl Core {
             sectors,
             fua,
             compressible_percent,
+            placement,
         } = request;
         let request = Request {
             tag,
@@ -98,6 +100,7 @@ impl Core {
             sectors,
             fua,
             compressible_percent,
+            placement,
         };
         device.submit(now, request);
     }

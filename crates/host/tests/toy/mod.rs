@@ -114,6 +114,7 @@ pub fn job() -> Job {
         rate_bytes_s: None,
         shared_stream: false,
         compress_percent: 0,
+        handles: Vec::new(),
         sync: false,
         seed: 1,
         fio: None,

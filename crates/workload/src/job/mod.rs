@@ -23,6 +23,8 @@ pub const SECTOR_BYTES: u64 = 512;
 pub const MAX_DEPTH: u32 = 65_536;
 /// Threads of one job.
 pub const MAX_THREADS: u32 = 1_024;
+/// Placement handles of a job, and the largest of them, at most: 256, as many as a drive can have.
+pub const MAX_HANDLES: u64 = 256;
 /// The longest request: sectors are counted in 32 bits, and one of odd bytes touches one more.
 pub const MAX_BLOCK_BYTES: u64 = (u32::MAX as u64 - 1) * SECTOR_BYTES;
 
@@ -67,6 +69,8 @@ pub struct RawJob {
     pub shared_stream: bool,
     #[serde(default)]
     pub compress_percent: u32,
+    #[serde(default)]
+    pub handles: Vec<u8>,
     #[serde(default)]
     pub sync: bool,
     #[serde(default = "first_seed")]
@@ -125,6 +129,8 @@ pub struct Job {
     pub shared_stream: bool,
     /// How far a compressing controller could shrink the data.
     pub compress_percent: u32,
+    /// Placement handles of its writes, taken in turn; none for the first one of the drive.
+    pub handles: Vec<u8>,
     /// Each write counts as done only when it is on flash (fio's `sync=1`: force unit access).
     pub sync: bool,
     /// Decides every random choice.
@@ -156,6 +162,7 @@ impl RawJob {
             rate_bytes_s: None,
             shared_stream: false,
             compress_percent: 0,
+            handles: Vec::new(),
             sync: false,
             seed: first_seed(),
             fio: None,
@@ -197,6 +204,7 @@ impl RawJob {
             rate_bytes_s: self.rate_bytes_s,
             shared_stream: self.shared_stream,
             compress_percent: self.compress_percent,
+            handles: self.handles,
             sync: self.sync,
             seed: self.seed,
             fio,
@@ -245,6 +253,10 @@ impl RawJob {
         at_most("threads", self.threads.into(), MAX_THREADS.into())?;
         at_most("read_percent", self.read_percent.into(), 100)?;
         at_most("compress_percent", self.compress_percent.into(), 100)?;
+        for &handle in &self.handles {
+            at_most("handles", handle.into(), MAX_HANDLES - 1)?;
+        }
+        at_most("handles", self.handles.len() as u64, MAX_HANDLES)?;
         at_most("trim_percent", self.trim_percent.into(), 100)?;
         for (field, time) in [
             ("runtime_ns", self.runtime_ns.unwrap_or(0)),

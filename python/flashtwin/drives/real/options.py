@@ -73,6 +73,8 @@ def unsaid(job: Job, capacity_bytes: int | None = None) -> str | None:
 
     Without a capacity the one file may be a part of the target.
     """
+    if job.handles:
+        return "handles: a file has no placement handles"
     return next(_unsaid(job, capacity_bytes), None) if job.fio is not None else None
 
 

@@ -63,6 +63,7 @@ def core_job(clone: Clone, parts: Sequence[Part], layout: Layout, *, replays: bo
         ramp_s=job["ramp_time"] / 1e6,
         read_percent=_reads(job),
         compress_percent=_compress(job),
+        handles=_handles(job),
         sync=job["sync"] != "none" or bool(job["writefua"]),
         seed=_seed(clone),
         fio=_fio(clone, parts, layout, total, synchronous),
@@ -201,6 +202,25 @@ def _compress(job: FioJob) -> int:
     if job["buffer_compress_percentage"]:
         return int(job["buffer_compress_percentage"])
     return 100 if job["zero_buffers"] or job["buffer_pattern"] else 0
+
+
+def _handles(job: FioJob) -> tuple[int, ...]:
+    """The placement handles of a job with `fdp=1`: numbers and ranges of them, taken in turn."""
+    text = str(job["fdp_pli"] or "")
+    if not job["fdp"] or not text:
+        return ()
+    handles: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.strip().partition("-")
+        last = last or first
+        if not (first.isdecimal() and last.isdecimal() and max(len(first), len(last)) < 4):
+            raise JobFileError(
+                job.line("fdp_pli"),
+                f"job {job.name} has fdp_pli={text}, which is no list of placement handles",
+                hint="write numbers below 1000 and ranges of them, as in 0,2-4",
+            )
+        handles.extend(range(int(first), int(last) + 1))
+    return tuple(handles)
 
 
 def _seed(clone: Clone) -> int:

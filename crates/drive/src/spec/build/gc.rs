@@ -1,6 +1,6 @@
 //! Garbage collection.
 
-use flashtwin_ftl::policy::{Gc, Pace, Recycler, Separation, Victim};
+use flashtwin_ftl::policy::{Fdp, Gc, Isolation, Pace, Recycler, Separation, Victim};
 
 use super::Checked;
 
@@ -28,6 +28,16 @@ pub(super) fn policy(checked: &Checked<'_>) -> Gc {
                 hot_milli: checked.count("gc.hot_share"),
                 pool_milli: checked.count("gc.hot_pool"),
             },
+        },
+    }
+}
+
+pub(super) fn placement(checked: &Checked<'_>) -> Fdp {
+    Fdp {
+        handles: checked.count("fdp.handles"),
+        isolation: match checked.word("fdp.isolation") {
+            "initial" => Isolation::Initial,
+            _ => Isolation::Persistent,
         },
     }
 }

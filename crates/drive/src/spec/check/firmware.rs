@@ -183,7 +183,7 @@ fn between_passes(found: &mut Findings<'_>) -> Option<()> {
     }
     let granule = flash.planes * flash.bits * flash.page;
     // Hot and cold data wait in granules of their own.
-    let streams = 1 + u128::from(super::gc::extra_streams(values)? > 0);
+    let streams = 1 + u128::from(super::gc::extra_host_streams(values)?);
     let least = streams * ((later * distance + 1) * flash.all_dies() + 1) * granule;
     let buffer = u128::from(values.number("controller.write_buffer")?);
     if buffer < least {
@@ -230,7 +230,7 @@ fn pairs(found: &mut Findings<'_>) -> Option<()> {
         );
         return None;
     }
-    let streams = 1 + u128::from(super::gc::extra_streams(values)? > 0);
+    let streams = 1 + u128::from(super::gc::extra_host_streams(values)?);
     let least = streams * (flash.bits * flash.all_dies() + 1) * flash.planes * flash.page;
     let buffer = u128::from(values.number("controller.write_buffer")?);
     if buffer < least {

@@ -9,6 +9,7 @@ pub(super) fn check(found: &mut Findings<'_>) {
     collection(found);
     idle_collection(found);
     separation(found);
+    handles(found);
 }
 
 /// Open superblocks that a separation needs beyond those that every drive has.
@@ -18,7 +19,50 @@ pub(super) fn extra_streams(values: &Values) -> Option<u64> {
         "oracle" => 2,
         _ => 0,
     };
-    Some(extra)
+    let handles = values.number("fdp.handles")? - 1;
+    let isolated = match values.word("fdp.isolation")? {
+        "persistent" => 2,
+        _ => 1,
+    };
+    Some(extra + isolated * handles)
+}
+
+/// Those among them that the host's data is written to.
+pub(super) fn extra_host_streams(values: &Values) -> Option<u64> {
+    let divided = matches!(values.word("gc.separation")?, "hot-cold" | "oracle");
+    Some(u64::from(divided).max(values.number("fdp.handles")? - 1))
+}
+
+/// The host's word is taken for native blocks, and only where the firmware does not divide its data
+/// by rules of its own.
+fn handles(found: &mut Findings<'_>) -> Option<()> {
+    let values = found.values;
+    let persistent = values.word("fdp.isolation")? == "persistent";
+    if values.number("fdp.handles")? == 1 {
+        if persistent {
+            let message = "there is one handle, and nothing to isolate its data from";
+            found.add("fdp.isolation", message, "write more `fdp.handles`");
+        }
+        return None;
+    }
+    let separation = values.word("gc.separation")?;
+    let alone = separation == "gc" || (separation == "none" && !persistent);
+    let cached = values.word("slc_cache.mode")? != "none";
+    if values.word("link.kind")? == "sata" {
+        let hint = "write `link.kind = \"nvme\"`, or `fdp.handles = 1`";
+        found.add("fdp.handles", "placement handles are NVMe's", hint);
+    }
+    if cached {
+        let message = "an SLC cache mixes what handles tell apart";
+        let hint = "write `slc_cache.mode = \"none\"`, or `fdp.handles = 1`";
+        found.add("fdp.handles", message, hint);
+    }
+    if !alone {
+        let message = "host data is divided by handles and by the firmware's own rules";
+        let hint = "write `gc.separation = \"gc\"`, or `fdp.handles = 1`";
+        found.add("gc.separation", message, hint);
+    }
+    Some(())
 }
 
 fn collection(found: &mut Findings<'_>) -> Option<()> {

@@ -15,6 +15,7 @@ mod compression;
 mod controller;
 mod drive;
 mod errors;
+mod fdp;
 mod fold;
 mod ftl;
 mod gc;
@@ -169,6 +170,7 @@ pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
         slc_cache::KEYS,
         fold::KEYS,
         &gc,
+        fdp::KEYS,
         wear::KEYS,
         errors::KEYS,
         controller::KEYS,

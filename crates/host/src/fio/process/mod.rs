@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 
 use flashtwin_base::{Completion, Device, Nanos, Status};
 use flashtwin_workload::fio::{Fio, FioAsk, Kind};
-use flashtwin_workload::{Direction, Job};
+use flashtwin_workload::{Direction, Handles, Job};
 
 use crate::fio::FioTotals;
 use crate::fio::core::{Core, Outgoing};
@@ -165,6 +165,7 @@ pub(crate) struct Process<'a> {
     fio: &'a Fio,
     source: Source,
     base_tag: u32,
+    handles: Handles,
     slots: Vec<Slot>,
     free: Vec<u32>,
     queued: Vec<u32>,
@@ -220,6 +221,7 @@ impl<'a> Process<'a> {
             fio,
             source: Source::new(job, fio, number),
             base_tag,
+            handles: Handles::default(),
             slots: vec![nothing; job.depth as usize],
             free: (0..job.depth).rev().collect(),
             queued: Vec::with_capacity(job.depth as usize),

@@ -185,6 +185,7 @@ impl Process<'_> {
                 sectors: ask.sectors(),
                 fua: fua || (self.job.sync && ask.direction == Direction::Write),
                 compressible_percent: self.job.compress_percent as u8,
+                placement: self.handles.next(self.job, ask.direction),
             };
             core.reach(device, now, request);
         }
@@ -207,6 +208,7 @@ impl Process<'_> {
             sectors: 0,
             fua: false,
             compressible_percent: 0,
+            placement: 0,
         };
         core.reach(device, now, request);
     }
