@@ -134,6 +134,7 @@ def test_intervals_are_drawn_and_set_ups_diffed(desk: Opened) -> None:
 def test_what_does_not_vary_is_folded_away(desk: Opened) -> None:
     page = desk.page
     for section in ("#specs", "#method", "#host"):
+        page.locator(f"{section} > details.fold > summary").click()
         for folded in page.locator(f"{section} details.more:has(.facts)").all():
             assert folded.get_attribute("open") is None
             assert "The same in all runs" in folded.locator("summary").inner_text()

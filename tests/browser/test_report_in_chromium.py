@@ -32,11 +32,12 @@ def phone(browser: Any, page_file: Path) -> Iterator[Opened]:
 
 def test_every_chart_is_drawn(desk: Opened) -> None:
     places = desk.page.locator("[data-panel]")
-    assert places.count() == 1 + 2 + 5 + 2 * 3 + 3
+    assert places.count() == 1 + 2 + 5 + 3 + 3 + 1
     assert desk.page.locator("[data-panel] > svg, [data-panel] > * > svg").count() == places.count()
     assert desk.page.locator("#plot-throughput .mark-line path").count() == 2
     assert desk.page.locator("#plot-areas-0 .mark-area path").count() >= 5
-    assert desk.page.locator("#plot-crystaldiskmark-speed-RND4K-write .mark-text text").count() > 0
+    assert desk.page.locator("#plot-crystaldiskmark-latency-write .mark-text text").count() > 0
+    assert desk.page.locator("#plot-latency .mark-line path").count() == 2
 
 
 def test_places_of_findings_are_marked(desk: Opened) -> None:
@@ -101,11 +102,45 @@ def test_hover_tells_the_values_of_all_drives(desk: Opened) -> None:
     assert not tip.is_visible()
 
 
-def test_bars_tell_their_values(desk: Opened) -> None:
-    bars = desk.page.locator("#plot-crystaldiskmark-speed-SEQ1M-read .mark-rect path").first
-    bars.scroll_into_view_if_needed()
-    bars.hover()
-    assert "540.0 MB/s" in desk.page.locator("#tip").inner_text()
+def test_a_tile_has_the_speeds_of_crystaldiskmark_and_explains_them(desk: Opened) -> None:
+    tile = desk.page.locator("#grid-crystaldiskmark .tile-of-cells").first
+    heads = tile.locator("thead th").all_inner_texts()
+    assert [head.split()[0].lower() for head in heads[1:]] == ["read", "write", "mixed"]
+    rows = {
+        row.locator("th").inner_text().replace("-", " "): row.locator("td").all_inner_texts()
+        for row in tile.locator("tbody tr").all()
+    }
+    assert rows["SEQ1M Q8T1"] == ["540.0", "540.0", "540.0"]
+    tile.locator("button").first.click()
+    assert "540" in desk.page.get_by_role("dialog").inner_text()
+
+
+def test_rate_is_drawn_over_depth(desk: Opened) -> None:
+    lines = desk.page.locator("#plot-crystaldiskmark-iops-read .mark-line path")
+    assert lines.count() == 2
+    assert labels(desk.page, "crystaldiskmark-iops-read") >= {"1", "2", "4", "8", "16"}
+
+
+def test_dots_tell_their_values(desk: Opened) -> None:
+    dots = desk.page.locator("#plot-crystaldiskmark-latency-read .mark-symbol path").first
+    dots.scroll_into_view_if_needed()
+    dots.hover()
+    assert "ms" in desk.page.locator("#tip").inner_text()
+
+
+def test_latencies_of_a_step_are_chosen(desk: Opened, tmp_path: Path) -> None:
+    page = desk.page
+    line = page.locator("#plot-latency .mark-line path").first
+    assert line.get_attribute("d")
+    page.locator("[data-latency]").select_option("fill/1m-q1/pass-1/write")
+    assert page.locator("#plot-latency .mark-line path").count() == 2
+    row = page.locator("#latency tbody tr").first.inner_text()
+    assert "1.00 ms" in row and "10.0 ms" in row
+    with saved(page, "latency", "csv", tmp_path).open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["step"] for row in rows} >= {"fill/128k-q32/pass-1/write"}
+    tail = max(rows, key=lambda row: float(row["share_percent"]))
+    assert float(tail["latency_us"]) == pytest.approx(10_000, rel=0.01)
 
 
 def test_dragging_zooms_and_a_double_click_shows_all(desk: Opened) -> None:
@@ -185,7 +220,7 @@ def test_tables_open_under_the_charts(desk: Opened) -> None:
     under.locator("summary").click()
     assert table.is_visible()
     assert "461.0" in table.inner_text()
-    assert desk.page.locator("figure > details.under").count() == 4
+    assert desk.page.locator("figure > details.under").count() == 6
 
 
 def test_csv_holds_the_curve(desk: Opened, tmp_path: Path) -> None:
@@ -222,6 +257,7 @@ def test_pictures_are_whole(desk: Opened, tmp_path: Path) -> None:
     assert "var(--" not in text
     assert "X-ray: bytes programmed, by cause" in text
     assert "garbage collection" in text
+    assert "simulated, spec 0123abcd" in text and "flashtwin 0." in text
     png = saved(desk.page, "crystaldiskmark-latency", "png", tmp_path).read_bytes()
     assert png[:8] == b"\x89PNG\r\n\x1a\n"
     width = int.from_bytes(png[16:20])

@@ -127,8 +127,10 @@ def test_every_chart_has_a_place_and_every_place_a_chart(text: str) -> None:
 
 def test_every_chart_has_a_table_under_it(text: str) -> None:
     figures = re.findall(r"<figure.*?</figure>", text, re.S)
-    assert len(figures) == 4
-    assert all(re.search(r"<details class=\"under\">.*<table", figure, re.S) for figure in figures)
+    assert len(figures) == 6
+    assert all(
+        re.search(r"<details class=\"under\"[^>]*>.*<table", figure, re.S) for figure in figures
+    )
 
 
 def test_specifications_are_valid_vega_lite(pair: list[Run], text: str) -> None:

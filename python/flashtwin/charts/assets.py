@@ -7,6 +7,8 @@ nothing here can end the element that it stands in; the same values give the sam
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 from collections.abc import Sequence
 from functools import cache
@@ -41,6 +43,12 @@ def vega() -> str:
             hint="in a checkout: ./dev flashtwin makes them; else install flashtwin again",
             exit_code=ENVIRONMENT,
         ) from None
+
+
+@cache
+def packed_vega() -> str:
+    """The same, packed and in signs that may stand in a page; `kit/library.js` unpacks it."""
+    return base64.b64encode(gzip.compress(vega().encode(), 9, mtime=0)).decode("ascii")
 
 
 def json_text(value: object) -> str:

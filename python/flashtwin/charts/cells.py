@@ -20,22 +20,24 @@ Key = tuple[int, str, str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """A number of a cell: `drawn` as bars or dots, or not at all. `column` is its name in CSV."""
+    """A number of a cell: `drawn` as bars or dots, in a tile of numbers, as lines over the depth
+    of cells, or not at all. `column` is its name in CSV."""
 
     id: str
     title: str
     unit: str
     column: str
-    drawn: Literal["bars", "dots"] | None = None
+    drawn: Literal["tile", "bars", "dots", "depth"] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """A row of the grid; cells of a `kind` share a scale."""
+    """A row of the grid; cells of a `kind` share a scale. `depth`: requests outstanding in it."""
 
     id: str
     title: str
     kind: str = ""
+    depth: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +59,16 @@ class Grid:
         """The kinds of cells, in order."""
         return list(dict.fromkeys(cell.kind for cell in self.cells))
 
+    @property
+    def deep(self) -> str:
+        """The kind of cells that were tested at the most depths; "" where none was at several."""
+        depths: dict[str, set[int]] = {}
+        for cell in self.cells:
+            if cell.depth is not None:
+                depths.setdefault(cell.kind, set()).add(cell.depth)
+        kind = max(depths, key=lambda kind: len(depths[kind]), default="")
+        return kind if len(depths.get(kind, ())) > 1 else ""
+
     def places(self) -> list[tuple[Cell, str]]:
         """The cells by way that some drive has, all cells of a way after one another."""
         there = {(cell, way) for _, cell, way, _ in self.values}
@@ -70,7 +82,7 @@ def payload(grid: Grid) -> list[dict[str, object]]:
     for (drive, name, way, metric), finding in grid.values.items():
         cell = cells[name]
         row: dict[str, object] = {"grid": grid.id, "drive": drive, "cell": cell.title}
-        row |= {"kind": cell.kind, "way": way}
+        row |= {"kind": cell.kind, "way": way, "depth": cell.depth}
         row = rows.setdefault((drive, name, way), row)
         row[metric] = finding.number
         row[f"{metric}_low"], row[f"{metric}_high"] = finding.low, finding.high
@@ -91,6 +103,10 @@ def panels(grid: Grid, drives: Sequence[Drawn]) -> dict[str, Any]:
                     spec = figures.bars(drives, titles, metric.unit, about_kind)
                     panel = {"kind": "bars", **where, "cells": kind, "spec": spec}
                     panels_by_place[place(grid, metric, way, kind)] = panel
+            elif metric.drawn == "depth" and grid.deep:
+                spec = figures.over_depth(drives, f"{about} over requests outstanding")
+                panel = {"kind": "depth", **where, "cells": grid.deep, "spec": spec}
+                panels_by_place[place(grid, metric, way)] = panel
             elif metric.drawn == "dots":
                 titles = [cell.title for cell in grid.cells]
                 spec = figures.dots(drives, titles, metric.unit, f"{about}, logarithmic")

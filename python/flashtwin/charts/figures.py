@@ -62,7 +62,7 @@ def throughput(drives: Sequence[Drawn], phases: Sequence[str], axis: str) -> Spe
     speeds = [_layer("plateaus", rim, spot), _layer("plateaus", words, {**spot, "color": colour})]
     edges = [*_places(x, colour), _truths(x, colour)]
     layers = [band, ranges, *edges, lines, _dots(x, y, drives, 46), *speeds]
-    return _figure(layers, 300)
+    return _figure(layers, 300, axis=axis)
 
 
 def deltas(drives: Sequence[Drawn], phases: Sequence[str], description: str) -> Spec:
@@ -101,7 +101,7 @@ def areas(causes: Mapping[str, str], drive: Drawn, axis: str, description: str) 
     )
     # Causes have the scale of colours for themselves.
     own = {"value": f"var(--drive-{drive.index % COLOURS})"}
-    return _figure([stacked, host, *_places(x, own), _truths(x, INK)], 170, description)
+    return _figure([stacked, host, *_places(x, own), _truths(x, INK)], 170, description, axis=axis)
 
 
 def gauge(drives: Sequence[Drawn], title: str, axis: str, *, last: bool) -> Spec:
@@ -115,7 +115,7 @@ def gauge(drives: Sequence[Drawn], title: str, axis: str, *, last: bool) -> Spec
     )
     # Temperatures of a drive lie far from 0, so the axis need not begin there.
     marks = _dots(x, y, drives, 36)
-    return _figure([lines, marks], 96, f"{title} over {AXES[axis]}", feet=True)
+    return _figure([lines, marks], 96, f"{title} over {AXES[axis]}", feet=True, axis=axis)
 
 
 def bars(drives: Sequence[Drawn], cells: Sequence[str], unit: str, description: str) -> Spec:
@@ -144,7 +144,7 @@ def dots(drives: Sequence[Drawn], cells: Sequence[str], unit: str, description: 
     rows = _rows(cells, drives)
     x = {
         **_number("value"),
-        "title": f"{unit}, logarithmic",
+        "title": f"{'µs' if unit == 'us' else unit}, logarithmic",
         "scale": {"type": "log", "domain": _ends("x0", "x1"), "nice": False},
         "axis": {
             "values": [10.0**power for power in range(-1, 9)],
@@ -165,6 +165,46 @@ def dots(drives: Sequence[Drawn], cells: Sequence[str], unit: str, description: 
     )
     words = _layer("cells", _beside(8), {"x": x, **rows, "text": _name("text")})
     return _figure([spans, points, words], _height(cells, drives), description)
+
+
+def over_depth(drives: Sequence[Drawn], description: str) -> Spec:
+    """Values of all drives over how many requests are outstanding, which doubles from mark to
+    mark."""
+    scale = {"type": "log", "base": 2, "domain": _ends(0.92, "x1"), "nice": False}
+    marks = {"values": [2**power for power in range(12)], "format": "d", "labelFlush": False}
+    x = {**_number("x"), "title": "requests outstanding", "scale": scale, "axis": marks}
+    y, colour = _y("y", title="IOPS"), _colour(drives)
+    y["axis"]["format"] = "~s"
+    mark = {"type": "line", "strokeWidth": 1.7, "strokeJoin": "round"}
+    line = _layer("curves", mark, {"x": x, "y": y, "color": colour, "detail": _name("drive")})
+    return _figure([line, _dots(x, y, drives, 50)], 150, description, zoom=False)
+
+
+def tails(drives: Sequence[Drawn], description: str) -> Spec:
+    """The latency below which so many requests stay, each nine more a step to the right."""
+    names = {0.30103: "50 %", 1: "90 %", 2: "99 %", 3: "99.9 %", 4: "99.99 %"}
+    chosen = "''"
+    for place, text in reversed(names.items()):
+        chosen = f"abs(datum.value - {place}) < 0.01 ? '{text}' : {chosen}"
+    x = {
+        **_number("x"),
+        "title": "share of requests that are faster",
+        "scale": {"domain": _ends(0, "x1"), "nice": False},
+        "axis": {"values": list(names), "labelExpr": chosen, "grid": True},
+    }
+    y = _y("y", title=None, low="y0")
+    y["scale"] = {"type": "log", "domain": _ends("y0", "y1"), "nice": False}
+    y["axis"] |= {
+        "values": [10.0**power * step for power in range(-1, 9) for step in (1, 3)],
+        "labelExpr": "datum.value >= 1e6 ? datum.value / 1e6 + ' s' : datum.value >= 1000 ? "
+        "datum.value / 1000 + ' ms' : datum.value + ' µs'",
+    }
+    colour = _colour(drives)
+    mark = {"type": "line", "clip": True, "strokeWidth": 1.7, "strokeJoin": "round"}
+    encoding = {"x": x, "y": y, "color": colour, "detail": _name("line"), "order": _number("n")}
+    lines = _layer("curves", mark, encoding)
+    marks = _dots(x, y, drives, 50)
+    return _figure([lines, marks], 230, description, zoom=False, feet=True)
 
 
 def grid(rows: Sequence[Spec], x: Spec, y_title: str | None, lines: Sequence[str]) -> Spec:
@@ -276,14 +316,18 @@ def _figure(
     *,
     zoom: bool = True,
     feet: bool = False,
+    axis: str = "gb",
 ) -> Spec:
     """The whole; the page gives it its width, data, domain and colours.
 
-    `zoom`: it has a left end that moves; `feet`: a foot of its scale that is not 0.
+    `axis`: what it is over; `zoom`: it has a left end that moves; `feet`: a foot of its scale that
+    is not 0.
     """
     starts = {"x1": 1.0, "y1": 1.0} | ({"x0": 0.0} if zoom else {}) | ({"y0": 0.0} if feet else {})
     spec = _layered(layers, height)
     spec["params"] = [{"name": name, "value": value} for name, value in starts.items()]
+    if axis == "s":
+        spec["params"].append({"name": "step", "expr": _time_step()})
     return {**spec, "description": description} if description else spec
 
 
@@ -320,11 +364,10 @@ def _ends(*ends: float | str) -> list[Any]:
 def _x(axis: str, *, titled: bool = True) -> Spec:
     marks: Spec = {"tickCount": {"expr": TICKS}}
     if axis == "s":
-        step = _time_step()
         marks = {
-            "values": {"expr": f"sequence(ceil(x0 / {step}) * {step}, x1 + {step} / 1e3, {step})"},
+            "values": {"expr": "sequence(ceil(x0 / step) * step, x1 + step / 1e3, step)"},
             "labelExpr": "floor(datum.value / 60 + 1e-6) + ':' + format("
-            f"datum.value - 60 * floor(datum.value / 60 + 1e-6), {step} < 1 ? '04.1f' : '02.0f')",
+            "datum.value - 60 * floor(datum.value / 60 + 1e-6), step < 1 ? '04.1f' : '02.0f')",
         }
     return {
         **_number("x"),

@@ -53,6 +53,8 @@ _HOST_LABELS = {
     "began": "began",
     "ended": "ended",
 }
+# As much of a hash as tells specs apart; the whole one is in the run's manifest.
+HASHES, SHORT_HASH = {"hash", "spec_hash"}, 12
 # Characters of a parameter's value on a page.
 MOST_SHOWN = 200
 
@@ -277,6 +279,8 @@ def _plain(key: str) -> str:
 
 def _text(key: str, value: object) -> str:
     """A JSON value as a reader wants it; sizes in bytes and times in seconds get their units."""
+    if key in HASHES:
+        return str(value)[:SHORT_HASH]
     if value is None:
         return numbers.MISSING
     if isinstance(value, bool):

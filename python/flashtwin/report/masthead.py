@@ -40,6 +40,13 @@ def kinds(drives: Sequence[Drive]) -> str:
     return " and ".join(sorted(there, reverse=True))
 
 
+def origin(drive: Drive) -> str:
+    """Where a drive's numbers come from, for the foot of a picture: "simulated, spec 0123abcd"."""
+    kind = "simulated" if drive.kind == "twin" else "measured"
+    digest = drive.identity.get("hash") or drive.identity.get("spec_hash")
+    return f"{kind}, spec {str(digest)[:8]}" if digest else kind
+
+
 # ------------------------------------------------------------------------------- one sentence
 
 

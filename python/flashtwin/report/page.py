@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from flashtwin import __version__
 from flashtwin.charts import cells, curves, figures
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.report import about, endurance, findings, masthead, template, truth, xray
+from flashtwin.report import about, endurance, findings, latency, masthead, template, truth, xray
 from flashtwin.report.drives import Contents, Drive
 from flashtwin.report.findings import Truths
 from flashtwin.report.xray import Inside
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 SCRIPTS = (
     "dom.js",
+    "library.js",
     "data.js",
     "theme.js",
     "rows.js",
@@ -53,13 +55,14 @@ def render(runs: Sequence[Run], comparison: Comparison | None = None) -> str:
     drives, insides = contents.drives, xray.insides_of(contents)
     spec_drives, sections = about.specs_of(drives)
     compared = _compared(contents, comparison)
+    latencies = latency.rows_of(contents)
     truths = truth.truths_of(contents, insides)
     cards = [findings.card(table, drives, compared["same"], truths) for table in contents.tables]
     grids = contents.grids
     return template.page(
         "page.html.j2",
         SCRIPTS,
-        _data(contents, insides, comparison, truths),
+        _data(contents, insides, comparison, truths, latencies),
         title=masthead.title(drives),
         kinds=masthead.kinds(drives),
         kinds_differ=len({drive.kind for drive in drives}) > 1,
@@ -75,6 +78,8 @@ def render(runs: Sequence[Run], comparison: Comparison | None = None) -> str:
         groups={text: name for name, text in _patterns(contents, insides)},
         grids=[(grid, findings.grid_rows(grid, drives)) for grid in grids],
         grid_place=cells.place,
+        latencies=latencies,
+        shares=latency.SHARES,
         meanings=findings.meanings_of(drives),
         patterns=_patterns(contents, insides),
         phases=_curve_phases(contents),
@@ -120,19 +125,25 @@ def _data(
     insides: Sequence[Inside],
     comparison: Comparison | None,
     truths: Truths,
+    latencies: Sequence[latency.Row],
 ) -> dict[str, Any]:
     """What the scripts work on."""
     drives, grids = contents.drives, contents.grids
     panels, deltas = _panels(contents, insides), []
+    if latencies:
+        spec = figures.tails(drives, "Latency below which so many requests stay")
+        panels["latency"] = {"kind": "latency", "spec": spec}
     if comparison is not None:
         from flashtwin.report import compared
 
         panels |= compared.panels(comparison, contents, _curve_phases(contents))
         deltas = compared.payload(comparison, contents)
     return {
+        "version": __version__,
         "drives": [
             {
                 "name": drive.name,
+                "origin": masthead.origin(drive),
                 "colour": drive.index % figures.COLOURS,
                 "shape": figures.SHAPES[drive.index % len(figures.SHAPES)],
             }
@@ -148,6 +159,7 @@ def _data(
             {"id": name, "title": title} for name, (_, title) in xray.causes_of(insides).items()
         ],
         "gauges": _gauges(insides),
+        "latencies": latency.payload(latencies),
         "cells": [row for grid in grids for row in cells.payload(grid)],
         "grids": {grid.id: _grid_words(grid) for grid in grids},
         "findings": findings.payload(drives),

@@ -23,7 +23,7 @@ from flashtwin.report import template
 from flashtwin.study.sweep.grid import Axis
 from flashtwin.study.sweep.run import Row, Sweep, columns, varying
 
-SCRIPTS = ("dom.js", "theme.js", "sweep.js")
+SCRIPTS = ("dom.js", "library.js", "theme.js", "sweep.js")
 GB = 10**9
 
 

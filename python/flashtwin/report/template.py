@@ -45,7 +45,7 @@ def page(name: str, scripts: Sequence[str], data: Mapping[str, Any], **values: o
             outline=(curves.WIDTH, curves.HEIGHT),
             style=assets.styles(),
             script=assets.script(scripts),
-            vega=assets.vega(),
+            library=assets.packed_vega(),
             data=assets.json_text(data),
             **values,
         )

@@ -60,7 +60,7 @@ GAUGES = {
     "free_superblocks": ("free", 1.0),
     "temperature_mc": ("heat", 1e3),
 }
-POINTS = 600
+POINTS = 300
 # The column of all that was programmed, which follows from those of the causes.
 PROGRAMMED = "programmed_bytes"
 
@@ -187,7 +187,16 @@ def _inside(
 
 def payload(insides: Sequence[Inside]) -> list[dict[str, object]]:
     """The phases in columns, for the page."""
-    return [_columns(inside) for inside in insides]
+    return [
+        {name: _short(column) for name, column in _columns(inside).items()} for inside in insides
+    ]
+
+
+def _short(column: object) -> object:
+    """One number for a column that is the same all along."""
+    if isinstance(column, list) and len(set(column)) == 1 and column[0] is not None:
+        return column[0]
+    return column
 
 
 def _columns(inside: Inside) -> dict[str, object]:

@@ -16,9 +16,9 @@ from flashtwin.model.findings import Findings
 WAYS = {"read": "Read", "write": "Write", "mix": "Mixed"}
 SPEED = "speed"
 METRICS = (
-    Metric(id=SPEED, title="Speed", unit="MB/s", column="MB_per_s", drawn="bars"),
+    Metric(id=SPEED, title="Speed", unit="MB/s", column="MB_per_s", drawn="tile"),
+    Metric(id="iops", title="Rate", unit="IOPS", column="iops", drawn="depth"),
     Metric(id="latency", title="Latency", unit="us", column="latency_us", drawn="dots"),
-    Metric(id="iops", title="Rate", unit="IOPS", column="iops"),
 )
 # Way and metric of a finding by its name.
 NAMES = {
@@ -109,7 +109,8 @@ def _cell(name: str) -> Cell:
     known = KNOWN.get(name)
     if known is None:
         return Cell(id=name, title=name, kind=name)
-    return Cell(id=name, title=known.title, kind=known.access)
+    depth = known.depth * known.threads
+    return Cell(id=name, title=known.title, kind=known.access, depth=depth)
 
 
 def _without_cells(subject: Subject) -> Subject:

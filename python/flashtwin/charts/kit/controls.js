@@ -65,6 +65,13 @@ function startControls() {
       refreshAll(ofChoice);
     });
   }
+  for (const select of $$("[data-latency]")) {
+    select.value = state.latency;
+    select.addEventListener("change", () => { state.latency = select.value; refreshAll((panel) => panel.kind === "latency"); });
+  }
+  addEventListener("hashchange", unfold);
+  for (const link of $$(".bar nav a")) link.addEventListener("click", () => unfold({ newURL: link.href }));
+  unfold({ newURL: location.href });
   for (const button of $$("[data-copy]")) {
     button.addEventListener("click", async () => {
       const source = document.getElementById(button.dataset.copy);
@@ -75,6 +82,12 @@ function startControls() {
     });
   }
   followSections();
+}
+
+// A link to a section that is folded away opens it.
+function unfold({ newURL }) {
+  const section = document.getElementById(new URL(newURL).hash.slice(1)), folded = section && $("details.fold", section);
+  if (folded) folded.open = true;
 }
 
 // A file has no clipboard of its own everywhere: the old way, and at least the selection, remain.

@@ -3,12 +3,20 @@ const state = {
   group: DATA.groups.length ? DATA.groups[0].id : null,
   phase: DATA.xray.length ? DATA.xray[0].phase : null,
   axis: "gb",
+  latency: DATA.latencies.length ? DATA.latencies[0].step : null,
   drives: new Set(DATA.drives.map((drive, index) => index)),
   phases: new Set(DATA.shown_phases),
   zoom: { gb: null, s: null, rest: null },
   pinned: null,
   pointed: null,
 };
+
+// A column that is the same all along came as one number.
+for (const inside of DATA.xray) {
+  for (const [key, value] of Object.entries(inside)) {
+    if (typeof value === "number" && key !== "drive") inside[key] = new Array(inside.s.length).fill(value);
+  }
+}
 
 const MIB = 1e6 / (1 << 20);
 const GLYPHS = {
@@ -21,7 +29,7 @@ function significant(value, digits = 4) {
   const exponent = Number(value.toExponential(digits - 1).split("e")[1]);
   const places = Math.max(digits - 1 - exponent, 0);
   return value.toLocaleString("en-US", { minimumFractionDigits: places, maximumFractionDigits: places })
-    .replaceAll(",", "\u202f").replace("-", "\u2212");
+    .replace("-", "\u2212");
 }
 
 function clock(seconds) {

@@ -67,6 +67,11 @@ function csvRows(card) {
       power_W: inside.power?.[n], temperature_C: inside.heat?.[n],
     })));
   }
+  if (card === "latency") {
+    return DATA.latencies.flatMap((tail) => tail.nines.map((nines, n) => ({
+      drive: name(tail.drive), step: tail.step, share_percent: Number((100 * (1 - 10 ** -nines)).toFixed(6)), latency_us: tail.us[n],
+    })));
+  }
   const { grid } = $(`[data-card="${card}"]`).dataset;
   return DATA.cells.filter((row) => row.grid === grid).map((row) => ({
     drive: name(row.drive), cell: row.cell, direction: row.way,
@@ -111,12 +116,21 @@ async function sheet(card) {
   const section = $("h2", home.closest("section")).textContent, title = $("figcaption h3", home).textContent.toLowerCase();
   const pattern = ofGroup(card) ? DATA.groups.find((group) => group.id === state.group)?.title : null;
   const about = [pattern, card === "xray" ? phaseTitle(state.phase) : null, drivesOf(card).map((drive) => drive.name).join(", ")];
+  const feet = footOf(card), height = y + 12 + 15 * feet.length;
+  parts.push(...feet.map((text, n) => words(GAP, y + 10 + 15 * n, text, 11, { fill: "var(--quiet)", class: "foot" })));
   return svg("svg", {
-    xmlns: "http://www.w3.org/2000/svg", width, height: y + 8, viewBox: `0 0 ${width} ${y + 8}`, "font-family": font(),
-  }, svg("rect", { width, height: y + 8, fill: "var(--card)" }),
+    xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}`, "font-family": font(),
+  }, svg("rect", { width, height, fill: "var(--card)" }),
   words(GAP, 30, `${section}: ${title}`, 16, { "font-weight": 650 }),
   words(GAP, 50, about.filter(Boolean).join(" · "), 12, { fill: "var(--quiet)" }),
   ...legend.parts, ...parts);
+}
+
+// Where the numbers come from: a picture travels without its page.
+function footOf(card) {
+  const drives = drivesOf(card), origins = new Set(drives.map((drive) => drive.origin));
+  const lines = origins.size === 1 ? [...origins] : drives.slice(0, 8).map((drive) => `${drive.name}: ${drive.origin}`);
+  return [...lines.slice(0, -1), `${lines.at(-1)} · flashtwin ${DATA.version}`];
 }
 
 // Drives by colour and shape; then passes by dash, or causes by colour.

@@ -1,24 +1,13 @@
-// The charts that are on the page. A panel is made when it comes near the window, the others one by
-// one when there is time; later only its data and scales change.
+// The charts that are on the page. All are made at once; later only its data and scales change.
 const panels = new Map();
 
 function startPanels() {
   for (const host of $$("[data-panel]")) {
     panels.set(host.dataset.panel, { ...DATA.panels[host.dataset.panel], id: host.dataset.panel, host, view: null, made: null });
   }
-  const near = new IntersectionObserver((entries) => {
-    for (const entry of entries) if (entry.isIntersecting) mount(panels.get(entry.target.dataset.panel));
-  }, { rootMargin: "500px" });
-  for (const panel of panels.values()) near.observe(panel.host);
-  const later = window.requestIdleCallback ?? ((work) => setTimeout(work, 60));
-  const rest = async () => {
-    const next = [...panels.values()].find((panel) => !panel.made);
-    if (next) { await mount(next); later(rest); return; }
-    await Promise.all([...panels.values()].map((panel) => panel.made));
-    near.disconnect();
-    root.dataset.ready = "true";
-  };
-  later(rest);
+  // From the top down, without waiting for a reader to scroll: paper and pictures of the whole page
+  // need all of them.
+  Promise.all([...panels.values()].map(mount)).then(() => { root.dataset.ready = "true"; });
 }
 
 const specOf = (panel) => panel.spec ?? panel.specs[ofChoice(panel) ? axisOf(panel) : axisOfXray()];
@@ -30,8 +19,9 @@ function mount(panel) {
 
 async function make(panel) {
   try {
+    await library;
     const spec = { ...specOf(panel), datasets: rowsOf(panel) }, scales = scalesOf(panel);
-    spec.params = spec.params.map((param) => ({ ...param, value: scales[param.name] ?? param.value }));
+    spec.params = spec.params.map((param) => (param.expr ? param : { ...param, value: scales[param.name] ?? param.value }));
     const { view } = await vegaEmbed(panel.host, spec, {
       mode: "vega-lite", renderer: "svg", actions: false, ast: true, defaultStyle: false, logLevel: 1,
       config: chartConfig(), tooltip: (handler, event, item, value) => cellTip(event, value),

@@ -201,10 +201,31 @@ function cellRows(panel) {
   };
 }
 
-const inUnit = (value, unit) => `${significant(value)} ${unit === "us" ? "µs" : unit}`.trim();
-const micro = (us) => (us >= 1000 ? `${significant(us / 1000, 3)} ms` : `${significant(us, 3)} µs`);
+const inUnit = (value, unit) => (unit === "us" ? micro(value, 4) : `${significant(value)} ${unit}`.trim());
+const micro = (us, digits = 3) => (us >= 1000 ? `${significant(us / 1000, digits)} ms` : `${significant(us, digits)} µs`);
+
+// A drive's rate at each depth; cells of one depth count once.
+function depthRows(panel) {
+  const curves = cellsOf(panel).filter((row) => row.way === panel.way && row.depth)
+    .map((row) => ({ drive: name(row.drive), x: row.depth, y: row[panel.metric] })).sort((a, b) => a.x - b.x);
+  return { curves, dots: curves };
+}
+
+const tails = () => DATA.latencies.filter((tail) => tail.step === state.latency);
+
+function tailRows() {
+  const curves = [], dots = [];
+  tails().forEach((tail, line) => {
+    const rows = tail.nines.map((x, n) => ({ drive: name(tail.drive), line, n, x, y: tail.us[n] }));
+    curves.push(...rows);
+    dots.push(...rows.filter((row) => Number.isInteger(row.x)));
+  });
+  return { curves, dots };
+}
 
 function rowsOf(panel) {
+  if (panel.kind === "depth") return depthRows(panel);
+  if (panel.kind === "latency") return tailRows();
   if (panel.kind === "throughput") return throughputRows(panel);
   if (panel.kind === "delta") return deltaRows(panel);
   if (panel.kind === "areas") return areaRows(panel);
@@ -233,6 +254,14 @@ function scalesOf(panel) {
     const drawn = insides().map((inside) => inside[panel.gauge] ?? []);
     if (panel.gauge === "heat") return { x0, x1, ...degrees(drawn.flat()) };
     return { x0, x1, y0: 0, y1: roundTop(most(drawn.map(most))) };
+  }
+  if (panel.kind === "latency") {
+    const all = tails().flatMap((tail) => tail.us).filter((value) => value > 0);
+    return { x1: Math.max(...tails().flatMap((tail) => tail.nines), 1) + 0.15, y0: Math.min(...all, 1e6) / 1.3, y1: Math.max(most(all), 0.1) * 1.3 };
+  }
+  if (panel.kind === "depth") {
+    const rows = cellsOf(panel);
+    return { x1: most(rows.map((row) => row.depth)) * 1.1, y1: roundTop(most(rows.map((row) => row[panel.metric]))) };
   }
   const values = cellsOf(panel).map((row) => row[panel.metric]);
   if (panel.kind === "bars") return { x1: most(values) * 1.27, y1: 1 };

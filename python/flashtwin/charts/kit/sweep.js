@@ -1,6 +1,7 @@
 // The charts of a sweep, each drawn once: theirs are few points and no zoom.
 async function draw(host) {
   try {
+    await library;
     await vegaEmbed(host, DATA.panels[host.dataset.panel], {
       mode: "vega-lite", renderer: "svg", actions: false, ast: true, defaultStyle: false, logLevel: 1,
       config: chartConfig(),

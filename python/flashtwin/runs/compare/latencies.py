@@ -16,6 +16,7 @@ import numpy as np
 from flashtwin.model.histogram import percentiles
 from flashtwin.model.series import Counts
 from flashtwin.runs import older
+from flashtwin.runs.journal import StepRecord
 from flashtwin.runs.rundir import Run
 
 SHARES = (50.0, 99.0, 99.9)
@@ -61,7 +62,7 @@ class LatencyPair:
 
 def compare(base: Run, other: Run) -> list[LatencyPair]:
     """Every step and direction of which both runs have a histogram."""
-    base_counts, other_counts = _counts(base), _counts(other)
+    base_counts, other_counts = counts_of(base), counts_of(other)
     return [
         LatencyPair(
             battery=battery,
@@ -75,12 +76,18 @@ def compare(base: Run, other: Run) -> list[LatencyPair]:
     ]
 
 
-def _counts(run: Run) -> dict[tuple[str, str, str], Counts]:
+def measured(step: StepRecord) -> str:
+    """The label of what a step measures, which steps that repeat it share."""
+    return str(step.detail.get("repeats") or older.repeats(step))
+
+
+def counts_of(run: Run) -> dict[tuple[str, str, str], Counts]:
+    """Latency counts by battery, what was measured, and direction."""
     counted: dict[tuple[str, str, str], Counts] = {}
     for step in run.steps:
         if step.kind not in ("run", "chain"):
             continue
-        label = str(step.detail.get("repeats") or older.repeats(step))
+        label = measured(step)
         for direction, counts in run.hist(step.step).items():
             if counts.any():
                 key = (step.battery, label, direction)
