@@ -1,0 +1,42 @@
+"""README's figures are those of the twins: docs/make_readme.py makes them."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import flashtwin as ft
+from flashtwin import _core
+from flashtwin.batteries.fill.wording import TITLES
+
+ROOT = Path(__file__).resolve().parents[2]
+AGAIN = "make them again: .venv/bin/python docs/make_readme.py"
+
+
+@pytest.fixture(scope="module")
+def maker() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("make_readme", ROOT / "docs" / "make_readme.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_figures_are_of_this_model_and_have_today_s_words(maker: ModuleType) -> None:
+    (block,) = maker.BLOCK.findall(maker.README.read_text())
+    head, _, names, *rows, _ = block.splitlines()
+    assert head == f"<!-- figures of model {_core.MODEL} -->", AGAIN
+    assert names.split() == ["fill", "128k-q32", *maker.DRIVES]
+    assert [row.partition("   ")[0] for row in rows] == [TITLES[name][0] for name in maker.ROWS]
+    assert maker.PICTURE.stat().st_size > 50_000
+
+
+@pytest.mark.full
+def test_the_figures_are_what_the_twins_do(maker: ModuleType, tmp_path: Path) -> None:
+    runs = ft.test(
+        maker.DRIVES, battery=maker.PATTERN, out=tmp_path / "runs", report=False, progress=False
+    )
+    assert maker.figures(runs) in maker.README.read_text(), AGAIN
