@@ -15,7 +15,7 @@ from fakes import GB, MB, FakeDrive, Law
 
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.step import NotPossible, Result, Step
-from flashtwin.model.target import Watch
+from flashtwin.model.target import DriveInfo, Watch
 from flashtwin.runner import target
 from flashtwin.runner.events import Observer, unseen
 from flashtwin.runner.target import Target, Variant
@@ -38,6 +38,12 @@ class Counting(FakeDrive):
     def __init__(self, waf: float, law: Law, name: str) -> None:
         super().__init__(law=law, name=name)
         self.waf, self.host_bytes = waf, 0
+
+    @property
+    def info(self) -> DriveInfo:
+        """As a twin, whose batteries are not refused for want of an instrument."""
+        can = replace(super().info.can, smart=True, power_meter=True)
+        return replace(super().info, can=can)
 
     def do(self, step: Step, watch: Watch) -> Result | NotPossible:
         answer = super().do(step, watch)

@@ -126,7 +126,7 @@ class _CellObserver(Observer):
         self._row.status = status
         self._draw()
 
-    def findings(self, battery: str, findings: Any) -> None:
+    def found(self, battery: str, findings: Any) -> None:
         self._row.findings += len(findings)
 
     def closed(self, run: Run) -> None:
