@@ -120,6 +120,8 @@ QUICK = (
     ("overwritten in the cache", None),
     ("Little's law", None),
     ("conservation", None),
+    ("mean of reads one at a time", None),
+    ("deviation of reads one at a time", None),
 )
 
 

@@ -19,6 +19,7 @@ use crate::firmware::Firmware;
 use crate::flash::Flash;
 use crate::link::{Cores, HostLink};
 use crate::lookup::Lookups;
+use crate::paces::Paces;
 use crate::power::{Phase, Power};
 use crate::protection::{Damage, Path};
 use crate::read_ahead::ReadAhead;
@@ -42,6 +43,7 @@ pub struct Drive<P: Policies = BuiltIn> {
     pub(crate) firmware: Firmware,
     pub(crate) flash: Flash,
     pub(crate) errors: BitErrors,
+    pub(crate) paces: Paces,
     pub(crate) rebuilds: Rebuilds,
     pub(crate) events: EventQueue<Event>,
     pub(crate) now: Nanos,
@@ -72,7 +74,8 @@ flashtwin_base::state! { Drive<P: Policies> {
     kept: events, now, runs, engine_free, totals, supply;
     part: link, path, ftl, firmware, flash, errors, rebuilds, commands, lookups, background,
         read_ahead, cores, power, thermal;
-    built: capacity_bytes, controller, xray, ops, woken, done, nameplate, look_due, short_way;
+    built: capacity_bytes, controller, xray, ops, woken, done, nameplate, look_due, short_way,
+        paces;
 } }
 
 impl Drive {
@@ -116,6 +119,7 @@ impl<P: Policies> Drive<P> {
             power,
             thermal,
             errors: BitErrors::new(&config.errors, superblocks, ftl.layout.group_dies, ageing),
+            paces: Paces::new(config.part.variation, seed),
             rebuilds: Rebuilds::default(),
             firmware: Firmware::new(c, &ftl.layout),
             flash,
@@ -275,6 +279,9 @@ impl<P: Policies> Drive<P> {
     fn issue_some(&mut self) {
         if self.power.phase == Phase::Resting {
             self.wake_for_work();
+        }
+        if self.paces.on {
+            self.set_paces();
         }
         if self.errors.on {
             for index in 0..self.ops.len() {

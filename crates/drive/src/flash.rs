@@ -12,7 +12,7 @@ use flashtwin_base::queue::EventQueue;
 use flashtwin_ftl::layout::Mode;
 use flashtwin_ftl::op::class;
 use flashtwin_ftl::{Layout, NandOp, Token};
-use flashtwin_nand::{ModeTiming, Part, Program, Suspend};
+use flashtwin_nand::{ModeTiming, Pace, Part, Program, Suspend};
 
 use crate::command::SECTOR_BYTES;
 use crate::config::Controller;
@@ -382,7 +382,7 @@ impl Flash {
                 events.push(sensed, Event::Sensed(index));
             }
         } else {
-            self.start_all_planes(op.class, op.units, index, now, events);
+            self.start_all_planes(&op, index, now, events);
         }
     }
 
@@ -395,29 +395,26 @@ impl Flash {
         events: &mut EventQueue<Event>,
     ) {
         self.dies[index as usize].running = Some(op);
-        self.start_all_planes(op.class, op.units, index, now, events);
+        self.start_all_planes(&op, index, now, events);
     }
 
     /// The same of an operation that its die has been given.
     #[inline]
     fn start_all_planes(
         &mut self,
-        class: u8,
-        units: u16,
+        op: &NandOp,
         index: u16,
         now: Nanos,
         events: &mut EventQueue<Event>,
     ) {
-        if class::is_program(class) {
-            if self.notes_begun
-                && let Some(op) = self.dies[index as usize].running
-            {
+        if class::is_program(op.class) {
+            if self.notes_begun {
                 self.note_begun(op.token);
             }
-            let taken = self.take_data(index, units, now);
-            self.begin_array(class, index, taken, events);
+            let taken = self.take_data(index, op.units, now);
+            self.begin_array(op, index, taken, events);
         } else {
-            let ends = now + self.array_time[class as usize];
+            let ends = now + self.time_in_array(op);
             self.note_work(index, 0, (now, ends));
             self.note_array(index, now, ends);
             events.push(ends, Event::Done(index));
@@ -427,7 +424,17 @@ impl Flash {
     /// How long the array works on an operation: of a read, until its pages can be sent.
     #[inline]
     pub(crate) fn sense_time(&self, op: &NandOp) -> Nanos {
-        self.array_time[op.class as usize] + self.retry_time[op.retries as usize]
+        self.time_in_array(op) + self.retry_time[op.retries as usize]
+    }
+
+    /// How long the array works on an operation that needs no step of the read-retry ladder.
+    #[inline(always)]
+    fn time_in_array(&self, op: &NandOp) -> Nanos {
+        let mean = self.array_time[op.class as usize];
+        if op.pace == Pace::MEAN {
+            return mean;
+        }
+        Nanos(op.pace.of(mean.0))
     }
 
     /// Sends what a read has sensed; the answer is when that has crossed the channel.
@@ -469,12 +476,12 @@ impl Flash {
         events: &mut EventQueue<Event>,
     ) {
         self.dies[index as usize].running = Some(op);
-        self.begin_array(op.class, index, at, events);
+        self.begin_array(&op, index, at, events);
     }
 
     #[inline]
-    fn begin_array(&mut self, class: u8, index: u16, at: Nanos, events: &mut EventQueue<Event>) {
-        let ends = at + self.array_time[class as usize];
+    fn begin_array(&mut self, op: &NandOp, index: u16, at: Nanos, events: &mut EventQueue<Event>) {
+        let ends = at + self.time_in_array(op);
         self.note_work(index, 0, (at, ends));
         self.note_array(index, at, ends);
         events.push(ends, Event::Done(index));

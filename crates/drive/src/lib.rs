@@ -15,6 +15,7 @@ mod flash;
 mod link;
 mod lookup;
 mod overtaking;
+mod paces;
 mod parts;
 mod planes;
 pub mod power;

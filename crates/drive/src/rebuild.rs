@@ -83,7 +83,8 @@ impl<P: Policies> Drive<P> {
         let Some(mates) = self.ftl.stripe_mates(ppn) else {
             return false;
         };
-        let superblock = self.ftl.layout.superblock_of(ppn);
+        let place = self.ftl.wordline_at(ppn);
+        let superblock = place.0;
         let (mut reads, mut readable) = (Vec::with_capacity(mates.len()), true);
         for mate in mates {
             let (retries, had) = self.grade(superblock, mate.row, mate.die);
@@ -92,6 +93,7 @@ impl<P: Policies> Drive<P> {
                 die: mate.die,
                 class: mate.class,
                 retries,
+                pace: self.pace(mate.class, mate.die, place),
                 ..*op
             });
         }

@@ -42,4 +42,5 @@ mod suspend;
 mod throttle;
 mod timeline;
 mod used_drive;
+mod variation;
 mod wear_levelling;

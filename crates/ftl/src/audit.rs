@@ -176,7 +176,7 @@ impl<P: Policies> Ftl<P> {
             Token::MapUpdate(page) => page < self.paged.pages(),
             // They are written, and wear the flash, whether power cuts are switched on or not.
             Token::Checkpoint => self.cuts.writes_checkpoint(),
-            Token::Journal(sequence) => self.cuts.writes_trims(sequence),
+            Token::Journal(low) => self.cuts.writes_trims(low),
             Token::SystemErase => true,
             Token::Erase(superblock) => {
                 let block = self.blocks.all.get(superblock as usize);

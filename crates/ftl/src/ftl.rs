@@ -309,7 +309,7 @@ impl<P: Policies> Ftl<P> {
             Token::Host(_) | Token::Rebuild(_) => unreachable!("{token:?} ends in the drive"),
             Token::FirstPass(place) => self.first_passed(place),
             Token::Checkpoint => self.checkpoint_row_written(ops),
-            Token::Journal(sequence) => self.journal_written(sequence, ops),
+            Token::Journal(low) => self.journal_written(low, ops),
             Token::SystemErase => {}
             Token::Program(place) => self.granule_programmed(place, ops),
             Token::FoldRead(row) => self.row_read(Work::Fold, row, ops),

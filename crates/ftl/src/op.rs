@@ -1,6 +1,8 @@
 //! What the firmware asks of the flash: one NAND operation at a time, at the grain that the die
 //! knows.
 
+use flashtwin_nand::Pace;
+
 /// What kind of operation it is, as an index into the drive's table of times.
 pub mod class {
     use crate::layout::Mode;
@@ -98,8 +100,9 @@ pub enum Token {
     FoldCheck(u32),
     /// A row of a checkpoint of the map.
     Checkpoint,
-    /// A row of journal entries, by its sequence number.
-    Journal(u64),
+    /// A row of journal entries, by the low half of its sequence number, which tells those under
+    /// way apart.
+    Journal(u32),
     /// One die's share of an erase in the system area.
     SystemErase,
     /// A fold inside the die, by its place in the list of granules in flight.
@@ -180,9 +183,14 @@ pub struct NandOp {
     pub skipped: u8,
     /// The planes that a read senses where they work for themselves, see [`Planes`].
     pub planes: Planes,
+    /// Its time in the array beside that of its class.
+    pub pace: Pace,
     /// Who is told.
     pub token: Token,
 }
+
+/// Operations are copied from queue to queue: a longer one costs each of them.
+const _: () = assert!(size_of::<NandOp>() <= 24);
 
 impl NandOp {
     /// An operation at its first try, on all planes, that moves so many units whole.
@@ -196,6 +204,7 @@ impl NandOp {
             retries: 0,
             skipped: 0,
             planes: Planes::ALL,
+            pace: Pace::MEAN,
             token,
         }
     }

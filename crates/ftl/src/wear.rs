@@ -26,7 +26,7 @@ use crate::blocks::{Pool, State, Superblock};
 use crate::check::{Checked, ensure};
 use crate::ftl::Ftl;
 use crate::layout::{Mode, NONE};
-use crate::op::NandOp;
+use crate::op::{NandOp, Token};
 use crate::orders::Policies;
 use crate::policy::Levelling;
 use crate::streams::Stream;
@@ -205,6 +205,35 @@ impl<P: Policies> Ftl<P> {
     #[must_use]
     pub fn superblock_of_flight(&self, place: u32) -> u32 {
         self.buffer.flights[place as usize].superblock
+    }
+
+    /// Superblock and wordline that an operation works on, which may be of any wordline; none of a
+    /// read for the host, whose place the drive knows, and in the system area.
+    #[must_use]
+    pub fn worked_on(&self, token: Token) -> Option<(u32, u32)> {
+        match token {
+            Token::Program(place) | Token::FirstPass(place) => {
+                let flight = &self.buffer.flights[place as usize];
+                let mode = self.blocks.all[flight.superblock as usize].mode;
+                let wordline = self.layout.wordline(mode, flight.stripe);
+                Some((flight.superblock, wordline))
+            }
+            Token::Copyback(place) => {
+                let first = self.buffer.flights[place as usize].first;
+                Some(self.wordline_at(first))
+            }
+            Token::Erase(superblock) => Some((superblock, 0)),
+            _ => self.source_of_read(token).map(|ppn| self.wordline_at(ppn)),
+        }
+    }
+
+    /// Superblock and wordline of a physical unit.
+    #[must_use]
+    pub fn wordline_at(&self, ppn: u32) -> (u32, u32) {
+        let (superblock, offset) = self.layout.split(ppn);
+        let mode = self.blocks.all[superblock as usize].mode;
+        let stripe = self.layout.stripe_of(mode, offset).0;
+        (superblock, self.layout.wordline(mode, stripe))
     }
 
     /// The superblock that a copyback in flight copies from.

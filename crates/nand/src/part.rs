@@ -6,6 +6,8 @@
 
 use flashtwin_base::Nanos;
 
+use crate::variation::Variation;
+
 /// Bits that a cell holds in the native mode of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cell {
@@ -192,4 +194,6 @@ pub struct Part {
     pub codeword_bytes: u32,
     /// Suspension of programs and erases.
     pub suspend: Suspend,
+    /// How blocks and wordlines differ from these times.
+    pub variation: Variation,
 }

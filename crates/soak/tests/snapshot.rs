@@ -265,9 +265,9 @@ fn not_under_commands() {
 
 /// A small drive with something in it, and its snapshot.
 fn small() -> (Config, Vec<u8>) {
-    let (config, _) = draw::drive(&mut Rng::new(5, 0));
+    let (config, _) = draw::drive(&mut Rng::new(6, 0));
     let mut drive = Drive::new(&config, SEED);
-    earlier(&mut drive, 5);
+    earlier(&mut drive, 6);
     let bytes = saved(&mut drive);
     (config, bytes)
 }

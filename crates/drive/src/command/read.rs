@@ -95,6 +95,7 @@ impl<P: Policies> Drive<P> {
             op.skipped = self.unasked_codewords(command, at, units);
         }
         self.narrow(&mut op, ppn, at, units);
+        self.set_pace(&mut op, ppn);
         if self.errors.on {
             self.grade_units(&mut op, ppn, at, units);
         }

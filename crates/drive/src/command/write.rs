@@ -142,6 +142,7 @@ impl<P: Policies> Drive<P> {
             let mut op = NandOp::new(die, class, self.grains(lpn, 1), Token::Host(slot));
             op.skipped = self.replaced_codewords(slot, lpn);
             self.narrow(&mut op, ppn, lpn, 1);
+            self.set_pace(&mut op, ppn);
             if self.errors.on {
                 self.grade_units(&mut op, ppn, lpn, 1);
             }

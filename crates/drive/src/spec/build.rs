@@ -11,11 +11,11 @@ use flashtwin_ftl::policy::{
     Admit, CacheMode, Durability, Failures, Fold, FoldPath, Levelling, MapPolicy, Parity,
     ReadOnlyAt, Residency, SizeAt, SlcCache, Wear, WhenFull, Worn,
 };
-use flashtwin_nand::DiePower;
 use flashtwin_nand::error::YEAR;
 use flashtwin_nand::part::{
     Cell, Geometry, LaterPasses, ModeTiming, Part, Program, Suspend, TierMode,
 };
+use flashtwin_nand::{DiePower, Variation};
 
 use super::value::{Datum, Values};
 use crate::config::{
@@ -151,6 +151,12 @@ fn part(checked: &Checked<'_>) -> Part {
             penalty: checked.time("nand.suspend.penalty"),
             most: checked.count("nand.suspend.most"),
             reads: checked.count("nand.suspend.reads"),
+        },
+        variation: Variation {
+            block: checked.count("nand.variation.block"),
+            layer: checked.count("nand.variation.layer"),
+            program_wear: checked.count("nand.variation.program_wear"),
+            erase_wear: checked.count("nand.variation.erase_wear"),
         },
     }
 }

@@ -108,9 +108,9 @@ impl Journal {
         self.rows_in_flight > 0
     }
 
-    /// The row of entries with this number is being programmed.
-    pub(super) fn writes(&self, sequence: u64) -> bool {
-        self.writing.contains(&sequence)
+    /// The sequence number of the row of entries that is being programmed and has this low half.
+    pub(super) fn writes(&self, low: u32) -> Option<u64> {
+        self.writing.iter().copied().find(|&s| s as u32 == low)
     }
 }
 
@@ -207,11 +207,14 @@ impl<P: Policies> Ftl<P> {
         if let Some(stamps) = &mut self.cuts.stamps {
             stamps.write_trims(sequence);
         }
-        self.write_system_row(Token::Journal(sequence), ops);
+        self.write_system_row(Token::Journal(sequence as u32), ops);
     }
 
     /// A row of entries has been programmed.
-    pub(crate) fn journal_written(&mut self, sequence: u64, ops: &mut Vec<NandOp>) {
+    pub(crate) fn journal_written(&mut self, low: u32, ops: &mut Vec<NandOp>) {
+        let Some(sequence) = self.cuts.journal.writes(low) else {
+            panic!("a row of the journal that was not being programmed");
+        };
         self.cuts.journal.writing.retain(|&s| s != sequence);
         if let Some(stamps) = &mut self.cuts.stamps {
             stamps.keep_trims(sequence);

@@ -127,8 +127,8 @@ impl PowerCuts {
     }
 
     /// The row of trims with this number is being programmed.
-    pub(crate) fn writes_trims(&self, sequence: u64) -> bool {
-        self.journal.writes(sequence)
+    pub(crate) fn writes_trims(&self, low: u32) -> bool {
+        self.journal.writes(low).is_some()
     }
 
     /// See [`crate::audit`].

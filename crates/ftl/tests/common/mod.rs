@@ -54,6 +54,7 @@ pub fn part(cell: Cell, one_shot: bool, blocks: u32) -> Part {
         later_passes: None,
         independent_planes: false,
         codeword_bytes: 4096,
+        variation: Default::default(),
         suspend: Suspend {
             program: false,
             erase: false,

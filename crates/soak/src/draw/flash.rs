@@ -66,6 +66,19 @@ fn timing(rng: &mut Rng) -> Vec<String> {
         format!("nand.tier.tr=\"{}\"", pick(rng, &["50 us", "1 us", "2 ms"])),
         format!("nand.tier.tprog={}", pick(rng, &["1 ms", "20 us", "15 ms"])),
         format!("nand.tier.tbers={}", pick(rng, &erase)),
+        format!(
+            "nand.variation.block={}",
+            pick(rng, &["0", "0", "0.03", "0.2"])
+        ),
+        format!("nand.variation.layer={}", pick(rng, &["0", "0.08", "0.2"])),
+        format!(
+            "nand.variation.program_wear={}",
+            pick(rng, &["0", "0.1", "0.5"])
+        ),
+        format!(
+            "nand.variation.erase_wear={}",
+            pick(rng, &["0", "1.5", "20"])
+        ),
     ]
 }
 

@@ -144,3 +144,12 @@ def staged_returning(slc: float, fold: float, bits: int) -> float:
 def direct_returning(direct: float, fold: float, bits: int) -> float:
     """Host data direct while the borrowed cells come back: 1/v = 1/v_d + (1/(k-1))/v_f."""
     return in_series(direct, fold * (bits - 1))
+
+
+def read_deviation(read_us: float, block: float, layer: float) -> float:
+    """Standard deviation of reads whose blocks and layers differ.
+
+    Blocks are normal with a deviation of `block`, layers even over `layer` either way, both shares
+    of tR; the wordlines are many.
+    """
+    return read_us * math.sqrt(block**2 + layer**2 / 3.0)

@@ -1,4 +1,4 @@
-"""The laws of SLC caches, of closed loops and of conservation, on one small drive.
+"""The laws of SLC caches, closed loops, conservation and latencies, on one small drive.
 
 Every rate that a law of a cache takes in is measured on that drive. Both sides of such a law are
 rates of whole phases, a good way from where one phase passes into the next; where a phase ends is
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtwin._core import Spec, Twin
+from flashtwin.model.histogram import bins_of, mean_ns, middle_of
 from flashtwin.study.theory import drives, formulas
 from flashtwin.study.theory.drives import SECOND_NS, Sides, Watch, last, now, run
 
@@ -212,3 +213,38 @@ def conservation(policy: str, seed: int, watch: Watch) -> Sides:
     counts = {name: int(column[-1]) for name, column in xray.items()}
     programmed = sum(counts.get(name, 0) for name in HOST)
     return Sides(expected=float(counts["host_bytes"]), measured=float(programmed))
+
+
+READ_US = 60.0
+
+
+def read_mean(block: float, layer: float, seed: int, watch: Watch) -> Sides:
+    """The mean of reads one at a time, in microseconds, is that of a drive without variation."""
+    alike, _ = _read_latencies(seed, watch)
+    varied, _ = _read_latencies(seed, watch, *_variation(block, layer))
+    return Sides(expected=alike, measured=varied)
+
+
+def read_deviation(block: float, layer: float, seed: int, watch: Watch) -> Sides:
+    """Their standard deviation, in microseconds, follows from tR and the shares."""
+    _, measured = _read_latencies(seed, watch, *_variation(block, layer))
+    return Sides(expected=formulas.read_deviation(READ_US, block, layer), measured=measured)
+
+
+def _variation(block: float, layer: float) -> tuple[str, str]:
+    return f"nand.variation.block={block}", f"nand.variation.layer={layer}"
+
+
+def _read_latencies(seed: int, watch: Watch, *sets: str) -> tuple[float, float]:
+    """Mean and deviation of reads of natively programmed data, in microseconds."""
+    spec = drives.cached("slc_cache.mode=none", f"nand.native.tr={READ_US} us", *sets)
+    twin, size = Twin(spec, seed), 8_000_000_000 // 4096 * 4096
+    run(twin, watch, rw="write", block_bytes=131072, depth=8, size=size)
+    twin.rest(SECOND_NS, SECOND_NS, watch)
+    job: dict[str, Any] = {"rw": "randread", "block_bytes": 4096, "depth": 1, "size": size}
+    outcome = run(twin, watch, **job, io_bytes=400 << 20)
+    counts = outcome["hist"]["read"]
+    bins, mean = bins_of(counts), mean_ns(counts) or 0.0
+    squares = sum(count * (middle_of(bucket) - mean) ** 2 for bucket, count in bins.items())
+    deviation = (squares / sum(bins.values())) ** 0.5
+    return outcome["jobs"][0]["latency_mean_ns"] / 1e3, deviation / 1e3

@@ -75,6 +75,11 @@ CACHE_LAWS = (
     "overwritten in the cache",
 )
 
+READ_MEAN = "mean of reads one at a time"
+READ_DEVIATION = "deviation of reads one at a time"
+# Shares of tR by which blocks and layers differ.
+READ_VARIATION: Parameters = {"block": 0.04, "layer": 0.09}
+
 
 def every() -> list[Point]:
     """All tables and laws."""
@@ -158,12 +163,14 @@ def caches() -> Iterator[Point]:
 
 
 def host() -> Iterator[Point]:
-    """Little's law and the conservation of what is programmed."""
+    """Little's law, the conservation of what is programmed, and how reads spread."""
     for depth, threads in ((1, 1), (16, 2), (32, 1)):
         parameters = {"depth": depth, "threads": threads}
         yield Point(law="Little's law", parameters=parameters, tolerance=0.001, unit="requests")
     for policy in ("greedy", "fifo"):
         yield Point(law="conservation", parameters={"policy": policy}, tolerance=0.0, unit="bytes")
+    for law, tolerance in ((READ_MEAN, 0.005), (READ_DEVIATION, 0.05)):
+        yield Point(law=law, parameters=READ_VARIATION, tolerance=tolerance, unit="us")
 
 
 _CLOSED: Mapping[str, Callable[[float], float]] = {

@@ -18,7 +18,7 @@ from flashtwin.drives import memory
 from flashtwin.model.target import Interrupted
 from flashtwin.study.theory import collect, drives, laws
 from flashtwin.study.theory.drives import Sides
-from flashtwin.study.theory.points import CACHE_LAWS, Point
+from flashtwin.study.theory.points import CACHE_LAWS, READ_DEVIATION, READ_MEAN, Point
 
 Verdict = Literal["pass", "miss"]
 
@@ -106,6 +106,9 @@ def _sides(point: Point, seed: int, watch: Callable[[int, int], bool]) -> Sides:
         return laws.little(int(parameters["depth"]), int(parameters["threads"]), seed, watch)
     if point.law == "conservation":
         return laws.conservation(str(parameters["policy"]), seed, watch)
+    if point.law in (READ_MEAN, READ_DEVIATION):
+        law = laws.read_mean if point.law == READ_MEAN else laws.read_deviation
+        return law(float(parameters["block"]), float(parameters["layer"]), seed, watch)
     expected = math.nan if point.expected is None else point.expected
     return Sides(expected=expected, measured=collect.measure(point, seed, watch))
 

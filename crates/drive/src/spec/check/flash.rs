@@ -4,6 +4,10 @@ use super::super::quantity::human;
 use super::super::value::{Datum, Values};
 use super::wear::{lost, share};
 use super::{Findings, map};
+use flashtwin_nand::Variation;
+
+/// Of the mean time of an operation, what the quickest takes at least.
+const LEAST_OF_MEAN: f64 = 0.05;
 
 /// The layout in numbers wide enough for any product of them.
 pub(super) struct Flash {
@@ -154,6 +158,7 @@ pub(super) fn check(found: &mut Findings<'_>) {
     groups(found);
     parity(found);
     suspend(found);
+    variation(found);
     capacity(found);
 }
 
@@ -270,6 +275,22 @@ fn suspend(found: &mut Findings<'_>) -> Option<()> {
             let hint = format!("write `controller.read_priority = true`, or `{key} = false`");
             found.add(key, message, hint);
         }
+    }
+    Some(())
+}
+
+/// The quickest operation takes a part of the mean time that is worth the name.
+fn variation(found: &mut Findings<'_>) -> Option<()> {
+    let share = |key: &str| Some(found.values.number(key)? as f64 / 1000.0);
+    let least = Variation::least(
+        share("nand.variation.block")?,
+        share("nand.variation.layer")?,
+        share("nand.variation.program_wear")?,
+    );
+    if least < LEAST_OF_MEAN {
+        let message = "the quickest programs would take next to no time";
+        let hint = "3.5 times `block` and `layer` stay under 0.95 together; so does `program_wear`";
+        found.add("nand.variation.block", message, hint);
     }
     Some(())
 }

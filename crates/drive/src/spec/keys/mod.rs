@@ -27,6 +27,7 @@ mod slc_cache;
 mod smart;
 mod suspend;
 mod thermal;
+mod variation;
 mod wear;
 
 /// What a value has to look like.
@@ -165,6 +166,7 @@ pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
         drive::KEYS,
         nand::KEYS,
         suspend::KEYS,
+        variation::KEYS,
         ftl::KEYS,
         map::KEYS,
         slc_cache::KEYS,

@@ -1,0 +1,78 @@
+//! How long each operation takes beside the part's mean: by its block, its wordline and their wear.
+//!
+//! A multi-plane operation ends with its slowest plane, so the blocks of a superblock on a die have
+//! one draw between them. Energy is that of the mean times, and so is what a start after a power
+//! cut and a purge take, which are sums over many blocks.
+
+use flashtwin_ftl::op::class;
+use flashtwin_ftl::{NandOp, Policies};
+use flashtwin_nand::variation::Kind;
+use flashtwin_nand::{Pace, Variation};
+
+use crate::engine::Drive;
+
+/// The paces of a drive.
+pub(crate) struct Paces {
+    variation: Variation,
+    seed: u64,
+    /// Operations differ; otherwise nobody asks.
+    pub(crate) on: bool,
+}
+
+impl Paces {
+    pub(crate) fn new(variation: Variation, seed: u64) -> Paces {
+        Paces {
+            variation,
+            seed,
+            on: variation.any(),
+        }
+    }
+}
+
+fn kind(class: u8) -> Kind {
+    if class::is_read(class) {
+        Kind::Read
+    } else if class::is_erase(class) {
+        Kind::Erase
+    } else {
+        Kind::Program
+    }
+}
+
+impl<P: Policies> Drive<P> {
+    /// Sets the paces of the operations that the firmware has asked for.
+    #[cold]
+    pub(crate) fn set_paces(&mut self) {
+        for index in 0..self.ops.len() {
+            let op = self.ops[index];
+            if let Some(place) = self.ftl.worked_on(op.token) {
+                self.ops[index].pace = self.pace(op.class, op.die, place);
+            }
+        }
+    }
+
+    /// Sets the pace of a read of the row that a physical unit lies in.
+    #[inline]
+    pub(crate) fn set_pace(&self, op: &mut NandOp, ppn: u32) {
+        if self.paces.on {
+            op.pace = self.pace(op.class, op.die, self.ftl.wordline_at(ppn));
+        }
+    }
+
+    /// The pace of an operation of a class on a die, in a superblock and on a wordline.
+    #[cold]
+    pub(crate) fn pace(&self, class: u8, die: u16, (superblock, wordline): (u32, u32)) -> Pace {
+        let (paces, layout) = (&self.paces, &self.ftl.layout);
+        let block = u64::from(superblock) * u64::from(layout.dies) + u64::from(die);
+        let wear = if paces.variation.wears() {
+            let superblock = &self.ftl.superblocks()[superblock as usize];
+            self.ftl.rated().wear_of(superblock)
+        } else {
+            0.0
+        };
+        let wordline = (wordline, layout.wordlines());
+        paces
+            .variation
+            .pace(kind(class), paces.seed, block, wordline, wear)
+    }
+}
