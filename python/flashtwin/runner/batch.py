@@ -197,7 +197,7 @@ def plan_held(out: Path) -> Iterator[None]:
 
 
 def _write_plan(out: Path, tasks: Sequence[Task]) -> None:
-    """Those tasks that another process can make."""
+    """Write the plan of the tasks that a later process can begin."""
     rows = [
         {
             "place": task.place.name,
@@ -216,7 +216,7 @@ def _write_plan(out: Path, tasks: Sequence[Task]) -> None:
 
 
 def _drop_plan(out: Path) -> None:
-    """All of it is done."""
+    """Remove the plan: all of its tasks are done."""
     (out / PLAN).unlink(missing_ok=True)
 
 
@@ -231,7 +231,7 @@ def _whole_plan(out: Path) -> dict[str, Any]:
 
 
 class Unfinished:
-    """What there is to go on with in a run directory, or in the folder of several."""
+    """The unfinished runs of a run directory, or of a folder of several."""
 
     def __init__(self, out: Path, *, say: Say | None = None) -> None:
         self._out, self._say = out, say
@@ -269,7 +269,7 @@ class Unfinished:
             )
 
     def finish(self, observer: Callable[[str], Observer]) -> bool:
-        """Do what is left; whether there was anything. `observer` gets a target's name."""
+        """Finish what is unfinished; false where nothing was. `observer` gets a target's name."""
         for run in self._runs.values():
             if run.finished:
                 tidy(run.path)

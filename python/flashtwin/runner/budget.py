@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from flashtwin.runs.journal import StepRecord
 
 
-# A step is not begun for less, nor for so small a share of a budget that is short itself.
+# A step is not begun with fewer seconds left, or with a smaller share of a short budget.
 LEAST_S, LEAST_SHARE = 0.5, 0.02
-# What fio's runtimes are rounded to.
+# fio's runtimes are rounded to so many nanoseconds.
 GRAIN_NS = 1e6
 CACHED_BYTES = 16e9
 PAST_CACHE_BYTES_S = 100e6
@@ -66,7 +66,8 @@ class Piece:
     moved_s: float
 
     def seconds(self, slower: float = 1.0) -> float:
-        """On a drive that moves data so many times slower than estimated."""
+        """The seconds of the piece on a drive that moves data `slower` times slower than
+        estimated."""
         return self.timed_s + slower * self.moved_s
 
     def to_json(self) -> dict[str, Any]:
@@ -105,7 +106,7 @@ class Budget:
         return sorted([*self._out, *self._cut], key=lambda piece: piece.rank)
 
     def left_s(self, clock_s: float) -> float:
-        """What is left when the drive's clock stands there."""
+        """The seconds of the budget that are left at that time of the drive's clock."""
         return max(self.seconds - self._made_s - clock_s, 0.0)
 
     def to_json(self) -> dict[str, Any]:
@@ -117,7 +118,7 @@ class Budget:
         return {"seconds": self.seconds, "left_out": rows}
 
     def text(self, remaining: Estimate) -> str:
-        """What it comes to, for a line before the first byte."""
+        """The choice in one line, printed before the first byte."""
         takes = remaining.making_s + sum(careful_s(step) for step in remaining.steps)
         within = f"about {rough_seconds(takes)} of a budget of {rough_seconds(self.seconds)}"
         out = [f"{piece.battery} {piece.part.title}" for piece in self.left_out]
@@ -177,7 +178,7 @@ class Budget:
         return self.seconds - used_s < min(LEAST_S, LEAST_SHARE * self.seconds)
 
     def _over(self, battery: str, step: Step) -> list[Piece]:
-        """Past the budget: what is done to its end counts as done."""
+        """Once the budget is used up: the begun pieces that are complete, this step's not among them."""
         return [
             piece
             for piece in self._started
@@ -197,7 +198,8 @@ class Budget:
     def _choose(
         self, pieces: Iterable[Piece], seconds: float, before: Collection[Piece] = ()
     ) -> list[Piece]:
-        """Of pieces by worth those that fit; `before` is there already."""
+        """The pieces that fit into the time, the worthiest first; those in `before` are begun
+        already."""
         slower = max(self._took_s / self._should_s, 1.0) if self._should_s else 1.0
         chosen: list[Piece] = []
         begun_batteries = set(self._begun)
@@ -318,7 +320,7 @@ class BoundStep:
         if self.step == self.original:
             return False
         if isinstance(self.step, Run) and any(job.fio for job in self.step.jobs):
-            # How many bytes end a job of fio's, only fio knows.
+            # Only fio knows how many bytes end a job in its own language.
             return answer.duration_ns >= 1e9 * (_longest_s(self.step) or 0.0) - GRAIN_NS
         if self.bytes is not None:
             return sum(job.bytes for job in answer.jobs) < self.bytes
@@ -326,7 +328,7 @@ class BoundStep:
 
 
 def unbound(step: Step) -> BoundStep:
-    """Without a bound."""
+    """The step without a bound of time."""
     return BoundStep(original=step, step=step)
 
 

@@ -28,7 +28,7 @@ from flashtwin.runs.journal import StepRecord
 from flashtwin.runs.rundir import Run
 from flashtwin.runs.writer import store_findings
 
-# Of the time of a run that may go into findings before its end.
+# The share of a run's time that may be spent on findings before its end.
 SHARE = 0.05
 
 Read = Callable[[int], Result | NotPossible]
@@ -117,7 +117,7 @@ class Teller:
         self._told: set[str] = set()
 
     def look(self, request: Request, steps: Sequence[StepRecord]) -> None:
-        """Conclude what is there of a battery, unless that was dear so far."""
+        """Conclude what a battery has so far, unless concluding has taken too long already."""
         now = time.monotonic()
         if self._spent_s + self._last_s > SHARE * (now - self._began):
             return
@@ -126,7 +126,7 @@ class Teller:
         self._spent_s += self._last_s
 
     def tell(self, findings: Sequence[Finding]) -> None:
-        """Those that were not told before, battery by battery."""
+        """Hand new findings to the observer, battery by battery."""
         new = [finding for finding in findings if finding.id not in self._told]
         self._told |= {finding.id for finding in new}
         for battery in dict.fromkeys(finding.battery for finding in new):

@@ -44,7 +44,7 @@ TWIN_IOPS = 2e6
 SAMPLE_BYTES, DIRECTION_BYTES, WRITING_BYTES = 400, 64, 130
 # The inside of a twin is sampled so often while it is filled.
 FILL_SAMPLE_S = 0.5
-# Purge, flush, marks: not nothing, so that progress moves.
+# The wall time assumed of a purge, flush or mark; more than 0, so that progress moves.
 LEAST_S = 0.001
 # A battery that asks for more never ends where nothing happens.
 MOST_STEPS = 100_000
@@ -161,7 +161,7 @@ def _forecast(request: Request, info: DriveInfo) -> tuple[list[Step], list[Step]
     going = request.battery.measure(request.parameters, info)
     step = _next(going, None)
     if request.battery.estimate is not None:
-        # What does not suit the target was refused with the first step.
+        # The first step was asked for, so an unsuitable target has been refused by now.
         forecast = request.battery.estimate(request.parameters, info)
         return list(forecast.expected), list(forecast.most or forecast.expected)
     steps: list[Step] = []
@@ -308,7 +308,7 @@ def can_be_cut(step: Step) -> bool:
 def _can(job: Job) -> bool:
     """One pass of several threads, or at random, ends otherwise than so many bytes do."""
     if job.fio is not None:
-        # One that waits for others ends so long after they do.
+        # Of a job that waits for others, a bound on its own time would not bound the step's.
         return not (job.fio.gate.waits_for or job.fio.gate.stonewall or job.fio.start_ns)
     if job.io_bytes is not None or job.runtime_s is not None:
         return True

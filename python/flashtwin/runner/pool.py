@@ -167,7 +167,7 @@ class Pool:
         try:
             event, arguments = worker.connection.recv()
         except (EOFError, OSError):
-            # The latter in the middle of a message.
+            # `OSError` comes where the worker was killed while it sent a message.
             worker.process.join()
             self._forget(worker)
             if number is not None:
@@ -182,7 +182,7 @@ class Pool:
         worker.number = None
         del self._under_way[number]
         if event == _INTERRUPTED:
-            # Of a stop that reached the worker alone we hear here first.
+            # A signal may have reached the worker alone: then this message is the first news of it.
             stop.asked = True
         else:
             yield _ended(number, **arguments)
@@ -194,7 +194,7 @@ class Pool:
                 worker.process.terminate()
 
     def _put_down(self, stop: Stop) -> None:
-        """Nobody wants the rest: what is under way closes its run directory, and that is all."""
+        """Stop all workers and drop their results; each closes its run directory first."""
         until = time.monotonic() + PATIENCE_S
         while self._under_way and time.monotonic() < until:
             self._end()
@@ -225,7 +225,8 @@ def _ended(
     error: tuple[str, str | None, int] | None = None,
     mistake: str | None = None,
 ) -> Ended:
-    """As a worker said it; of an error its words, for not every kind of error can be pickled."""
+    """What a worker sent at the end. Errors come as their text: not every exception can be
+    pickled."""
     if error is None:
         return Ended(number=number, value=value, mistake=mistake)
     message, hint, code = error

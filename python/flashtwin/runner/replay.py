@@ -1,4 +1,4 @@
-"""The steps of a run that is gone on with: answered from its journal, and the drive brought after.
+"""Resuming a run: its journal answers the steps that were done, then the drive catches up.
 
 First the battery hears the journal's answers, as fast as they can be read, and so comes to where it
 was. Then the drive does: one that is repeatable is loaded as it was kept and the steps since are
@@ -45,7 +45,7 @@ WORTH_TIMES = 5.0
 
 _NAME = re.compile(rf"{STATE}-(\d{{1,9}})-([0-9a-f]{{32}})\.snap")
 
-# Another version of fio measures the same.
+# Facts of the target that may differ when a run is resumed.
 MAY_DIFFER = ("fio", "notes")
 
 _ANEW = "begin the run anew with flashtwin test; what it measured can still be read"
@@ -96,12 +96,13 @@ class States:
         began = time.monotonic()
         older = [path for _, path, _ in self._stored()]
         part = self._place / f"{STATE}-{steps:05}.part"
-        # For want of room, say: the file goes, what it would have saved is only time.
+        # If it cannot be written, for example on a full disk, only time is lost.
         with contextlib.suppress(OSError, FlashtwinError):
             with outputs.replacing(part, within=self._place) as state_file:
                 self._drive.save(state_file)
             path = self._place / f"{STATE}-{steps:05}-{_digest(part, check)}.snap"
-            # Its name follows from what it holds, and so needs no wait for the disk.
+            # The digest in its name shows whether it was written whole, so nothing waits for the
+            # disk.
             outputs.copy(part, path, within=self._place)
             part.unlink()
             for old in older:
@@ -154,7 +155,7 @@ def check_target(run: Path, before: Mapping[str, Any], info: DriveInfo) -> list[
             for name in {**old["identity"], **now["identity"]}
         ),
     ]
-    # What follows from the spec's hash need not be told again.
+    # These follow from the spec, whose hash is compared.
     compared = [row for row in flat if row[0] not in ("values", "toml")]
     other = [(name, was, is_) for name, was, is_ in compared if was != is_]
     for name, was, is_ in other:
@@ -194,7 +195,7 @@ class Replay:
         return len(self._steps) == len(self._records)
 
     def answer(self, battery: str, bound: BoundStep) -> Result | NotPossible:
-        """What came of the next step."""
+        """The journal's answer to the next step."""
         number, step = len(self._steps), bound.step
         record = self._records[number]
         now = (battery, step.label, _kind(step), _comparable(_plain(detail_of(step))))
@@ -279,7 +280,7 @@ def _comparable(detail: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(detail: dict[str, Any]) -> Any:
-    """As it comes back from a journal."""
+    """A value as it would come back from the journal."""
     return json.loads(json.dumps(detail))
 
 

@@ -36,7 +36,7 @@ from flashtwin.runner.stop import Stop, listening
 from flashtwin.runs.rundir import Moment, Run, State
 from flashtwin.runs.writer import Writer
 
-# A part of a battery has fewer steps; a loop that waits for a result asks for more.
+# A battery that is answered with so many refusals in a row waits in vain for a result.
 MOST_EMPTY = 100_000
 BatteryRequest = Request | tuple[str, Mapping[str, object] | object]
 
@@ -130,7 +130,7 @@ class _Before:
 
     def __init__(self, out: Path, leaving: ExitStack) -> None:
         self._run = Run(out)
-        # What is simulated can be had again, and its journal need not wait for the disk.
+        # A simulated run can be repeated, so its journal need not wait for the disk.
         self._simulated = info_of(self._run).can.repeatable
         self.writer = Writer.resume(out, durable=not self._simulated)
         leaving.callback(self.writer.leave)
@@ -157,7 +157,7 @@ class _Before:
         return {**host, "redone": redone} if redone else host
 
     def _host(self, watcher: Observer) -> Mapping[str, Any]:
-        """A twin's run can do without it."""
+        """The host.json of the run; that of a twin may be missing."""
         try:
             return self._run.host
         except FlashtwinError as error:
@@ -223,7 +223,8 @@ def _go(
         if state and going.replay.over:
             _close(going, state, {**machine, **clock.read()})
         else:
-            # What the batteries know is not all that was measured: what is there says more.
+            # Some of the journal was not answered again: the manifest keeps its old state, since
+            # the steps in the journal say more than what the batteries heard.
             writer.leave()
     return Run(writer.path)
 
@@ -326,7 +327,7 @@ def _catch_up(going: _Going) -> None:
 
 
 def _smart(going: _Going, when: Moment) -> None:
-    """Keep the drive's SMART data, of a drive that tells them."""
+    """Store the SMART data of a drive that has them."""
     if isinstance(going.drive, TellsSmart):
         going.writer.smart(when, going.drive.smart())
 

@@ -45,7 +45,7 @@ class Blocks:
 
     def __init__(self, run: Path, descriptor: int) -> None:
         self.path = run / TABLES
-        # A file object, so that one that is forgotten is closed.
+        # A file object closes itself when it is collected.
         self._file = os.fdopen(descriptor, "rb", buffering=0)
 
     @classmethod

@@ -123,7 +123,7 @@ def _fails(measure: Measure, limit: float, required: bool) -> bool:
     if not measure.worsens:
         return False
     if measure.beyond is None:
-        # From nothing to something is more than any share of nothing; and so is another choice.
+        # A change from 0 has no percentage and exceeds any limit; so does another choice.
         return measure.significant is not False
     return measure.beyond > limit
 

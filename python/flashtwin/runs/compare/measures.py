@@ -187,7 +187,7 @@ def _interval(base: Finding, other: Finding, difference: float, means: Sequence[
 
 
 def _reach(upwards: Finding, downwards: Finding, means: Sequence[Means]) -> float:
-    """How far two values may come towards each other: one of them up, the other down."""
+    """How far the intervals let two values approach: the lower upwards, the higher downwards."""
     sides = [(upwards, upwards.high), (downwards, downwards.low)]
     added, squares = 0.0, 0.0
     for finding, end in sides:

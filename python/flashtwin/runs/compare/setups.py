@@ -47,7 +47,7 @@ class Setups:
 
 
 def compare(runs: Sequence[Run]) -> Setups:
-    """Every value of every run's set-up, held against the others."""
+    """Compare every value of the runs' set-ups."""
     flat = [dict(_values(run)) for run in runs]
     keys = dict.fromkeys(key for values in flat for key in values)
     rows, same = [], 0

@@ -65,7 +65,7 @@ class Executor(Protocol):
 
 
 def executor_of(jobs: int | None = None, cluster: str | None = None) -> Executor:
-    """So many processes here, or the workers of the Dask scheduler at an address."""
+    """An executor with `jobs` processes here, or with the workers of a Dask scheduler."""
     if cluster is None:
         return Local(jobs)
     if jobs is not None:
@@ -85,7 +85,7 @@ class Local:
 
     @property
     def at_once(self) -> int | None:
-        """Processes."""
+        """The number of processes."""
         return self._most
 
     def run(
@@ -140,7 +140,7 @@ class Cluster:
             workers, waiting = _submitted(client, orders)
             while waiting and not stop.asked:
                 if workers is not None and not {*workers} & {*client.nthreads()}:
-                    # All of them are lost: those that came in their place take over.
+                    # All workers are lost: workers that started since take over.
                     client.cancel(list(waiting), force=True)
                     workers, waiting = _submitted(client, list(waiting.values()))
                 for future in _ready(waiting):
@@ -190,7 +190,7 @@ def _client(address: str) -> Any:
 
 
 def _same_version(client: Any) -> None:
-    """Another version would give other bytes."""
+    """Refuse workers with another version of flashtwin: their results would differ."""
     try:
         answers = client.run(version)
     except ModuleNotFoundError as error:
@@ -232,7 +232,7 @@ def _with_room(client: Any, drive_bytes: int) -> list[str]:
 def _chosen(
     workers: Sequence[tuple[str, int]], free_bytes: int | None, drive_bytes: int
 ) -> list[str]:
-    """Of a machine's workers, with the threads of each, those that have room together."""
+    """The workers of one machine whose drives fit into its memory together."""
     chosen, busy = [workers[0][0]], workers[0][1]
     for address, threads in workers[1:]:
         needed = (busy + threads) * (drive_bytes + memory.PROCESS_BYTES)
@@ -252,7 +252,7 @@ def machine() -> tuple[str, int | None]:
 
 
 def version() -> str:
-    """What decides the bytes of a run, of this process."""
+    """The versions in this process that a run's results depend on."""
     from flashtwin import _core
 
     return f"{__version__} (model {_core.MODEL})"
@@ -263,7 +263,7 @@ def _no_worker(message: str, hint: str) -> FlashtwinError:
 
 
 def _ready(waiting: dict[Any, Order]) -> list[Any]:
-    """Those that have ended; a moment's rest where none has."""
+    """The futures that are done; sleep for a moment where none is."""
     ended = [future for future in waiting if future.done()]
     if not ended:
         time.sleep(POLL_S)
@@ -284,7 +284,7 @@ def _unpacked(order: Order, future: Any, place: Path) -> Ended:
 def run_point(order: Order, place: Path) -> Failure | None:
     """Run a point into `place`; what was there of an earlier attempt goes."""
     if lock.is_held(place):
-        # A worker of a sweep that was killed, on its way out.
+        # A worker of a sweep that was killed may still hold the directory while it ends.
         return failed(
             order, f"another process is writing {place}", "the same command tries it again"
         )
@@ -295,7 +295,7 @@ def run_point(order: Order, place: Path) -> Failure | None:
             place.parent.mkdir(parents=True, exist_ok=True)
         test(_request(order, place), unseen)
     except FlashtwinError as error:
-        # A full disk is as full for the next point.
+        # The next point would meet the same full disk, so the sweep ends.
         ends = error.exit_code == ENVIRONMENT
         return replace(failed(order, error.message, error.hint), ends=ends)
     return None
@@ -322,7 +322,7 @@ def run_apart(order: Order) -> tuple[Failure | None, bytes]:
         except Interrupted:
             return failed(order, "its worker was told to stop"), b""
         if failure is not None:
-            # What this machine lacks, another one may have.
+            # Another machine may have what this one lacks.
             failure = replace(failure, ends=False)
         return failure, _packed(place) if place.exists() else b""
 

@@ -53,7 +53,7 @@ class Point:
 
     @property
     def sets(self) -> tuple[str, ...]:
-        """What is set in the spec."""
+        """The settings of the spec at this point."""
         return tuple(f"{k}={v}" for k, v in self.settings if k not in (FIRMWARE, SEED))
 
     @property
@@ -154,7 +154,7 @@ def _between(first: Decimal, last: Decimal, share: Decimal, ratio: bool) -> Deci
 
 
 def _written(value: Decimal, places: int) -> str:
-    """So many places after the point at most; counts stay whole."""
+    """A value with at most so many decimals; whole numbers get none."""
     rounded = value.quantize(Decimal(1).scaleb(-places))
     text = f"{rounded:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

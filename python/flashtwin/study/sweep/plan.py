@@ -164,7 +164,7 @@ def _sets(plan: Plan, point: Point, known: dict[tuple[str, ...], dict[str, str]]
 
 
 def _refused(point: Point, error: FlashtwinError) -> Failure:
-    """The first thing that is wrong with a point, without the place where it stands."""
+    """The first error of a point's spec, without its file and line."""
     message, hint = error.message, error.hint
     if isinstance(error, BadSpecError) and error.issues:
         issue = error.issues[0]
@@ -204,12 +204,12 @@ def claim(out: Path, plan: Plan, orders: Sequence[Order]) -> None:
                 hint="choose another directory with --out",
                 exit_code=USAGE,
             )
-    # Before the first point: a directory without it would be nobody's sweep.
+    # Written before the first point runs: without it the directory could not be resumed.
     write_sweep(out, plan_json)
 
 
 def _same(file: Path, there: dict[str, Any], asked_now: dict[str, Any]) -> None:
-    """What the file says has to be what is asked for now."""
+    """Refuse to go on where the plan in the file differs from the one asked for now."""
     now = _as_read(asked_now)
     others = [key for key in now if there.get(key) != now[key]]
     if not others:
@@ -228,7 +228,7 @@ def _same(file: Path, there: dict[str, Any], asked_now: dict[str, Any]) -> None:
 
 
 def _as_read(value: Any) -> Any:
-    """A value as JSON gives it back."""
+    """A value as it would come back from JSON: tuples as lists."""
     if isinstance(value, dict):
         return {key: _as_read(item) for key, item in value.items()}
     return [_as_read(item) for item in value] if isinstance(value, list | tuple) else value

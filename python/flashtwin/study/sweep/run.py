@@ -47,7 +47,7 @@ class Row:
 
     @property
     def state(self) -> State:
-        """How it ended."""
+        """Whether the point finished or failed."""
         return "finished" if self.run else "failed"
 
 
@@ -106,7 +106,7 @@ def varying(rows: Sequence[Row]) -> list[str]:
         findings = [row.findings[name] for row in rows if name in row.findings]
         words = {finding.value for finding in findings if finding.choices}
         if words:
-            # A choice that differs varies as much as anything can.
+            # A choice that is not the same at every point ranks first.
             spread.update({name: math.inf} if len(words) > 1 else {})
             continue
         values = [finding.number for finding in findings]
@@ -182,7 +182,7 @@ class Sweep:
 
 
 class Watcher(Protocol):
-    """Told how a sweep goes."""
+    """An observer of a sweep."""
 
     def expected(self, points: int, each: Estimate, at_once: int | None) -> None:
         """What a point takes, and how many run at once, where that is known; before all else."""

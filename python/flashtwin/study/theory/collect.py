@@ -21,11 +21,11 @@ from flashtwin.study.theory.points import Point
 
 # Collection begins below so many free superblocks and ends there; two pools need more of them.
 GOAL = {"none": 3, "gc": 3, "oracle": 6}
-# The mean of those that are free lies so much below the goal.
+# The mean number of free superblocks lies so much below the goal.
 BELOW_GOAL = 0.5
 # Overwrites of the user's units before it is measured, and while it is.
 OVERWRITES = 6
-# Victims at random hold anything from nothing to all, which has to be averaged out.
+# Victims drawn at random vary much in valid data, so more overwrites are averaged.
 BLOCKS = {64: 4096, 256: 2048}
 CHANCE = 2
 # Of the drive's own time: thousands of samples in a run.
@@ -33,11 +33,12 @@ SAMPLE_NS = 10**7
 
 
 def measure(point: Point, seed: int, watch: Watch) -> float:
-    """A at a point."""
+    """The write amplification A measured at a point."""
     parameters = point.parameters
     pages, rho = int(parameters["pages"]), float(parameters["op"])
     blocks = BLOCKS.get(pages, max(1024, 262_144 // pages))
-    # What holds no data: half of each open superblock, and those that are kept free.
+    # Flash without data: half of each open superblock, and the free superblocks that collection
+    # keeps.
     separation = str(parameters.get("separation", "gc"))
     idle = 0.5 * _streams(separation) + GOAL[separation] - BELOW_GOAL
     user = int((blocks - idle) * pages / (1.0 + rho))

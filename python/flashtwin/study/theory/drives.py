@@ -196,22 +196,22 @@ Xray = Mapping[str, NDArray[np.int64]]
 
 @dataclass(frozen=True, kw_only=True)
 class Sides:
-    """What a law says and what the drive does, in the law's unit."""
+    """The value that a law predicts and the value measured on the drive, in the law's unit."""
 
     expected: float
     measured: float
 
 
 def run(twin: Twin, watch: Watch, *, sample_ns: int = SAMPLE_NS, **job: Any) -> Any:
-    """Carries out a job to its end; the core's answer."""
+    """Run a job to its end and return the core's answer."""
     return twin.run(json.dumps([{"name": "theory", **job}]), sample_ns, watch)
 
 
 def last(xray: Xray, name: str) -> float:
-    """A counter at the end."""
+    """The value of a counter at the end of a result."""
     return float(xray[name][-1])
 
 
 def now(twin: Twin, watch: Watch, name: str) -> float:
-    """A counter as it is."""
+    """The value of a counter now."""
     return last(twin.rest(1, 1, watch)["xray"], name)

@@ -93,7 +93,7 @@ def ideal_separation(rho: float, split: HotCold) -> Separated:
 
 
 def _root(of: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function that has other signs at the ends is zero, by bisection."""
+    """The root of a function whose signs at the two ends differ, by bisection."""
     rises = of(high) > 0
     while low < (middle := (low + high) / 2) < high:
         if (of(middle) > 0) == rises:
@@ -108,7 +108,8 @@ def _lowest(of: Callable[[float], float], low: float, high: float) -> float:
     ratio = (math.sqrt(5.0) - 1.0) / 2.0
     left_point, right_point = high - ratio * (high - low), low + ratio * (high - low)
     of_left, of_right = of(left_point), of(right_point)
-    # A valley is flat at its floor: its place is known to the root of what numbers resolve.
+    # Near its minimum a function is flat, so the place is known to the square root of a float's
+    # precision.
     while high - low > 1e-8 * high:
         if of_left < of_right:
             high, right_point, of_right = right_point, left_point, of_left
@@ -127,7 +128,7 @@ def fold_onset(native_bytes: float, cache_bytes: float, bits: int) -> float:
 
 
 def in_series(*rates: float) -> float:
-    """A byte that takes its time at each of these rates: 1/v = sum 1/v_i."""
+    """The rate of bytes that pass several stages in turn: 1/v = sum 1/v_i."""
     return 1.0 / sum(1.0 / rate for rate in rates)
 
 

@@ -23,7 +23,7 @@ GB = 1e9
 BITS = 3
 CACHE = 2 * GB
 RESERVE = 1 * GB
-# Superblocks that nothing takes: collection needs them to finish (gc.reserve).
+# Superblocks that no writer takes: collection needs them to finish (gc.reserve).
 HELD_BACK = 3
 
 STAGED: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ class Fill:
 
 
 def measure(law: str, seed: int, watch: Watch) -> Sides:
-    """Both sides of a law."""
+    """Measure both sides of a law."""
     return _LAWS[law](seed, watch)
 
 
@@ -174,7 +174,7 @@ def _filled(twin: Twin, watch: Watch) -> Fill:
 
 
 def _fold_rate(sets: tuple[str, ...], seed: int, watch: Watch) -> float:
-    """Bytes a second of folding alone: a full cache that is left alone."""
+    """Bytes a second of folding alone, measured while a full cache folds and the host is idle."""
     twin = _twin((*sets, "fold.idle_after=10 ms"), seed)
     run(
         twin, watch, rw="write", block_bytes=131072, depth=32, io_bytes=1_800_000_000 // 4096 * 4096

@@ -91,7 +91,8 @@ def collection() -> Iterator[Point]:
     for rho in FIFO_AT:
         yield uniform("fifo", rho, 64, formulas.fifo(rho), 0.01)
     for rho in RANDOM_AT:
-        # A small block that was not drawn for long dies of itself, which no victim pays for.
+        # A small block may lose all its valid data before it is drawn, and then costs nothing to
+        # collect.
         pages = 64 if rho < 0.5 else 512
         yield uniform("random", rho, pages, formulas.random_victim(rho), 0.01)
     for pages, table in ((64, GREEDY_64), (256, GREEDY_256)):

@@ -25,7 +25,7 @@ Verdict = Literal["pass", "miss"]
 
 @dataclass(frozen=True, kw_only=True)
 class LawRow:
-    """A point and what came out."""
+    """A point of the theory with the measured value and the verdict."""
 
     point: Point
     expected: float | None
@@ -57,7 +57,7 @@ class Theory:
 
     @property
     def missed(self) -> int:
-        """How many did not come out; the exit code hangs on it."""
+        """The number of misses; the exit code depends on it."""
         return sum(row.verdict == "miss" for row in self.rows)
 
     def to_json(self) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def validate(
     on_end: Callable[[int, Point], None] | None = None,
     at_once: int | None = None,
 ) -> Theory:
-    """Measure and judge. `done(how many, point)` is called as each ends."""
+    """Measure and judge. `on_end(how many, point)` is called as each point ends."""
     stop = Event()
     largest = drives.cached().memory_bytes
     workers = memory.processes(at_once or len(os.sched_getaffinity(0)), largest)
@@ -114,7 +114,7 @@ def _sides(point: Point, seed: int, watch: Callable[[int, int], bool]) -> Sides:
 
 
 def judge(point: Point, sides: Sides) -> LawRow:
-    """Whether it came out: within the tolerance of what was expected, or within the bounds."""
+    """Judge a measured value: within the tolerance of the expected one, or within the bounds."""
     measured = sides.measured
     if point.low is not None and point.high is not None:
         passes = point.low <= measured <= point.high

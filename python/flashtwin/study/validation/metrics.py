@@ -73,7 +73,7 @@ class Measure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def plans(self) -> tuple[str, ...]:
-        """What has to be run for it."""
+        """The plans that have to be run for the row."""
         return tuple(dict.fromkeys(cell.plan for cell in self.all))
 
     def find(self, drives: Drives) -> TwinValues:
@@ -87,7 +87,7 @@ class Measure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """What was found on one drive, by plan: findings by id, and WAF by the steps that wrote."""
+    """What was measured on one drive, by plan: findings by id, and WAF by the steps that wrote."""
 
     findings: Mapping[str, Mapping[str, float | None]]
     waf: Mapping[tuple[str, tuple[str, str]], float | None]

@@ -80,7 +80,7 @@ def published_value(fact: Fact) -> float | list[float | None] | None:
 
 
 def error_of(fact: Fact, measured: float) -> float:
-    """The relative error; of bounds 0 inside and the distance to the nearer one outside."""
+    """The relative error. For bounds: 0 inside them, outside the distance to the nearer one."""
     target = fact.target
     if target is not None:
         return measured / target - 1.0
@@ -149,12 +149,13 @@ def count(rows: Iterable[Row]) -> dict[str, dict[str, int]]:
 
 
 def missed(rows: Iterable[Row]) -> int:
-    """Rows that were missed, without the known ones; the exit code hangs on it."""
+    """The number of misses without the known ones; the exit code depends on it."""
     return sum(row.verdict == "miss" for row in rows)
 
 
 def outlived(rows: Iterable[Row], known: Iterable[KnownMiss]) -> list[KnownMiss]:
-    """Entries of the list of known misses whose rows pass: they hide the next regression."""
+    """Known misses whose rows pass now. They have to leave the list, or it would hide a
+    regression."""
     passed = {
         (row.fact.drive, row.fact.test, row.fact.metric, row.variant)
         for row in rows

@@ -42,7 +42,7 @@ class Need:
 def measure(
     needs: Iterable[Need], show: Show, *, seed: int = 1, sets: Sequence[str] = ()
 ) -> dict[str, Measured]:
-    """What the plans gave, by drive."""
+    """Run the plans; the answer is what they measured, by drive."""
     distinct = list(dict.fromkeys(needs))
     with Scratch("validation") as scratch:
         requests = {
