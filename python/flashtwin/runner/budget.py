@@ -178,7 +178,7 @@ class Budget:
         return self.seconds - used_s < min(LEAST_S, LEAST_SHARE * self.seconds)
 
     def _over(self, battery: str, step: Step) -> list[Piece]:
-        """Once the budget is used up: the begun pieces that are complete, this step's not among them."""
+        """Once the budget is used up: the begun pieces without the one that this step is of."""
         return [
             piece
             for piece in self._started
