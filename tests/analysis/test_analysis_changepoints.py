@@ -6,7 +6,6 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-import ruptures
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shapes import fill, pulses
@@ -68,6 +67,8 @@ def test_no_other_way_to_cut_is_cheaper(values: list[float], penalty: float) -> 
     ],
 )
 def test_as_ruptures_finds_them(lengths: list[int], levels: list[float], scatter: float) -> None:
+    import ruptures  # with much of scipy: only the worker that runs this waits for it
+
     rate = steps(lengths, levels, scatter, seed=2)
     values = logs(rate)
     spread = max(noise(values), changepoints.NOISE_LEAST)

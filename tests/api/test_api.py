@@ -190,14 +190,32 @@ def blocks(page: Path) -> list[str]:
     return found
 
 
+def takes_long(block: str) -> bool:
+    """A validation is of drives at their full size."""
+    return "ft.validate(" in block
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_examples_of_the_docs(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Blocks run one after another; a line that ends in `# -> text` has to come to that text."""
     monkeypatch.chdir(tmp_path)
+    run_blocks(page, [block for block in blocks(page) if not takes_long(block)])
+
+
+@pytest.mark.full
+def test_the_long_examples_of_the_docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = PAGES[0]
+    long = [block for block in blocks(page) if takes_long(block)]
+    assert long
+    run_blocks(page, ["import flashtwin as ft", *long])
+
+
+def run_blocks(page: Path, examples: list[str]) -> None:
+    """Blocks run one after another; a line that ends in `# -> text` has to come to that text."""
     names: dict[str, Any] = {}
-    for block in blocks(page):
+    for block in examples:
         lines = block.splitlines()
         for statement in ast.parse(block).body:
             _, arrow, told = lines[(statement.end_lineno or 1) - 1].partition("  # -> ")

@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -17,11 +18,16 @@ from flashtwin.study.sweep.executors import Cluster, Local
 from flashtwin.study.sweep.plan import Failure, Plan
 from flashtwin.study.sweep.run import Silent, sweep
 
-distributed = pytest.importorskip("distributed")
+
+@pytest.fixture(scope="module")
+def distributed() -> ModuleType:
+    """Dask, which only the worker that runs these tests imports."""
+    module: ModuleType = pytest.importorskip("distributed")
+    return module
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
+def address(distributed: ModuleType) -> Iterator[str]:
     """Two worker processes on this machine."""
     cluster = distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
@@ -66,7 +72,7 @@ def test_a_cluster_without_room_for_two_runs_one_after_the_other(
 
 @pytest.mark.full
 def test_a_worker_that_is_killed_loses_no_point(
-    make_plan: Callable[..., Plan], tmp_path: Path
+    distributed: ModuleType, make_plan: Callable[..., Plan], tmp_path: Path
 ) -> None:
     """kill -9 in the middle of its points: they go to the other worker, and to its successor."""
     plan = make_plan("seed=1..6/6")
@@ -90,7 +96,9 @@ def test_a_worker_that_is_killed_loses_no_point(
     assert not list(there.out.rglob("*.new"))
 
 
-def test_nobody_at_the_address(make_plan: Callable[..., Plan], tmp_path: Path, monkeypatch) -> None:
+def test_nobody_at_the_address(
+    distributed: ModuleType, make_plan: Callable[..., Plan], tmp_path: Path, monkeypatch
+) -> None:
     monkeypatch.setattr(executors, "CONNECT_S", 0.5)
     with pytest.raises(FlashtwinError, match="no scheduler answers") as raised:
         sweep(make_plan(), tmp_path / "a", executor=Cluster("tcp://127.0.0.1:9"))
