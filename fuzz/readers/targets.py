@@ -61,14 +61,14 @@ def run(data: bytes) -> bool:
     victim = folder / name.decode()
     try:
         victim.write_bytes(content)
-        told = listing.one(folder)
+        stored_run = listing.stored_in(folder)
         stored = Run(folder)
         try:
             _ = (stored.manifest, stored.target, stored.findings, stored.host)
-            _ = (stored.smart("before"), stored.steps, stored.series_table(), stored.hist_table())
+            _ = (stored.smart("before"), stored.steps, stored.table("series"), stored.table("hist"))
         except FlashtwinError as error:
             return _refused(error)
-        return told.is_run
+        return stored_run.is_run
     finally:
         shutil.copyfile(GOLDEN / "finished" / name.decode(), victim)
 

@@ -101,7 +101,7 @@ def test_second_burst_in_mid_fill() -> None:
         fill((5000, 108), (2000, 450), (5000, 500), (2000, 1000)),
         1000,
         cache_size=near(108, 0.002),
-        cache_size_note="faster (46",
+        cache_size_note="faster (4,6",
         speed_past_cache=near(2000),
         fold_begin=None,
     )
@@ -213,7 +213,7 @@ def test_no_cache() -> None:
 
 
 def test_no_cache_in_a_part_of_the_drive() -> None:
-    check(fill((480, 20)), 1000, cache_size=0.0, cache_size_note="only 20 GB of 1000 GB")
+    check(fill((480, 20)), 1000, cache_size=0.0, cache_size_note="only 20 GB of 1,000 GB")
 
 
 @pytest.mark.parametrize("noise", [0.05, 0.1, 0.2])
