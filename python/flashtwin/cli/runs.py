@@ -248,9 +248,10 @@ def _setup(run: Run) -> list[tuple[str, str]]:
     if run.manifest.get("command"):
         rows.append(("command", shlex.join(str(word) for word in run.manifest["command"])))
     rows.append(("flashtwin", _text(run.manifest.get("flashtwin"))))
-    for key in ("processor", "kernel", "path"):
+    under = [key for key in run.host if key.startswith(("device", "file_system"))]
+    for key in ("processor", "kernel", "path", *under):
         if run.host.get(key):
-            rows.append((key, str(run.host[key])))
+            rows.append((key.replace("_", " "), str(run.host[key])))
     return rows
 
 

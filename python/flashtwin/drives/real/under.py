@@ -1,0 +1,120 @@
+"""What a file stands on: the disk under it, its link and scheduler, how full the file system is.
+
+Read from /sys, and from smartctl where it is there and may ask. Nothing here is needed to measure:
+what cannot be read is left out. Serial numbers name a machine, so they are told only where somebody
+asks for them (FLASHTWIN_SERIALS=1). All of it goes into host.json.
+
+Invariant: nothing is written, and no disk is woken or waited for longer than `SMARTCTL_S`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+SYS = Path("/sys")
+SMARTCTL_S = 5.0
+# What smartctl calls what we tell.
+_SMARTCTL = {"device_model": "model_name", "device_firmware": "firmware_version"}
+
+
+def facts_of(path: Path, *, sys_root: Path = SYS) -> dict[str, Any]:
+    """What is known of the disk and the file system under a file, by the keys of host.json."""
+    about = os.stat(path)
+    facts: dict[str, Any] = {"file_system_full": _fill(path)}
+    if disk := _disk(sys_root, os.major(about.st_dev), os.minor(about.st_dev)):
+        facts |= {"device": disk.name, **_from_sys(disk), **_from_smartctl(disk.name)}
+    return {key: value for key, value in facts.items() if value not in (None, "")}
+
+
+def _fill(path: Path) -> str | None:
+    """The share that is used of what may be, as df tells it."""
+    room = os.statvfs(path)
+    used = room.f_blocks - room.f_bfree
+    there = used + room.f_bavail
+    return f"{100 * used / there:.0f} %" if there else None
+
+
+def _disk(sys_root: Path, major: int, minor: int) -> Path | None:
+    """The disk of a device: that of a partition, and what lies under a mapping of one."""
+    at = sys_root / "dev" / "block" / f"{major}:{minor}"
+    if not at.exists():
+        return None
+    at = at.resolve()
+    for _ in range(8):
+        if (at / "partition").exists():
+            at = at.parent
+        under = sorted((at / "slaves").iterdir()) if (at / "slaves").is_dir() else []
+        if len(under) != 1:
+            return at
+        at = under[0].resolve()
+    return at
+
+
+def _from_sys(disk: Path) -> dict[str, Any]:
+    scheduler = re.search(r"\[(.+?)\]", _line(disk / "queue" / "scheduler"))
+    firmware = _line(disk / "device" / "firmware_rev") or _line(disk / "device" / "rev")
+    facts: dict[str, Any] = {
+        "device_model": _line(disk / "device" / "model"),
+        "device_firmware": firmware,
+        "device_link": _link(disk),
+        "device_scheduler": scheduler[1] if scheduler else _line(disk / "queue" / "scheduler"),
+        "device_temperature_c": _temperature(disk),
+    }
+    if os.environ.get("FLASHTWIN_SERIALS") == "1":
+        facts["device_serial"] = _line(disk / "device" / "serial") or _line(disk / "serial")
+    return facts
+
+
+def _link(disk: Path) -> str | None:
+    """PCIe speed and lanes of the nearest device on that bus, or what SATA has agreed on."""
+    for above in [disk.resolve(), *disk.resolve().parents][:12]:
+        speed, lanes = _line(above / "current_link_speed"), _line(above / "current_link_width")
+        if speed and lanes and not speed.lower().startswith("unknown"):
+            return f"PCIe {speed.removesuffix(' PCIe')} x{lanes}"
+        for link in sorted(above.glob("link*/ata_link/link*/sata_spd")):
+            if (speed := _line(link)) and speed[:1].isdigit():
+                return f"SATA {speed}"
+    return None
+
+
+def _temperature(disk: Path) -> float | None:
+    for sensor in sorted((disk / "device").glob("**/temp1_input")):
+        with contextlib.suppress(ValueError):
+            return int(_line(sensor)) / 1000
+    return None
+
+
+def _from_smartctl(name: str) -> dict[str, Any]:
+    """What smartctl says of a disk where it is installed, may ask, and does not have to wake it."""
+    program = shutil.which("smartctl")
+    if program is None:
+        return {}
+    command = [program, "--json", "--info", "--attributes", "--nocheck=standby", f"/dev/{name}"]
+    try:
+        answer = subprocess.run(
+            command, capture_output=True, timeout=SMARTCTL_S, stdin=subprocess.DEVNULL, check=False
+        )
+        data = json.loads(answer.stdout)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return {}
+    facts: dict[str, Any] = {key: data[of] for key, of in _SMARTCTL.items() if data.get(of)}
+    with contextlib.suppress(KeyError, TypeError):
+        facts["device_temperature_c"] = float(data["temperature"]["current"])
+    with contextlib.suppress(KeyError, TypeError):
+        facts["device_link"] = f"SATA {data['interface_speed']['current']['string']}"
+    return facts
+
+
+def _line(path: Path) -> str:
+    """The text of a file of /sys; "" where it cannot be read."""
+    try:
+        return path.read_text(errors="replace")[:200].strip()
+    except OSError:
+        return ""
