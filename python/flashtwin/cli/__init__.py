@@ -41,7 +41,8 @@ def _interrupted() -> None:
 
 
 def _end() -> None:
-    """The interpreter takes itself apart, where a signal would be told as a fault of ours."""
+    """End the process. A signal while the interpreter shuts down would be shown as an error of
+    flashtwin's."""
     from flashtwin.runner import stop
 
     stop.nothing_left()

@@ -71,7 +71,7 @@ class App(click.Group):
         **extra: Any,
     ) -> NoReturn:
         """Run a command and leave with its exit code; the other arguments are click's."""
-        # There are none where the shell closed them (>&-).
+        # stdout and stderr are None where the shell closed them (>&-).
         sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 - until the end
         sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115 - until the end
         code = _guarded(
@@ -130,7 +130,7 @@ class _Commands(MutableMapping[str, click.Command]):
 
 
 class _Quiet(Exception):  # noqa: N818 - nothing went wrong with us
-    """Whoever read our output has gone."""
+    """The reader of our output has closed the pipe."""
 
 
 def _guarded(work: Callable[[], object]) -> int:
@@ -207,7 +207,7 @@ def _say_all(error: FlashtwinError) -> None:
 
     issues = error.issues if isinstance(error, BadSpecError) else ()
     if len(issues) == 1 and issues[0].line is None:
-        # It is the command line's, and there is nothing to be counted.
+        # A single error of a setting on the command line needs no heading with a count.
         say_error(issues[0].text, issues[0].hint)
         return
     for issue in issues:

@@ -30,7 +30,7 @@ STYLES = {
 }
 QUIET = ("same", "no value", "not measured")
 LATENCIES_SHOWN = 12
-# Percent: what is less rounds to nothing in the tables.
+# Smaller differences in percent are printed as 0 in the tables.
 LEAST_SHOWN = 0.005
 
 

@@ -9,7 +9,7 @@ import click
 from click.shell_completion import CompletionItem, get_completion_class
 
 SHELLS = ("bash", "zsh", "fish")
-# By it the program knows that a shell asks.
+# The environment variable by which a shell asks for completions.
 VARIABLE = "_FLASHTWIN_COMPLETE"
 
 

@@ -66,7 +66,7 @@ def read_plan(folder: Path) -> dict[str, Any]:
 
 
 def plan_of(folder: Path) -> dict[str, Any] | None:
-    """The plan of a folder, none where there is none or it is not ours."""
+    """The plan of a folder; none where there is no plan that flashtwin wrote."""
     if not (folder / PLAN).is_file():
         return None
     with contextlib.suppress(FlashtwinError):
@@ -75,7 +75,7 @@ def plan_of(folder: Path) -> dict[str, Any] | None:
 
 
 def waiting(folder: Path) -> list[dict[str, Any]]:
-    """What a plan has that never began."""
+    """The targets of a plan that never began."""
     plan = plan_of(folder)
     rows: list[dict[str, Any]] = plan["tasks"] if plan else []
     return [row for row in rows if not (folder / row["place"] / "manifest.json").exists()]
@@ -151,7 +151,7 @@ def remove_empty(folder: Path) -> None:
 
 
 def remove(folder: Path) -> None:
-    """What is left of a folder of which no run ever began, or none does any more."""
+    """Remove a folder without a run in it: a plan or a sweep of which nothing ever began."""
     with disk(folder, "remove"):
         if is_sweep(folder):
             _remove_sweep(folder)

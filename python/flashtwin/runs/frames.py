@@ -60,9 +60,9 @@ RANGES = {
     "bucket": (0, BUCKETS - 1),
     "temperature_mc": (-MOST, MOST),
 }
-# Runs from before these were kept have no such file.
+# Tables that older runs do not have.
 LATER = ("meter", "parts", "part_hist")
-# Only runs in which there is something of the kind have these.
+# Tables that only some runs have, for example those with a chain.
 OPTIONAL = ("parts", "part_hist")
 GB = 10**9
 # Name of a cause, what it is called on a page.
@@ -122,7 +122,7 @@ def of_result(step: int, result: Result) -> dict[str, Table]:
 
 
 def rows(table: Table) -> int:
-    """How many a table has."""
+    """The number of rows of a table."""
     return len(table["step"])
 
 
@@ -224,7 +224,7 @@ def _cut(columns: Mapping[str, Any], own: slice) -> dict[str, Any]:
 
 
 def _earlier(columns: dict[str, Any], offset_ns: int) -> dict[str, Any]:
-    """Times that count from a part's beginning instead of the step's."""
+    """Columns whose times count from the beginning of a part instead of the step's."""
     return {**columns, "t_ns": columns["t_ns"] - offset_ns} if columns else {}
 
 

@@ -104,7 +104,7 @@ def record_of(
 # What a job of fio's logs goes into files of its own.
 _LOGS = ("requests", "averages")
 
-# Of a manifest, what changes while the run goes on.
+# Keys of a manifest that change while the run goes on.
 _CHANGES = ("schema", "state", "budget", "tables", "files", "steps")
 
 
@@ -120,13 +120,13 @@ def append(descriptor: int, record: StepRecord, before: str, *, durable: bool) -
     """
     row = asdict(record)
     if not record.smart:
-        # Nearly every step's, and older readers know no such field.
+        # Left out where empty: nearly every step has none, and older readers do not know the field.
         del row["smart"]
     if not record.cut:
         del row["cut"]
     del row["tables"]
     if not record.fio or len(json_line(row)) > MOST_LINE - _TAIL_BYTES:
-        # No reader takes a longer line, and a run can do without what fio counted.
+        # Readers refuse longer lines, so fio's counts are left out of one that would be too long.
         del row["fio"]
     body = json_line(row)[: -len("}\n")]
     check = _check(before, body)
@@ -194,7 +194,7 @@ def scan(path: Path, data: bytes, origin: str | None, *, finished: bool) -> Jour
 
 
 def cut(descriptor: int, records: int) -> None:
-    """Keep so many lines and nothing after them."""
+    """Cut the journal after `records` lines."""
     text = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
     remaining = b"".join(line + b"\n" for line in text.split(b"\n")[:records])
     os.ftruncate(descriptor, len(remaining))

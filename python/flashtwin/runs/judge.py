@@ -77,7 +77,7 @@ def main() -> None:
 
 
 def _bound_memory(most: int) -> None:
-    """Not more than the process may have anyway."""
+    """Bound the memory of this process, unless a lower limit holds already."""
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     bound = most if hard == resource.RLIM_INFINITY else min(most, hard)
     resource.setrlimit(resource.RLIMIT_AS, (bound, hard))
@@ -119,7 +119,7 @@ def _judged(connection: duckdb.DuckDBPyConnection, condition: str) -> dict[str, 
 
 
 def _first(error: Exception) -> str:
-    """DuckDB's own words without what it draws under the statement."""
+    """The first line of DuckDB's message, without the statement that it quotes."""
     line = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
     return line.strip().rstrip("!.")[:200]
 

@@ -87,7 +87,7 @@ class Stored:
         return self.state not in (UNREADABLE, NO_RUN)
 
     def key_findings(self, most: int = 3) -> Findings:
-        """The few that say most about the drive."""
+        """At most `most` findings: the headline ones, or the first where there are none."""
         there = [finding for finding in self.findings if finding.value is not None]
         return Findings(([finding for finding in there if finding.headline] or there)[:most])
 
@@ -137,7 +137,7 @@ def stored(places: Sequence[Path]) -> list[Stored]:
 
 
 def stored_in(folder: Path) -> Stored:
-    """What stands in a folder; never fails."""
+    """Describe what lies in a folder. This never fails."""
     size = size_of(folder)
     if not (folder / "manifest.json").exists():
         if waits := _not_begun(folder):
@@ -291,7 +291,7 @@ def _left(host: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
 
 
 def _lacking(run: Run) -> str | None:
-    """A finished run has all its files; which one is not there."""
+    """What is wrong with the files of a finished run, where one is missing; else none."""
     tables = [f"{name}.parquet" for name in run.manifest.get("tables", ())]
     named = [*tables, *run.manifest.get("files", ())]
     for name in named or (lock.JOURNAL, "series.parquet", "hist.parquet"):
@@ -331,7 +331,7 @@ def _float(value: object) -> float | None:
 
 
 def total_bytes(runs: Iterable[Stored]) -> int:
-    """What they take together."""
+    """The bytes of all of them together."""
     return sum(run.bytes for run in runs)
 
 

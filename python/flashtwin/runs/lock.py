@@ -53,7 +53,7 @@ def holding(folder: Path, name: str) -> Iterator[None]:
             descriptor = os.open(folder / name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             hold(descriptor, folder)
-            # Who had it before may have put another file in its place.
+            # A former holder of the lock may have replaced the file.
             if _is_still(descriptor, folder / name):
                 yield
                 return

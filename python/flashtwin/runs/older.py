@@ -24,7 +24,7 @@ from flashtwin.runs.storage import damaged, is_there
 TYPED = 4
 _CELL = re.compile(r"cdm\.(?P<cell>.+)\.(?P<way>read|write|mix)(?P<aspect>\.latency|\.iops)?")
 _LOOP = re.compile(r"(?P<cell>cdm/.+)/\d+")
-# The last word of a name that is told beside the name before it.
+# Last words of names whose findings stand beside another finding.
 _ASPECT = re.compile(r"(?P<name>.+)\.(most|efficiency)")
 
 
@@ -46,7 +46,7 @@ def capabilities(target: Mapping[str, Any]) -> dict[str, bool]:
 
 
 def findings(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The rows of findings.json as schema 4 has them."""
+    """The rows of an older findings.json in the form of schema 4."""
     converted = [_finding(row) for row in rows]
     first: dict[tuple[str, str], str] = {}
     for row in converted:

@@ -66,7 +66,7 @@ def search(
 
 
 def _sorted(runs: list[Stored], sort: str) -> list[Stored]:
-    """In the order asked for; what has no such value comes last either way."""
+    """Sort runs by a key or a finding. Runs without the value come last in either direction."""
     name, backwards = sort.removeprefix("-"), sort.startswith("-")
     keys = [_key(run, name) for run in runs]
     if name not in SORTS and not any(key is not None for key in keys) and runs:
@@ -116,7 +116,7 @@ def matching(runs: Sequence[Stored], condition: str) -> list[Stored]:
 
 
 def _no_text(condition: str) -> str | None:
-    """Why these characters are no condition."""
+    """Why a text cannot be a condition, or none if it can."""
     if len(condition) > MOST_CHARACTERS:
         return f"a condition of {len(condition)} characters, and {MOST_CHARACTERS} are possible"
     odd = next(
@@ -127,7 +127,8 @@ def _no_text(condition: str) -> str | None:
 
 
 def _judged(question: str) -> dict[str, Any]:
-    """What the other process answers; one that did not live to answer asked for too much."""
+    """The answer of the judging process. If it ended without one, the condition exceeded its
+    limits."""
     process = subprocess.run(
         [sys.executable, "-P", "-m", "flashtwin.runs.judge", str(MOST_S), str(MOST_BYTES)],
         input=question.encode(),
@@ -218,7 +219,8 @@ def _tables(runs: Sequence[Stored]) -> dict[str, Any]:
 
 
 def _cells(value: Any) -> Any:
-    """The same with what no table takes left out: a number beyond 64 bits, or half a character."""
+    """Values that a table takes: numbers beyond 64 bits become NULL, broken characters question
+    marks."""
     if isinstance(value, dict):
         return {key: _cells(cell) for key, cell in value.items()}
     if isinstance(value, list):

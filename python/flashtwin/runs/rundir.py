@@ -92,7 +92,7 @@ class Run:
 
     @property
     def state(self) -> str:
-        """How it ended; "running" also for a run that was killed."""
+        """The state in the manifest; a run that was killed still has "running"."""
         return str(self.manifest.get("state", "finished"))
 
     @property
@@ -117,7 +117,7 @@ class Run:
 
     @property
     def origin(self) -> str | None:
-        """What tells files of this run from another's; none in schemas before that."""
+        """A digest that tells files of this run from another's; older schemas have none."""
         return journal.origin_of(self.manifest) if self.schema >= CHECKED_SINCE else None
 
     @cached_property
@@ -310,12 +310,13 @@ def smart_name(when: Moment) -> str:
 
 
 def seal_of(name: str, origin: str | None) -> str:
-    """What a file's check is made with, besides its text: host.json may differ from run to run."""
+    """What a file's check covers besides its text: its name and, but for host.json, the run's
+    origin."""
     return name if name == HOST else f"{name} {origin}"
 
 
 def why_of(error: FlashtwinError) -> str:
-    """What is wrong with a file, of what `damaged` said of it."""
+    """The reason within the message of `damaged`."""
     return error.message.rpartition(AS_PART)[2]
 
 
@@ -333,7 +334,7 @@ def _checked_schema(path: Path, value: dict[str, Any]) -> int:
 
 
 def _shaped(path: Path, value: dict[str, Any], shape: type[Struct]) -> dict[str, Any]:
-    """A value whose parts are what all readers take them for."""
+    """A value that has been checked against its schema."""
     try:
         schemas.check(value, shape)
     except SchemaError as error:

@@ -197,7 +197,7 @@ def _made_length(clone: Clone, name: str) -> int:
     low, high = bounds
     if low == high:
         return low
-    # Drawn as fio draws it, once for each file, but from a stream of our own.
+    # As in fio, one length is drawn for each file; the random stream is flashtwin's own.
     share = _drawn(f"{name}/{clone.thread}/{clone.job['randseed']}")
     return max(int(low + share * (high - low)) // _least(clone) * _least(clone), low)
 

@@ -37,7 +37,7 @@ from flashtwin.model.job import (
 )
 from flashtwin.model.job import Sequence as Order
 
-# Times of a log that are those of a clock.
+# Options that make a log's times those of the wall clock.
 EPOCHS = ("log_unix_epoch", "log_alternate_epoch")
 _LOGS = ("write_bw_log", "write_lat_log", "write_iops_log")
 
@@ -224,7 +224,7 @@ def _handles(job: FioJob) -> tuple[int, ...]:
 
 
 def _seed(clone: Clone) -> int:
-    """A stream of its own for each process; the core adds the twin's seed."""
+    """The random seed of a process; the core adds the twin's seed."""
     text = f"{clone.job['randseed']}/{clone.thread}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
 

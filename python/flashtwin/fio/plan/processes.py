@@ -74,7 +74,7 @@ def clones(jobs: Sequence[FioJob]) -> list[Clone]:
                     number=number,
                     phase=phase,
                     group=group,
-                    # The other copies do not wait for the first.
+                    # Copies of a job do not wait for one another.
                     stonewall=together and job["stonewall"] and number == 0,
                     waits_for=str(job["wait_for"]) if job["wait_for"] else None,
                 )
@@ -85,7 +85,7 @@ def clones(jobs: Sequence[FioJob]) -> list[Clone]:
 
 
 def _together(jobs: Sequence[FioJob]) -> bool:
-    """Whether who begins when depends on more than who stands before a stonewall."""
+    """Whether the start of some job depends on more than the stonewalls before it."""
     walls = any(job["stonewall"] for job in jobs[1:])
     late = any(job["startdelay"][1] > 0 for job in jobs)
     return (walls and late) or any(job["wait_for"] for job in jobs)
@@ -112,7 +112,7 @@ SECTOR_BYTES = 512
 
 
 def blocks(job: FioJob) -> tuple[Blocks, Blocks, Blocks]:
-    """For reads, writes and trims."""
+    """The block sizes of a job for reads, writes and trims."""
     directions = [_direction(job, direction) for direction in range(3)]
     return (directions[0], directions[1], directions[2])
 

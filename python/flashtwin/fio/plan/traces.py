@@ -34,7 +34,7 @@ LONGEST_BYTES = (2**32 - 2) * 512
 # What a binary blktrace begins with, a version behind it or before it.
 _BLKTRACE = (b"tae", b"eat")
 _DIRECTIONS = ("read", "write", "trim", "sync")
-# What a trace says itself: fio 3.33 does not look at these.
+# Options that a trace replaces: fio 3.33 ignores them where it replays one.
 _IDLE = (
     "size",
     "io_size",

@@ -55,12 +55,12 @@ class Counted:
 
     @property
     def job(self) -> FioJob:
-        """What it was asked for."""
+        """The job as it was asked for."""
         return self.process.clone.job
 
     @property
     def ended_ns(self) -> int:
-        """When it ended, since the first phase began."""
+        """Nanoseconds from the beginning of the first phase to the end of this process."""
         return self.begun_ns + (self.row["ended_ns"] if self.row else 0)
 
 
@@ -163,7 +163,7 @@ def _shares(
     """Percent of `total`, or of all that was counted."""
     sums = [sum(column) for column in zip(*counts, strict=True)]
     denominator = total or sum(sums)
-    # Of jobs without latencies (gtod_reduce) there is nothing to share out.
+    # Jobs without latencies (gtod_reduce) have no counts.
     if not denominator or not sums:
         return {}
     return {name: count / denominator * 100 for name, count in zip(names, sums, strict=True)}

@@ -36,7 +36,7 @@ from flashtwin.fio.report.job import (
 )
 from flashtwin.model.histogram import Bins, middle_of, percentiles_of
 
-# What fio says of the time left when there is nothing to estimate.
+# The value that fio prints for the time left once a job is over.
 NO_ETA = 2147483647
 
 

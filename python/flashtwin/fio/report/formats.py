@@ -97,7 +97,8 @@ def _direction(
 
 
 def _percentiles(direction: Direction, style: Style) -> Iterator[str]:
-    """Of whole latencies where they are asked for, else of completion: there is room for one."""
+    """Percentiles of total latency where they are asked for, else of completion latency: a terse
+    line has room for one set."""
     latency = next((name for name in ("lat", "clat") if name in style.latencies), None)
     shares = style.percentiles if latency else ()
     latencies = percentiles_of(direction.bins(latency), shares) if latency else {}

@@ -80,12 +80,12 @@ class Direction:
     iops: Spread = field(default_factory=Spread)
 
     def spread(self, latency: str) -> Spread:
-        """One of the latencies."""
+        """The spread of one latency, by its name."""
         spread: Spread = getattr(self, latency)
         return spread
 
     def bins(self, latency: str) -> Bins:
-        """Its counts."""
+        """The counts of one latency in fio's buckets."""
         bins: Bins = getattr(self, f"{latency}s")
         return bins
 
@@ -168,7 +168,7 @@ def together(directions: Sequence[Direction]) -> Direction:
 
 
 def joined(parts: Sequence[Spread]) -> Spread:
-    """Samples put together: the deviation is that of all of them."""
+    """Two or more sets of samples as one, with the mean and deviation of all samples."""
     filled = [part for part in parts if part.count]
     if len(filled) < 2:
         return filled[0] if filled else Spread()
@@ -185,7 +185,7 @@ def joined(parts: Sequence[Spread]) -> Spread:
 
 
 def stacked(parts: Sequence[Spread]) -> Spread:
-    """Rates put on top of each other."""
+    """The sum of rates that hold at the same time."""
     filled = [part for part in parts if part.count]
     count = sum(part.count for part in filled)
     squares = sum(part._squares for part in filled)
@@ -244,7 +244,7 @@ def when(unix_ms: int) -> str:
 _ENDS = ("2", "4", "10", "20", "50", "100", "250", "500", "750", "1000")
 CLASSES = {"ns": _ENDS, "us": _ENDS, "ms": (*_ENDS, "2000", ">=2000")}
 _SIZES = {"ns": 1, "us": 1_000, "ms": 1_000_000}
-# A share that is not nothing is shown as at least so many percent.
+# A share above 0 is printed as at least so many percent.
 LEAST_LATENCY, LEAST_DEPTH = 0.01, 0.1
 
 
@@ -271,5 +271,5 @@ def latency_classes(job: JobReport) -> dict[str, dict[str, float]]:
 
 
 def printable(shares: Mapping[str, float], least: float) -> dict[str, float]:
-    """Six places, and nothing that is there told as less than `least`."""
+    """Shares with six decimals; one that is not 0 is at least `least`."""
     return {name: six(max(share, least)) if share else 0.0 for name, share in shares.items()}

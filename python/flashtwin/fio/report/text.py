@@ -53,7 +53,7 @@ def _job(
     job: JobReport, group_bytes_s: Mapping[tuple[int, str], int], unix_ms: int
 ) -> Iterator[str]:
     if not any(side.ios for side in job.directions.values()):
-        # As in fio: who asked for nothing is not told of.
+        # As in fio, a job without requests has no lines.
         return
     yield (
         f"{job.name}: (groupid={job.group}, jobs={job.jobs}): err={job.error:2}: pid=0: "
@@ -118,7 +118,8 @@ def _units(style: Style) -> Units:
 
 
 def _bandwidth(bw: Spread, group_bytes_s: int, style: Style) -> str:
-    """Samples of a window each. What a group did together is the whole."""
+    """The line of bandwidth samples, one per window; `per` is the share of the group's
+    bandwidth."""
     unit = "KiB" if style.kb_base == 1024 else "kB"
     low, high, mean, deviation = bw.min, bw.max, bw.mean, bw.stddev
     base = style.kb_base
@@ -218,7 +219,7 @@ def _group(group: int, jobs: Sequence[JobReport]) -> Iterator[str]:
             sum(direction.bytes for direction in moving),
             max(direction.runtime_ms for direction in moving),
         )
-        # What is told beside each direction has the rates of those.
+        # The line for all directions together has the extremes of the single ones.
         beside = name == "mixed" and len({key for key, _ in listed}) > 1
         compared = [
             direction for key, direction in listed if direction.ios and (key == name) != beside

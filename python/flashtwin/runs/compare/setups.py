@@ -13,7 +13,7 @@ from typing import Any
 
 from flashtwin.runs.rundir import Run
 
-# Of host.json: where and when it was, which no two runs share.
+# Keys of host.json that differ between any two runs: places and times.
 VOLATILE = {"directory", "arguments", "began", "ended", "wall_s", "sessions", "process"} | {
     "memory_needed_bytes",
     "path",

@@ -64,7 +64,7 @@ def _tables(run: Run, form: Format) -> dict[str, bytes]:
 
 
 def _csv(sheet: tables.Sheet) -> bytes:
-    """What is lacking is an empty cell; text that is empty is one in quotes."""
+    """CSV: a missing value is an empty cell, an empty text is a pair of quotes."""
     cells = [_cells(sheet, name) for name in sheet.columns]
     lines = [",".join(row) for row in zip(*cells, strict=True)]
     return "\n".join([",".join(sheet.columns), *lines, ""]).encode("utf-8", "backslashreplace")

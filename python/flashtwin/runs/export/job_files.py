@@ -117,7 +117,7 @@ def _rest(detail: Mapping[str, Any]) -> Rest:
 
 
 def _pass(record: StepRecord, capacity: int, rw: Any, block: int, depth: int) -> Run:
-    """A pass over a range: whole blocks, and what is left in sectors as one more."""
+    """A pass over a range: a job of whole blocks, and one for the remaining sectors."""
     offset = int(record.detail["offset"])
     size_asked = record.detail["size"]
     size = capacity - offset if size_asked is None else int(size_asked)
