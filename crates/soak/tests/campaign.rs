@@ -21,7 +21,7 @@ use flashtwin_soak::host;
 use flashtwin_soak::traffic::{Mix, Traffic};
 
 /// Seeds of an ordinary run.
-const SEEDS: std::ops::Range<u64> = 0..200;
+const SEEDS: std::ops::Range<u64> = 0..100;
 /// Others, on whose drives an assertion failed once.
 const MENDED: [u64; 3] = [1516, 3762, 9250];
 /// Every so many seeds the whole run is done again and has to give the same answers.
