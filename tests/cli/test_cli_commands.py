@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ COMMANDS = (
     "validate",
     "cache",
     "completions",
+    "help",
 )
 
 
@@ -434,3 +436,19 @@ def test_what_a_shell_completes(
     before = words if words[-1] != begun else words[:-1]
     items = asks.get_completions(before, begun)
     assert {item.value for item in items if item.type == "plain"} == told
+
+
+def test_help_has_commands_and_the_pages_that_come_with_the_program(run: Run) -> None:
+    assert "fio-options" in run("help").stdout
+    assert run("help", "test").stdout.startswith("Usage: flashtwin test")
+    assert "| `bs`, `blocksize` |" in run("help", "fio-options").stdout
+    assert "## fill.fold_begin[*]: " in run("help", "findings").stdout
+    done = run("help", "nothing")
+    assert done.exit_code == 2 and "fio-options" in done.stderr
+    package = Path(app_module.__file__).parents[1]
+    pages = [
+        f"{at.name}: {line.strip()}"
+        for at in package.rglob("*.py")
+        for line in re.findall(r"(?:help|hint)=.*docs/.*", at.read_text())
+    ]
+    assert not pages, "help names pages that are not in the wheel"

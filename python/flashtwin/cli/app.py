@@ -49,6 +49,7 @@ COMMANDS = {
     "fio": ("fio.command", "Run fio job files on a simulated drive, as fio would."),
     "timeline": ("timeline.command", "A stretch of time, operation by operation, for Perfetto."),
     "validate": ("validate.command", "Twins against what was published of their drives."),
+    "help": ("help.command", "The help of a command, or a page, such as fio-options."),
     "completions": ("completions.command", "What a shell reads to complete these commands."),
     "cache": ("cache.command", "List or clear the prepared drives that are kept."),
 }

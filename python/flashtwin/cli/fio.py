@@ -158,9 +158,9 @@ def command(
     """Run fio job files, or jobs in fio's words, on TARGET.
 
     On a drive of the catalogue or a spec file the jobs run in simulated time; on a path fio itself
-    runs them, on files that are made there and removed. Every option of fio's is listed in
-    docs/reference/fio-options.md with what it does here. With --trace FILE, words are options
-    of the job that replays it, for example --iodepth=64 or --replay_skip=trim.
+    runs them, on files that are made there and removed. flashtwin help fio-options lists every
+    option of fio's with what it does here. With --trace FILE, words are options of the job that
+    replays it, for example --iodepth=64 or --replay_skip=trim.
 
     With --out or --budget the jobs are a run like those of flashtwin test: each group that a
     stonewall ends is a step, and what was finished is kept. --resume RUN runs the groups that are

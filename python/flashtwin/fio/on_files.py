@@ -155,7 +155,7 @@ def _check_text(where: Where, name: str, text: str, grammar: str) -> None:
     plain = grammar.endswith(PLAIN)
     if re.fullmatch(grammar, text) and (not plain or len(text.encode()) <= _NAME_BYTES_MOST):
         return
-    hint = "see docs/reference/fio-options.md, or leave it out"
+    hint = "flashtwin help fio-options says what is taken, or leave it out"
     if plain:
         hint = f"write at most {_NAME_BYTES_MOST} characters, and none that fio reads: $ ; # \\ [ ]"
     raise _unsafe(where, f"{name}={text!r} is not passed on to fio as it is written", hint)

@@ -226,7 +226,7 @@ _OWN: dict[str, tuple[bool, str | None]] = {
     "cpuclock-test": (False, "it asks nothing of a drive: run fio itself"),
     "crctest": (True, "it asks nothing of a drive: run fio itself"),
     "memcpytest": (True, "it asks nothing of a drive: run fio itself"),
-    "cmdhelp": (True, "see docs/reference/fio-options.md, or run fio --cmdhelp"),
+    "cmdhelp": (True, "flashtwin help fio-options lists them, or run fio --cmdhelp"),
     "enghelp": (True, "run fio --enghelp"),
     "status-interval": (True, "simulated time costs none: the result is there at once"),
     "showcmd": (False, "run fio --showcmd"),
