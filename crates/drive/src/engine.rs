@@ -6,7 +6,7 @@
 
 use flashtwin_base::queue::EventQueue;
 use flashtwin_base::{Completion, Device, Nanos, Op, Request, Source};
-use flashtwin_ftl::{BuiltIn, Chosen, Counters, Ftl, NandOp, Placement, Policies, Token};
+use flashtwin_ftl::{BuiltIn, Counters, Ftl, NandOp, Placement, Policies, Token};
 
 use crate::ageing::Ageing;
 use crate::background::Background;
@@ -82,8 +82,7 @@ impl Drive {
     /// A drive as it leaves the factory; `seed` decides what is left to chance in it.
     #[must_use]
     pub fn new(config: &Config, seed: u64) -> Drive {
-        let order = config.policy.gc.victim;
-        Drive::with_policies(config, seed, Chosen { order })
+        Drive::with_policies(config, seed, BuiltIn::of(&config.policy))
     }
 }
 

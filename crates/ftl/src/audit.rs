@@ -152,7 +152,6 @@ impl<P: Policies> Ftl<P> {
         self.wear.audit(&b)?;
         self.health.audit(&b)?;
         self.collection.audit()?;
-        self.heat.audit()?;
         self.cache.audit(&b)?;
         self.paged.audit(&b)?;
         self.cuts.audit(&b)?;

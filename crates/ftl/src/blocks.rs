@@ -53,6 +53,8 @@ pub struct Superblock {
     pub pool: Pool,
     /// The stream that filled it, or fills it, while it is not free.
     pub(crate) filled_by: Stream,
+    /// Units that the host had written when it was opened.
+    pub(crate) opened_at: u64,
     /// Belongs to the static cache: never used natively.
     pub fixed: bool,
     /// Its data is to be moved for another reason than space.
@@ -88,6 +90,7 @@ impl Superblock {
             mode: Mode::Native,
             pool: Pool::Data,
             filled_by: Stream::Direct,
+            opened_at: 0,
             fixed,
             marked: false,
             map: false,

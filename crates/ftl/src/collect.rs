@@ -15,6 +15,7 @@ use crate::blocks::{Blocks, State, Superblock};
 use crate::check::{Checked, ensure, ensure_eq};
 use crate::ftl::Ftl;
 use crate::layout::{Mode, NONE};
+use crate::lifetimes::Lifetimes;
 use crate::mover::{Work, between_passes};
 use crate::op::NandOp;
 use crate::orders::{Policies, VictimOrder};
@@ -301,6 +302,10 @@ impl<P: Policies> Ftl<P> {
         let each = self.policies.order().takes_emptiest();
         self.collection.chosen(each, pool, valid, units);
         self.counters.gc_victims += 1;
+        let block = &self.blocks.all[victim as usize];
+        let lifespan = self.counters.host_units - block.opened_at;
+        let from = block.filled_by.fills();
+        self.policies.lifetimes().victim(from, lifespan);
         self.start_source(Work::Collect, victim);
         true
     }

@@ -7,7 +7,8 @@ use flashtwin_nand::Part;
 
 use crate::blocks::Superblock;
 use crate::layout::Layout;
-use crate::policy::Policy;
+use crate::lifetimes::{Inferred, Lifetimes};
+use crate::policy::{Policy, Separation};
 
 /// Map, reverse map.
 const ENTRY_BYTES: u64 = 4;
@@ -43,10 +44,15 @@ impl Footprint {
         let physical = superblocks * u64::from(layout.native_units);
         let packed = if layout.packs() { physical } else { 0 };
         let mapped = logical + pages;
+        let inferred = match policy.gc.separation {
+            Separation::ByLifetime(way) => mapped * Inferred::new(way).unit_bytes(),
+            _ => 0,
+        };
         Footprint {
             units_bytes: (mapped + physical) * ENTRY_BYTES
                 + physical / 8
                 + packed
+                + inferred
                 + pages * MAP_PAGE_BYTES,
             superblocks_bytes: superblocks
                 * (SUPERBLOCK_BYTES + READS_BYTES * u64::from(layout.group_dies)),

@@ -10,10 +10,11 @@ use crate::counters::Counters;
 use crate::health::{self, Born, Health};
 use crate::lanes::Lanes;
 use crate::layout::{Layout, Mode, NONE};
+use crate::lifetimes::Lifetimes;
 use crate::map::Map;
 use crate::mover::{Mover, Work};
 use crate::op::{NandOp, Token, class};
-use crate::orders::{BuiltIn, Chosen, Policies};
+use crate::orders::{BuiltIn, Policies};
 use crate::packing::Packing;
 use crate::paged_map::PagedMap;
 use crate::passes::Passes;
@@ -111,8 +112,7 @@ impl Ftl {
         buffer_bytes: u64,
         seed: u64,
     ) -> Ftl {
-        let order = policy.gc.victim;
-        let policies = Chosen { order };
+        let policies = BuiltIn::of(&policy);
         Ftl::with_policies(part, policy, capacity_bytes, buffer_bytes, seed, policies)
     }
 }
@@ -126,7 +126,7 @@ impl<P: Policies> Ftl<P> {
         capacity_bytes: u64,
         buffer_bytes: u64,
         seed: u64,
-        policies: P,
+        mut policies: P,
     ) -> Ftl<P> {
         let layout = Layout::new(part, &policy);
         let mut cache = Cache::new(&policy, &layout);
@@ -144,6 +144,7 @@ impl<P: Policies> Ftl<P> {
         );
         cache.fixed_total = blocks.fixed_count();
         let paged = PagedMap::new(&policy, &layout, logical, map.collect());
+        policies.lifetimes().start(logical + paged.pages());
         let mut ftl = Ftl {
             map: Map::new(logical + paged.pages(), layout.physical_units()),
             paged,
@@ -153,7 +154,7 @@ impl<P: Policies> Ftl<P> {
             health,
             victims: Victims::new(layout.superblocks, layout.native_units),
             streams: Stream::ALL.map(|stream| Frontier::new(&layout, &policy, stream)),
-            in_use: InUse::new(&policy),
+            in_use: InUse::new(policy.classes(), policies.lifetimes().classes()),
             lanes: Lanes::new(&layout),
             passes: Passes::new(&layout),
             buffer: WriteBuffer::new((buffer_bytes / unit) as u32),
@@ -441,6 +442,8 @@ impl<P: Policies> Ftl<P> {
         }
         self.blocks.free_all();
         self.start_over();
+        let units = self.mapped_units();
+        self.policies.lifetimes().start(units);
         self.mend_all();
         self.give_up_worn();
     }

@@ -25,6 +25,7 @@ mod health;
 mod heaps;
 mod lanes;
 pub mod layout;
+pub mod lifetimes;
 mod lists;
 mod map;
 mod mover;

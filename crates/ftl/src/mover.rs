@@ -348,12 +348,8 @@ impl<P: Policies> Ftl<P> {
             stream = self.collected_stream(lpns.len() as u32);
             self.collect.placed[self.collect.cause as usize] += lpns.len() as u32;
         }
-        if work == Work::Collect
-            && stream != Stream::Levelled
-            && self.divides_pools()
-            && !self.layout.packs()
-        {
-            self.append_divided(&lpns, written, ops);
+        if work == Work::Collect && stream != Stream::Levelled && self.divides_collected() {
+            self.append_divided(&lpns, superblock, written, ops);
         } else if stream.is_host() {
             self.append_among_hosts(stream, &lpns, written, ops);
         } else {

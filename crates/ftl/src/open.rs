@@ -67,7 +67,7 @@ impl<P: Policies> Ftl<P> {
         (block.bare, block.distrusted) = (u32::MAX, false);
         block.mode = mode;
         block.pool = stream.pool();
-        block.filled_by = stream;
+        (block.filled_by, block.opened_at) = (stream, self.counters.host_units);
         self.packing.opened(superblock);
         let written = if stream.is_host() {
             self.counters.host_units

@@ -14,9 +14,10 @@
 
 use crate::check::{Checked, ensure};
 use crate::ftl::Ftl;
+use crate::lifetimes::Lifetimes;
 use crate::op::NandOp;
 use crate::orders::Policies;
-use crate::policy::{Admit, CacheMode};
+use crate::policy::{Admit, CacheMode, Separation};
 use crate::slc_cache::Route;
 use crate::streams::{STREAMS, Stream};
 
@@ -320,6 +321,7 @@ impl<P: Policies> Ftl<P> {
                 stream = self.direct_stream(lpn, 1).0;
             }
             self.append_unit(stream, lpn, ops);
+            self.wrote(lpn, 1);
             stream
         } else {
             self.append_run(&reserved, lpn, ops)
@@ -332,6 +334,15 @@ impl<P: Policies> Ftl<P> {
             self.begin_checkpoint(ops);
         }
         self.pump(ops);
+    }
+
+    /// Who infers lifetimes hears of all that the host writes.
+    #[inline]
+    fn wrote(&mut self, lpn: u32, count: u32) {
+        if let Separation::ByLifetime(_) = self.policy.gc.separation {
+            let now = self.counters.host_units;
+            self.policies.lifetimes().wrote(lpn, count, now);
+        }
     }
 
     /// Places a run of units in the stream that was decided, or one after another in those that
@@ -347,6 +358,7 @@ impl<P: Policies> Ftl<P> {
                 (stream, alike) = self.direct_stream(lpn, left);
             }
             let taken = self.append(stream, lpn, alike, ops);
+            self.wrote(lpn, taken);
             lpn += taken;
             left -= taken;
         }

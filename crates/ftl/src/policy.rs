@@ -3,6 +3,8 @@
 use flashtwin_base::Nanos;
 
 use crate::layout::Mode;
+pub use crate::lifetimes::Way;
+use crate::lifetimes::{Inferred, Lifetimes};
 pub use crate::orders::Victim;
 
 /// Where the SLC cache takes its blocks from.
@@ -143,8 +145,8 @@ pub enum Separation {
     None,
     /// Collected data has a stream of its own.
     Gc,
-    /// And host data is divided by the age of the copies that it replaces.
-    HotCold,
+    /// And data is divided by how long it will live, as far as that can be inferred.
+    ByLifetime(Way),
     /// The host says what is hot, and each kind has superblocks of its own.
     Oracle {
         /// Share of the logical units that is hot, the first ones, in thousandths.
@@ -417,7 +419,7 @@ impl Policy {
         let handles = self.fdp.handles as u8;
         let (host, collected) = match self.gc.separation {
             Separation::None | Separation::Gc => (1, 1),
-            Separation::HotCold => (2, 1),
+            Separation::ByLifetime(way) => Inferred::new(way).classes(),
             Separation::Oracle { .. } => (2, 2),
         };
         match self.fdp.isolation {

@@ -15,10 +15,9 @@
 //! can be opened that nobody has been promised; else the data goes where it has to. So no
 //! separation can make a drive stick, and at the edge of the reserve it is not perfect.
 
-use crate::audit::LIFETIME;
-use crate::check::{Checked, ensure};
 use crate::ftl::Ftl;
 use crate::layout::NONE;
+use crate::lifetimes::{Lifetimes, Moved, Write};
 use crate::mover::Work;
 use crate::op::NandOp;
 use crate::orders::Policies;
@@ -30,26 +29,16 @@ use crate::wear::Cause;
 pub(crate) const HOT_POOL: usize = 0;
 /// Pool of cold data.
 pub(crate) const COLD_POOL: usize = 1;
-/// Overwrites over which the mean age of replaced copies is taken, as a power of two.
-const MEMORY: u32 = 10;
-
-/// What the choice of streams remembers.
+/// What the host has said of its data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Heat {
     /// First unit that the host calls cold.
-    first_cold: u32,
-    /// Mean age of replaced copies, in host units written since, times two to the [`MEMORY`].
-    mean_age: u64,
+    pub(crate) first_cold: u32,
 }
 
-flashtwin_base::state! { Heat {
-    kept: mean_age;
-    built: first_cold;
-} }
+flashtwin_base::state! { Heat { built: first_cold; } }
 
 impl Heat {
-    /// In the steady state the mean age is the number of units in use, whatever the pattern, so
-    /// that is where it begins.
     pub(crate) fn new(separation: Separation, logical_units: u32) -> Heat {
         let share = match separation {
             Separation::Oracle { hot_milli, .. } => hot_milli,
@@ -57,15 +46,7 @@ impl Heat {
         };
         Heat {
             first_cold: (u64::from(logical_units) * u64::from(share) / 1000) as u32,
-            mean_age: u64::from(logical_units) << MEMORY,
         }
-    }
-
-    /// Notes the age of a replaced copy; whether it is above the mean.
-    fn is_old(&mut self, age: u64) -> bool {
-        let mean = self.mean_age >> MEMORY;
-        self.mean_age = self.mean_age - mean + age;
-        age > mean
     }
 }
 
@@ -80,28 +61,31 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// A run that begins with cold data is cold; the host's word is taken for each unit.
+    /// The host's word is taken for each unit, or its lifetime is inferred.
     fn divided_stream(&mut self, lpn: u32, count: u32) -> (Stream, u32) {
-        let (cold, alike) = match self.policy.gc.separation {
-            Separation::HotCold => (self.replaces_old(lpn), count),
-            _ if lpn >= self.heat.first_cold => (true, count),
-            _ => (false, count.min(self.heat.first_cold - lpn)),
+        let first_cold = self.heat.first_cold;
+        let (class, alike) = match self.policy.gc.separation {
+            Separation::ByLifetime(_) => self.inferred_class(lpn, count),
+            _ if lpn >= first_cold => (1, count),
+            _ => (0, count.min(first_cold - lpn)),
         };
-        if cold && self.has_place(Stream::Placed1, 1) {
-            return (Stream::Placed1, alike);
+        let stream = Stream::of_host(class);
+        if class > 0 && self.has_place(stream, 1) {
+            return (stream, alike);
         }
         (Stream::Direct, alike)
     }
 
-    /// Whether the present copy of a unit is old for a copy that is replaced. What has never been
-    /// written is cold.
-    fn replaces_old(&mut self, lpn: u32) -> bool {
+    fn inferred_class(&mut self, lpn: u32, count: u32) -> (u8, u32) {
         let ppn = self.map.physical[lpn as usize];
-        if ppn == NONE {
-            return true;
-        }
-        let written = self.victims.written(self.layout.superblock_of(ppn));
-        self.heat.is_old(self.counters.host_units - written)
+        let holds = (ppn != NONE).then(|| self.layout.superblock_of(ppn));
+        let write = Write {
+            lpn,
+            count,
+            now: self.counters.host_units,
+            neighbours: holds.map(|superblock| self.victims.written(superblock)),
+        };
+        self.policies.lifetimes().host(&write)
     }
 
     /// Whether units may go to a stream that nothing is set aside for.
@@ -148,24 +132,51 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// Places collected data where each unit belongs: what came into the other pool at the edge of
-    /// the reserve goes back, or that pool would fill with what never leaves it. What finds no room
-    /// there stays in the pool of its source.
-    pub(crate) fn append_divided(&mut self, lpns: &[u32], written: u64, ops: &mut Vec<NandOp>) {
-        let first_cold = self.heat.first_cold;
-        for alike in lpns.chunk_by(|a, b| (*a < first_cold) == (*b < first_cold)) {
-            let own = if alike[0] < first_cold {
-                Stream::Collected
-            } else {
-                Stream::Collected1
-            };
+    /// Whether units of one row of a source may belong to different streams. Not where a granule
+    /// holds what its bytes allow.
+    pub(crate) fn divides_collected(&self) -> bool {
+        let by = self.policy.gc.separation;
+        let divides = matches!(by, Separation::Oracle { .. } | Separation::ByLifetime(_));
+        divides && !self.layout.packs()
+    }
+
+    /// Places collected data where each unit belongs. With pools, what came into the other one at
+    /// the edge of the reserve goes back so, or that pool would fill with what never leaves it.
+    /// What finds no room there goes where it has to.
+    pub(crate) fn append_divided(
+        &mut self,
+        lpns: &[u32],
+        source: u32,
+        written: u64,
+        ops: &mut Vec<NandOp>,
+    ) {
+        let mut rest = lpns;
+        while !rest.is_empty() {
+            let class = self.collected_class(rest[0], source);
+            let others = rest[1..].iter();
+            let alike = others.take_while(|&&lpn| self.collected_class(lpn, source) == class);
+            let (alike, later) = rest.split_at(1 + alike.count());
+            let own = Stream::of_collected(class);
             let stream = if self.has_place(own, alike.len() as u32) {
                 own
             } else {
                 self.collect_stream()
             };
             self.append_moved(stream, alike, written, ops);
+            rest = later;
         }
+    }
+
+    fn collected_class(&mut self, lpn: u32, source: u32) -> u8 {
+        if !matches!(self.policy.gc.separation, Separation::ByLifetime(_)) {
+            return u8::from(lpn >= self.heat.first_cold);
+        }
+        let moved = Moved {
+            lpn,
+            now: self.counters.host_units,
+            from: self.blocks.all[source as usize].filled_by.fills(),
+        };
+        self.policies.lifetimes().collected(&moved)
     }
 
     /// Whether collected data may be put among the host's: not where a granule holds what its
@@ -263,17 +274,5 @@ impl<P: Policies> Ftl<P> {
         let hot = used(HOT_POOL) * u64::from(1000 - pool_milli);
         let cold = used(COLD_POOL) * u64::from(pool_milli);
         if hot > cold { HOT_POOL } else { COLD_POOL }
-    }
-}
-
-impl Heat {
-    /// See [`crate::audit`].
-    pub(crate) fn audit(&self) -> Checked {
-        ensure!(
-            self.mean_age >> MEMORY < LIFETIME >> MEMORY,
-            "age {}",
-            self.mean_age
-        );
-        Ok(())
     }
 }

@@ -6,6 +6,7 @@ use std::ops::{Index, IndexMut};
 use crate::allocate::Frontier;
 use crate::blocks::Pool;
 use crate::layout::Mode;
+use crate::lifetimes::Filled;
 use crate::policy::Policy;
 
 /// What is written into one open superblock.
@@ -136,6 +137,16 @@ impl Stream {
         }
     }
 
+    /// What a superblock has been filled with by it.
+    pub(crate) fn fills(self) -> Filled {
+        match self {
+            Stream::Levelled => Filled::Rested,
+            Stream::Fold => Filled::Folded,
+            _ if self.is_collected() => Filled::Collected(self.class()),
+            _ => Filled::Host(self.class()),
+        }
+    }
+
     /// Its class among those of host data past the cache or among those of collected data; the
     /// first one for all other streams.
     pub(crate) fn class(self) -> u8 {
@@ -207,8 +218,9 @@ pub(crate) struct InUse {
 }
 
 impl InUse {
-    pub(crate) fn new(policy: &Policy) -> InUse {
-        let (host, collected) = policy.classes();
+    /// Of a policy that has so many classes of each kind, or of lifetimes that have.
+    pub(crate) fn new(policy: (u8, u8), lifetimes: (u8, u8)) -> InUse {
+        let (host, collected) = (policy.0.max(lifetimes.0), policy.1.max(lifetimes.1));
         // The first two classes of each kind are always looked at.
         InUse {
             host: &Stream::HOST[..2 + usize::from(host.max(2))],

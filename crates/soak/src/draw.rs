@@ -122,13 +122,14 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
     // One is too few: collection cannot erase what it emptied before its last granule is full, and
     // folding leaves the last free superblock to it.
     let held = pick(rng, &[2, 2, 3, 4]);
-    let kinds = ["none", "gc", "gc", "hot-cold", "oracle"];
-    let separation = pick(rng, &kinds[..if mode == "none" { 5 } else { 4 }]);
+    let kinds = ["none", "gc", "gc", "hot-cold", "sepbit", "mida", "oracle"];
+    let separation = pick(rng, &kinds[..if mode == "none" { 7 } else { 6 }]);
     let fdp = handles(rng, shape, mode, separation);
     let extra = fdp.extra
         + match separation {
             "hot-cold" => 1,
             "oracle" => 2,
+            "sepbit" | "mida" => 4,
             _ => 0,
         };
     let low = held + between(rng, 1, 3) + if extra > 0 { 1 + extra } else { 0 };

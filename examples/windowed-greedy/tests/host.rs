@@ -5,6 +5,7 @@ use std::path::Path;
 
 use flashtwin_base::Nanos;
 use flashtwin_drive::{Config, Drive, SnapshotError, snapshot, spec};
+use flashtwin_ftl::lifetimes::Inferred;
 use flashtwin_ftl::{Chosen, Policies};
 use flashtwin_host::{Flow, Outcome, Phase, run};
 use flashtwin_workload::{RawJob, ReadWrite};
@@ -89,13 +90,17 @@ fn named(order: &str) -> Seen {
     steady(Drive::new(&config(order), SEED))
 }
 
+/// The order beside what a spec without a separation by lifetimes has.
+fn chosen(order: WindowedGreedy) -> Chosen<WindowedGreedy> {
+    Chosen {
+        order,
+        lifetimes: Inferred::Alike,
+    }
+}
+
 fn windowed(window: usize) -> Seen {
     let order = WindowedGreedy { window };
-    steady(Drive::with_policies(
-        &config("greedy"),
-        SEED,
-        Chosen { order },
-    ))
+    steady(Drive::with_policies(&config("greedy"), SEED, chosen(order)))
 }
 
 #[test]
@@ -126,7 +131,7 @@ fn a_longer_window_copies_less_and_the_host_is_faster_for_it() {
 fn a_drive_of_another_order_does_not_take_its_snapshot() {
     let config = config("greedy");
     let order = WindowedGreedy { window: 16 };
-    let mut drive = Drive::with_policies(&config, SEED, Chosen { order });
+    let mut drive = Drive::with_policies(&config, SEED, chosen(order));
     write(
         &mut drive,
         RawJob::new("fill", ReadWrite::Write, 128 << 10, 8),
@@ -138,7 +143,7 @@ fn a_drive_of_another_order_does_not_take_its_snapshot() {
     };
     let mut bytes = Vec::new();
     drive.save(&mut bytes, &identity).expect("it is saved");
-    let loaded = Drive::load_with_policies(&config, &hash, Chosen { order }, &bytes[..]);
+    let loaded = Drive::load_with_policies(&config, &hash, chosen(order), &bytes[..]);
     let (mut loaded, _) = loaded.expect("it is loaded");
     let (again, on) = (overwrite(&mut loaded, 9), overwrite(&mut drive, 9));
     assert_eq!(again.series.bytes, on.series.bytes);

@@ -17,7 +17,7 @@ mod read;
 mod shape;
 mod write;
 
-use flashtwin_ftl::{Chosen, Policies};
+use flashtwin_ftl::{BuiltIn, Policies};
 use std::io::{self, Read, Write};
 
 use thiserror::Error;
@@ -124,8 +124,7 @@ impl Drive {
         spec_hash: &str,
         input: impl Read,
     ) -> Result<(Drive, u64), SnapshotError> {
-        let order = config.policy.gc.victim;
-        Drive::load_with_policies(config, spec_hash, Chosen { order }, input)
+        Drive::load_with_policies(config, spec_hash, BuiltIn::of(&config.policy), input)
     }
 }
 

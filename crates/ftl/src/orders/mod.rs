@@ -14,6 +14,8 @@ use flashtwin_base::State;
 use flashtwin_base::rng::Rng;
 use flashtwin_base::state::Visitor;
 
+use crate::lifetimes::{Inferred, Lifetimes};
+use crate::policy::{Policy, Separation};
 pub use crate::victims::Candidates;
 
 /// An order in which superblocks are collected.
@@ -149,31 +151,60 @@ pub trait Policies: State {
     /// In which order superblocks are collected.
     type Order: VictimOrder;
 
+    /// How lifetimes of data are inferred. Asked where `gc.separation` names a way to do so.
+    type Lifetimes: Lifetimes;
+
     /// The order, and what it remembers.
     fn order(&mut self) -> &mut Self::Order;
+
+    /// What is known of lifetimes.
+    fn lifetimes(&mut self) -> &mut Self::Lifetimes;
 }
 
 /// Policies, each of its kind.
 #[derive(Clone, Debug)]
-pub struct Chosen<O> {
+pub struct Chosen<O, L = Inferred> {
     /// In which order superblocks are collected.
     pub order: O,
+    /// How lifetimes of data are inferred.
+    pub lifetimes: L,
 }
 
 /// Those that a spec names.
 pub type BuiltIn = Chosen<Victim>;
 
-impl<O: VictimOrder> State for Chosen<O> {
-    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), V::Error> {
-        self.order.visit(visitor)
+impl BuiltIn {
+    /// Those that a policy names.
+    #[must_use]
+    pub fn of(policy: &Policy) -> BuiltIn {
+        Chosen {
+            order: policy.gc.victim,
+            lifetimes: match policy.gc.separation {
+                Separation::ByLifetime(way) => Inferred::new(way),
+                _ => Inferred::Alike,
+            },
+        }
     }
 }
 
-impl<O: VictimOrder> Policies for Chosen<O> {
+impl<O: VictimOrder, L: Lifetimes> State for Chosen<O, L> {
+    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), V::Error> {
+        self.order.visit(visitor)?;
+        self.lifetimes.visit(visitor)
+    }
+}
+
+impl<O: VictimOrder, L: Lifetimes> Policies for Chosen<O, L> {
     type Order = O;
+    type Lifetimes = L;
 
     #[inline]
     fn order(&mut self) -> &mut O {
         &mut self.order
+    }
+
+    #[inline]
+    fn lifetimes(&mut self) -> &mut L {
+        &mut self.lifetimes
     }
 }

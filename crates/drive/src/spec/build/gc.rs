@@ -1,6 +1,6 @@
 //! Garbage collection.
 
-use flashtwin_ftl::policy::{Fdp, Gc, Isolation, Pace, Recycler, Separation, Victim};
+use flashtwin_ftl::policy::{Fdp, Gc, Isolation, Pace, Recycler, Separation, Victim, Way};
 
 use super::Checked;
 
@@ -23,10 +23,13 @@ pub(super) fn policy(checked: &Checked<'_>) -> Gc {
         separation: match checked.word("gc.separation") {
             "none" => Separation::None,
             "gc" => Separation::Gc,
-            "hot-cold" => Separation::HotCold,
-            _ => Separation::Oracle {
+            "oracle" => Separation::Oracle {
                 hot_milli: checked.count("gc.hot_share"),
                 pool_milli: checked.count("gc.hot_pool"),
+            },
+            name => match Way::named(name) {
+                Some(way) => Separation::ByLifetime(way),
+                None => unreachable!("gc.separation was checked"),
             },
         },
     }

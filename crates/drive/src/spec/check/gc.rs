@@ -1,5 +1,7 @@
 //! Whether the policies of garbage collection agree with each other and with the flash.
 
+use flashtwin_ftl::lifetimes::{Inferred, Lifetimes, Way};
+
 use super::super::quantity::{human, milli_text};
 use super::super::value::{Datum, Values};
 use super::Findings;
@@ -12,13 +14,19 @@ pub(super) fn check(found: &mut Findings<'_>) {
     handles(found);
 }
 
+/// Classes of host data and of collected data that a separation tells apart.
+fn classes(separation: &str) -> (u8, u8) {
+    match (separation, Way::named(separation)) {
+        (_, Some(way)) => Inferred::new(way).classes(),
+        ("oracle", None) => (2, 2),
+        _ => (1, 1),
+    }
+}
+
 /// Open superblocks that a separation needs beyond those that every drive has.
 pub(super) fn extra_streams(values: &Values) -> Option<u64> {
-    let extra = match values.word("gc.separation")? {
-        "hot-cold" => 1,
-        "oracle" => 2,
-        _ => 0,
-    };
+    let (host, collected) = classes(values.word("gc.separation")?);
+    let extra = u64::from(host + collected - 2);
     let handles = values.number("fdp.handles")? - 1;
     let isolated = match values.word("fdp.isolation")? {
         "persistent" => 2,
@@ -29,7 +37,7 @@ pub(super) fn extra_streams(values: &Values) -> Option<u64> {
 
 /// Those among them that the host's data is written to.
 pub(super) fn extra_host_streams(values: &Values) -> Option<u64> {
-    let divided = matches!(values.word("gc.separation")?, "hot-cold" | "oracle");
+    let divided = classes(values.word("gc.separation")?).0 - 1;
     Some(u64::from(divided).max(values.number("fdp.handles")? - 1))
 }
 

@@ -1,5 +1,6 @@
 //! Garbage collection.
 
+use flashtwin_ftl::lifetimes::{WAYS, WORDS};
 use flashtwin_ftl::orders::{NAMES, ORDERS, Setting};
 
 use super::{Key, Kind, count, policy};
@@ -11,6 +12,8 @@ pub(super) fn keys() -> Vec<Key> {
     std::iter::once(order())
         .chain(own)
         .chain(KEYS.iter().copied())
+        .chain([separation()])
+        .chain(ORACLE.iter().copied())
         .collect()
 }
 
@@ -28,6 +31,26 @@ fn order() -> Key {
         String::leak(meaning),
     )
     .or("\"greedy\"")
+}
+
+/// The key that names what is divided.
+fn separation() -> Key {
+    let divided: Vec<String> = WAYS
+        .iter()
+        .map(|way| format!("`{}`: {}", way.name, way.divides))
+        .collect();
+    let meaning = format!(
+        "Which data shares superblocks. `none`: collected data goes to the host's; `gc`: it has \
+         its own; {}; `oracle`: the host says what is hot and two pools are kept apart.",
+        divided.join("; ")
+    );
+    policy(
+        "gc.separation",
+        Kind::Word(WORDS),
+        "\"gc\"",
+        String::leak(meaning),
+    )
+    .or("\"gc\"")
 }
 
 /// A key that an order has of its own.
@@ -89,15 +112,9 @@ const KEYS: &[Key] = &[
          that the host writes, whether space is wanted or not, until a secure erase.",
     )
     .or("\"none\""),
-    policy(
-        "gc.separation",
-        Kind::Word(&["none", "gc", "hot-cold", "oracle"]),
-        "\"gc\"",
-        "Which data shares superblocks: collected data goes to the host's, has its own, host data \
-         is divided as well by the age of what it overwrites, or the host says what is hot and two \
-         pools are kept apart.",
-    )
-    .or("\"gc\""),
+];
+
+const ORACLE: &[Key] = &[
     policy(
         "gc.hot_share",
         Kind::Factor,
