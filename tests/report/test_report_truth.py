@@ -69,6 +69,8 @@ def test_within_means_a_value_in_common() -> None:
     assert known.within is True
     assert replace(known, low=10.15).within is False
     assert replace(known, finding=replace(found, interval=None)).within is None
+    # Both are 10.10 in a table.
+    assert replace(known, low=10.103).within is True
 
 
 def test_a_table_sets_the_truth_beside_twins_only(tmp_path: Path) -> None:

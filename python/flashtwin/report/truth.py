@@ -20,10 +20,12 @@ import numpy as np
 from flashtwin.batteries.base.present import Counterpart, Event
 from flashtwin.charts.numbers import significant
 from flashtwin.model.finding import Finding
+from flashtwin.model.units import decimals
 from flashtwin.report.drives import Contents
 from flashtwin.report.xray import Inside
 
 GB, MB = 1e9, 1e6
+SHOWN_DIGITS = 4
 # Of the host's data in a sample: less may be the firmware's own housekeeping.
 PAST_SLC = 0.01
 # Superblocks come and go one by one, so the cache in use wavers a little around its level.
@@ -51,15 +53,17 @@ class Truth:
             return "does not happen"
         if self.value == 0 and self.finding.unit == "GB":
             return "none"
-        return f"{significant(self.value, 4)} {self.finding.unit}"
+        return f"{significant(self.value, SHOWN_DIGITS)} {self.finding.unit}"
 
     @property
     def within(self) -> bool | None:
-        """Whether it lies in the finding's interval; none where that has none."""
+        """Whether it lies in the finding's interval, to half the last place that a table shows;
+        none where there is no interval."""
         low, high = self.finding.low, self.finding.high
         if self.low is None or self.high is None or low is None or high is None:
             return None
-        return low <= self.high and self.low <= high
+        shown = 0.5 * 10.0 ** -decimals(self.finding.number or high, SHOWN_DIGITS)
+        return low - shown <= self.high and self.low <= high + shown
 
     @property
     def place_gb(self) -> float | None:
