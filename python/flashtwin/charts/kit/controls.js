@@ -81,7 +81,15 @@ function startControls() {
       setTimeout(() => { button.textContent = "Copy"; }, 1600);
     });
   }
+  document.addEventListener("toggle", reachable, true);
+  reachable();
   followSections();
+}
+
+// What scrolls within its card can be reached, and so scrolled, by keys.
+function reachable() {
+  for (const part of $$(".scroll")) part.toggleAttribute("tabindex", part.scrollWidth > part.clientWidth || part.scrollHeight > part.clientHeight);
+  for (const part of $$(".scroll[tabindex]")) part.setAttribute("tabindex", "0");
 }
 
 // A link to a section that is folded away opens it.

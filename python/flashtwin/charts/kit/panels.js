@@ -8,6 +8,12 @@ function startPanels() {
   // From the top down, without waiting for a reader to scroll: paper and pictures of the whole page
   // need all of them.
   Promise.all([...panels.values()].map(mount)).then(() => { root.dataset.ready = "true"; });
+  let waiting = null;
+  addEventListener("resize", () => {
+    clearTimeout(waiting);
+    // Labels stand by how wide a chart is.
+    waiting = setTimeout(() => { refreshAll(); reachable(); }, 150);
+  });
 }
 
 const specOf = (panel) => panel.spec ?? panel.specs[ofChoice(panel) ? axisOf(panel) : axisOfXray()];
@@ -27,6 +33,8 @@ async function make(panel) {
       config: chartConfig(), tooltip: (handler, event, item, value) => cellTip(event, value),
     });
     panel.view = view;
+    // The place of a chart has its name, and a table has its numbers: its marks need no names.
+    $("svg", panel.host).setAttribute("aria-hidden", "true");
     showWhetherEmpty(panel);
   } catch (error) {
     panel.host.replaceChildren(element("p", { class: "empty" }, "This chart could not be drawn; its numbers are in the table."));

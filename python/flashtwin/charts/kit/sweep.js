@@ -6,6 +6,7 @@ async function draw(host) {
       mode: "vega-lite", renderer: "svg", actions: false, ast: true, defaultStyle: false, logLevel: 1,
       config: chartConfig(),
     });
+    $("svg", host).setAttribute("aria-hidden", "true");
   } catch (error) {
     const note = document.createElement("p");
     note.className = "empty";
