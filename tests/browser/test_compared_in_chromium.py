@@ -122,11 +122,16 @@ def test_the_pattern_is_chosen_here_and_there(desk: Opened) -> None:
 def test_intervals_are_drawn_and_set_ups_diffed(desk: Opened) -> None:
     page = desk.page
     row = page.locator("#differences tr", has_text="Speed past the first plateau").first
+    assert row.locator("td, th").first.inner_text().startswith("worse")
+    counts = page.locator(".counts li").first.inner_text()
+    assert "worse" in counts and "better" in counts and "the same" in counts
     assert row.locator("svg.bars g").count() == 2
     assert "beyond the limit" in row.inner_text()
     ends = row.locator("svg.bars path").first.get_attribute("d")
     assert ends.startswith("M") and "H" in ends
+    page.locator("#differences summary", has_text="Set-up").click()
     setups = page.locator("#setups")
+    assert "null" not in setups.inner_text()
     assert "target name" in setups.inner_text() and "paper-b" in setups.inner_text()
     assert setups.locator("thead th").count() == 4
 

@@ -9,6 +9,7 @@ scale of its own. Invariant: what differs significantly is on the page, whatever
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -112,6 +113,15 @@ class Section:
     latencies: tuple[LatencyRow, ...]
     failures: int
 
+    @property
+    def counts(self) -> list[tuple[str, int]]:
+        """How many findings are better, worse and so on, in that order, those that are the same
+        last."""
+        there = Counter(change.verdict for change in self.changes)
+        return [(word, there[word]) for word in VERDICTS.values() if there[word]] + [
+            ("the same", self.same)
+        ]
+
 
 def sections_of(comparison: Comparison, contents: Contents) -> list[Section]:
     """A section for each pair; the drives are those of the page, in the order of the runs."""
@@ -137,7 +147,9 @@ def setups_of(comparison: Comparison) -> list[Setup]:
 
 def _readable(values: Sequence[str | None]) -> tuple[str, ...]:
     """Long counts of bytes as people say them, where that leaves them apart; nothing too long."""
-    texts = units.readable_sizes([numbers.MISSING if text is None else text for text in values])
+    # What a run was not told, JSON writes as null.
+    known = [numbers.MISSING if text in (None, "null") else text for text in values]
+    texts = units.readable_sizes([text or numbers.MISSING for text in known])
     return tuple(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}\u2026" for text in texts)
 
 
