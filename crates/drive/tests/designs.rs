@@ -144,12 +144,36 @@ fn a_cache_that_is_folded_first_pays_for_both_programs() {
     rest(&mut d, Nanos::from_secs(3));
     let spent = (d.now() - begun).as_secs_f64() - 1.0;
     let fold = (d.counters().fold_units - before) as f64 * 4096.0 / spent;
-    // The host stops while a superblock is folded and erased, and then fills it.
+    // The host stops while a step is folded, and then writes as much.
     let expected = 1.0 / (1.0 / cached + 1.0 / fold);
     let past = rate_between(&outcome, 3.0 * GB, 11.0 * GB);
     near("past it", past, expected, 0.04);
     let knee = breaks_at(&outcome, (0.05 * GB, 11.0 * GB), (cached, past)) / GB;
     near("knee", knee, 1.0, 0.12);
+}
+
+/// What a host waits for is a step, which is as long on a drive of a sixteenth of the size.
+#[test]
+fn a_cache_that_is_folded_first_stalls_no_longer_on_a_larger_drive() {
+    let longest = |sets: &[&str], gb: f64| {
+        let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
+        let outcome = write(&mut design_with("fold-first", &sets), 0.0, gb);
+        outcome.jobs[0].latency_max.as_secs_f64()
+    };
+    let whole = longest(&[], 4.0);
+    let smaller = [
+        "nand.wordlines_per_block=44",
+        "drive.capacity=2.048 GB",
+        "slc_cache.static_size=62.5 MB",
+        "slc_cache.rearm=25 MB",
+        "ftl.system=31 MB",
+    ];
+    let sixteenth = longest(&smaller, 0.5);
+    assert!(
+        whole < 0.15 && sixteenth < 0.15,
+        "{whole} s, {sixteenth} s at a sixteenth"
+    );
+    near("longest wait", whole, sixteenth, 0.25);
 }
 
 #[test]

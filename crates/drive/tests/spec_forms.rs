@@ -171,6 +171,7 @@ const OTHERS: &[(&str, &str, &[&str])] = &[
     ("fold.idle_after", "never", &[]),
     ("fold.reserve", "0", &[]),
     ("fold.pace", "2", &[]),
+    ("fold.step", "1 MiB", &[]),
     ("fold.rearm_pace", "0.5", &["slc_cache.when_full=direct"]),
     ("fold.low", "9", &["fold.high=12"]),
     ("fold.high", "12", &[]),

@@ -60,9 +60,9 @@ impl<P: Policies> Ftl<P> {
         let reserve = self.cache.reserve.max(self.policy.gc.low_superblocks);
         let free = self.blocks.free_count();
         let keep_up = match self.policy.cache.when_full {
-            WhenFull::Staged => 1000,
+            WhenFull::Staged | WhenFull::FoldFirst => 1000,
             WhenFull::Mixed => 1000 - i64::from(self.policy.cache.direct_milli),
-            WhenFull::Direct | WhenFull::FoldFirst => 0,
+            WhenFull::Direct => 0,
         };
         let near = || self.cache_is_full() || free < reserve + NEAR_SUPERBLOCKS;
         let keeps_up = keep_up > 0 && near();
@@ -320,7 +320,7 @@ impl<P: Policies> Ftl<P> {
             });
             self.blocks.all[s.superblock as usize].in_flight += 1;
             self.fold.copying += 1;
-            self.fold.debt_milli -= i64::from(s.granule) * 1000;
+            self.fold.deal(s.granule);
             let token = Token::Copyback(place);
             ops.push(NandOp::new(die as u16, class::COPYBACK, 0, token));
             self.skip_granule(Stream::Fold, ops);

@@ -158,7 +158,7 @@ impl<P: Policies> Ftl<P> {
             lanes: Lanes::new(&layout),
             passes: Passes::new(&layout),
             buffer: WriteBuffer::new((buffer_bytes / unit) as u32),
-            fold: Mover::new(Work::Fold, &layout),
+            fold: Mover::folding(&policy, &layout),
             collect: Mover::new(Work::Collect, &layout),
             wear: Wear::new(part),
             packing: Packing::new(&layout),
@@ -463,7 +463,7 @@ impl<P: Policies> Ftl<P> {
         debug_assert_eq!(self.buffer.used_units, 0, "erase with host data");
         self.cache = Cache::new(&self.policy, &self.layout);
         self.cache.fixed_total = self.blocks.fixed_count();
-        self.fold = Mover::new(Work::Fold, &self.layout);
+        self.fold = Mover::folding(&self.policy, &self.layout);
         self.collect = Mover::new(Work::Collect, &self.layout);
         self.wear.forget();
         self.victims = Victims::new(self.layout.superblocks, self.layout.native_units);

@@ -7,7 +7,9 @@
 //!
 //! A mover owes: each host unit adds to its debt while there is pressure, each unit of the source
 //! that is dealt with takes from it, and a debt beyond the slack holds the host back. That is what
-//! turns pressure into a steady slower rate instead of stalls.
+//! turns pressure into a steady slower rate instead of stalls. A mover that works in steps does the
+//! two in turn: it rests until the host has used up what the last step dealt with, and then holds
+//! it back for the next one. How long that takes hangs on the step and not on superblocks.
 
 use crate::audit::{Bounds, LIFETIME};
 use crate::blocks::State;
@@ -16,6 +18,7 @@ use crate::ftl::Ftl;
 use crate::layout::{Layout, NONE};
 use crate::op::{NandOp, Token};
 use crate::orders::Policies;
+use crate::policy::{Policy, WhenFull};
 use crate::streams::Stream;
 use crate::wear::{CAUSES, Cause};
 
@@ -68,7 +71,10 @@ pub(crate) struct Mover {
     pub(crate) placed: [u32; CAUSES],
     /// The host pays at present.
     pub(crate) pressed: bool,
+    /// The host waits while the debt is beyond this; in steps, it changes as a step begins or ends.
     slack_milli: i64,
+    /// Units of a step, in thousandths; 0 where host and mover work side by side.
+    step_milli: i64,
     ahead_milli: i64,
     credit_milli: i64,
     rows_ahead: u32,
@@ -78,8 +84,8 @@ pub(crate) struct Mover {
 
 flashtwin_base::state! { Mover {
     kept: source, cursor, outstanding, owed, copying, debt_milli, idle, active, pledged, cause,
-        placed, pressed, emptied;
-    built: slack_milli, ahead_milli, credit_milli, rows_ahead, granules_ahead;
+        placed, pressed, slack_milli, emptied;
+    built: step_milli, ahead_milli, credit_milli, rows_ahead, granules_ahead;
 } }
 
 impl Mover {
@@ -111,11 +117,31 @@ impl Mover {
             placed: [0; CAUSES],
             pressed: false,
             slack_milli: slack * 1000,
+            step_milli: 0,
             ahead_milli: ahead * 1000,
             credit_milli: (ahead + i64::from(step)) * 1000,
             rows_ahead: granules * rows,
             granules_ahead: granules + between_passes(layout),
             emptied: Vec::new(),
+        }
+    }
+
+    /// The mover that folds.
+    pub(crate) fn folding(policy: &Policy, layout: &Layout) -> Mover {
+        let mover = Mover::new(Work::Fold, layout);
+        if policy.cache.when_full != WhenFull::FoldFirst {
+            return mover;
+        }
+        let step = policy
+            .fold
+            .step_bytes
+            .div_ceil(u64::from(layout.unit_bytes)) as i64
+            * 1000;
+        Mover {
+            slack_milli: 0,
+            step_milli: step,
+            credit_milli: mover.credit_milli + step,
+            ..mover
         }
     }
 
@@ -136,12 +162,33 @@ impl Mover {
         } else {
             self.debt_milli.min(0)
         };
+        if self.step_milli > 0 {
+            let begins = self.debt_milli > 0;
+            self.slack_milli = if begins {
+                -self.step_milli
+            } else {
+                self.slack_milli
+            };
+            self.slack_milli = if self.pressed { self.slack_milli } else { 0 };
+        }
+    }
+
+    /// Units of the source have been dealt with.
+    #[inline]
+    pub(crate) fn deal(&mut self, units: u32) {
+        self.debt_milli -= i64::from(units) * 1000;
+        if self.step_milli > 0 && self.debt_milli <= -self.step_milli {
+            self.slack_milli = 0;
+        }
     }
 
     /// Whether the mover keeps just ahead of what the host pays for: a granule a die, so that the
     /// dies have work while the host sends.
     #[inline]
     pub(crate) fn is_behind(&self) -> bool {
+        if self.step_milli > 0 {
+            return self.pressed && self.holds_host();
+        }
         self.pressed && self.debt_milli > -self.ahead_milli
     }
 
@@ -301,7 +348,7 @@ impl<P: Policies> Ftl<P> {
             self.spend_allowance(valid);
         }
         let mover = self.mover(work);
-        mover.debt_milli -= i64::from(dealt) * 1000;
+        mover.deal(dealt);
         if valid == 0 {
             return;
         }
@@ -436,8 +483,9 @@ impl Mover {
         )?;
         let counts = [&self.cursor, &self.outstanding, &self.owed, &self.copying];
         Bounds::below("moved", b.physical, counts.into_iter().chain(&self.placed))?;
-        let debt = self.debt_milli;
+        let (debt, slack) = (self.debt_milli, self.slack_milli);
         ensure!(debt.unsigned_abs() < LIFETIME, "a debt of {debt}");
+        ensure!(slack.unsigned_abs() < LIFETIME, "a slack of {slack}");
         Ok(())
     }
 }

@@ -119,6 +119,8 @@ pub struct Fold {
     pub reserve_bytes: u64,
     /// Under pressure: cache bytes folded a host byte, in thousandths (1500 = 1.5).
     pub pace_milli: u32,
+    /// Bytes that are folded at a time where the host waits for folding in turns.
+    pub step_bytes: u64,
     /// While host data goes direct past a full cache: cache bytes folded a host byte, in
     /// thousandths, so that the cache takes data again in mid-fill.
     pub rearm_pace_milli: u32,

@@ -195,11 +195,10 @@ impl<P: Policies> Ftl<P> {
         let gc = self.policy.gc.reserve_superblocks;
         let (limit, keep) = match self.policy.cache.when_full {
             WhenFull::Direct => (self.cache.limit, gc.max(self.cache.reserve)),
-            WhenFull::FoldFirst => (self.cache.limit, gc),
-            WhenFull::Staged | WhenFull::Mixed if self.cache.limit == 0 => (0, gc),
+            _ if self.cache.limit == 0 => (0, gc),
             // Data that the second tier takes need not be staged through SLC.
-            WhenFull::Staged | WhenFull::Mixed if self.tier_takes() => (self.cache.limit, gc),
-            WhenFull::Staged | WhenFull::Mixed => (self.cache.limit + STAGING_SUPERBLOCKS, gc),
+            _ if self.tier_takes() => (self.cache.limit, gc),
+            _ => (self.cache.limit.saturating_add(STAGING_SUPERBLOCKS), gc),
         };
         let keep = keep + self.buffer.awaited.promised_to(Stream::Direct);
         let lendable = self.available().saturating_sub(keep);

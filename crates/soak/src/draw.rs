@@ -296,6 +296,10 @@ fn choices(rng: &mut Rng, shape: &mut Shape, (mode, rule): (&str, &str), borrowe
         format!("slc_cache.admit_limit={limit}"),
         format!("slc_cache.reclaim={reclaim}"),
         format!("fold.rearm_pace={refill}"),
+        format!(
+            "fold.step={}",
+            pick(rng, &["4 KiB", "1 MiB", "4 MiB", "1 GiB"])
+        ),
         format!("fold.low={low}"),
         format!("fold.high={}", low + between(rng, 0, 4)),
         format!(

@@ -274,6 +274,7 @@ fn fold(checked: &Checked<'_>) -> Fold {
     Fold {
         idle_after: checked.time_or_never("fold.idle_after"),
         reserve_bytes: checked.number("fold.reserve"),
+        step_bytes: checked.number("fold.step"),
         pace_milli: checked.count("fold.pace"),
         rearm_pace_milli: checked.count("fold.rearm_pace"),
         low_superblocks: checked.count("fold.low"),

@@ -93,6 +93,7 @@ pub fn policy() -> Policy {
         fold: Fold {
             idle_after: None,
             reserve_bytes: 0,
+            step_bytes: 1 << 20,
             pace_milli: 500,
             rearm_pace_milli: 0,
             low_superblocks: 0,

@@ -1,6 +1,6 @@
 //! Folding: from SLC superblocks to native ones.
 
-use super::{Key, Kind, count, policy, quantity_or_zero};
+use super::{Key, Kind, count, policy, quantity, quantity_or_zero};
 use crate::spec::quantity::Dimension::{ByteRate, Size, Time};
 
 pub(super) const KEYS: &[Key] = &[
@@ -29,6 +29,15 @@ pub(super) const KEYS: &[Key] = &[
         "Cache bytes folded a host byte under pressure, at least 1 where all is staged; 0 where \
          nothing folds under pressure.",
     ),
+    policy(
+        "fold.step",
+        quantity(Size),
+        "\"4 MiB\"",
+        "With `slc_cache.when_full = \"fold-first\"`: cache bytes that are folded at a time while \
+         the host waits, before it writes as many. How long it waits hangs on this and not on the \
+         size of the drive.",
+    )
+    .or("\"4 MiB\""),
     policy(
         "fold.rearm_pace",
         Kind::Factor,

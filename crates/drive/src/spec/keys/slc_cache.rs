@@ -64,7 +64,7 @@ pub(super) const KEYS: &[Key] = &[
         "slc_cache.when_full",
         Kind::Word(&["direct", "fold-first", "staged", "mixed"]),
         "\"staged\"",
-        "Host data past the cache: straight to native blocks, held until a superblock is folded, \
+        "Host data past the cache: straight to native blocks, held while `fold.step` is folded, \
          through SLC all the same while as much is folded out, or a share of it direct and the \
          rest staged.",
     ),
