@@ -226,7 +226,7 @@ def test_findings_of_every_cell_and_direction() -> None:
 @pytest.mark.parametrize(
     ("capacity", "parameters", "message"),
     [
-        (512 << 20, {}, "a test file of 1GiB does not fit on paper: 512MiB are left"),
+        (512 << 20, {}, "a test file of 1.074 GB does not fit on paper: 536.9 MB are left"),
         (4 << 30, {"fill_percent": "80"}, "does not fit on paper past the filled part"),
         (4 << 30, {"size": "64KiB"}, "a test file of 64KiB is too small"),
     ],

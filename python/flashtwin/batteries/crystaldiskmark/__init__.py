@@ -214,9 +214,9 @@ def _place(parameters: Parameters, info: DriveInfo) -> int:
             exit_code=USAGE,
         )
     if offset + parameters.size > info.capacity_bytes:
-        room = units.show_size(max(info.capacity_bytes - offset, 0) // MIB * MIB)
+        room = units.readable_size(max(info.capacity_bytes - offset, 0))
         raise FlashtwinError(
-            f"crystaldiskmark: a test file of {units.show_size(parameters.size)} does not fit"
+            f"crystaldiskmark: a test file of {units.readable_size(parameters.size)} does not fit"
             f" on {info.name}{' past the filled part' if offset else ''}: {room} are left",
             hint="set crystaldiskmark:size to less, or make the target larger",
             exit_code=USAGE,

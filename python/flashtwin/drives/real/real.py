@@ -47,6 +47,7 @@ from flashtwin.model.step import (
     chained,
 )
 from flashtwin.model.target import Capabilities, DriveInfo, Interrupted, Progress, Watch
+from flashtwin.model.units import readable_size
 
 GRAIN_BYTES = 1 << 20
 _POLL_S = 0.1
@@ -98,7 +99,8 @@ class Real:
         self._work = self._scratch.path
         try:
             self._file = taken_over or real_file.create(where, self._size)
-            self._say(f"the target is {where}, {self._size} bytes; it is removed at the end")
+            size = readable_size(self._size)
+            self._say(f"the target is {where}, {size}; it is removed at the end")
             self._engine = self._probe()
         except BaseException:
             self.close()

@@ -143,8 +143,8 @@ def check_space(path: Path, size_bytes: int) -> None:
     missing = size_bytes + MARGIN_BYTES - free
     if missing > 0:
         raise FlashtwinError(
-            f"{path.parent} has {free} bytes free: {missing} bytes ({readable_size(missing, 3)})"
-            f" are missing for a file of {size_bytes} bytes",
+            f"{path.parent} has {readable_size(free)} free: {readable_size(missing, 3)} are missing"
+            f" for a file of {readable_size(size_bytes)}",
             hint="give a smaller --size, or free some space",
             exit_code=ENVIRONMENT,
         )
