@@ -54,6 +54,7 @@ class Paper:
     values: bool = True
     state: State = "finished"
     rate4k: float = 94
+    options: tuple[str, ...] = ()
     host: dict[str, Any] = field(default_factory=lambda: dict(HOST))
 
     def rates(self, pass_number: int) -> np.ndarray:
@@ -146,7 +147,7 @@ def _manifest(paper: Paper) -> dict[str, Any]:
         },
         "seed": 1,
         "batteries": batteries,
-        "command": ["flashtwin", "test", paper.name, "--seed", "1"],
+        "command": ["flashtwin", "test", paper.name, *paper.options, "--seed", "1"],
     }
 
 

@@ -103,6 +103,18 @@ def test_two_drives_of_one_name_are_told_apart(tmp_path: Path) -> None:
     assert names == ["same (one) #1", "same (two)", "same (one) #3"]
 
 
+def test_variants_of_a_drive_are_called_by_what_was_set(tmp_path: Path) -> None:
+    plain = Paper(name="same", patterns=(), cells=())
+    variants = [
+        plain,
+        replace(plain, options=("--firmware", "slc-off")),
+        replace(plain, options=("--set", "slc_cache.size=8 GB")),
+    ]
+    runs = [make_run(tmp_path / str(number), paper) for number, paper in enumerate(variants)]
+    names = [drive.name for drive in Contents.of(runs).drives]
+    assert names == ["same", "same slc-off", "same slc_cache.size 8 GB"]
+
+
 def test_every_finding_is_in_a_table_once(tmp_path: Path) -> None:
     contents = Contents.of(two(tmp_path))
     shown = [

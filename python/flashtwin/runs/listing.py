@@ -25,6 +25,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -336,12 +337,29 @@ def total_bytes(runs: Iterable[Stored]) -> int:
 
 
 def unique_names(runs: Sequence[Run]) -> list[str]:
-    """The targets' names; where two are the same, with their directories', else with a number."""
+    """The targets' names; where two are the same, with what was set for each ("slc-off"), else with
+    their directories', else with a number."""
     names = [str(run.target.get("name") or run.path.name) for run in runs]
+    names = _apart(
+        names, [_with_settings(name, run) for name, run in zip(names, runs, strict=True)]
+    )
     names = _apart(
         names, [f"{name} ({run.path.name})" for name, run in zip(names, runs, strict=True)]
     )
     return _apart(names, [f"{name} #{at}" for at, name in enumerate(names, 1)])
+
+
+# Options of a command that make a variant of a drive.
+_OF_VARIANT = ("--firmware", "--set")
+
+
+def _with_settings(name: str, run: Run) -> str:
+    """A name with the firmware profiles and values that the run's command set: "x slc-off"."""
+    command = run.manifest.get("command")
+    words = [str(word) for word in command] if isinstance(command, list) else []
+    settings = [value for option, value in pairwise(words) if option in _OF_VARIANT]
+    text = ", ".join(setting.replace("=", " ") for setting in settings)
+    return f"{name} {text}" if text else name
 
 
 def _apart(names: list[str], otherwise: list[str]) -> list[str]:
