@@ -10,8 +10,11 @@ import sys
 import time
 from pathlib import Path
 
+import click
 import pytest
 from program import PROGRAM, environment
+
+from flashtwin.cli.app import App, app
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # A job of about half a second, with statuses and a log of every request.
@@ -152,3 +155,20 @@ def test_many_processes_hear_a_signal(tmp_path: Path) -> None:
         process.wait()
     (job,) = json.loads((tmp_path / "out.json").read_text())["jobs"]
     assert job["jobname"] == "a"
+
+
+def test_a_signal_while_a_class_is_made_is_an_interruption(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Struck:
+        def __set_name__(self, owner: type, name: str) -> None:
+            raise KeyboardInterrupt
+
+    def invoke(self: App, context: click.Context) -> None:
+        type("Row", (), {"column": Struck()})
+
+    monkeypatch.setattr(App, "invoke", invoke)
+    with pytest.raises(SystemExit) as ended:
+        app.main(["drives"])
+    assert ended.value.code == 130
+    assert "interrupted" in capsys.readouterr().err

@@ -180,6 +180,7 @@ UNABLE = {
     "profile": "act",
     "rwmixcycle": "500",
     "sg_write_mode": "verify",
+    "fdp_pli_select": "random",
 }
 
 

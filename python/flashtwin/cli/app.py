@@ -165,6 +165,10 @@ def _guarded(work: Callable[[], object]) -> int:
     except Exception as error:
         from flashtwin.model.target import Interrupted
 
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            # A signal while a class was made, which until Python 3.12 comes as a RuntimeError.
+            say_error("interrupted", None)
+            return INTERRUPTED
         if not isinstance(error, Interrupted):
             raise
         say_error(f"interrupted: {error}", None)
