@@ -32,7 +32,7 @@ fn specs_of_the_corpus() {
 
 #[test]
 fn specs_of_the_catalogue_and_of_the_designs() {
-    replay("../python/flashtwin/catalogue", spec::check, 1);
+    replay("../python/flashtwin/catalogue/drives", spec::check, 1);
     replay("../crates/drive/tests/designs", spec::check, 6);
 }
 

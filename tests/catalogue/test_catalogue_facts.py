@@ -7,8 +7,9 @@ from collections import Counter
 
 import pytest
 
-from flashtwin.catalogue import facts
+from flashtwin.catalogue import MARKET, facts
 from flashtwin.catalogue.facts import Fact
+from flashtwin.catalogue.loader import drive_ids
 from flashtwin.errors import FlashtwinError
 from flashtwin.study.validation.metrics import measures
 
@@ -22,13 +23,13 @@ def name_of(fact: Fact) -> str:
 
 
 def test_all_drives_of_the_articles_are_there() -> None:
-    assert facts.drives() == (
-        "bx500-240",
-        "bx500-240-nocache",
-        "pm871b-128",
-        "545s-256",
-        "vertex320-240",
-    )
+    of_articles = ("bx500-240", "bx500-240-nocache", "pm871b-128", "545s-256", "vertex320-240")
+    assert facts.drives()[:5] == of_articles
+
+
+def test_every_drive_of_the_market_is_in_the_catalogue() -> None:
+    assert set(facts.drives()[5:]) == {fact.drive for fact in facts.of_market()}
+    assert set(facts.drives()[5:]) < set(drive_ids())
 
 
 def test_every_drive_has_a_source_and_an_outcome() -> None:
@@ -109,7 +110,9 @@ def test_a_comparison_without_metric_goes_by_its_check() -> None:
 
 def test_rows_decided_by_an_assumed_condition_are_calibration() -> None:
     calibration = [fact for fact in ALL if fact.calibration]
-    assert {fact.drive for fact in calibration} == {"pm871b-128", "545s-256", "vertex320-240"}
+    of_articles = {fact.drive for fact in calibration if fact in facts.of_articles()}
+    assert of_articles == {"pm871b-128", "545s-256", "vertex320-240"}
+    assert all(fact.calibration for fact in facts.of_market()), "no review says how deep it queued"
     assert all(fact.conditions for fact in calibration)
 
 
@@ -140,13 +143,15 @@ def test_known_misses_of_variants_name_variants_that_exist() -> None:
 def test_no_unknown_field_is_passed_over() -> None:
     table = tomllib.loads(facts.PUBLISHED.read_text())
     assert set(table) == {"sources", "drive", "outcome", "compare"}
-    assert len(table["outcome"]) == len(OUTCOMES)
+    assert len(table["outcome"]) + len(facts.of_market()) == len(OUTCOMES)
     assert sum(len(block["rows"]) for block in table["compare"]) == len(COMPARISONS)
+    fields = {key for row in tomllib.loads(MARKET.read_text())["drive"] for key in row}
+    assert fields == {"id", "source", "note", *facts.FILL_METRICS}
 
 
 def test_a_damaged_installation_says_so(tmp_path: object) -> None:
     from pathlib import Path
 
     with pytest.raises(FlashtwinError, match="cannot read") as raised:
-        facts.published(Path(str(tmp_path)) / "gone.toml")
+        facts.of_articles(Path(str(tmp_path)) / "gone.toml")
     assert raised.value.exit_code == 3

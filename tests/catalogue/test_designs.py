@@ -37,14 +37,7 @@ PROMISED = {
     "static": Promise(levels=(545, 300), ends=(3,), scale=8),
     "reclaim": Promise(levels=(545, 272), ends=(2.2,), scale=8),
     "hybrid": Promise(levels=(2300, 600), ends=(22,), scale=8),
-    "by-fill": Promise(levels=(1800, 100, 74), ends=(120, 735)),
-    "whole-drive-tlc": Promise(levels=(3800, 430), ends=(341,)),
-    "whole-drive-qlc": Promise(levels=(1700, 152), ends=(250,)),
     "fold-first": Promise(levels=(560, 175), ends=(17.5,), scale=8),
-    "rearmed": Promise(
-        levels=(4000, 1490, 4000, 1490, 1160), ends=(114, 114 + 540, 114 + 648, 892)
-    ),
-    "two-tiers": Promise(levels=(5000, 3500, 130), ends=(54, 460)),
     "lower-pages": Promise(levels=(276, 109), ends=(67.6,), scale=4),
     "staged": Promise(levels=(545, 220, 160), ends=(48, 385)),
     "copyback": Promise(levels=(545, 247, 181), ends=(48, 385), scale=8),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from flashtwin.catalogue import DIRECTORY
+from flashtwin.catalogue import DRIVES
 from flashtwin.catalogue.loader import BadSpecError, load
 from flashtwin.errors import FlashtwinError
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "abuse"))
 import targets  # noqa: E402
 
-BASE = (DIRECTORY / "bx500-240.toml").read_text()
+BASE = (DRIVES / "bx500-240.toml").read_text()
 
 
 def refused(path: Path, **settings: object) -> BadSpecError:
@@ -178,7 +178,7 @@ def test_settings_are_plain_and_what_is_quoted_of_them_is_short(
 
 def test_mutations_of_specs_are_loaded_or_refused() -> None:
     """`check_spec` raises where one is neither; `./dev abuse --kind specs` tries many more."""
-    files = [*DIRECTORY.glob("*.toml"), *(ROOT / "examples" / "designs").glob("*.toml")]
+    files = [*DRIVES.glob("*.toml"), *(ROOT / "examples" / "designs").glob("*.toml")]
     rng = random.Random(11)
     for _ in range(150):
         targets.check_spec(mutated(rng, rng.choice(files).read_bytes()))

@@ -99,7 +99,7 @@ CALLS = [
 def supply(place: Path) -> None:
     """The files, specs and runs that the lines name, in a directory of the test's own."""
     shutil.copytree(ROOT / "examples", place / "examples")
-    spec = (ROOT / "python/flashtwin/catalogue/bx500-240.toml").read_text()
+    spec = (ROOT / "python/flashtwin/catalogue/drives/bx500-240.toml").read_text()
     (place / "mine.toml").write_text(spec)
     (place / "job.fio").write_text("[fill]\nrw=write\nbs=128k\nsize=16m\nioengine=psync\n")
     for name in ("trace.csv", "server.csv"):

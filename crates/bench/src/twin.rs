@@ -50,7 +50,8 @@ pub const SEVEN_PERCENT: &[&str] = &["drive.capacity=256648216576 B"];
 /// When the catalogue of this checkout does not hold it: the bench is of no use elsewhere.
 #[must_use]
 pub fn bx500(sets: &[&str]) -> Config {
-    let catalogue = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/flashtwin/catalogue");
+    let catalogue = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let catalogue = catalogue.join("../../python/flashtwin/catalogue/drives");
     let sets: Vec<_> = sets.iter().map(|set| (*set).to_owned()).collect();
     match spec::load("bx500-240", &[PathBuf::from(&catalogue)], &[], &sets) {
         Ok(spec) => spec.config,

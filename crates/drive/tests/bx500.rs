@@ -13,7 +13,7 @@ const MB: f64 = 1e6;
 
 fn fill(firmware: &[&str]) -> Outcome {
     let catalogue = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let catalogue = catalogue.join("../../python/flashtwin/catalogue");
+    let catalogue = catalogue.join("../../python/flashtwin/catalogue/drives");
     let firmware: Vec<String> = firmware.iter().map(|name| (*name).to_owned()).collect();
     let spec = spec::load("bx500-240", &[catalogue], &firmware, &[]).expect("the catalogue loads");
     go(

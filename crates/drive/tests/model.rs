@@ -51,7 +51,7 @@ const RUNS: [(&str, &str, Option<&str>, &[&str]); 9] = [
         ],
     ),
 ];
-const CATALOGUE: &str = "../../python/flashtwin/catalogue";
+const CATALOGUE: &str = "../../python/flashtwin/catalogue/drives";
 const DESIGNS: &str = "tests/designs";
 
 fn at(path: &str) -> PathBuf {

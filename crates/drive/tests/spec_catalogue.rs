@@ -7,7 +7,7 @@ use flashtwin_drive::spec::{self, Spec, keys};
 use flashtwin_ftl::policy::{CacheMode, WhenFull};
 
 fn catalogue() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../python/flashtwin/catalogue")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../python/flashtwin/catalogue/drives")
 }
 
 fn load(id: &str, firmware: &[&str]) -> Spec {

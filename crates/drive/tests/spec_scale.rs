@@ -8,7 +8,7 @@ use flashtwin_drive::{Drive, spec::keys};
 use flashtwin_workload::{RawJob, ReadWrite};
 
 fn catalogue() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/flashtwin/catalogue")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/flashtwin/catalogue/drives")
 }
 
 fn scaled(sets: &[&str], scale: &str) -> Result<Spec, Vec<SpecError>> {

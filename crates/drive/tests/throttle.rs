@@ -83,7 +83,7 @@ fn the_bx500_is_slower_and_cooler_the_harder_it_is_throttled() {
 
 fn bx500(sets: &[&str]) -> Drive {
     let catalogue = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let catalogue = catalogue.join("../../python/flashtwin/catalogue");
+    let catalogue = catalogue.join("../../python/flashtwin/catalogue/drives");
     let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
     let spec = spec::load("bx500-240", &[catalogue], &[], &sets).expect("the catalogue loads");
     Drive::new(&spec.config, 1)

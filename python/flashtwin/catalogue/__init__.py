@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-DIRECTORY = Path(__file__).parent
-# Files of the directory that are not specs of drives.
-PUBLISHED = DIRECTORY / "published.toml"
-KNOWN = DIRECTORY / "known.toml"
-PRIORS = DIRECTORY / "priors.toml"
+_HERE = Path(__file__).parent
+# A spec a drive, called by the drive's id.
+DRIVES = _HERE / "drives"
+PUBLISHED = _HERE / "published.toml"
+MARKET = _HERE / "market.toml"
+KNOWN = _HERE / "known.toml"
+PRIORS = _HERE / "priors.toml"

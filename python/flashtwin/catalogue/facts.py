@@ -1,7 +1,8 @@
 """Published facts: what was measured on real drives, as rows that a twin can be held against.
 
 `published.toml` says what its fields mean; this module reads it into `Fact`s, outcomes of one drive
-and comparisons of two alike, and `known.toml` into the misses that have a physical explanation.
+and comparisons of two alike, `market.toml` into outcomes of whole fills, and `known.toml` into the
+misses that have a physical explanation.
 Invariants: a fact has a kind and what its kind is judged by (`Fact.bounds`), or is only shown;
 `drive`, `test` and `metric` are spelled as in the file, because reports are compared by them.
 """
@@ -14,10 +15,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from flashtwin.catalogue import KNOWN, PUBLISHED
+from flashtwin.catalogue import KNOWN, MARKET, PUBLISHED
 from flashtwin.errors import ENVIRONMENT, FlashtwinError
 
 Kind = Literal["measured", "qualitative", "computed"]
+
+# What a row of market.toml may state: the metric, its unit, and the tolerance that it is judged by.
+# A place of a fill is read off a plot to 5 %, a rate to 10; printed means are rounder than that.
+FILL_TEST = "fill, 1 MB sequential, one thread, freshly erased"
+FILL_METRICS = {
+    "first_plateau": ("first plateau", "GB", 0.05),
+    "rate_in_it": ("rate in it", "MB/s", 0.10),
+    "rate_past_it": ("rate past it", "MB/s", 0.10),
+    "falls_again_at": ("where the rate falls again", "GB", 0.05),
+    "rate_from_there": ("rate from there on", "MB/s", 0.10),
+    "second_plateau_to": ("end of a second cache tier", "GB", 0.05),
+    "rate_past_both": ("rate past both tiers", "MB/s", 0.10),
+    "mean": ("mean of the whole fill", "MB/s", 0.12),
+}
+FILL_CONDITIONS = {"depth": "assumed 1: one thread, no review says at which depth"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,8 +90,13 @@ class KnownMiss:
     variant: str = ""
 
 
-def published(path: Path = PUBLISHED) -> tuple[Fact, ...]:
-    """All facts, outcomes first, each in the order of the file."""
+def published() -> tuple[Fact, ...]:
+    """All facts: those of the articles, then those of the market's drives."""
+    return (*of_articles(), *of_market())
+
+
+def of_articles(path: Path = PUBLISHED) -> tuple[Fact, ...]:
+    """The facts of the articles, outcomes first, each in the order of the file."""
     table = _read(path)
     outcomes = [_outcome(row) for row in table.get("outcome", [])]
     comparisons = [
@@ -86,18 +107,37 @@ def published(path: Path = PUBLISHED) -> tuple[Fact, ...]:
     return (*outcomes, *comparisons)
 
 
-def drives(path: Path = PUBLISHED) -> tuple[str, ...]:
+def of_market(path: Path = MARKET) -> tuple[Fact, ...]:
+    """The whole fills of the market's drives, a fact a figure."""
+    return tuple(
+        Fact(
+            drives=(row["id"],),
+            test=FILL_TEST,
+            metric=metric,
+            value=row[key],
+            unit=unit,
+            tolerance=tolerance,
+            note=row.get("note"),
+            conditions=FILL_CONDITIONS,
+        )
+        for row in _read(path)["drive"]
+        for key, (metric, unit, tolerance) in FILL_METRICS.items()
+        if key in row
+    )
+
+
+def drives() -> tuple[str, ...]:
     """The drives that something was published about, by id."""
-    return tuple(drive["id"] for drive in _read(path)["drive"])
+    return tuple(drive["id"] for path in (PUBLISHED, MARKET) for drive in _read(path)["drive"])
 
 
-def sources(drive: str, path: Path = PUBLISHED) -> str | None:
+def sources(drive: str) -> str | None:
     """Where the facts of a drive come from; None for a drive without any."""
-    table = _read(path)
-    for row in table["drive"]:
+    articles = _read(PUBLISHED)
+    for row in articles["drive"]:
         if row["id"] == drive:
-            return str(table["sources"][row["source"]])
-    return None
+            return str(articles["sources"][row["source"]])
+    return next((str(row["source"]) for row in _read(MARKET)["drive"] if row["id"] == drive), None)
 
 
 def known_misses(path: Path = KNOWN) -> tuple[KnownMiss, ...]:

@@ -1,8 +1,7 @@
 """From a name to a checked drive: the catalogue's own specs, or a spec file of the user's.
 
-The specs are the TOML files next to this module but for the published facts; `flashtwin._core`
-reads and checks them. Invariant: whatever is wrong with a spec comes out as one `BadSpecError`
-with all of its errors.
+The specs are the TOML files in `drives/`; `flashtwin._core` reads and checks them. Invariant:
+whatever is wrong with a spec comes out as one `BadSpecError` with all of its errors.
 """
 
 from __future__ import annotations
@@ -15,15 +14,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from flashtwin.catalogue import DIRECTORY, KNOWN, PRIORS, PUBLISHED
+from flashtwin.catalogue import DRIVES
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError, UsageError
 from flashtwin.inputs import is_text
 
 if TYPE_CHECKING:
     from flashtwin._core import Spec
-
-# TOML files of the catalogue that are not specs of drives.
-NOT_DRIVES = (PUBLISHED.name, KNOWN.name, PRIORS.name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,12 +60,12 @@ class BadSpecError(UsageError):
         return "\n".join(lines)
 
 
-def drive_ids(directory: Path = DIRECTORY) -> list[str]:
+def drive_ids(directory: Path = DRIVES) -> list[str]:
     """The catalogue's drives."""
-    return sorted(path.stem for path in directory.glob("*.toml") if path.name not in NOT_DRIVES)
+    return sorted(path.stem for path in directory.glob("*.toml"))
 
 
-def nearest_ids(name: str, directory: Path = DIRECTORY) -> list[str]:
+def nearest_ids(name: str, directory: Path = DRIVES) -> list[str]:
     """Ids of drives close to a mistyped one, the closest first."""
     from difflib import get_close_matches
 
@@ -135,7 +131,7 @@ def load(
     elif target not in drive_ids():
         raise unknown_drive(target)
     return _checked(
-        target, core.load_spec, target, [str(DIRECTORY)], list(firmware), list(sets), scale
+        target, core.load_spec, target, [str(DRIVES)], list(firmware), list(sets), scale
     )
 
 
@@ -160,7 +156,7 @@ def _parsed(
     parents = []
     if "extends" in text:
         parents = [
-            (name, (DIRECTORY / f"{name}.toml").read_text(encoding="utf-8")) for name in drive_ids()
+            (name, (DRIVES / f"{name}.toml").read_text(encoding="utf-8")) for name in drive_ids()
         ]
     return _checked("the text", core.parse_spec, text, parents, list(firmware), list(sets), scale)
 
