@@ -122,12 +122,14 @@ def told(done: Result) -> Any:
     ],
 )
 def test_commands_on_drives(run: Run, section: str, words: list[str]) -> None:
-    check(section, told(run(*words, "--json")), lacking=("parameters[]", "values[]"))
+    other = ("parameters[]", "values[]", "follows[]", "presets{}", "on")
+    check(section, told(run(*words, "--json")), lacking=other)
 
 
 def test_what_has_a_name(run: Run, tmp_path: Path) -> None:
-    lacking = ("batteries[]", "findings[]")
-    check("batteries", told(run("batteries", "fill", "--json")), lacking=lacking)
+    lacking = ("batteries[]", "groups[]", "follows[]", "presets{}", "on{}", "findings[]")
+    words = ("batteries", "fill", "--on", "bx500-240", "--json")
+    check("batteries", told(run(*words)), lacking=(*lacking, "on.cannot[]"))
     store(tmp_path / "a")
     explained = told(run("explain", "fill.cache_size", "--run", "a", "--json"))
     check("explain", explained, lacking=lacking)

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from flashtwin.batteries.base.meaning import Meaning
+    from flashtwin.batteries.base.registry import Battery
     from flashtwin.model.finding import Finding
+    from flashtwin.runner.forecast import Forecast
 
 # Where a battery's original is known from.
 TRUST = {"S": "its source", "P": "public descriptions", "M": "general knowledge"}
@@ -22,21 +24,66 @@ TRUST = {"S": "its source", "P": "public descriptions", "M": "general knowledge"
 
 @click.command(
     "batteries",
-    epilog=options.examples("flashtwin batteries", "flashtwin batteries fill"),
+    epilog=options.examples(
+        "flashtwin batteries",
+        "flashtwin batteries fill",
+        "flashtwin batteries fill:patterns=1m-q1 --on bx500-240",
+        "flashtwin batteries crystaldiskmark --on ./probe.bin --size 4GB",
+    ),
 )
 @click.argument("name", required=False, shell_complete=completions.batteries)
+@click.option(
+    "--on",
+    "target",
+    metavar="TARGET",
+    shell_complete=completions.drives,
+    help="Also how long it takes on this target and how many bytes it writes; nothing is run.",
+)
+@click.option("--size", metavar="SIZE", help="Size of the file, where TARGET is a path; e.g. 4GB.")
+@options.sets
+@options.firmware
+@options.scale
 @options.as_json
-def batteries(name: str | None, as_json: bool) -> None:
-    """List the batteries, or the parameters of one."""
+@click.pass_context
+def batteries(
+    context: click.Context,
+    name: str | None,
+    target: str | None,
+    size: str | None,
+    sets: tuple[str, ...],
+    firmware: tuple[str, ...],
+    scale: str | None,
+    as_json: bool,
+) -> None:
+    """List the batteries and groups, or one battery: its parameters and whom it follows.
+
+    NAME may set parameters, as after --battery of flashtwin test; --on then says what that takes.
+    """
+    if target is None and (size or sets or firmware or scale):
+        raise click.UsageError("--size, --set, --firmware and --scale belong to --on", context)
     if name is None:
+        if target is not None:
+            raise click.UsageError("--on asks for the NAME of a battery", context)
         _all(as_json)
-    else:
-        _one_battery(name, as_json)
+        return
+    taken = None
+    if target is not None:
+        from flashtwin.runner import forecast
+        from flashtwin.runner.request import Request
+
+        request = Request(
+            targets=(target,), batteries=name, size=size, sets=sets, firmware=firmware, scale=scale
+        )
+        (taken,) = forecast.forecast(request)
+    _one_battery(name, taken, as_json)
 
 
 def _all(as_json: bool) -> None:
-    from flashtwin.batteries.base import registry
+    from dataclasses import asdict
 
+    from flashtwin.batteries.base import groups, registry
+
+    known_groups = groups.groups()
     batteries, wrong = registry.available()
     for error in wrong:
         terminal.note(error.message, head="note:", colour="yellow")
@@ -52,7 +99,7 @@ def _all(as_json: bool) -> None:
             }
             for battery in batteries
         ]
-        terminal.print_json({"batteries": rows})
+        terminal.print_json({"batteries": rows, "groups": [asdict(row) for row in known_groups]})
         return
     texts = [
         (
@@ -65,19 +112,34 @@ def _all(as_json: bool) -> None:
     terminal.emit(
         terminal.table(["name", "what it does", "original known from"], texts),
         terminal.cell("* standard: runs where no battery is named"),
+        terminal.table(
+            ["group", "what it tells", "batteries"],
+            [(row.name, row.title, " ".join(row.batteries)) for row in known_groups],
+        ),
+        terminal.cell("a group runs with: flashtwin test TARGET --group NAME"),
     )
 
 
-def _one_battery(name: str, as_json: bool) -> None:
+def _one_battery(text: str, taken: Forecast | None, as_json: bool) -> None:
     from dataclasses import asdict
 
     from flashtwin.batteries.base import registry
 
-    battery = registry.get(name)
+    requests = registry.parse(text)
+    if len(requests) > 1:
+        raise FlashtwinError(
+            f"{text} names {len(requests)} batteries",
+            hint="name one; flashtwin test runs several",
+            exit_code=USAGE,
+        )
+    battery = requests[0].battery
     rows = [asdict(row) for row in battery.rows()]
+    presets = {name: dict(values) for name, values in battery.presets.items()}
     if as_json:
         head = {"name": battery.name, "title": battery.title, "trust": battery.trust}
-        terminal.print_json({**head, "parameters": rows})
+        about = {"follows": [asdict(clause) for clause in battery.follows], "presets": presets}
+        on = None if taken is None else _taken(battery.name, taken)
+        terminal.print_json({**head, **about, "parameters": rows, "on": on})
         return
     texts = [(row["name"], row["default"], row["type"], row["meaning"]) for row in rows]
     table = terminal.table(["parameter", "default", "type", "meaning"], texts)
@@ -85,9 +147,56 @@ def _one_battery(name: str, as_json: bool) -> None:
     terminal.emit(
         terminal.cell(f"{battery.name}: {battery.title}", "bold"),
         terminal.cell(f"the original is known from {TRUST[battery.trust]}"),
+        *_clauses(battery),
         table,
         terminal.cell(f"set with {use}" if use else "nothing can be set"),
+        *(
+            terminal.cell(
+                f"{battery.name}:preset={name} sets "
+                + ", ".join(f"{key}={value}" for key, value in values.items())
+            )
+            for name, values in presets.items()
+        ),
+        *([] if taken is None else _forecast(battery.name, taken)),
     )
+
+
+def _clauses(battery: Battery) -> list[RenderableType]:
+    """Whom it follows, if it says so."""
+    if not battery.follows:
+        return []
+    rows = [(row.says, row.source, row.here or "the same") for row in battery.follows]
+    return [terminal.table(["the original", "known from", "here"], rows)]
+
+
+def _taken(name: str, taken: Forecast) -> dict[str, object]:
+    """What a battery takes on a target, as plain values."""
+    estimate = taken.estimate
+    return {
+        "target": taken.info.name,
+        "write_bytes": estimate.write_bytes,
+        "read_bytes": estimate.read_bytes,
+        "drive_s": estimate.drive_s,
+        "wall_s": estimate.wall_s,
+        "memory_bytes": estimate.memory_bytes,
+        "cannot": estimate.cannot.get(name, []),
+        "departs": list(taken.departs[name]),
+    }
+
+
+def _forecast(name: str, taken: Forecast) -> list[RenderableType]:
+    """The same for a reader."""
+    from flashtwin.cli import progress
+    from flashtwin.model import units
+
+    estimate = taken.estimate
+    takes = f"about {units.rough_seconds(estimate.wall_s)}"
+    if taken.info.can.virtual_time:
+        takes += f" for {units.rough_seconds(estimate.drive_s)} of the drive's time"
+    lines = [f"on {taken.info.name}: {progress.moved(estimate)}, {takes}"]
+    if kinds := estimate.cannot.get(name):
+        lines.append(f"{taken.info.name} {progress.cannot(kinds)}")
+    return [terminal.cell(line) for line in [*lines, *taken.departs[name]]]
 
 
 @click.command(

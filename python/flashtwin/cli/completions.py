@@ -40,6 +40,13 @@ def batteries(context: click.Context, param: click.Parameter, begun: str) -> lis
     ]
 
 
+def groups(context: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Names of groups of batteries."""
+    from flashtwin.batteries.base import groups
+
+    return _beginning([group.name for group in groups.groups()], begun)
+
+
 def findings(context: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Stems of findings."""
     from flashtwin.batteries.base import registry

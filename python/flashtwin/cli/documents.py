@@ -108,10 +108,18 @@ class Battery(Document):
     standard: bool
 
 
+class BatteryGroup(Document):
+    name: str
+    title: str
+    follows: str
+    batteries: list[str]
+
+
 class Batteries(Document):
     """flashtwin batteries --json"""
 
     batteries: list[Battery]
+    groups: list[BatteryGroup]
 
 
 class Parameter(Document):
@@ -121,13 +129,33 @@ class Parameter(Document):
     meaning: str
 
 
+class Clause(Document):
+    says: str
+    source: str
+    here: str
+
+
+class BatteryOnTarget(Document):
+    target: str
+    write_bytes: int
+    read_bytes: int
+    drive_s: float
+    wall_s: float
+    memory_bytes: int
+    cannot: list[str]
+    departs: list[str]
+
+
 class OneBattery(Document):
     """flashtwin batteries NAME --json"""
 
     name: str
     title: str
     trust: Literal["S", "P", "M"]
+    follows: list[Clause]
     parameters: list[Parameter]
+    presets: dict[str, dict[str, str]]
+    on: BatteryOnTarget | None
 
 
 class Change(Document):

@@ -111,6 +111,8 @@ class _Noting(Observer):
         if info.can.virtual_time:
             takes += f" for {units.rough_seconds(estimate.drive_s)} of the drive's time"
         self._notes.say(f"{self._name}: {moved(estimate)}, {takes}, {memory(estimate)}")
+        for battery, kinds in estimate.cannot.items():
+            self._notes.once(f"note: {battery}: {self._name} {cannot(kinds)}")
         for battery, lines in departs.items():
             for line in lines:
                 self._notes.once(f"note: {battery}: {line}")
@@ -189,6 +191,16 @@ class _LiveObserver(_Noting):
 
 def _rate(status: Status) -> str:
     return f", {units.readable_size(round(status.rate_bytes_s))}/s" if status.rate_bytes_s else ""
+
+
+# What a target cannot do, by the kind of the step that asks for it.
+_DOING = {"purge": "be erased", "trim": "TRIM", "ask": "be asked for its readings"}
+
+
+def cannot(kinds: Sequence[str]) -> str:
+    """Of steps that a target cannot do, for a reader."""
+    doing = " or ".join(_DOING.get(kind, kind) for kind in kinds)
+    return f"cannot {doing}; those steps are left out"
 
 
 def moved(estimate: Estimate) -> str:

@@ -15,6 +15,7 @@ from flashtwin.errors import DONE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flashtwin.runner.request import Request
     from flashtwin.runs.rundir import Run
 
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         "flashtwin test bx500-240 bx500-240-nocache",
         "flashtwin test bx500-240 --battery fill:patterns=1m-q1 --seed 7",
         "flashtwin test bx500-240 --scale 1/16",
+        "flashtwin test bx500-240 --group review",
         "flashtwin test ./probe.bin --size 4GB --battery fill,crystaldiskmark",
         "flashtwin test ./probe.bin --size 4GB --budget 30m",
         "flashtwin test bx500-240 --resume 20260115-101500-bx500-240",
@@ -38,6 +40,12 @@ if TYPE_CHECKING:
     metavar="NAME[:KEY=VALUE,...],...",
     shell_complete=completions.batteries,
     help="What to run; by default the standard ones, which flashtwin batteries marks.",
+)
+@click.option(
+    "--group",
+    metavar="NAME",
+    shell_complete=completions.groups,
+    help="Run the batteries of this group that suit the targets; flashtwin batteries lists groups.",
 )
 @click.option("--size", metavar="SIZE", help="Size of the file to make, for a path; e.g. 4GB.")
 @options.budget("Choose what fits into so long on each drive's clock, and end with it; e.g. 30m.")
@@ -63,6 +71,7 @@ def command(
     context: click.Context,
     targets: tuple[str, ...],
     batteries: tuple[str, ...],
+    group: str | None,
     size: str | None,
     budget: str | None,
     resume: Path | None,
@@ -94,6 +103,8 @@ def command(
         return
     if not targets:
         raise click.UsageError("Missing argument 'TARGET...'.", context)
+    if group is not None and batteries:
+        raise click.UsageError("--group and --battery both say what to run; leave one out", context)
     request_ = request.Request(
         targets=targets,
         batteries=",".join(batteries or registry.standard()),
@@ -106,11 +117,21 @@ def command(
         out=out,
         say=_silent if quiet else None,
     )
+    if group is not None:
+        request_ = of_group(request_, group, quiet)
     if not quiet and (same := request_.unfinished()):
         again = f"flashtwin test --resume {shlex.quote(same.name)}"
         terminal.note(f"note: {same.name} is the same and not finished; {again} goes on with it")
     outcome = request.test(request_, partial(progress.observers, quiet))
     _present(outcome.runs, outcome.where, as_json, page=not no_report)
+
+
+def of_group(asked_for: Request, group: str, quiet: bool) -> Request:
+    """A request for the batteries of a group; what does not suit the targets is told."""
+    from flashtwin.runner import forecast
+
+    say = _silent if quiet else partial(terminal.note, head="note:", colour="yellow")
+    return forecast.of_group(asked_for, group, say)
 
 
 def go_on(run: Path, words: Sequence[str], *, quiet: bool, as_json: bool, page: bool) -> int:

@@ -61,6 +61,16 @@ class TellsHost(Protocol):
         ...
 
 
+@runtime_checkable
+class Foresees(Protocol):
+    """A drive whose `info` is there only while it is open, and that knows most of it before."""
+
+    @property
+    def foreseen(self) -> DriveInfo:
+        """What it will be: enough for an estimate."""
+        ...
+
+
 def opened(info: DriveInfo | None) -> DriveInfo:
     """The info of a drive that is open; raises where it is not."""
     if info is None:

@@ -54,6 +54,7 @@ MOST_STEPS = 100_000
 class StepEstimate:
     """One step: bytes moved, seconds on the drive's clock and on the wall's.
 
+    `possible`: false where the target says that it cannot do such a step.
     `timed`: it ends with the drive's clock and not with its bytes, so time says how far it is.
     `cuts`: a budget can end it early. `samples` are kept of it, `directions` in each.
     """
@@ -69,6 +70,7 @@ class StepEstimate:
     cuts: bool = True
     samples: int = 0
     directions: int = 1
+    possible: bool = True
 
     @property
     def bytes(self) -> int:
@@ -115,6 +117,15 @@ class Estimate:
     def wall_s(self) -> float:
         """On the wall's clock."""
         return self.making_s + sum(step.wall_s for step in self.steps)
+
+    @property
+    def cannot(self) -> dict[str, list[str]]:
+        """What the target cannot do of what will be asked: the kinds of steps, by battery."""
+        kinds: dict[str, list[str]] = {}
+        for step in self.steps:
+            if not step.possible and step.kind not in kinds.setdefault(step.battery, []):
+                kinds[step.battery].append(step.kind)
+        return kinds
 
     @property
     def samples_memory_bytes(self) -> int:
@@ -208,6 +219,7 @@ def _of_step(battery: str, step: Step, info: DriveInfo, stream_bytes_s: float) -
         cuts=can_be_cut(step),
         samples=_samples(step, info, stream_bytes_s),
         directions=_directions(step),
+        possible=info.can.allow(step),
     )
 
 

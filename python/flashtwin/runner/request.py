@@ -203,6 +203,11 @@ def resume(run: Path, show: Show, *, words: Sequence[str] = (), say: Say | None 
     )
 
 
+def targets_of(request: Request) -> list[Target]:
+    """The targets that are asked for, checked; nothing of them is made."""
+    return _chosen(request, _size(request.size))
+
+
 def _chosen(request: Request, size: int | None) -> list[Target]:
     chosen = [_target(word, request, size) for word in request.targets]
     if size is not None and all(_is_twin(word) for word in request.targets):

@@ -10,7 +10,7 @@ away from the others.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cache
@@ -39,6 +39,8 @@ GROUP = "flashtwin.batteries"
 Instrument = Literal["smart", "power_meter"]
 INSTRUMENTS: dict[Instrument, str] = {"smart": "SMART data", "power_meter": "watt meter"}
 PROGRAM = "flashtwin test"
+# The key by which a battery's named values are taken.
+PRESET = "preset"
 # This folder lies beside the batteries and is none.
 _BASE = "base"
 
@@ -60,6 +62,18 @@ class Part:
     def holds(self, label: str) -> bool:
         """Whether a step belongs to it."""
         return any(label == stem or label.startswith(f"{stem}/") for stem in self.labels)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clause:
+    """One thing that a battery's original does: `says` what, `source` who tells it.
+
+    `here` is what the battery does instead, on any target; empty where it does the same.
+    """
+
+    says: str
+    source: str
+    here: str = ""
 
 
 def undivided(parameters: object, info: DriveInfo) -> Sequence[Part]:
@@ -99,8 +113,10 @@ class Battery:
     `present` is the module that says how a page shows it (see `base.present`); none is for tables
     of its findings. `program` is the command that asks for it and goes on with its runs.
     `standard` is its place among those that run where nobody names one; none leaves it out of them.
+    `follows` says clause by clause whom it follows and where it departs on any target.
     `needs` are the instruments without which it measures nothing: it is refused on a target that
-    has them not.
+    has them not. `presets` are named values of parameters, as they are typed: those of an article,
+    say; `NAME:preset=WORD` takes them, and what is set beside it wins.
     """
 
     name: str
@@ -117,6 +133,8 @@ class Battery:
     estimate: Callable[[Any, DriveInfo], Forecast] | None = None
     meanings: Callable[[], Sequence[Meaning]] = tuple
     needs: tuple[Instrument, ...] = ()
+    presets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    follows: Sequence[Clause] = ()
 
     def findings(self, record: Record) -> list[Finding]:
         """The findings that `conclude` draws from a record, rounded and with notes on cut steps."""
@@ -167,18 +185,18 @@ class Request:
 
 def names() -> list[str]:
     """All batteries, flashtwin's own first."""
-    return list(dict.fromkeys([*_own(), *(point.name for point in _points())]))
+    return list(dict.fromkeys([*own(), *(point.name for point in _points())]))
 
 
 def standard() -> list[str]:
     """What runs where nobody names a battery, in order; never one of another package."""
-    places = {name: get(name).standard for name in _own()}
+    places = {name: get(name).standard for name in own()}
     return sorted((name for name in places if places[name]), key=lambda name: places[name] or 0)
 
 
 def get(name: str) -> Battery:
     """One battery."""
-    if name in _own():
+    if name in own():
         battery = import_module(f"{GROUP}.{name}").BATTERY
         assert isinstance(battery, Battery), f"{GROUP}.{name} has no battery"
         return battery
@@ -194,8 +212,8 @@ def get(name: str) -> Battery:
 
 def available() -> tuple[list[Battery], list[FlashtwinError]]:
     """All batteries that can be used, and what is wrong with those of packages that cannot."""
-    batteries, wrong = [get(name) for name in _own()], []
-    names = set(_own())
+    batteries, wrong = [get(name) for name in own()], []
+    names = set(own())
     for point in _points():
         try:
             if point.name in names:
@@ -207,7 +225,7 @@ def available() -> tuple[list[Battery], list[FlashtwinError]]:
     return batteries, wrong
 
 
-def _own() -> list[str]:
+def own() -> list[str]:
     """The names of flashtwin's own batteries: the modules and folders beside `base`."""
     modules = iter_modules([str(Path(__file__).parents[1])])
     return sorted(module.name for module in modules if module.name != _BASE)
@@ -247,7 +265,23 @@ def request(name: str, values: Mapping[str, object] | object = ()) -> Request:
     if isinstance(values, battery.parameters):
         return Request(battery=battery, parameters=values)
     settings: Mapping[str, object] = values if isinstance(values, Mapping) else {}
+    settings = _with_preset(battery, settings)
     return Request(battery=battery, parameters=parameter.build(battery.parameters, name, settings))
+
+
+def _with_preset(battery: Battery, settings: Mapping[str, object]) -> Mapping[str, object]:
+    """The values of a preset under those that are set beside it."""
+    if not battery.presets or PRESET not in settings:
+        return settings
+    word = str(settings[PRESET])
+    if word not in battery.presets:
+        raise FlashtwinError(
+            f"{battery.name} has no preset {word}{parameter.nearest(word, list(battery.presets))}",
+            hint=f"presets: {', '.join(battery.presets)}",
+            exit_code=USAGE,
+        )
+    rest = {name: value for name, value in settings.items() if name != PRESET}
+    return {**battery.presets[word], **rest}
 
 
 def parse(text: str) -> list[Request]:

@@ -107,18 +107,24 @@ class Real:
             raise
         for caveat in caveats(self._engine):
             self._say(caveat)
-        self._info = DriveInfo(
-            name=self._path.absolute().name or "file",
-            kind="file",
-            capacity_bytes=self._size,
-            can=Capabilities(
-                whole_drive=False,
-                filled_first=True,
-                holds_depth=self._engine.holds_depth,
-            ),
+        foreseen = self.foreseen
+        self._info = replace(
+            foreseen,
+            can=replace(foreseen.can, holds_depth=self._engine.holds_depth),
             identity=self._identity(),
         )
         return self
+
+    @property
+    def foreseen(self) -> DriveInfo:
+        """What is known of the file before it is made."""
+        return DriveInfo(
+            name=self._path.absolute().name or "file",
+            kind="file",
+            capacity_bytes=self._size,
+            can=Capabilities(whole_drive=False, filled_first=True),
+            identity={},
+        )
 
     @property
     def info(self) -> DriveInfo:
