@@ -3,7 +3,70 @@
 use super::{Key, Kind, count, fixed, policy, quantity, quantity_or_zero};
 use crate::spec::quantity::Dimension::{Temperature, Time};
 
-pub(super) const KEYS: &[Key] = &[
+/// What holds for all cells, and the rates of each cell mode.
+pub(super) fn keys() -> Vec<Key> {
+    let modes = [("slc", "SLC"), ("native", "native")];
+    let rates = modes.iter().enumerate().flat_map(|(at, &(mode, words))| {
+        RATES
+            .iter()
+            .map(move |rate| rate.key(mode, words, rate.examples[at]))
+    });
+    KEYS.iter().copied().chain(rates).collect()
+}
+
+/// A rate at which cells get bits wrong, for each mode of cells.
+struct Rate {
+    name: &'static str,
+    /// In SLC and in native mode.
+    examples: [&'static str; 2],
+    /// With `{}` for the mode.
+    meaning: &'static str,
+}
+
+impl Rate {
+    fn key(&self, mode: &str, words: &str, value: &'static str) -> Key {
+        let name = String::leak(format!("errors.{mode}.{}", self.name));
+        let meaning = String::leak(self.meaning.replace("{}", words));
+        fixed(name, Kind::Factor, value, meaning).or(value)
+    }
+}
+
+const RATES: &[Rate] = &[
+    Rate {
+        name: "fresh",
+        examples: ["0.1", "12.1"],
+        meaning: "Wrong bits a KiB of new cells in {} mode.",
+    },
+    Rate {
+        name: "wear",
+        examples: ["1", "42.7"],
+        meaning: "Wrong bits a KiB added in {} mode at the end of the rated life.",
+    },
+    Rate {
+        name: "retention_fresh",
+        examples: ["0.3", "12.5"],
+        meaning: "Wrong bits a KiB added in {} mode by a year in new cells.",
+    },
+    Rate {
+        name: "retention",
+        examples: ["0.7", "25.7"],
+        meaning: "Wrong bits a KiB added in {} mode by a year on top of that, at the end of the \
+                  rated life; in proportion to wear before.",
+    },
+    Rate {
+        name: "disturb_fresh",
+        examples: ["0.1", "1"],
+        meaning: "Wrong bits a KiB added in {} mode by a million reads of a block of new cells.",
+    },
+    Rate {
+        name: "disturb",
+        examples: ["1", "13"],
+        meaning: "Wrong bits a KiB added in {} mode by a million reads of a block on top of that, \
+                  at the end of the rated life; in proportion to wear before.",
+    },
+];
+
+const KEYS: &[Key] = &[
     fixed(
         "errors.correctable",
         count(0, 4096),
@@ -97,92 +160,4 @@ pub(super) const KEYS: &[Key] = &[
          moved. Needs `ftl.parity` and `errors.correctable`.",
     )
     .or("false"),
-    fixed(
-        "errors.slc.fresh",
-        Kind::Factor,
-        "0.1",
-        "Wrong bits a KiB of new cells in SLC mode.",
-    )
-    .or("0.1"),
-    fixed(
-        "errors.slc.wear",
-        Kind::Factor,
-        "1",
-        "Wrong bits a KiB added in SLC mode at the end of the rated life.",
-    )
-    .or("1"),
-    fixed(
-        "errors.slc.retention_fresh",
-        Kind::Factor,
-        "0.3",
-        "Wrong bits a KiB added in SLC mode by a year in new cells.",
-    )
-    .or("0.3"),
-    fixed(
-        "errors.slc.retention",
-        Kind::Factor,
-        "0.7",
-        "Wrong bits a KiB added in SLC mode by a year on top of that, at the end of the rated \
-         life; in proportion to wear before.",
-    )
-    .or("0.7"),
-    fixed(
-        "errors.slc.disturb_fresh",
-        Kind::Factor,
-        "0.1",
-        "Wrong bits a KiB added in SLC mode by a million reads of a block of new cells.",
-    )
-    .or("0.1"),
-    fixed(
-        "errors.slc.disturb",
-        Kind::Factor,
-        "1",
-        "Wrong bits a KiB added in SLC mode by a million reads of a block on top of that, at the \
-         end of the rated life; in proportion to wear before.",
-    )
-    .or("1"),
-    fixed(
-        "errors.native.fresh",
-        Kind::Factor,
-        "12.1",
-        "Wrong bits a KiB of new cells in native mode.",
-    )
-    .or("12.1"),
-    fixed(
-        "errors.native.wear",
-        Kind::Factor,
-        "42.7",
-        "Wrong bits a KiB added in native mode at the end of the rated life.",
-    )
-    .or("42.7"),
-    fixed(
-        "errors.native.retention_fresh",
-        Kind::Factor,
-        "12.5",
-        "Wrong bits a KiB added in native mode by a year in new cells.",
-    )
-    .or("12.5"),
-    fixed(
-        "errors.native.retention",
-        Kind::Factor,
-        "25.7",
-        "Wrong bits a KiB added in native mode by a year on top of that, at the end of the rated \
-         life; in proportion to wear before.",
-    )
-    .or("25.7"),
-    fixed(
-        "errors.native.disturb_fresh",
-        Kind::Factor,
-        "1",
-        "Wrong bits a KiB added in native mode by a million reads of a block of new cells.",
-    )
-    .or("1"),
-    fixed(
-        "errors.native.disturb",
-        Kind::Factor,
-        "13",
-        "Wrong bits a KiB added in native mode by a million reads of a block on top of that, at \
-         the end of the rated life; in proportion to wear before.",
-    )
-    .or("13"),
 ];

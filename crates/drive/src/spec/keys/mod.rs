@@ -162,6 +162,7 @@ pub const SUPERBLOCKS_MIN: u32 = 8;
 /// Every key, in the order of a printed spec.
 pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     let gc = gc::keys();
+    let errors = errors::keys();
     let sections: &[&[Key]] = &[
         drive::KEYS,
         nand::KEYS,
@@ -174,7 +175,7 @@ pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
         &gc,
         fdp::KEYS,
         wear::KEYS,
-        errors::KEYS,
+        &errors,
         controller::KEYS,
         compression::KEYS,
         link::KEYS,
