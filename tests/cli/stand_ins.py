@@ -58,6 +58,7 @@ def fake_spec(target: str) -> Any:
         hash="0123456789abcdef",
         firmware_profiles=["slc-off"],
         notes=[],
+        warnings=[],
         values=lambda: values,
         to_toml=lambda: "",
     )

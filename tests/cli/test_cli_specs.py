@@ -72,6 +72,15 @@ def test_a_scale_that_cannot_be_had_names_the_nearest(tmp_path: Path) -> None:
     assert "hint: try --scale 1/4" in done.stderr
 
 
+def test_check_warns_of_what_is_allowed_and_hardly_meant(tmp_path: Path) -> None:
+    words = ("check", "bx500-240", "--set", "gc.low=4", "--set", "gc.high=4")
+    done = flashtwin(*words, cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stderr.startswith("warning: gc.low and gc.high are both 4")
+    answer = json.loads(flashtwin(*words, "--json", cwd=tmp_path).stdout)
+    assert answer["ok"] and len(answer["warnings"]) == 1
+
+
 LABEL = ("--capacity", "1 TB", "--interface", "pcie3", "--cell", "tlc", "--dram", "hmb")
 
 

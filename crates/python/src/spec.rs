@@ -62,6 +62,11 @@ impl Spec {
         self.inner.notes.clone()
     }
 
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.inner.warnings.clone()
+    }
+
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
         for value in &self.inner.values {

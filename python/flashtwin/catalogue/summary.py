@@ -96,6 +96,7 @@ def describe(spec: Spec) -> dict[str, Any]:
         "hash": spec.hash,
         "firmware_profiles": list(spec.firmware_profiles),
         "notes": list(spec.notes),
+        "warnings": list(spec.warnings),
         "values": [dict(row) for row in values],
     }
 

@@ -61,6 +61,7 @@ class Show(Document):
     memory_bytes: int
     firmware_profiles: list[str]
     notes: list[str]
+    warnings: list[str]
     values: list[Value]
 
 
@@ -78,6 +79,7 @@ class Check(Document):
     spec: str
     ok: bool
     errors: list[Issue]
+    warnings: list[str]
 
 
 class Spec(Document):

@@ -89,6 +89,7 @@ def show(
     if spec.firmware_profiles:
         parts.append(terminal.cell(f"firmware profiles: {', '.join(spec.firmware_profiles)}"))
     parts += [terminal.cell(f"note: {note}") for note in spec.notes]
+    parts += [terminal.cell(f"warning: {warning}") for warning in spec.warnings]
     values = spec.values()
     rows_shown = values if every else written(values)
     for title, rows in grouped(rows_shown).items():
@@ -134,13 +135,16 @@ def check(
         good = loader.check(spec, firmware=firmware, sets=sets, scale=scale)
         size = units.readable_size(good.capacity_bytes)
         terminal.say(f"{spec}: a drive, {good.name}, {size}, spec {good.hash[:12]}")
+        for warning in good.warnings:
+            terminal.note(warning, head="warning:", colour="yellow")
         return
+    issues, warnings = [], []
     try:
-        loader.check(spec, firmware=firmware, sets=sets, scale=scale)
-        issues = []
+        warnings = list(loader.check(spec, firmware=firmware, sets=sets, scale=scale).warnings)
     except loader.BadSpecError as error:
         issues = [issue.to_json() for issue in error.issues]
-    terminal.print_json({"spec": spec, "ok": not issues, "errors": issues})
+    answer = {"spec": spec, "ok": not issues, "errors": issues, "warnings": warnings}
+    terminal.print_json(answer)
     context.exit(USAGE if issues else DONE)
 
 

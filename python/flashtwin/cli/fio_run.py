@@ -139,7 +139,9 @@ def _goes_on(command: FioCommand, spec: Spec, planned: Plan) -> bool:
     """Tell the notes; whether the jobs are to run, and their logs can be written."""
     from flashtwin.fio.answer import check_logs
 
-    terminal.notes((*spec.notes, *command.read.notes, *planned.notes), command.quiet)
+    terminal.notes(
+        (*spec.notes, *spec.warnings, *command.read.notes, *planned.notes), command.quiet
+    )
     if not command.parse_only:
         notes = check_logs(command.read, planned, command.variant.drive, command.output)
         terminal.notes(notes, command.quiet)

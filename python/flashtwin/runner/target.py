@@ -111,7 +111,7 @@ def twin_target(variant: Variant, *, name: str | None = None, drive: Twin | None
         form=form,
         apart=drive is None,
         memory_bytes=spec.memory_bytes,
-        notes=tuple(spec.notes),
+        notes=(*spec.notes, *spec.warnings),
     )
 
 

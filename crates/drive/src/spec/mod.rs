@@ -8,6 +8,7 @@
 //! through a float. The format follows from one table, [`keys::KEYS`]; `docs` prints the JSON
 //! Schema and the reference page.
 
+mod advice;
 mod build;
 mod check;
 mod dependents;
@@ -75,6 +76,8 @@ pub struct Spec {
     pub profiles: Vec<String>,
     /// What was turned off together with a mechanism, a sentence for each.
     pub notes: Vec<String>,
+    /// What is allowed and hardly anybody wants, a sentence for each.
+    pub warnings: Vec<String>,
     /// SHA-256 of keys and values; the same for two specs of the same drive.
     pub hash: String,
     toml: String,
@@ -196,6 +199,7 @@ fn checked(
         hash: print::hash(&values),
         profiles: profiles.into_keys().collect(),
         notes: dependents::notes(&turned_off),
+        warnings: advice::warnings(&values),
         divisor: scale.map_or(1, scale::divisor),
         limits,
     })
