@@ -194,7 +194,7 @@ def _rate(status: Status) -> str:
 
 
 # What a target cannot do, by the kind of the step that asks for it.
-_DOING = {"purge": "be erased", "trim": "TRIM", "ask": "be asked for its readings"}
+_DOING = {"purge": "be erased", "trim": "take TRIM", "ask": "be asked for its readings"}
 
 
 def cannot(kinds: Sequence[str]) -> str:

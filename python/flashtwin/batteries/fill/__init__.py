@@ -27,7 +27,8 @@ from flashtwin.batteries.base.parameter import (
     parameter,
     several,
 )
-from flashtwin.batteries.base.registry import Battery, Part, host_ns
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.batteries.base.writing import SAMPLE_S, sample_s
 from flashtwin.batteries.fill.wording import NAME, name_of
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
@@ -39,11 +40,7 @@ if TYPE_CHECKING:
     from flashtwin.model.finding import Finding
     from flashtwin.model.target import DriveInfo
 
-SAMPLE_S = 0.5
 IDLE_S, IDLE_S_FILE = 600.0, 30.0
-# Below so many bytes half a second is too coarse: a small file is written in a few of them.
-COARSE_BYTES = 50 * 10**9
-SAMPLE_S_LEAST = 0.02
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,9 +151,9 @@ def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
         departures.append(
             "fills a file, not a drive: the drive under it is neither erased nor filled"
         )
-    sample_s = _sample_s(parameters, info)
-    if sample_s != SAMPLE_S:
-        departures.append(f"samples every {units.show_seconds(sample_s)} instead of every 500ms")
+    every_s = _sample_s(parameters, info)
+    if every_s != SAMPLE_S:
+        departures.append(f"samples every {units.show_seconds(every_s)} instead of every 500ms")
     return departures
 
 
@@ -199,8 +196,7 @@ def _label(pattern: Pattern, number: int) -> str:
 def _sample_s(parameters: Parameters, info: DriveInfo) -> float:
     if parameters.sample_s is not None:
         return parameters.sample_s
-    share = min(1.0, info.capacity_bytes / COARSE_BYTES)
-    return max(SAMPLE_S_LEAST, round(SAMPLE_S * share, 3))
+    return sample_s(info)
 
 
 def _findings(record: Record, pattern: Pattern, number: int, step: Answered) -> list[Finding]:
@@ -259,4 +255,23 @@ BATTERY = Battery(
     present="flashtwin.batteries.fill.present",
     standard=1,
     meanings=beside(__file__),
+    presets={
+        "techpowerup": {"patterns": "1m-q1", "passes": "1"},
+        "anandtech": {"patterns": "128k-q32", "passes": "2"},
+    },
+    follows=(
+        Clause(
+            says="1 MB sequential, one thread, the whole drive after a full erase; the GB at each"
+            " drop and the mean",
+            source="TechPowerUp (P)",
+            here="blocks of 1 MiB; their 1 MB may be 10^6 bytes",
+        ),
+        Clause(says="sampled twice a second", source="TechPowerUp (P)"),
+        Clause(
+            says="128 KB sequential at queue depth 32, two passes, the second on the full drive"
+            " after idle",
+            source="AnandTech (P)",
+            here="blocks of 128 KiB; the idle is 600 s",
+        ),
+    ),
 )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import SAMPLE, SECONDS, SIZE, decimal, parameter
-from flashtwin.batteries.base.registry import Battery, Part, host_ns
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
 from flashtwin.model.finding import Evidence, Finding, Interval
@@ -220,4 +220,17 @@ BATTERY = Battery(
     present="flashtwin.batteries.power.present",
     meanings=beside(__file__),
     needs=("power_meter",),
+    follows=(
+        Clause(
+            says="a meter between host and drive: watts idle, most and mean while writing",
+            source="reviewers (P)",
+            here="the drive is erased first, and nothing else runs",
+        ),
+        Clause(
+            says="idle after a write: the mean while the drive folds and tidies up",
+            source="the BX500 article (P)",
+            here="the mean over rest_s after the write; idle is of the second half of a minute",
+        ),
+        Clause(says="efficiency: MB moved for each joule, also of a copy", source="reviewers (P)"),
+    ),
 )

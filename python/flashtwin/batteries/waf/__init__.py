@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import SECONDS, SIZE, decimal, parameter, several
-from flashtwin.batteries.base.registry import Battery, Part
+from flashtwin.batteries.base.registry import Battery, Clause, Part
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
 from flashtwin.model.finding import Evidence, Finding, Interval
@@ -196,4 +196,16 @@ BATTERY = Battery(
     present="flashtwin.batteries.waf.present",
     meanings=beside(__file__),
     needs=("smart",),
+    follows=(
+        Clause(
+            says="fill to a share, write at random, read the drive's own counters before and after",
+            source="reviewers (P)",
+            here="each share on an erased drive; the rests before both readings count",
+        ),
+        Clause(
+            says="WAF from a maker's counters: 247 and 248; 249 and 241; 233, 234 and 241",
+            source="makers' SMART attributes (P)",
+            here="interval: a counter is known to one of its units",
+        ),
+    ),
 )

@@ -1,0 +1,211 @@
+"""cache_by_fill: how large the cache is when the drive is empty, a quarter, half, nearly full.
+
+What reviewers do (trust P): AnandTech writes a burst again at 80 % full, as a cache that borrows
+cells shrinks with what is stored. Here, for each share: erase, fill in order up to it, rest so that
+the drive can tidy up, and write on from there until the drive is full. The first plateau's end is
+the cache, read as `fill` reads it. The host's time a command is a prior: 5 us.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from flashtwin.batteries.base.meaning import beside
+from flashtwin.batteries.base.parameter import SECONDS, decimal, parameter, several
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.batteries.base.writing import GB, MIB, burst_of, curve_of, whole_blocks
+from flashtwin.batteries.base.writing import write as write_step
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.finding import Evidence, Finding, Interval
+from flashtwin.model.step import Fill, Mark, Purge, Rest, Result
+from flashtwin.model.units import readable_gb
+
+if TYPE_CHECKING:
+    from flashtwin.analysis.curve import Curve
+    from flashtwin.analysis.estimate import Estimate
+    from flashtwin.batteries.base.record import Record
+    from flashtwin.batteries.base.registry import Steps
+    from flashtwin.model.target import DriveInfo
+
+NAME = "cache_by_fill"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """The parameters of the cache against how full the drive is."""
+
+    fills: tuple[float, ...] = parameter(
+        (0.0, 25.0, 50.0, 75.0, 90.0),
+        several(decimal(0, 99), "numbers from 0 to 99"),
+        "how full the drive is before the write, in %, each on an erased drive",
+    )
+    settle_s: float = parameter(
+        600.0, SECONDS, "rest after each filling, so that the drive can tidy up as in use"
+    )
+    host_us: float = parameter(
+        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
+    )
+
+
+def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+    """For each share: erase, fill, rest, write what is free."""
+    if not info.can.purge:
+        raise FlashtwinError(
+            f"{NAME} cannot be measured on {info.name}: it cannot be erased, so it is always as"
+            " full as it is",
+            hint=f"leave {NAME} out of --battery, or measure a simulated drive",
+            exit_code=USAGE,
+        )
+    if _free(info, max(parameters.fills)) < MIB:
+        raise FlashtwinError(
+            f"{NAME}: less than 1MiB is free at {max(parameters.fills):g} % of {info.name}",
+            hint=f"set {NAME}:fills to less",
+            exit_code=USAGE,
+        )
+    for percent in parameters.fills:
+        stem = _stem(percent)
+        yield Purge(label=f"{stem}/purge")
+        if begin := _begin(info, percent):
+            yield Fill(label=f"{stem}/fill", size=begin)
+            yield Rest(label=f"{stem}/settle", seconds=parameters.settle_s)
+        answer = yield write_step(
+            f"{stem}/write",
+            info,
+            offset=begin,
+            size=_free(info, percent),
+            host_ns=host_ns(parameters, info),
+        )
+        if isinstance(answer, Result):
+            yield Mark(label=f"{stem}/found")
+
+
+def conclude(record: Record) -> list[Finding]:
+    """Size and speed of the cache at each share, and what is left of it at the fullest."""
+    findings: list[Finding] = []
+    sizes: dict[float, Estimate] = {}
+    for percent in record.parameters.fills:
+        curve = curve_of(record, f"{_stem(percent)}/write")
+        if curve is None:
+            continue
+        cache = burst_of(curve)
+        if isinstance(cache, str):
+            free = f"{readable_gb(curve.total_bytes)} were free and written"
+            findings.append(_size_of(percent, None, curve, note=f"{cache}; {free}"))
+            continue
+        step = record.step(f"{_stem(percent)}/write")
+        if step is None or not step.cut:
+            sizes[percent] = cache.size
+        findings.append(_size_of(percent, cache.size, curve))
+        findings.append(_speed_of(percent, cache.fast, curve))
+    return [*findings, *_left(sizes)]
+
+
+def _size_of(
+    percent: float, size: Estimate | None, curve: Curve, note: str | None = None
+) -> Finding:
+    in_gb = None if size is None else size.scaled(1 / GB)
+    end = curve.total_bytes if size is None else size.value
+    return Finding(
+        battery=NAME,
+        name=f"size.{percent:g}",
+        title=f"Cache at {percent:g} % full",
+        value=None if in_gb is None else in_gb.value,
+        unit="GB",
+        interval=None if in_gb is None else Interval.of(in_gb.low, in_gb.high),
+        better="higher",
+        evidence=_evidence(percent, end),
+        note=note,
+    )
+
+
+def _speed_of(percent: float, speed: Estimate, curve: Curve) -> Finding:
+    in_mb = speed.scaled(1e-6)
+    return Finding(
+        battery=NAME,
+        name=f"speed.{percent:g}",
+        title=f"Speed in the cache at {percent:g} % full",
+        value=in_mb.value,
+        unit="MB/s",
+        interval=Interval.of(in_mb.low, in_mb.high),
+        beside=f"size.{percent:g}",
+        evidence=_evidence(percent, curve.total_bytes),
+    )
+
+
+def _left(sizes: dict[float, Estimate]) -> list[Finding]:
+    """The cache at the fullest share over that at the emptiest: 1 for a cache of fixed size."""
+    if len(sizes) < 2:
+        return []
+    empty, full = min(sizes), max(sizes)
+    least, most = sizes[full], sizes[empty]
+    interval = None
+    if least.low is not None and least.high is not None and most.low and most.high:
+        interval = Interval(low=least.low / most.high, high=least.high / most.low)
+    return [
+        Finding(
+            battery=NAME,
+            name="left",
+            title="What is left of the cache on a full drive",
+            value=least.value / most.value,
+            unit="fraction",
+            interval=interval,
+            better="higher",
+            headline=True,
+            evidence=_evidence(full, least.value),
+            note=f"at {full:g} % full over at {empty:g} %; a cache of fixed size keeps 1",
+        )
+    ]
+
+
+def _evidence(percent: float, end: float) -> Evidence:
+    label = f"{_stem(percent)}/write"
+    return Evidence(battery=NAME, label=label, axis="bytes", start=0.0, end=end)
+
+
+def _stem(percent: float) -> str:
+    return f"{NAME}/{percent:g}"
+
+
+def _begin(info: DriveInfo, percent: float) -> int:
+    return whole_blocks(info.capacity_bytes * percent / 100)
+
+
+def _free(info: DriveInfo, percent: float) -> int:
+    return whole_blocks(info.capacity_bytes - _begin(info, percent))
+
+
+def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+    """Each share by itself: the emptiest and the fullest first, which tell most."""
+    shares = sorted(parameters.fills)
+    worth = [*dict.fromkeys([shares[0], shares[-1], *shares])]
+    return [Part(title=f"{percent:g} % full", labels=(_stem(percent),)) for percent in worth]
+
+
+FOLLOWS = (
+    Clause(
+        says="a burst is written to the drive when it is empty, and again when it is 80 % full",
+        source="AnandTech (P)",
+        here="at 0, 25, 50, 75 and 90 % full; preset anandtech has 0 and 80",
+    ),
+    Clause(says="128 KiB sequential writes at queue depth 32", source="AnandTech (P)"),
+    Clause(
+        says="the burst has a fixed size",
+        source="AnandTech (P)",
+        here="all that is free is written, so that the end of the cache is seen wherever it is",
+    ),
+)
+
+BATTERY = Battery(
+    name=NAME,
+    title="size and speed of the cache against how full the drive is",
+    trust="P",
+    parameters=Parameters,
+    measure=measure,
+    conclude=conclude,
+    parts=parts,
+    present="flashtwin.batteries.cache_by_fill.present",
+    meanings=beside(__file__),
+    presets={"anandtech": {"fills": "0+80"}},
+    follows=FOLLOWS,
+)

@@ -1,0 +1,284 @@
+"""recovery: how long a drive has to rest until its cache is back, and what TRIM gives back.
+
+What reviewers do (trust P). The cache of an erased drive is written full and past its end; after a
+rest the same range is written again, and what is fast again is what the drive cleared in between.
+Each write of the ladder goes past the end of the cache, so each rest begins with a full one, and
+as it overwrites the same range the drive is equally full all the while. At last everything is
+trimmed, and the range is written at once and after a short rest.
+
+`conclude` reads each rewrite against the first write: fast is what lies above the middle of its
+two speeds. The host's time a command is a prior: 5 us.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from flashtwin.batteries.base.meaning import beside
+from flashtwin.batteries.base.parameter import SECONDS, decimal, parameter, several
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.batteries.base.writing import GB, MIB, burst_of, curve_of, fast_part, whole_blocks
+from flashtwin.batteries.base.writing import write as write_step
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model import units
+from flashtwin.model.finding import Evidence, Finding, Interval
+from flashtwin.model.step import Mark, Purge, Rest, Result, Trim
+
+if TYPE_CHECKING:
+    from flashtwin.analysis.curve import Curve
+    from flashtwin.analysis.estimate import Estimate
+    from flashtwin.batteries.base.record import Record
+    from flashtwin.batteries.base.registry import Steps
+    from flashtwin.batteries.base.writing import Burst
+    from flashtwin.model.step import Run
+    from flashtwin.model.target import DriveInfo
+
+NAME = "recovery"
+FIRST = f"{NAME}/first"
+# So much of the first write's fast part has to be there again for the cache to be back.
+BACK = 0.9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """The parameters of the recovery battery."""
+
+    rests: tuple[float, ...] = parameter(
+        (0.0, 10.0, 30.0, 60.0, 300.0, 600.0, 1800.0),
+        several(SECONDS, "times"),
+        "the rests before the rewrites, in their order",
+    )
+    size_percent: float = parameter(
+        50.0, decimal(1, 100), "what each write covers, in % of the target; past the cache's end"
+    )
+    trim_rests: tuple[float, ...] = parameter(
+        (0.0, 60.0), several(SECONDS, "times"), "the rests between TRIM of everything and a rewrite"
+    )
+    host_us: float = parameter(
+        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
+    )
+
+
+def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+    """Erase, write; rest and write again for each rung; trim, rest and write again."""
+    if _size(parameters, info) < MIB:
+        raise FlashtwinError(
+            f"recovery: {parameters.size_percent:g} % of {info.name} is less than 1MiB",
+            hint="set recovery:size_percent to more, or make the target larger",
+            exit_code=USAGE,
+        )
+    yield Purge(label=f"{NAME}/purge")
+    answer = yield _write(parameters, info, FIRST)
+    if isinstance(answer, Result):
+        yield Mark(label=f"{FIRST}/found")
+    for rung in rungs(parameters):
+        if rung.trims:
+            trimmed = yield Trim(label=f"{rung.stem}/trim")
+            if not isinstance(trimmed, Result):
+                continue
+        if rung.rest_s:
+            yield Rest(label=f"{rung.stem}/rest", seconds=rung.rest_s)
+        answer = yield _write(parameters, info, rung.label)
+        if isinstance(answer, Result):
+            yield Mark(label=f"{rung.label}/found")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rung:
+    """One rest of the ladder with the write after it; `trims`: everything is trimmed before."""
+
+    rest_s: float
+    trims: bool = False
+
+    @property
+    def name(self) -> str:
+        """The rest as it is typed: 5m."""
+        return units.show_seconds(self.rest_s)
+
+    @property
+    def title(self) -> str:
+        """For a reader."""
+        rest = units.readable_seconds(self.rest_s)
+        return f"TRIM and {rest} of rest" if self.trims else f"{rest} of rest"
+
+    @property
+    def stem(self) -> str:
+        """What the labels of its steps begin with."""
+        return f"{NAME}/{'trim' if self.trims else 'rest'}-{self.name}"
+
+    @property
+    def label(self) -> str:
+        """The rewrite's."""
+        return f"{self.stem}/write"
+
+
+def rungs(parameters: Parameters) -> Iterator[Rung]:
+    """The rests without TRIM, then those after it."""
+    yield from (Rung(rest_s=seconds) for seconds in parameters.rests)
+    yield from (Rung(rest_s=seconds, trims=True) for seconds in parameters.trim_rests)
+
+
+def _size(parameters: Parameters, info: DriveInfo) -> int:
+    return whole_blocks(info.capacity_bytes * parameters.size_percent / 100)
+
+
+def _write(parameters: Parameters, info: DriveInfo, label: str) -> Run:
+    size = _size(parameters, info)
+    return write_step(label, info, offset=0, size=size, host_ns=host_ns(parameters, info))
+
+
+def conclude(record: Record) -> list[Finding]:
+    """The cache of the erased drive; then what each rewrite found of it, and the least rest."""
+    first = curve_of(record, FIRST)
+    if first is None:
+        return []
+    cache = burst_of(first)
+    if isinstance(cache, str):
+        return [_finding("cache", "Cache of the erased drive", "GB", None, first, note=cache)]
+    findings = [
+        _finding("cache", "Cache of the erased drive", "GB", cache.size, first),
+        _finding("speed", "Speed in the cache", "MB/s", cache.fast, first),
+    ]
+    shares: dict[float, float] = {}
+    for rung in rungs(record.parameters):
+        curve = curve_of(record, rung.label)
+        if curve is None:
+            continue
+        fast = fast_part(curve, cache.between)
+        findings.append(_again(rung, fast, cache, curve))
+        if not rung.trims:
+            shares[rung.rest_s] = fast.value / cache.size.value
+    return [*findings, *_back(shares)]
+
+
+def _again(rung: Rung, fast: Estimate, cache: Burst, curve: Curve) -> Finding:
+    """What was fast again after a rest, and which part of the cache that is."""
+    share = f"{100 * fast.value / cache.size.value:.0f} % of the cache of the erased drive"
+    return _finding(
+        f"{'trim' if rung.trims else 'rest'}.{rung.name}",
+        f"Fast again after {rung.title}",
+        "GB",
+        fast,
+        curve,
+        label=rung.label,
+        note=share,
+    )
+
+
+def _back(shares: dict[float, float]) -> list[Finding]:
+    """The least rest after which the cache is back; open above where none was long enough."""
+    if not shares:
+        return []
+    enough = [rest for rest in sorted(shares) if shares[rest] >= BACK]
+    least = enough[0] if enough else None
+    short = [rest for rest in shares if least is None or rest < least]
+    interval = Interval.of(max(short, default=0.0), least, "bound")
+    best = max(shares.values())
+    note = f"at least {100 * BACK:.0f} % of the erased drive's cache"
+    if least is None:
+        note = f"not within the rests that were tried: at most {100 * best:.0f} % came back"
+    return [
+        Finding(
+            battery=NAME,
+            name="back",
+            title="Rest until the cache is back",
+            value=least,
+            unit="s",
+            interval=interval if least is not None else None,
+            better="lower",
+            headline=True,
+            note=note,
+        )
+    ]
+
+
+def _finding(
+    name: str,
+    title: str,
+    unit: str,
+    estimate: Estimate | None,
+    curve: Curve,
+    *,
+    label: str = FIRST,
+    note: str | None = None,
+) -> Finding:
+    """A finding in GB or MB/s of a write; estimates come in bytes and bytes a second."""
+    in_unit = None if estimate is None else estimate.scaled(1 / (GB if unit == "GB" else 1e6))
+    end = curve.total_bytes if estimate is None or unit != "GB" else estimate.value
+    bounds = label != FIRST
+    return Finding(
+        battery=NAME,
+        name=name,
+        title=title,
+        value=None if in_unit is None else in_unit.value,
+        unit=unit,
+        interval=None
+        if in_unit is None
+        else Interval.of(in_unit.low, in_unit.high, "bound" if bounds else "estimate"),
+        better="higher" if unit == "GB" else None,
+        evidence=Evidence(battery=NAME, label=label, axis="bytes", start=0.0, end=end),
+        note=note,
+    )
+
+
+def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+    """The first write, then the rungs in their order: a rung without the first says nothing."""
+    first = "first write"
+    return [
+        Part(title=first, labels=(f"{NAME}/purge", FIRST)),
+        *(
+            Part(title=rung.stem.removeprefix(f"{NAME}/"), labels=(rung.stem,), needs=(first,))
+            for rung in rungs(parameters)
+        ),
+    ]
+
+
+def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
+    """How this run departs from what the reviewers do."""
+    if info.can.whole_drive:
+        return []
+    return ["writes a file: the drive under it is as full and as tired as it is"]
+
+
+FOLLOWS = (
+    Clause(
+        says="the cache is refilled after 10, 15, 20 and 25 s of idle until all of it is back",
+        source="PC Perspective (P)",
+        here="the rests are 0, 10, 30, 60, 300, 600 and 1800 s; preset pcper has theirs",
+    ),
+    Clause(
+        says="15 minutes of writing, then idle for 30 s, 1, 5 and 30 minutes, a rewrite after each",
+        source="Tom's Hardware (M)",
+        here="each write covers half of the drive, however long that takes; preset toms has the"
+        " rests",
+    ),
+    Clause(
+        says="128 KiB sequential writes at queue depth 32, burst against sustained",
+        source="AnandTech (P)",
+    ),
+    Clause(
+        says="TRIM brings the cache back",
+        source="general knowledge (M)",
+        here="measured: TRIM of everything, and the range written at once and after 60 s",
+    ),
+)
+
+BATTERY = Battery(
+    name=NAME,
+    title="how long a drive rests until its cache is fast again, and what TRIM gives back",
+    trust="P",
+    parameters=Parameters,
+    measure=measure,
+    conclude=conclude,
+    departs=departs,
+    parts=parts,
+    present="flashtwin.batteries.recovery.present",
+    meanings=beside(__file__),
+    presets={
+        "pcper": {"rests": "10s+15s+20s+25s"},
+        "toms": {"rests": "30s+60s+300s+1800s"},
+    },
+    follows=FOLLOWS,
+)

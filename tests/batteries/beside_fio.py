@@ -1,0 +1,99 @@
+"""What real fio is given for a battery's jobs, beside what a twin is given: counts, bytes, offsets.
+
+fio's null engine answers at once and writes no file; its iolog lists every request. A job that time
+ends is bounded by bytes on both sides, as how far it comes in a time depends on the drive.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+from flashtwin.catalogue.loader import load
+from flashtwin.drives.real.options import options_of, section_text
+from flashtwin.drives.twin import Twin
+from flashtwin.model.job import Job
+from flashtwin.model.series import READ, WRITE
+from flashtwin.model.step import Result, Run, Step
+
+WAYS = {"read": READ, "write": WRITE}
+REQUESTS = 2000
+
+
+@dataclass(frozen=True)
+class Given:
+    """Requests read and written, and bytes in all."""
+
+    counts: tuple[int, int]
+    bytes: int
+
+
+def jobs_of(steps: Iterable[Step]) -> list[Job]:
+    """Each kind of job that the steps ask for once, bounded by bytes."""
+    kinds: dict[object, Job] = {}
+    for step in steps:
+        for job in step.jobs if isinstance(step, Run) else ():
+            key = (job.rw, job.block_bytes, job.depth, job.threads, job.read_percent)
+            kinds.setdefault(key, _bounded(job))
+    return list(kinds.values())
+
+
+def _bounded(job: Job) -> Job:
+    size = REQUESTS * job.block_bytes
+    most = size if job.size is None else min(size, job.size // job.block_bytes * job.block_bytes)
+    return replace(job, runtime_s=None, ramp_s=0.0, host_ns=0, io_bytes=most * job.threads)
+
+
+def check(job: Job, folder: Path, name: str, scale: str) -> None:
+    """Both are given as many requests and bytes, the mix alike, and offsets within the range."""
+    folder.mkdir(parents=True, exist_ok=True)
+    theirs = _fio(job, folder)
+    answer = (
+        Twin(load(name, scale=scale), seed=1)
+        .open()
+        .do(Run(label="x", jobs=(job,)), lambda progress: True)
+    )
+    assert isinstance(answer, Result)
+    counts = [int(answer.series.only(way).ios.sum()) for way in WAYS.values()]
+    assert sum(counts) == sum(theirs.counts), job
+    assert int(answer.series.bytes.sum()) == theirs.bytes, job
+    if job.rw in ("rw", "randrw"):
+        shares = [reads / (reads + writes) for reads, writes in (counts, theirs.counts)]
+        assert abs(shares[0] - shares[1]) < 0.06, job
+        assert abs(shares[0] - job.read_percent / 100) < 0.04, job
+    else:
+        assert tuple(counts) == theirs.counts, job
+
+
+def _fio(job: Job, folder: Path) -> Given:
+    file = folder / "target"
+    options = {**options_of(job), "ioengine": "null", "filename": str(file)}
+    text = section_text("job", {**options, "write_iolog": str(folder / "log")})
+    (folder / "job.fio").write_text(text + "\n")
+    done = subprocess.run(
+        ["fio", "--output-format=json", "job.fio"], cwd=folder, check=True, capture_output=True
+    )
+    rows = json.loads(done.stdout)["jobs"]
+    for log in folder.glob("log*"):
+        lines = [line.split() for line in log.read_text().splitlines()]
+        _check_offsets(job, [(int(row[-2]), int(row[-1])) for row in lines if row[-3] in WAYS])
+    counts = {way: sum(int(row[way]["total_ios"]) for row in rows) for way in WAYS}
+    moved = sum(int(row[way]["io_bytes"]) for row in rows for way in WAYS)
+    return Given(counts=(counts["read"], counts["write"]), bytes=moved)
+
+
+def _check_offsets(job: Job, requests: list[tuple[int, int]]) -> None:
+    """Within the range, on whole blocks, and one after another where the job is sequential."""
+    end = job.offset + job.size if job.size is not None else None
+    assert all(size == job.block_bytes for _, size in requests)
+    assert all(offset >= job.offset and (end is None or offset < end) for offset, _ in requests)
+    # A request that finds the queue full is logged again when it is sent.
+    steps = {b - a for (a, _), (b, _) in pairwise(requests)} - {0}
+    if not job.rw.startswith("rand"):
+        assert steps <= {job.block_bytes}, job
+    else:
+        assert len(steps) > 10, job
