@@ -23,7 +23,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from pkgutil import walk_packages
 
-from judge import signature
+from promises import signature
 from sandbox import Sandbox, become_subreaper, block_device
 
 Case = Callable[[Sandbox], None]

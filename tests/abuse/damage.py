@@ -23,8 +23,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from changed_runs import reseal
 from fakes import FakeDrive, Law
-from resealed import reseal
 
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.step import NotPossible, Result, Step

@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from judge import Outcome, complaints
+from promises import Outcome, complaints
 
 GB = 1 << 30
 # What a command may take beyond what it begins with; a limit above what is judged, so that too much

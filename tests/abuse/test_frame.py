@@ -10,8 +10,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import judge
 import mutate
+import promises
 import pytest
 from sandbox import Sandbox, become_subreaper
 
@@ -89,7 +89,7 @@ def test_a_command_that_sleeps_for_ever_is_ended(
 
 
 def test_too_much_memory_is_a_failure(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judge, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(promises, "MOST_BYTES", 1 << 20)
     box.call(work=says(0))
     assert "took" in box.failures[0]
 
@@ -131,7 +131,7 @@ def test_failures_of_one_cause_read_alike() -> None:
         f"KeyError: 'key {n}' in /tmp/x{n}/run (Traceback)   flashtwin runs show {n}"
         for n in (1, 22)
     ]
-    assert judge.signature(told[0]) == judge.signature(told[1])
+    assert promises.signature(told[0]) == promises.signature(told[1])
 
 
 def test_a_campaign_that_is_stopped_leaves_nothing(tmp_path: Path) -> None:

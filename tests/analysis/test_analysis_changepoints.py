@@ -13,7 +13,7 @@ from shapes import fill, pulses
 from flashtwin.analysis import changepoints
 from flashtwin.analysis.changepoints import CAP, boundaries, logs, merged, noise, slowness
 from flashtwin.analysis.curve import Curve, Floats, curve_of
-from flashtwin.analysis.opening import segments
+from flashtwin.analysis.first_plateau import segments
 
 
 def steps(lengths: list[int], levels: list[float], scatter: float, seed: int = 1) -> Floats:

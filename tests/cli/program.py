@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import forked
+import fork_server
 
 HERE = Path(__file__).parent
 PROGRAM = (sys.executable, "-m", "flashtwin.cli")
@@ -23,7 +23,7 @@ def environment(**more: str) -> dict[str, str]:
 
 def flashtwin(*arguments: str, cwd: Path, **more: str) -> subprocess.CompletedProcess[str]:
     """Run it to the end, in a process that is forked and not started."""
-    return forked.run(arguments, cwd=cwd, environment=environment(**more))
+    return fork_server.run(arguments, cwd=cwd, environment=environment(**more))
 
 
 def begun(*arguments: str, cwd: Path) -> subprocess.Popen[str]:

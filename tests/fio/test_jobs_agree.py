@@ -26,8 +26,8 @@ from flashtwin.catalogue.loader import load
 from flashtwin.fio.language.script import script
 from flashtwin.fio.plan.files import Target
 from flashtwin.fio.plan.plan import plan
-from flashtwin.fio.report.counted import all_of
 from flashtwin.fio.report.formats import Shape, rendered
+from flashtwin.fio.report.groups import all_of
 from flashtwin.fio.run import FioTwin, run_plan
 
 FIO = shutil.which("fio")

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from flashtwin.fio.language.script import script
-from flashtwin.fio.report.counted import style_of
 from flashtwin.fio.report.document import document
 from flashtwin.fio.report.formats import lines
+from flashtwin.fio.report.groups import style_of
 from flashtwin.fio.report.job import DIRECTIONS, Direction, JobReport, Spread, Style, Sync
 from flashtwin.fio.report.text import normal, short, size
 from flashtwin.model.histogram import Bins, bucket_of

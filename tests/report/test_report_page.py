@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from changed_runs import rewrite
 from made_runs import HOST, Paper, _Clock, _manifest, _pass, make_run, two
-from resealed import rewrite
 
 from flashtwin import report
 from flashtwin.batteries.base import registry
@@ -25,7 +25,7 @@ from flashtwin.charts.cells import Cell, Grid, Metric
 from flashtwin.charts.curves import Phase
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.finding import Finding
-from flashtwin.report import about, endurance, page, template, xray
+from flashtwin.report import endurance, page, provenance, template, xray
 from flashtwin.report.drives import Contents
 from flashtwin.runs import frames
 from flashtwin.runs.rundir import Run
@@ -236,7 +236,7 @@ def test_defaults_of_the_format_stand_apart(pair: list[Run], text: str) -> None:
     assert "1 values at the default of the format" not in text
     assert "All 6 values that a spec gives" in text
     assert "1 value at the default of the format" in text
-    _, sections = about.specs_of(Contents.of(pair).drives)
+    _, sections = provenance.specs_of(Contents.of(pair).drives)
     assert [row.key for rows in sections.values() for row in rows if row.unwritten] == ["rate"]
 
 

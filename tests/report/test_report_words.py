@@ -15,8 +15,8 @@ from flashtwin.charts import numbers
 from flashtwin.model.finding import Finding, Interval
 from flashtwin.model.findings import Findings
 from flashtwin.model.text import Shown
-from flashtwin.report import about, masthead
 from flashtwin.report import drives as drives_module
+from flashtwin.report import masthead, provenance
 from flashtwin.report.drives import Contents
 
 
@@ -130,7 +130,7 @@ def test_every_finding_is_in_a_table_once(tmp_path: Path) -> None:
 
 
 def test_specs_say_where_they_differ(tmp_path: Path) -> None:
-    drives, sections = about.specs_of(Contents.of(two(tmp_path)).drives)
+    drives, sections = provenance.specs_of(Contents.of(two(tmp_path)).drives)
     assert [drive.name for drive in drives] == ["paper-a", "paper-b"]
     rows = {f"{name}.{row.key}": row for name, rows in sections.items() for row in rows}
     assert [key for key, row in rows.items() if row.differs] == ["slc_cache.size"]
@@ -142,7 +142,7 @@ def test_specs_say_where_they_differ(tmp_path: Path) -> None:
 
 def test_what_a_target_could_not_do_is_said(tmp_path: Path) -> None:
     paper = Paper(name="probe", kind="file", patterns=("1m-q1",), passes=1, capacity=4, cells=())
-    use = about.batteries(Contents.of([make_run(tmp_path / "x", paper)]).drives)[0]
+    use = provenance.batteries(Contents.of([make_run(tmp_path / "x", paper)]).drives)[0]
     assert [text for text, _ in use.departs] == [
         "host takes 5 us a command",
         "purge was not possible: a file cannot be erased",

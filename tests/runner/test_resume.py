@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from changed_runs import rewrite
 from fakes import FakeDrive, Law
-from resealed import rewrite
 
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.step import NotPossible, Result, Step

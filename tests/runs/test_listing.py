@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from resealed import rewrite
+from changed_runs import rewrite
 from stored_runs import finding, newer, store
 
 from flashtwin.errors import FlashtwinError

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from resealed import reseal
+from changed_runs import reseal
 from stored_runs import newer, store
 
 from flashtwin.errors import FlashtwinError

@@ -10,7 +10,7 @@ from stored_runs import finding, store, usual
 
 from flashtwin.errors import FlashtwinError
 from flashtwin.runs import query
-from flashtwin.runs.judge import COLUMNS
+from flashtwin.runs.condition import COLUMNS
 from flashtwin.runs.listing import Stored, stored
 from flashtwin.runs.query import matching as where
 from flashtwin.runs.query import short_names

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from resealed import reseal, rewrite
+from changed_runs import reseal, rewrite
 
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.finding import Evidence, Finding, Interval

@@ -1,13 +1,13 @@
 """The whole shape of a fill: its first plateau, where that ends, and all plateaus after it.
 
-What: `opening` says whether the first plateau ends for good, `edges` where exactly. A fill whose
-first plateau does not end is one plateau. The rest is cut into bins of equal bytes, wide enough
-that a saw-tooth or a stall averages out, and the bins into segments by the same robust change
-points as the whole. Then, on bytes: a segment between two of one level and less than half as long
-is an excursion (a burst when the cache is armed a second time, a dip) and belongs to no plateau;
-five or more segments that go up and down in turn are one saw-tooth; a boundary that is a slope and
-no step is dropped. What stays are plateaus, and each boundary between them is placed anew on the
-original samples.
+What: `first_plateau` says whether the first plateau ends for good, `edges` where exactly. A fill
+whose first plateau does not end is one plateau. The rest is cut into bins of equal bytes, wide
+enough that a saw-tooth or a stall averages out, and the bins into segments by the same robust
+change points as the whole. Then, on bytes: a segment between two of one level and less than half as
+long is an excursion (a burst when the cache is armed a second time, a dip) and belongs to no
+plateau; five or more segments that go up and down in turn are one saw-tooth; a boundary that is a
+slope and no step is dropped. What stays are plateaus, and each boundary between them is placed anew
+on the original samples.
 
 Invariants: `edge` is there if and only if the verdict is "edge"; the head covers the fill from 0 to
 the edge, or all of it; plateaus lie one after another and cover the fill but for the intervals of
@@ -27,7 +27,7 @@ from flashtwin.analysis.changepoints import EFFECT, boundaries, calm, logs, merg
 from flashtwin.analysis.curve import Curve, Ints, in_equal_bytes
 from flashtwin.analysis.edges import Edge, locate
 from flashtwin.analysis.estimate import Estimate, speed
-from flashtwin.analysis.opening import Opening, explained_by_line, is_step, opening
+from flashtwin.analysis.first_plateau import FirstPlateau, explained_by_line, first_plateau, is_step
 
 BINS = 200
 SAME = 1.15
@@ -72,7 +72,7 @@ class Stages:
 class Shape:
     """How the fill begins, its first plateau with its end, and what follows."""
 
-    opening: Opening
+    first_plateau: FirstPlateau
     head: Plateau
     edge: Edge | None
     rest: Stages = Stages(plateaus=(), edges=())
@@ -106,21 +106,24 @@ class _Stage:
 
 def shape_of(curve: Curve) -> Shape:
     """The shape of a series that has bytes in it."""
-    start, relative_noise = opening(curve), calm(logs(curve.rate))
+    start, relative_noise = first_plateau(curve), calm(logs(curve.rate))
     if start.verdict == "edge":
         edge = _first_edge(curve, start, relative_noise)
         head = _head(curve, start, edge.before, edge.place.value)
         return Shape(
-            opening=start, head=head, edge=edge, rest=_stages(curve, edge.after, relative_noise)
+            first_plateau=start,
+            head=head,
+            edge=edge,
+            rest=_stages(curve, edge.after, relative_noise),
         )
     head = _head(curve, start, len(curve), curve.total_bytes)
     # What stands out within the one plateau, for the notes.
     within = _stages(curve, 0, relative_noise).plateaus
     excursions = tuple(excursion for plateau in within for excursion in plateau.excursions)
-    return Shape(opening=start, head=replace(head, excursions=excursions), edge=None)
+    return Shape(first_plateau=start, head=replace(head, excursions=excursions), edge=None)
 
 
-def _first_edge(curve: Curve, start: Opening, relative_noise: float) -> Edge:
+def _first_edge(curve: Curve, start: FirstPlateau, relative_noise: float) -> Edge:
     """The drop; where it goes down in short steps the interval reaches to the last of them."""
     if start.end == start.cut:
         return locate(curve, start.first, start.cut, start.last, relative_noise)
@@ -133,7 +136,7 @@ def _first_edge(curve: Curve, start: Opening, relative_noise: float) -> Edge:
     )
 
 
-def _head(curve: Curve, start: Opening, last: int, end: float) -> Plateau:
+def _head(curve: Curve, start: FirstPlateau, last: int, end: float) -> Plateau:
     """The first plateau without its dips."""
     pieces, begin = [], 0
     for first, after in start.dips:

@@ -14,7 +14,7 @@ import click
 from flashtwin.cli import completions, options, terminal
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
-from flashtwin.runs.judge import SORTS
+from flashtwin.runs.condition import SORTS
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

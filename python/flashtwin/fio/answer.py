@@ -69,8 +69,8 @@ class Answer:
     def __init__(
         self, plan: Plan, shape: Shape, output: Path | None, write: Callable[[str], object]
     ) -> None:
-        from flashtwin.fio.report.counted import preamble
         from flashtwin.fio.report.formats import PROGRAM
+        from flashtwin.fio.report.groups import preamble
 
         self._shape = shape
         self._begin = preamble(plan.processes, PROGRAM)
@@ -105,8 +105,8 @@ class Answer:
         self.failed += self._place.close()
 
     def _add(self, phases: Iterable[PhaseResult]) -> None:
-        from flashtwin.fio.report.counted import all_of
         from flashtwin.fio.report.formats import rendered
+        from flashtwin.fio.report.groups import all_of
 
         self._place.add(rendered(all_of(phases), self._shape, self._begin))
         self._begin = ""

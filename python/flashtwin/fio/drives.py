@@ -22,7 +22,7 @@ import numpy as np
 from flashtwin import _core
 from flashtwin.batteries.fio import Group, Parameters, labels
 from flashtwin.drives.protocol import opened
-from flashtwin.drives.real import output, real_file, series, under
+from flashtwin.drives.real import disk, output, real_file, series
 from flashtwin.drives.real.jobfile import Section
 from flashtwin.drives.real.real import to_stderr
 from flashtwin.drives.twin import Twin
@@ -226,7 +226,7 @@ class FilesDrive:
         """Where the files are and which ones; see `protocol.TellsHost`."""
         rows = zip(self._files.made, self._prepared.files, strict=True)
         files = [real_file.left_behind(file, size) for file, size in rows]
-        beneath = under.facts_of(self._files.made[0].path) if files else {}
+        beneath = disk.facts_of(self._files.made[0].path) if files else {}
         return {"files": files, **beneath}
 
     def close(self) -> None:

@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Any
 from flashtwin import __version__
 from flashtwin.charts import cells, curves, figures
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.report import about, endurance, findings, latency, masthead, template, truth, xray
+from flashtwin.report import (
+    endurance,
+    findings,
+    latency,
+    masthead,
+    provenance,
+    template,
+    truth,
+    xray,
+)
 from flashtwin.report.drives import Contents, Drive
 from flashtwin.report.findings import Truths
 from flashtwin.report.xray import Inside
@@ -53,7 +62,7 @@ def render(runs: Sequence[Run], comparison: Comparison | None = None) -> str:
         raise FlashtwinError("no run to report on", hint="give a run directory", exit_code=USAGE)
     contents = Contents.of(runs)
     drives, insides = contents.drives, xray.insides_of(contents)
-    spec_drives, sections = about.specs_of(drives)
+    spec_drives, sections = provenance.specs_of(drives)
     compared = _compared(contents, comparison)
     latencies = latency.rows_of(contents)
     truths = truth.truths_of(contents, insides)
@@ -96,12 +105,12 @@ def render(runs: Sequence[Run], comparison: Comparison | None = None) -> str:
         endurance=endurance.rows_of(drives),
         spec_drives=spec_drives,
         spec_sections=sections,
-        origins=about.ORIGINS,
-        spec_texts=about.spec_texts(drives),
-        targets=about.targets(drives),
-        batteries=about.batteries(drives),
-        hosts=about.hosts(drives),
-        commands=about.commands(drives),
+        origins=provenance.ORIGINS,
+        spec_texts=provenance.spec_texts(drives),
+        targets=provenance.targets(drives),
+        batteries=provenance.batteries(drives),
+        hosts=provenance.hosts(drives),
+        commands=provenance.commands(drives),
         **compared,
     )
 

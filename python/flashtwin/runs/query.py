@@ -29,7 +29,7 @@ from typing import Any
 
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.finding import Finding
-from flashtwin.runs.judge import COLUMNS, OUT_OF_MEMORY, SORTS
+from flashtwin.runs.condition import COLUMNS, OUT_OF_MEMORY, SORTS
 from flashtwin.runs.listing import DEFAULT_PARENT, Stored, stored
 
 SIDES = {"value": "DOUBLE", "low": "DOUBLE", "high": "DOUBLE", "unit": "VARCHAR"}
@@ -130,7 +130,7 @@ def _judged(question: str) -> dict[str, Any]:
     """The answer of the judging process. If it ended without one, the condition exceeded its
     limits."""
     process = subprocess.run(
-        [sys.executable, "-P", "-m", "flashtwin.runs.judge", str(MOST_S), str(MOST_BYTES)],
+        [sys.executable, "-P", "-m", "flashtwin.runs.condition", str(MOST_S), str(MOST_BYTES)],
         input=question.encode(),
         capture_output=True,
         check=False,

@@ -37,7 +37,7 @@ from flashtwin.model.finding import LEFT_OUT
 from flashtwin.model.findings import Findings
 from flashtwin.model.series import Series
 from flashtwin.model.step import NotPossible, Result
-from flashtwin.runs import frames, journal, lock, older
+from flashtwin.runs import frames, journal, lock, older_schemas
 from flashtwin.runs import schema as schemas
 from flashtwin.runs.blocks import Blocks, answer_of
 from flashtwin.runs.frames import Table
@@ -174,9 +174,9 @@ class Run:
             return Findings()
         value = self._object(FINDINGS)
         try:
-            if value["schema"] < older.TYPED:
+            if value["schema"] < older_schemas.TYPED:
                 schemas.check(value, schemas.OlderFindings)
-                value["findings"] = older.findings(value.get("findings") or [])
+                value["findings"] = older_schemas.findings(value.get("findings") or [])
             stored = schemas.check(value, schemas.Findings)
         except SchemaError as error:
             raise damaged(path, f"a finding is malformed ({error})") from error
@@ -250,7 +250,7 @@ class Run:
             elif self.schema < CHECKED_SINCE and is_there(path):
                 self._tables[name] = frames.read(path, name)
             elif self.schema < BLOCKS_SINCE:
-                self._tables[name] = older.joined(self.path, name, self.steps)
+                self._tables[name] = older_schemas.joined(self.path, name, self.steps)
             else:
                 self._tables.update(self._of_blocks())
         return self._tables[name]

@@ -102,9 +102,9 @@ def burst_of(curve: Curve) -> Burst | str:
 
 
 def _without_end(shape: Shape, curve: Curve) -> str:
-    if shape.opening.verdict == "swings":
+    if shape.first_plateau.verdict == "swings":
         return "the speed swings from the beginning: no first plateau can be told"
-    if shape.opening.verdict == "gradual":
+    if shape.first_plateau.verdict == "gradual":
         return "the speed falls little by little: there is no edge"
     return (
         f"the speed stays the same over all {curve.total_bytes / GB:.4g} GB: no cache, or one that"

@@ -102,7 +102,7 @@ def _without_values(curve: Curve, write: Writer, reason: str) -> list[Finding]:
 
 
 def _cache_size(curve: Curve, shape: Shape, write: Writer, target: Target) -> Finding:
-    if shape.opening.verdict == "swings":
+    if shape.first_plateau.verdict == "swings":
         return write.missing("cache_size", notes.swinging(shape))
     if shape.edge is None and not target.is_whole:
         reason = notes.no_end(curve, shape, target)
@@ -131,7 +131,7 @@ def _speed_cache(curve: Curve, shape: Shape, write: Writer, target: Target) -> F
 
 def _speed_past_cache(curve: Curve, shape: Shape, write: Writer, target: Target) -> Finding:
     name = "speed_past_cache"
-    if shape.opening.verdict == "swings" or (shape.edge is None and not target.is_whole):
+    if shape.first_plateau.verdict == "swings" or (shape.edge is None and not target.is_whole):
         return write.missing(name, notes.no_end(curve, shape, target))
     if shape.edge is None:
         note = sentence((WHOLE_NOTE, notes.dipping(shape)))
@@ -189,7 +189,7 @@ def _with_share(value: float, share: float | None) -> Estimate:
 
 def _mean_past_cache(curve: Curve, shape: Shape, write: Writer, target: Target) -> Finding:
     name = "mean_past_cache"
-    if shape.opening.verdict == "swings" or (shape.edge is None and not target.is_whole):
+    if shape.first_plateau.verdict == "swings" or (shape.edge is None and not target.is_whole):
         return write.missing(name, notes.no_end(curve, shape, target))
     if shape.edge is None:
         mean = _with_share(curve.total_bytes / curve.total_s, _share((shape.head,)))

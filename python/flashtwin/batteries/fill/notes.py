@@ -24,7 +24,7 @@ from typing import Literal
 
 from flashtwin.analysis.curve import Curve
 from flashtwin.analysis.estimate import Estimate
-from flashtwin.analysis.opening import fifths
+from flashtwin.analysis.first_plateau import fifths
 from flashtwin.analysis.shape import Plateau, Shape
 from flashtwin.model.units import readable_gb as gb
 from flashtwin.model.units import readable_mb_s as mbs
@@ -111,16 +111,17 @@ def folding_possible(cache: float, begin: float, target: Target) -> bool:
 
 
 def swinging(shape: Shape) -> str:
+    times = shape.first_plateau.swings
     return (
-        f"the speed swings from the start and comes back {shape.opening.swings} times; a small "
-        "cache that is emptied again and again and a drive that slows itself look alike from here"
+        f"the speed swings from the start and comes back {times} times; a small cache that is "
+        "emptied again and again and a drive that slows itself look alike from here"
     )
 
 
 def why_none(curve: Curve, shape: Shape, least: float) -> str:
     """What "no cache" rests on, and from what size on one would have been seen."""
     seen = f"a first plateau a quarter faster than the rest would show from {gb(least)} on"
-    if shape.opening.verdict == "gradual":
+    if shape.first_plateau.verdict == "gradual":
         first, last = fifths(curve)
         return (
             f"none seen: the speed goes little by little from {mbs(first)} (first fifth) to "
@@ -131,14 +132,14 @@ def why_none(curve: Curve, shape: Shape, least: float) -> str:
 
 
 def dipping(shape: Shape) -> str | None:
-    count = len(shape.opening.dips)
+    count = len(shape.first_plateau.dips)
     if count == 0:
         return None
     return f"{_counted(count, 'dip')} left out: the speed recovers (heat, pauses, clearing up)"
 
 
 def rising(curve: Curve, shape: Shape) -> str | None:
-    rise = shape.opening.rise
+    rise = shape.first_plateau.rise
     if rise is None:
         return None
     return (
@@ -179,7 +180,7 @@ def unfinished(curve: Curve, target: Target) -> str:
 def no_end(curve: Curve, shape: Shape, target: Target) -> str:
     """Why nothing is said of a first plateau: it has no end. What was written of a part of a drive
     may lie in a cache of any size."""
-    if shape.opening.verdict == "swings":
+    if shape.first_plateau.verdict == "swings":
         return "no first plateau"
     if not target.is_whole:
         return f"no drop within {gb(curve.total_bytes)}; a cache may be larger"

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from flashtwin.drives.protocol import opened
-from flashtwin.drives.real import real_file, real_fio, under
+from flashtwin.drives.real import disk, real_file, real_fio
 from flashtwin.drives.real.jobfile import TARGET, JobFile, impossible, job_file
 from flashtwin.drives.real.output import parse_output
 from flashtwin.drives.real.real_fio import PREFERRED, Engine, caveats
@@ -182,7 +182,7 @@ class Real:
     def host(self) -> dict[str, Any]:
         """Where the file is, which one, and what it stands on; see `protocol.TellsHost`."""
         file = real_file.left_behind(self._file, self._size)
-        return {"file": file, **under.facts_of(self._file.path)}
+        return {"file": file, **disk.facts_of(self._file.path)}
 
     def close(self) -> None:
         """Remove the file and what fio left. A second call does nothing."""

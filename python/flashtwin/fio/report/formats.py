@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.fio.plan.plan import left_alone
-from flashtwin.fio.report.counted import Counted, reports
 from flashtwin.fio.report.document import document, indented
+from flashtwin.fio.report.groups import ProcessCounts, reports
 from flashtwin.fio.report.job import (
     DEPTHS,
     LEAST_DEPTH,
@@ -129,7 +129,7 @@ class Shape:
     status_ns: int = 0
 
 
-def rendered(processes: Sequence[Counted], shape: Shape, begin: str = "") -> str:
+def rendered(processes: Sequence[ProcessCounts], shape: Shape, begin: str = "") -> str:
     """All of it as text; times on the run's own clock. `begin` stands before the normal output.
 
     As fio does, whatever the order in which formats were asked for: terse, JSON, normal. json+ is

@@ -50,7 +50,7 @@ TRANSITION = 0.015
 
 
 @dataclass(frozen=True, kw_only=True)
-class Opening:
+class FirstPlateau:
     """The verdict; for an edge the samples [first, cut) before and [cut, last) after the drop.
 
     `end` is where a transition of short steps is over (equal to `cut` for a sharp drop). `dips` are
@@ -81,20 +81,20 @@ class _Parts:
         return int(self.size.size)
 
 
-def opening(curve: Curve) -> Opening:
+def first_plateau(curve: Curve) -> FirstPlateau:
     """The verdict on how the series begins."""
     short = _short_head(curve)
     if short > 0:
         last = min(len(curve), short + 1 + FEW)
-        return Opening(verdict="edge", first=0, cut=short, end=short, last=last)
+        return FirstPlateau(verdict="edge", first=0, cut=short, end=short, last=last)
     cuts = segments(curve)
     if cuts.size == 0:
-        return Opening(verdict="flat")
+        return FirstPlateau(verdict="flat")
     edges = np.concatenate(([0], cuts, [len(curve)])).astype(np.int64)
     size, time = np.diff(curve.bytes_at[edges]), np.diff(curve.time_at[edges])
     read = _read(curve, _Parts(edges=edges, size=size, level=size / time))
     if read.verdict == "edge" and explained_by_line(curve, cuts):
-        return Opening(verdict=_without_step(curve))
+        return FirstPlateau(verdict=_without_step(curve))
     return read
 
 
@@ -199,7 +199,7 @@ def _residual_of_line(x: Floats, y: Floats) -> float:
     return float(np.sum((y - np.polyval(fit, (x - x[0]) / scale)) ** 2))
 
 
-def _read(curve: Curve, parts: _Parts) -> Opening:
+def _read(curve: Curve, parts: _Parts) -> FirstPlateau:
     """Segments from the left until a drop that lasts, or the end."""
     at, rise, sloped = 0, None, False
     dips: list[tuple[int, int]] = []
@@ -223,14 +223,14 @@ def _read(curve: Curve, parts: _Parts) -> Opening:
             continue
         begins_high = not highs and usual >= 0.5 * float(parts.size[: at + 1].sum())
         if begins_high and (count := _swings(curve, parts, at, bound)) > 0:
-            return Opening(verdict="swings", swings=count, rise=rise)
+            return FirstPlateau(verdict="swings", swings=count, rise=rise)
         if _lasts(curve, parts, at):
             if _steps_down(curve, parts, at):
                 return _edge(curve, parts, at, tuple(dips), rise)
             sloped = True
         at += 1
     verdict = _without_step(curve) if sloped else "flat"
-    return Opening(verdict=verdict, dips=tuple(dips), rise=rise)
+    return FirstPlateau(verdict=verdict, dips=tuple(dips), rise=rise)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -335,11 +335,13 @@ def _on_the_way(curve: Curve, parts: _Parts, at: int, after: int) -> bool:
 
 def _edge(
     curve: Curve, parts: _Parts, at: int, dips: tuple[tuple[int, int], ...], rise: int | None
-) -> Opening:
+) -> FirstPlateau:
     """The drop with its neighbours; short steps on the way down count as part of the drop."""
     after = at + 1
     while after + 1 < parts.count and _on_the_way(curve, parts, at, after):
         after += 1
     first, cut = int(parts.edges[at]), int(parts.edges[at + 1])
     end, last = int(parts.edges[after]), int(parts.edges[after + 1])
-    return Opening(verdict="edge", first=first, cut=cut, end=end, last=last, dips=dips, rise=rise)
+    return FirstPlateau(
+        verdict="edge", first=first, cut=cut, end=end, last=last, dips=dips, rise=rise
+    )

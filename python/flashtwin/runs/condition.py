@@ -1,4 +1,4 @@
-"""The process that judges a condition over runs: `python -m flashtwin.runs.judge SECONDS BYTES`.
+"""The process that judges a condition over runs, `-m flashtwin.runs.condition SECONDS BYTES`.
 
 In: the tables and the condition (see `query`), JSON on stdin. Out: JSON on stdout, `rows` (those
 for which the condition is true) or `wrong` (why it is none). Invariants: DuckDB is shut off from

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flashtwin.drives.real import under
+from flashtwin.drives.real.disk import facts_of
 
 
 def put(root: Path, texts: dict[str, str]) -> None:
@@ -46,7 +46,7 @@ def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_disk_of_a_partition(disk: Path, tmp_path: Path) -> None:
-    facts = under.facts_of(tmp_path, sys_root=disk)
+    facts = facts_of(tmp_path, sys_root=disk)
     full = facts.pop("file_system_full")
     assert full.endswith(" %") and 0 <= int(full.removesuffix(" %")) <= 100
     assert facts == {
@@ -62,9 +62,9 @@ def test_the_disk_of_a_partition(disk: Path, tmp_path: Path) -> None:
 def test_a_serial_number_is_told_only_where_somebody_asks(
     disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "S4X9SECRET" not in json.dumps(under.facts_of(tmp_path, sys_root=disk))
+    assert "S4X9SECRET" not in json.dumps(facts_of(tmp_path, sys_root=disk))
     monkeypatch.setenv("FLASHTWIN_SERIALS", "1")
-    assert under.facts_of(tmp_path, sys_root=disk)["device_serial"] == "S4X9SECRET"
+    assert facts_of(tmp_path, sys_root=disk)["device_serial"] == "S4X9SECRET"
 
 
 def test_smartctl_knows_better_where_it_may_ask(disk: Path, tmp_path: Path) -> None:
@@ -78,12 +78,12 @@ def test_smartctl_knows_better_where_it_may_ask(disk: Path, tmp_path: Path) -> N
     program.parent.mkdir()
     program.write_text(f"#!/bin/sh\nprintf '%s' '{json.dumps(answer)}'\n")
     program.chmod(0o755)
-    facts = under.facts_of(tmp_path, sys_root=disk)
+    facts = facts_of(tmp_path, sys_root=disk)
     assert (facts["device_model"], facts["device_firmware"]) == ("A Fast Disk 1TB, rev 2", "3B")
     assert facts["device_temperature_c"] == 44.0 and "S4X9SECRET" not in json.dumps(facts)
     program.write_text("#!/bin/sh\necho no JSON; exit 2\n")
-    assert under.facts_of(tmp_path, sys_root=disk)["device_firmware"] == "2B2QEXM7"
+    assert facts_of(tmp_path, sys_root=disk)["device_firmware"] == "2B2QEXM7"
 
 
 def test_of_what_is_no_disk_the_file_system_is_told(tmp_path: Path) -> None:
-    assert list(under.facts_of(tmp_path, sys_root=tmp_path / "nothing")) == ["file_system_full"]
+    assert list(facts_of(tmp_path, sys_root=tmp_path / "nothing")) == ["file_system_full"]

@@ -43,7 +43,7 @@ MS = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counted:
+class ProcessCounts:
     """A process and what was counted of it: nothing where its phase was not reached.
 
     `begun_ns`: when its phase began, since the first one did.
@@ -64,13 +64,13 @@ class Counted:
         return self.begun_ns + (self.row["ended_ns"] if self.row else 0)
 
 
-def reports(processes: Sequence[Counted]) -> list[JobReport]:
+def reports(processes: Sequence[ProcessCounts]) -> list[JobReport]:
     """A report for each process, or for each group that is told as one, in their order.
 
     As in fio, a process that is told with its group joins the one before it in that group, whether
     that one says so or not.
     """
-    groups: list[list[Counted]] = []
+    groups: list[list[ProcessCounts]] = []
     for member in processes:
         before = groups[-1][-1].process.clone.group if groups else None
         if before == member.process.clone.group and member.job["group_reporting"]:
@@ -80,7 +80,7 @@ def reports(processes: Sequence[Counted]) -> list[JobReport]:
     return [_report(members) for members in groups]
 
 
-def _report(members: Sequence[Counted]) -> JobReport:
+def _report(members: Sequence[ProcessCounts]) -> JobReport:
     """The processes as one job, under the name and options of the first."""
     first, job = members[0], members[0].job
     clone, fio = first.process.clone, first.process.job.fio
@@ -202,13 +202,13 @@ def _steady(job: FioJob, rows: Sequence[FioRow]) -> dict[str, Any]:
     }
 
 
-def all_of(phases: Iterable[PhaseResult]) -> list[Counted]:
+def all_of(phases: Iterable[PhaseResult]) -> list[ProcessCounts]:
     """The processes of phases in fio's order.
 
     Who does not want to be in the results (`stats=0`) is left out.
     """
     counted = [
-        Counted(
+        ProcessCounts(
             process=process,
             row=row and _sampled(process.clone.job, row),
             begun_ns=phase.begun_ns,
