@@ -16,6 +16,7 @@ pub mod blocks;
 pub mod check;
 mod collect;
 pub mod counters;
+pub mod designs;
 mod erase;
 mod fold;
 mod footprint;

@@ -2,28 +2,11 @@
 
 use flashtwin_base::Nanos;
 
+pub use crate::designs::CacheMode;
 use crate::layout::Mode;
 pub use crate::lifetimes::Way;
 use crate::lifetimes::{Inferred, Lifetimes};
 pub use crate::orders::Victim;
-
-/// Where the SLC cache takes its blocks from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CacheMode {
-    /// No cache: host data goes to native blocks.
-    None,
-    /// Blocks that always serve as SLC.
-    Static,
-    /// Blocks borrowed from the free native ones.
-    Dynamic,
-    /// Static blocks first, borrowed ones after.
-    Hybrid,
-    /// Every free block may be borrowed.
-    WholeDrive,
-    /// No block serves as SLC: host data takes the lower pages of all blocks, and their upper pages
-    /// when no other block is free. For parts that program page by page.
-    LowerPages,
-}
 
 /// What happens to host data when the cache is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

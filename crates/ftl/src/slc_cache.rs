@@ -8,6 +8,7 @@
 use crate::audit::{Bounds, LIFETIME};
 use crate::blocks::{Pool, State, Superblock};
 use crate::check::{Checked, ensure};
+use crate::designs::Borrows;
 use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
 use crate::orders::Policies;
@@ -90,17 +91,22 @@ impl Cache {
             .size_by_fill
             .first()
             .map_or(cache.size_bytes, |at| at.bytes);
-        let (fixed, limit) = match cache.mode {
-            CacheMode::None | CacheMode::LowerPages => (0, 0),
-            CacheMode::Static => (nearest(cache.static_bytes).max(1), 0),
-            CacheMode::Dynamic => (0, nearest(size).max(1)),
-            CacheMode::Hybrid => (nearest(cache.static_bytes).max(1), nearest(size)),
-            CacheMode::WholeDrive => (0, layout.superblocks),
+        let design = cache.mode.design();
+        let fixed = if design.owns {
+            nearest(cache.static_bytes).max(1)
+        } else {
+            0
         };
-        // Lower pages first is an order of native pages: nothing is cached and nothing folded.
-        let mode = match cache.mode {
-            CacheMode::LowerPages => CacheMode::None,
-            mode => mode,
+        let limit = match design.borrows {
+            Borrows::Nothing => 0,
+            // A size that is less than a superblock is one, where there is no other part.
+            Borrows::Sized => nearest(size).max(u32::from(!design.owns)),
+            Borrows::All => layout.superblocks,
+        };
+        let mode = if design.caches() {
+            cache.mode
+        } else {
+            CacheMode::None
         };
         Cache {
             mode,

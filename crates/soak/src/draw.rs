@@ -11,6 +11,7 @@ mod health;
 use flashtwin_base::rng::Rng;
 use flashtwin_drive::spec::keys::{KEYS, Key, Kind};
 use flashtwin_drive::{Config, spec};
+use flashtwin_ftl::designs::{CacheMode, DESIGNS, Design};
 use flashtwin_ftl::orders::{NAMES, ORDERS};
 
 use flash::Shape;
@@ -87,9 +88,12 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
     } else if !shape.one_shot && shape.groups == 1 && rng.chance(20) {
         "lower-pages"
     } else {
-        pick(rng, &["none", "static", "dynamic", "hybrid", "whole-drive"])
+        let any_part = DESIGNS.iter().filter(|design| !design.lower_pages_first);
+        let names: Vec<&str> = any_part.map(|design| design.name).collect();
+        pick(rng, &names)
     };
-    let uncached = matches!(mode, "none" | "lower-pages");
+    let design = CacheMode::named(mode).expect("a word").design();
+    let uncached = !design.caches();
     // Checkpoints need two blocks of each die, one of which is erased while the other counts.
     let system = match shape.checkpoints {
         true => shape.groups + between(rng, 1, 2),
@@ -97,25 +101,25 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
     };
     let most = (shape.superblocks / 3).max(1);
     let part = |rng: &mut Rng, asked: bool| if asked { between(rng, 1, most) } else { 0 };
-    let borrowed = part(rng, matches!(mode, "dynamic" | "hybrid"));
-    let own = part(rng, matches!(mode, "static" | "hybrid"));
+    let borrowed = part(rng, design.is_sized());
+    let own = part(rng, design.owns);
     let (tier_bits, tier) = tier(rng, shape, uncached);
-    let borrows = !uncached && (mode != "static" || tier > 0);
+    let borrows = design.lends() || (!uncached && tier > 0);
     let rule = if uncached {
         "direct"
     } else {
         pick(rng, &["direct", "fold-first", "staged", "mixed"])
     };
-    let pace = match (mode, rule) {
-        (_, "staged" | "mixed") => pick(rng, &["1", "1.5", "3"]),
-        ("none" | "lower-pages", _) => "0",
-        ("static", "direct") if tier == 0 => "0",
-        ("static", _) if tier == 0 => pick(rng, &["0", "0.5", "1.5"]),
+    let pace = match rule {
+        "staged" | "mixed" => pick(rng, &["1", "1.5", "3"]),
+        _ if uncached => "0",
+        "direct" if !borrows => "0",
+        _ if !borrows => pick(rng, &["0", "0.5", "1.5"]),
         _ => pick(rng, &["0.1", "0.5", "1", "2"]),
     };
-    let idle = match (mode, rule) {
-        ("none" | "lower-pages", _) => "never",
-        ("static", "direct") => pick(rng, &["10 ms", "1 s", "30 s"]),
+    let idle = match rule {
+        _ if uncached => "never",
+        "direct" if !design.lends() => pick(rng, &["10 ms", "1 s", "30 s"]),
         _ => pick(rng, &["never", "10 ms", "1 s", "30 s"]),
     };
     let reserve = if borrows { between(rng, 0, 6) } else { 0 };
@@ -148,7 +152,7 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
     let rearm = pick(rng, &[1, 1, borrowed + own, (borrowed + own) / 2]).max(1);
     let above = high + between(rng, 1, 12);
     let target = pick(rng, &[0, above, above, 1_000_000]);
-    choices(rng, shape, (mode, rule), borrowed);
+    choices(rng, shape, (design, rule), borrowed);
     pairs(rng, shape, mode);
     shape.sets.extend([
         format!("slc_cache.mode={mode}"),
@@ -248,8 +252,8 @@ fn pairs(rng: &mut Rng, shape: &mut Shape, mode: &str) {
 }
 
 /// Size, entry and what happens past the cache.
-fn choices(rng: &mut Rng, shape: &mut Shape, (mode, rule): (&str, &str), borrowed: u64) {
-    let tabled = matches!(mode, "dynamic" | "hybrid") && rng.chance(30);
+fn choices(rng: &mut Rng, shape: &mut Shape, (design, rule): (&Design, &str), borrowed: u64) {
+    let tabled = design.is_sized() && rng.chance(30);
     if tabled {
         let last = between(rng, 0, borrowed) * shape.slc;
         let most = borrowed * shape.slc;
@@ -259,7 +263,7 @@ fn choices(rng: &mut Rng, shape: &mut Shape, (mode, rule): (&str, &str), borrowe
         ));
     }
     let size = if tabled { 0 } else { borrowed * shape.slc };
-    let refill = if rule == "direct" && !matches!(mode, "none" | "lower-pages") {
+    let refill = if rule == "direct" && design.caches() {
         pick(rng, &["0", "0.2", "1", "3"])
     } else {
         "0"
@@ -267,10 +271,10 @@ fn choices(rng: &mut Rng, shape: &mut Shape, (mode, rule): (&str, &str), borrowe
     let share = pick(rng, &["0.001", "0.1", "0.5", "0.9", "0.999"]);
     let admit = pick(rng, &["all", "all", "small", "random"]);
     let limit = pick(rng, &["512 B", "4 KiB", "64 KiB", "256 KiB", "1 GB"]);
-    let low = if matches!(mode, "none" | "static" | "lower-pages") {
-        0
-    } else {
+    let low = if design.lends() {
         pick(rng, &[0, 0, 4, 10, 1000])
+    } else {
+        0
     };
     let path = if shape.parity {
         "controller"

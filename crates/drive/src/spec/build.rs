@@ -207,14 +207,7 @@ fn policy(checked: &Checked<'_>) -> Policy {
 fn cache(checked: &Checked<'_>) -> SlcCache {
     let limit = checked.number("slc_cache.admit_limit");
     SlcCache {
-        mode: match checked.word("slc_cache.mode") {
-            "none" => CacheMode::None,
-            "static" => CacheMode::Static,
-            "dynamic" => CacheMode::Dynamic,
-            "hybrid" => CacheMode::Hybrid,
-            "whole-drive" => CacheMode::WholeDrive,
-            _ => CacheMode::LowerPages,
-        },
+        mode: CacheMode::named(checked.word("slc_cache.mode")).expect("a word of the key"),
         size_bytes: checked.number("slc_cache.size"),
         size_by_fill: checked
             .points("slc_cache.size_by_fill")

@@ -6,6 +6,7 @@
 //! note. What one layer says itself is never touched, so that values that contradict each other
 //! within a layer are refused by `check` as ever.
 
+use super::check::cache::design;
 use super::keys::{self, KEYS};
 use super::value::{self, Datum, Entry, Values};
 
@@ -35,12 +36,7 @@ const RULES: &[Rule] = &[
     // No blocks in SLC mode: nothing to fill, nothing to fold.
     Rule {
         switches: &["slc_cache.mode"],
-        off: |values| {
-            Some(matches!(
-                values.word("slc_cache.mode")?,
-                "none" | "lower-pages"
-            ))
-        },
+        off: |values| Some(!design(values)?.caches()),
         dependents: &[
             NO_SIZE,
             NO_TABLE,
@@ -56,22 +52,12 @@ const RULES: &[Rule] = &[
     // Each of these modes has its own parts.
     Rule {
         switches: &["slc_cache.mode"],
-        off: |values| {
-            Some(matches!(
-                values.word("slc_cache.mode")?,
-                "static" | "whole-drive"
-            ))
-        },
+        off: |values| Some(!design(values)?.is_sized()),
         dependents: &[NO_SIZE, NO_TABLE],
     },
     Rule {
         switches: &["slc_cache.mode"],
-        off: |values| {
-            Some(matches!(
-                values.word("slc_cache.mode")?,
-                "dynamic" | "whole-drive"
-            ))
-        },
+        off: |values| Some(!design(values)?.owns),
         dependents: &[NO_STATIC],
     },
     // Own blocks give no room back, unless they lend it to a second tier.
@@ -79,7 +65,7 @@ const RULES: &[Rule] = &[
         switches: &["slc_cache.mode", "slc_cache.tier_size"],
         off: |values| {
             let alone = values.number("slc_cache.tier_size")? == 0;
-            Some(alone && values.word("slc_cache.mode")? == "static")
+            Some(alone && !design(values)?.lends())
         },
         dependents: &[NO_RESERVE, NO_LOW],
     },
@@ -92,7 +78,7 @@ const RULES: &[Rule] = &[
         off: |values| {
             let alone = values.number("slc_cache.tier_size")? == 0;
             let direct = values.word("slc_cache.when_full")? == "direct";
-            Some(alone && direct && values.word("slc_cache.mode")? == "static")
+            Some(alone && direct && !design(values)?.lends())
         },
         dependents: &[NO_PACE],
     },

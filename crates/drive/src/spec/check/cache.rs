@@ -4,8 +4,10 @@
 //! for its switch is not (`rearm` while nothing goes direct). What contradicts a mode that a later
 //! layer chose was turned off before (`dependents`).
 
+use flashtwin_ftl::designs::{Borrows, CacheMode, DESIGNS, Design};
+
 use super::super::quantity::{human, milli_text};
-use super::super::value::Datum;
+use super::super::value::{Datum, Values};
 use super::flash::Flash;
 use super::{Findings, tier};
 
@@ -27,28 +29,32 @@ pub(super) fn check(found: &mut Findings<'_>) {
     emptied(found);
 }
 
-/// Without blocks in SLC mode there is nothing to fill and nothing to fold.
-pub(super) fn uncached(mode: &str) -> bool {
-    matches!(mode, "none" | "lower-pages")
+/// The design that the values name.
+pub(in crate::spec) fn design(values: &Values) -> Option<&'static Design> {
+    CacheMode::named(values.word("slc_cache.mode")?).map(CacheMode::design)
+}
+
+/// Whether a design has a part.
+type Has = fn(&Design) -> bool;
+
+/// The designs that have it, as a hint names them.
+fn those(has: Has) -> String {
+    let names = DESIGNS.iter().filter(|design| has(design));
+    let names: Vec<&str> = names.map(|design| design.name).collect();
+    names.join(" or ")
 }
 
 /// Each mode asks for its own parts and for no other.
 fn sizes(found: &mut Findings<'_>) -> Option<()> {
-    let mode = found.values.word("slc_cache.mode")?;
-    let parts = [
-        (
-            "slc_cache.size",
-            matches!(mode, "dynamic" | "hybrid"),
-            "dynamic or hybrid",
-        ),
-        (
-            "slc_cache.static_size",
-            matches!(mode, "static" | "hybrid"),
-            "static or hybrid",
-        ),
+    let design = design(found.values)?;
+    let mode = design.name;
+    let parts: [(&str, Has); 2] = [
+        ("slc_cache.size", Design::is_sized),
+        ("slc_cache.static_size", |design| design.owns),
     ];
     let table = table(found);
-    for (key, asked, modes) in parts {
+    for (key, has) in parts {
+        let asked = has(design);
         let told = key == "slc_cache.size" && !table.is_empty();
         match found.values.number(key) {
             Some(size) if told && size > 0 => {
@@ -72,7 +78,7 @@ fn sizes(found: &mut Findings<'_>) -> Option<()> {
                 found.add(
                     key,
                     message,
-                    format!("write `{key} = 0`, or `slc_cache.mode` {modes}"),
+                    format!("write `{key} = 0`, or `slc_cache.mode` {}", those(has)),
                 );
             }
             _ => {}
@@ -105,15 +111,14 @@ fn borrowed(found: &Findings<'_>) -> (Option<u64>, &'static str) {
 fn by_fill(found: &mut Findings<'_>) -> Option<()> {
     let points = table(found);
     let largest = points.iter().map(|(_, bytes)| *bytes).max()?;
-    let mode = found.values.word("slc_cache.mode")?;
+    let design = design(found.values)?;
     let key = "slc_cache.size_by_fill";
-    if !matches!(mode, "dynamic" | "hybrid") {
+    if !design.is_sized() {
+        let mode = design.name;
         let message = format!("a table of sizes with mode `{mode}`, which has no such part");
-        found.add(
-            key,
-            message,
-            "write `slc_cache.size_by_fill = []`, or mode dynamic or hybrid",
-        );
+        let others = those(Design::is_sized);
+        let hint = format!("write `slc_cache.size_by_fill = []`, or mode {others}");
+        found.add(key, message, hint);
     } else if largest == 0 {
         found.add(
             key,
@@ -183,8 +188,9 @@ fn holds_a_superblock(found: &mut Findings<'_>) -> Option<()> {
 }
 
 fn cell(found: &mut Findings<'_>) -> Option<()> {
-    let mode = found.values.word("slc_cache.mode")?;
-    if found.values.word("nand.cell")? == "slc" && !uncached(mode) {
+    let design = design(found.values)?;
+    let mode = design.name;
+    if found.values.word("nand.cell")? == "slc" && design.caches() {
         let message = format!("mode `{mode}` on flash that has one bit a cell anyway");
         found.add(
             "slc_cache.mode",
@@ -204,9 +210,10 @@ fn rearm(found: &mut Findings<'_>) -> Option<()> {
         found.values.number("slc_cache.static_size"),
     ];
     let [lent, own] = parts.map(|size| size.map(|size| flash.slc_superblocks(size)));
-    let largest = match found.values.word("slc_cache.mode")? {
-        "none" | "lower-pages" => return None,
-        "whole-drive" => flash.blocks,
+    let design = design(found.values)?;
+    let largest = match design.borrows {
+        Borrows::All => flash.blocks,
+        _ if !design.caches() => return None,
         _ => lent? + own?,
     };
     if largest > 0 && rearm.div_ceil(flash.slc_superblock()) > largest {
@@ -219,11 +226,9 @@ fn rearm(found: &mut Findings<'_>) -> Option<()> {
 }
 
 fn when_full(found: &mut Findings<'_>) -> Option<()> {
-    let (mode, rule) = (
-        found.values.word("slc_cache.mode")?,
-        found.values.word("slc_cache.when_full")?,
-    );
-    if uncached(mode) && rule != "direct" {
+    let design = design(found.values)?;
+    let rule = found.values.word("slc_cache.when_full")?;
+    if !design.caches() && rule != "direct" {
         let message = format!("`{rule}` without a cache to fill");
         found.add(
             "slc_cache.when_full",
@@ -237,7 +242,7 @@ fn when_full(found: &mut Findings<'_>) -> Option<()> {
         "mixed" => 1000_u64.saturating_sub(found.values.number("slc_cache.direct_share")?),
         _ => 0,
     };
-    if !uncached(mode) && rule == "mixed" && pace < staged {
+    if design.caches() && rule == "mixed" && pace < staged {
         let message = format!(
             "{} staged bytes leave the cache a host byte, and {} come in",
             milli_text(pace),
@@ -246,7 +251,7 @@ fn when_full(found: &mut Findings<'_>) -> Option<()> {
         let hint = format!("write at least {}", milli_text(staged));
         found.add("fold.pace", message, hint);
     }
-    if !uncached(mode) && rule == "staged" && pace < 1000 {
+    if design.caches() && rule == "staged" && pace < 1000 {
         let message = format!(
             "{} staged bytes leave the cache a host byte, and one comes in",
             milli_text(pace)
@@ -282,12 +287,10 @@ fn shares(found: &mut Findings<'_>) -> Option<()> {
 
 /// Folding in mid-fill is for a cache that host data passes by.
 fn refill(found: &mut Findings<'_>) -> Option<()> {
-    let (mode, rule) = (
-        found.values.word("slc_cache.mode")?,
-        found.values.word("slc_cache.when_full")?,
-    );
+    let design = design(found.values)?;
+    let rule = found.values.word("slc_cache.when_full")?;
     let pace = found.values.number("fold.rearm_pace")?;
-    if pace > 0 && !uncached(mode) && rule != "direct" {
+    if pace > 0 && design.caches() && rule != "direct" {
         let message = format!("folding while data goes direct, with `{rule}`");
         let hint = "write `fold.rearm_pace = 0`, or `slc_cache.when_full = \"direct\"`";
         found.add("fold.rearm_pace", message, hint);
@@ -301,9 +304,10 @@ fn background(found: &mut Findings<'_>) -> Option<()> {
         found.values.number("fold.low")?,
         found.values.number("fold.high")?,
     );
-    let mode = found.values.word("slc_cache.mode")?;
-    let lends = mode == "static" && tier::exists(found.values)?;
-    if low > 0 && !lends && matches!(mode, "none" | "static" | "lower-pages") {
+    let design = design(found.values)?;
+    let mode = design.name;
+    let lends = design.owns && tier::exists(found.values)?;
+    if low > 0 && !lends && !design.lends() {
         let message = format!("{low} with mode `{mode}`: folding gives no superblock back");
         found.add("fold.low", message, "write `fold.low = 0`");
     }
@@ -317,7 +321,7 @@ fn background(found: &mut Findings<'_>) -> Option<()> {
 /// Pages in an order of their own: only where each is programmed by itself, and there is nothing
 /// to fold.
 fn lower_pages(found: &mut Findings<'_>) -> Option<()> {
-    if found.values.word("slc_cache.mode")? != "lower-pages" {
+    if !design(found.values)?.lower_pages_first {
         return None;
     }
     if !matches!(
@@ -349,13 +353,10 @@ fn checks(found: &mut Findings<'_>) -> Option<()> {
 
 /// Folding under pressure needs a cache that borrows, or one that everything passes through.
 fn fold(found: &mut Findings<'_>) -> Option<()> {
-    let (mode, rule) = (
-        found.values.word("slc_cache.mode")?,
-        found.values.word("slc_cache.when_full")?,
-    );
-    let borrows = matches!(mode, "dynamic" | "hybrid" | "whole-drive");
-    let borrows = borrows || (!uncached(mode) && tier::exists(found.values)?);
-    let why = if uncached(mode) {
+    let design = design(found.values)?;
+    let (mode, rule) = (design.name, found.values.word("slc_cache.when_full")?);
+    let borrows = design.lends() || (design.caches() && tier::exists(found.values)?);
+    let why = if !design.caches() {
         "there is no cache to fold"
     } else {
         "own blocks give no room back"
@@ -368,7 +369,7 @@ fn fold(found: &mut Findings<'_>) -> Option<()> {
         let message = format!("{} with mode `{mode}`: {why}", human(reserve.into()));
         found.add("fold.reserve", message, "write `fold.reserve = 0`");
     }
-    if pace.is_some_and(|pace| pace > 0) && !borrows && (uncached(mode) || rule == "direct") {
+    if pace.is_some_and(|pace| pace > 0) && !borrows && (!design.caches() || rule == "direct") {
         let message = format!("folding under pressure with mode `{mode}`: {why}");
         found.add("fold.pace", message, "write `fold.pace = 0`");
     }
@@ -386,7 +387,7 @@ fn fold(found: &mut Findings<'_>) -> Option<()> {
 /// Copyback keeps the data in the die, and parity is made of data in the controller.
 fn copyback(found: &mut Findings<'_>) -> Option<()> {
     let parity = found.values.word("ftl.parity")? != "none";
-    let borrowed = !uncached(found.values.word("slc_cache.mode")?);
+    let borrowed = design(found.values)?.caches();
     if parity && borrowed && found.values.word("fold.path")? == "copyback" {
         let message = "data that stays inside a die never meets the parity of its stripe";
         let hint = "write `fold.path = \"controller\"`, or `ftl.parity = \"none\"`";
@@ -411,13 +412,11 @@ fn reserve_fits(found: &mut Findings<'_>) -> Option<()> {
 
 /// A cache that nothing ever empties is used once in a drive's life.
 fn emptied(found: &mut Findings<'_>) -> Option<()> {
-    let (mode, rule) = (
-        found.values.word("slc_cache.mode")?,
-        found.values.word("slc_cache.when_full")?,
-    );
+    let design = design(found.values)?;
+    let rule = found.values.word("slc_cache.when_full")?;
     let idle = &found.values.entry("fold.idle_after")?.datum;
     let never = *idle == Datum::Never;
-    if uncached(mode) && !never {
+    if !design.caches() && !never {
         let hint = "write `fold.idle_after = \"never\"`";
         found.add(
             "fold.idle_after",
@@ -427,7 +426,7 @@ fn emptied(found: &mut Findings<'_>) -> Option<()> {
     }
     let rearms = found.values.number("fold.rearm_pace")? > 0;
     let borrows = tier::exists(found.values)?;
-    if mode == "static" && rule == "direct" && never && !rearms && !borrows {
+    if design.owns && !design.lends() && rule == "direct" && never && !rearms && !borrows {
         let hint = "write a time like \"30 s\", or `slc_cache.when_full` fold-first";
         found.add(
             "fold.idle_after",

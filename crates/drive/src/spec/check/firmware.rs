@@ -4,8 +4,8 @@ use flashtwin_ftl::checkpoint_rows;
 
 use super::super::quantity::human;
 use super::super::value::Datum;
-use super::Findings;
 use super::flash::Flash;
+use super::{Findings, cache};
 
 pub(super) fn check(found: &mut Findings<'_>) {
     gathering(found);
@@ -211,7 +211,7 @@ fn pairs(found: &mut Findings<'_>) -> Option<()> {
     let paged = values.word("map.residency")? != "dram" && values.word("map.mode")? == "native";
     let why = if !one_by_one || flash.bits == 1 {
         "the part programs all pages of a wordline at once"
-    } else if values.word("slc_cache.mode")? == "lower-pages" {
+    } else if cache::design(values)?.lower_pages_first {
         "a firmware that fills lower pages first has to back them up"
     } else if values.flag("controller.plp")? {
         "with power-loss protection no program is torn"

@@ -3,7 +3,7 @@
 use super::super::quantity::human;
 use super::super::value::{Datum, Values};
 use super::wear::{lost, share};
-use super::{Findings, map};
+use super::{Findings, cache, map};
 use flashtwin_nand::Variation;
 
 /// Of the mean time of an operation, what the quickest takes at least.
@@ -115,8 +115,11 @@ impl Flash {
     /// Superblocks of the cache's own.
     fn own(&self, values: &Values) -> Option<u128> {
         let size = values.number("slc_cache.static_size")?;
-        let has = matches!(values.word("slc_cache.mode")?, "static" | "hybrid");
-        Some(if has { self.slc_superblocks(size) } else { 0 })
+        Some(if cache::design(values)?.owns {
+            self.slc_superblocks(size)
+        } else {
+            0
+        })
     }
 }
 
@@ -387,7 +390,7 @@ fn collectable(found: &mut Findings<'_>, flash: &Flash, capacity: u128) -> Optio
     let high = u128::from(found.values.number("gc.high")?);
     let superblocks = flash.native_superblocks(found.values)?;
     let spare = superblocks.saturating_sub(capacity.div_ceil(flash.superblock()));
-    let cached = !matches!(found.values.word("slc_cache.mode")?, "none" | "lower-pages");
+    let cached = cache::design(found.values)?.caches();
     let parted = found.values.word("slc_cache.when_full")? == "mixed"
         || found.values.word("slc_cache.admit")? != "all";
     let tier = u128::from(found.values.number("slc_cache.tier_size")? > 0);

@@ -1,7 +1,7 @@
 //! Values against each other. Each check runs on what is known: a value that was refused silences
 //! the checks that need it and no others, so that all mistakes of a spec are told at once.
 
-mod cache;
+pub(super) mod cache;
 mod compression;
 mod firmware;
 mod flash;

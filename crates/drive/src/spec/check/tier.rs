@@ -4,7 +4,7 @@
 use super::super::quantity::human;
 use super::super::value::{Datum, Values};
 use super::Findings;
-use super::cache::uncached;
+use super::cache::design;
 use super::flash::Flash;
 
 pub(super) fn check(found: &mut Findings<'_>) {
@@ -57,8 +57,9 @@ fn size(found: &mut Findings<'_>) -> Option<()> {
     }
     let key = "slc_cache.tier_size";
     let off = "write `slc_cache.tier_size = 0`";
-    let mode = found.values.word("slc_cache.mode")?;
-    if uncached(mode) {
+    let design = design(found.values)?;
+    if !design.caches() {
+        let mode = design.name;
         let message = format!("a second tier behind a cache of mode `{mode}`, which is none");
         found.add(key, message, format!("{off}, or another `slc_cache.mode`"));
     }

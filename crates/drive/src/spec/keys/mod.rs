@@ -161,6 +161,7 @@ pub const SUPERBLOCKS_MIN: u32 = 8;
 
 /// Every key, in the order of a printed spec.
 pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
+    let slc_cache = slc_cache::keys();
     let gc = gc::keys();
     let errors = errors::keys();
     let sections: &[&[Key]] = &[
@@ -170,7 +171,7 @@ pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
         variation::KEYS,
         ftl::KEYS,
         map::KEYS,
-        slc_cache::KEYS,
+        &slc_cache,
         fold::KEYS,
         &gc,
         fdp::KEYS,

@@ -1,24 +1,33 @@
 //! The SLC cache.
 
+use flashtwin_ftl::designs::{DESIGNS, NAMES};
+
 use super::{Key, Kind, policy, quantity, quantity_or_zero};
 use crate::spec::quantity::Dimension::Size;
 
-pub(super) const KEYS: &[Key] = &[
+/// `slc_cache.mode`, and the rest.
+pub(super) fn keys() -> Vec<Key> {
+    std::iter::once(mode())
+        .chain(KEYS.iter().copied())
+        .collect()
+}
+
+/// The key that names a design.
+fn mode() -> Key {
+    let designs: Vec<String> = DESIGNS
+        .iter()
+        .map(|design| format!("`{}`: {}", design.name, design.takes))
+        .collect();
+    let meaning = format!("Where the cache takes its blocks. {}.", designs.join("; "));
     policy(
         "slc_cache.mode",
-        Kind::Word(&[
-            "none",
-            "static",
-            "dynamic",
-            "hybrid",
-            "whole-drive",
-            "lower-pages",
-        ]),
+        Kind::Word(NAMES),
         "\"dynamic\"",
-        "Where the cache takes its blocks: nowhere, own ones, borrowed free ones, own then \
-         borrowed, any free one; or no blocks at all but the lower pages of all blocks first, on \
-         parts that program page by page.",
-    ),
+        String::leak(meaning),
+    )
+}
+
+const KEYS: &[Key] = &[
     policy(
         "slc_cache.size",
         quantity_or_zero(Size),
