@@ -21,7 +21,7 @@ from flashtwin.model.series import READ, WRITE
 from flashtwin.model.step import Result, Run, Step
 
 WAYS = {"read": READ, "write": WRITE}
-REQUESTS = 2000
+REQUESTS = 1000
 
 
 @dataclass(frozen=True)
@@ -80,14 +80,15 @@ def _fio(job: Job, folder: Path) -> Given:
     rows = json.loads(done.stdout)["jobs"]
     for log in folder.glob("log*"):
         lines = [line.split() for line in log.read_text().splitlines()]
-        _check_offsets(job, [(int(row[-2]), int(row[-1])) for row in lines if row[-3] in WAYS])
+        for way in WAYS:
+            _check_offsets(job, [(int(row[-2]), int(row[-1])) for row in lines if row[-3] == way])
     counts = {way: sum(int(row[way]["total_ios"]) for row in rows) for way in WAYS}
     moved = sum(int(row[way]["io_bytes"]) for row in rows for way in WAYS)
     return Given(counts=(counts["read"], counts["write"]), bytes=moved)
 
 
 def _check_offsets(job: Job, requests: list[tuple[int, int]]) -> None:
-    """Within the range, on whole blocks, and one after another where the job is sequential."""
+    """Of one direction: within the range, whole blocks, in order where the job is sequential."""
     end = job.offset + job.size if job.size is not None else None
     assert all(size == job.block_bytes for _, size in requests)
     assert all(offset >= job.offset and (end is None or offset < end) for offset, _ in requests)
@@ -95,5 +96,5 @@ def _check_offsets(job: Job, requests: list[tuple[int, int]]) -> None:
     steps = {b - a for (a, _), (b, _) in pairwise(requests)} - {0}
     if not job.rw.startswith("rand"):
         assert steps <= {job.block_bytes}, job
-    else:
+    elif requests:
         assert len(steps) > 10, job

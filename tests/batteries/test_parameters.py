@@ -51,7 +51,7 @@ def test_values_with_units_lists_and_a_second_battery() -> None:
 @pytest.mark.parametrize(
     ("text", "message", "hint"),
     [
-        ("fil", "there is no battery 'fil' (did you mean fill?)", "crystaldiskmark, fill"),
+        ("fil", "there is no battery 'fil' (did you mean fill?)", "dispersion, fill"),
         ("", "there is no battery ''", "fill"),
         ("fill:pattern=1m-q1", "no parameter pattern (did you mean patterns?)", "fill takes"),
         ("fill:zzz=1", "fill has no parameter zzz", "patterns, passes, idle_s"),

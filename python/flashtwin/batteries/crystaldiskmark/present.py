@@ -3,29 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from flashtwin.batteries.base import grid as shared
 from flashtwin.batteries.base.present import Claim, Column, Fact, Present, Section, Subject
 from flashtwin.batteries.crystaldiskmark import PROFILES
-from flashtwin.batteries.crystaldiskmark.score import DIRECTIONS
 from flashtwin.charts import numbers
-from flashtwin.charts.cells import Cell, Grid, Key, Metric
-from flashtwin.model.finding import Finding
-from flashtwin.model.findings import Findings
+from flashtwin.charts.cells import Cell, Grid
 
 WAYS = {"read": "Read", "write": "Write", "mix": "Mixed"}
-SPEED = "speed"
-METRICS = (
-    Metric(id=SPEED, title="Speed", unit="MB/s", column="MB_per_s", drawn="tile"),
-    Metric(id="iops", title="Rate", unit="IOPS", column="iops", drawn="depth"),
-    Metric(id="latency", title="Latency", unit="us", column="latency_us", drawn="dots"),
-)
-# Way and metric of a finding by its name.
-NAMES = {
-    way if metric.id == SPEED else f"{way}.{metric.id}": (way, metric.id)
-    for way in DIRECTIONS
-    for metric in METRICS
-}
 KNOWN = {str(cell): cell for cells in PROFILES.values() for cell in cells}
 SINGLE = "RND4K-Q1T1"
 # Drives that differ by less are the same for a reader.
@@ -39,7 +24,7 @@ class CrystalDiskMarkPresent(Present):
 
     def section(self, subjects: Sequence[Subject]) -> Section:
         """The grid, and a table of what is no cell of it."""
-        rest = [_without_cells(subject) for subject in subjects]
+        rest = [shared.others(subject, WAYS) for subject in subjects]
         others = [subject for subject in rest if subject.findings]
         cells = grid(subjects)
         return Section(
@@ -58,7 +43,8 @@ class CrystalDiskMarkPresent(Present):
             speeds = [
                 (finding.number, names[drive])
                 for drive in names
-                if (finding := cells.values.get((drive, cell.id, way, SPEED))) and finding.number
+                if (finding := cells.values.get((drive, cell.id, way, shared.SPEED)))
+                and finding.number
             ]
             if len(speeds) > 1:
                 ratio = max(speeds)[0] / min(speeds)[0]
@@ -84,24 +70,7 @@ class CrystalDiskMarkPresent(Present):
 
 def grid(subjects: Sequence[Subject]) -> Grid | None:
     """The cells of all drives; none where no drive has one."""
-    values: dict[Key, Finding] = {}
-    for subject in subjects:
-        for finding in subject.findings:
-            if finding.name in NAMES and finding.number is not None:
-                way, metric = NAMES[finding.name]
-                values[subject.index, finding.variant, way, metric] = finding
-    if not values:
-        return None
-    cells = dict.fromkeys(cell for _, cell, _, _ in values)
-    used = {way for _, _, way, _ in values}
-    return Grid(
-        id="crystaldiskmark",
-        title=CrystalDiskMarkPresent.title,
-        cells=tuple(_cell(name) for name in cells),
-        ways={way: title for way, title in WAYS.items() if way in used},
-        metrics=METRICS,
-        values=values,
-    )
+    return shared.grid("crystaldiskmark", CrystalDiskMarkPresent.title, subjects, WAYS, _cell)
 
 
 def _cell(name: str) -> Cell:
@@ -111,15 +80,6 @@ def _cell(name: str) -> Cell:
         return Cell(id=name, title=name, kind=name)
     depth = known.depth * known.threads
     return Cell(id=name, title=known.title, kind=known.access, depth=depth)
-
-
-def _without_cells(subject: Subject) -> Subject:
-    rest = [
-        finding
-        for finding in subject.findings
-        if finding.name not in NAMES or finding.number is None
-    ]
-    return replace(subject, findings=Findings(rest))
 
 
 def _difference(ratio: float, where: str, speeds: Sequence[tuple[float, str]]) -> Fact:

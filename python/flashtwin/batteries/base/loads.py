@@ -1,0 +1,257 @@
+"""Loads: one kind of request at a queue depth, kept up for a time; and what is told of them.
+
+What batteries share that keep up a load: its spelling (RND4K-Q32), the preparation of the drive,
+the step, and findings of a step as a cell of a grid or over time, a point a second. Rates are
+requests or bytes over time, with the interval of correlated samples (`analysis.estimate`).
+Invariant: a load over time is read from the step's series alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from flashtwin.batteries.base.meaning import read
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.finding import Better, Evidence, Finding, Interval
+from flashtwin.model.step import Fill, Job, Purge, Run
+from flashtwin.model.units import show_block
+
+if TYPE_CHECKING:
+    from flashtwin.analysis.curve import Curve
+    from flashtwin.analysis.estimate import Estimate
+    from flashtwin.batteries.base.record import Record
+    from flashtwin.model.step import JobTotals, ReadWrite, Step
+    from flashtwin.model.target import DriveInfo
+
+KIB, MIB = 1 << 10, 1 << 20
+Way = Literal["read", "write", "mix"]
+# A target has to hold as many blocks for a load to be at random.
+FEWEST_BLOCKS = 64
+# A load that is kept up for less than a minute is sampled so often.
+SAMPLES = 60
+# The texts of `time_findings`.
+over_time_meanings = partial(read, Path(__file__).with_name("over_time.toml"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load:
+    """Requests of one size in order or at random, `depth` of them outstanding.
+
+    `read_percent`: 100 reads only, 0 writes only.
+    """
+
+    random: bool
+    block_bytes: int
+    read_percent: int
+    depth: int
+
+    @property
+    def access(self) -> str:
+        """Order and block size: RND4K."""
+        return f"{'RND' if self.random else 'SEQ'}{show_block(self.block_bytes).upper()}"
+
+    @property
+    def name(self) -> str:
+        """As CrystalDiskMark spells cells: RND4K-Q32."""
+        return f"{self.access}-Q{self.depth}"
+
+    @property
+    def way(self) -> Way:
+        """How the drive is used."""
+        return {100: "read", 0: "write"}.get(self.read_percent, "mix")  # type: ignore[return-value]
+
+    @property
+    def title(self) -> str:
+        """For a reader: RND4K Q32 read, RND4K Q32 80 % read."""
+        way = self.way if self.way != "mix" else f"{self.read_percent} % read"
+        return f"{self.access} Q{self.depth} {way}"
+
+    @property
+    def rw(self) -> ReadWrite:
+        """As a job has it."""
+        if self.way == "mix":
+            return "randrw" if self.random else "rw"
+        if self.random:
+            return "randread" if self.way == "read" else "randwrite"
+        return self.way
+
+    def job(self, info: DriveInfo, *, size: int | None, seconds: float, host_ns: int) -> Job:
+        """The load over the first `size` bytes of a target; over all of it without."""
+        span = info.capacity_bytes if size is None else min(size, info.capacity_bytes)
+        return Job(
+            name=self.name,
+            rw=self.rw,
+            block_bytes=self.block_bytes,
+            depth=self.depth,
+            size=span // self.block_bytes * self.block_bytes,
+            runtime_s=seconds,
+            read_percent=self.read_percent if self.way == "mix" else 50,
+            host_ns=host_ns,
+        )
+
+
+def check_fits(battery: str, loads: Sequence[Load], info: DriveInfo) -> None:
+    """Refuse a target that holds too few of the largest blocks."""
+    least = FEWEST_BLOCKS * max(load.block_bytes for load in loads)
+    if info.capacity_bytes < least:
+        raise FlashtwinError(
+            f"{battery}: {info.name} is too small: it holds fewer than {FEWEST_BLOCKS} of the"
+            " largest blocks",
+            hint=f"measure a target of {least} bytes or more",
+            exit_code=USAGE,
+        )
+
+
+def prepared(stem: str, fills: int) -> Generator[Step, object, None]:
+    """Erase, and write everything in order so many times, as 545s reviews and SNIA do (WIPC)."""
+    yield Purge(label=f"{stem}/purge")
+    for number in range(1, fills + 1):
+        yield Fill(label=f"{stem}/fill-{number}", block_bytes=128 * KIB, depth=32)
+
+
+def over_time(label: str, job: Job) -> Run:
+    """The step of a load that is watched over time: a point a second, less of a short one."""
+    return Run(label=label, jobs=(job,), sample_s=min(1.0, (job.runtime_s or SAMPLES) / SAMPLES))
+
+
+def totals_of(record: Record, label: str) -> JobTotals | None:
+    """What the one job of a step did; none where it did nothing."""
+    step = record.step(label)
+    if step is None or not step.jobs or not step.jobs[0].ios or not step.jobs[0].duration_ns:
+        return None
+    return step.jobs[0]
+
+
+def rates_of(record: Record, label: str) -> Curve | None:
+    """Requests over time, both directions together; none of a step that did nothing."""
+    import numpy as np
+
+    from flashtwin.analysis.curve import curve_of
+
+    result = record.result(label)
+    if result is None or not result.series.ios.sum():
+        return None
+    series = result.series
+    starts, place = np.unique(series.t_ns, return_inverse=True)
+    ios = np.bincount(place, weights=series.ios)
+    lengths = np.zeros(starts.size, dtype=np.int64)
+    np.maximum.at(lengths, place, series.dt_ns)
+    return curve_of(starts, lengths, ios)
+
+
+def mean_rate(curve: Curve, first: int = 0) -> Estimate:
+    """Requests a second from a sample on."""
+    from flashtwin.analysis.estimate import speed
+
+    estimate = speed(curve, [(first, len(curve))])
+    assert estimate is not None, "a curve has samples"
+    return estimate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Teller:
+    """Makes the findings of one load of a battery, which rest on one step."""
+
+    battery: str
+    load: Load
+    variant: str
+    label: str
+    title: str
+    axis: Literal["cell", "seconds"] = "seconds"
+    end_s: float = 0.0
+
+    def tell(
+        self,
+        name: str,
+        title: str,
+        unit: str,
+        value: Estimate | float,
+        *,
+        beside: str | None = None,
+        better: Better | None = None,
+        headline: bool = False,
+        note: str | None = None,
+    ) -> Finding:
+        """A finding in its unit; an estimate has its interval."""
+        number, interval = (value, None) if isinstance(value, int | float) else _parts(value)
+        return Finding(
+            battery=self.battery,
+            name=name,
+            variant=self.variant,
+            title=f"{self.title}{', ' if title else ''}{title}",
+            value=number,
+            unit=unit,
+            interval=interval,
+            beside=beside,
+            better=better,
+            headline=headline,
+            evidence=Evidence(
+                battery=self.battery, label=self.label, axis=self.axis, start=0.0, end=self.end_s
+            ),
+            note=note,
+        )
+
+
+def _parts(estimate: Estimate) -> tuple[float, Interval | None]:
+    return estimate.value, Interval.of(estimate.low, estimate.high)
+
+
+def cell_findings(record: Record, teller: Teller, name: str) -> list[Finding]:
+    """Speed, mean latency and rate of a step as a cell of a grid, under a name."""
+    totals, curve = totals_of(record, teller.label), rates_of(record, teller.label)
+    if totals is None or curve is None:
+        return []
+    rate = mean_rate(curve)
+    failed = f"{totals.errors} requests failed" if totals.errors else None
+    return [
+        teller.tell(name, "", "MB/s", rate.scaled(teller.load.block_bytes / 1e6), note=failed),
+        teller.tell(f"{name}.latency", "latency", "us", totals.latency_mean_ns / 1000, beside=name),
+        teller.tell(f"{name}.iops", "rate", "IOPS", rate, beside=name),
+    ]
+
+
+def time_findings(record: Record, teller: Teller) -> list[Finding]:
+    """Of a load over time: mean, settled, lowest and highest second, latency in two ways.
+
+    `latency` is the mean over requests, `latency.time` the mean over seconds of depth / rate, as
+    a chart with a point a second has it: slow seconds count for more there.
+    """
+    totals, curve = totals_of(record, teller.label), rates_of(record, teller.label)
+    if totals is None or curve is None:
+        return []
+    # A sequential load is told in MB/s, a random one in requests.
+    scale, unit = (1.0, "IOPS") if teller.load.random else (teller.load.block_bytes / 1e6, "MB/s")
+    moving = curve.rate[curve.rate > 0]
+    stalled = int(len(curve) - moving.size)
+    stalls = f"{stalled} samples without a completed request" if stalled else None
+    return [
+        teller.tell("mean", "mean", unit, mean_rate(curve).scaled(scale), headline=True),
+        teller.tell(
+            "settled",
+            "last quarter",
+            unit,
+            mean_rate(curve, 3 * len(curve) // 4).scaled(scale),
+            beside="mean",
+        ),
+        teller.tell(
+            "least",
+            "lowest second",
+            unit,
+            float(curve.rate.min()) * scale,
+            beside="mean",
+            note=stalls,
+        ),
+        teller.tell("most", "highest second", unit, float(curve.rate.max()) * scale, beside="mean"),
+        teller.tell("latency", "latency", "us", totals.latency_mean_ns / 1000, beside="mean"),
+        teller.tell(
+            "latency.time",
+            "latency over time",
+            "us",
+            float((teller.load.depth / moving).mean()) * 1e6,
+            beside="mean",
+        ),
+    ]

@@ -1,0 +1,256 @@
+"""iometer: Iometer's sweeps over the queue depth, on a drive prepared as the 545s review did.
+
+The review (trust P): after a secure erase and 128 KiB sequential writes of twice the capacity, 128
+KiB sequential and 4 KiB random requests, written and read, at queue depth 1 to 128, a minute each.
+Over which range is not told: its random writes are faster than the drive keeps up over all of it,
+so a test file of 1 GB is likely; preset 545s has that, by default it is the whole drive.
+
+Loads are typed as Iometer's access specifications are: block size, share of reads, share at random,
+`4k-67r-100x`. `icf` reads and writes its files. The host's time a command is a prior: 5 us.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from flashtwin.batteries.base.loads import (
+    Load,
+    Teller,
+    cell_findings,
+    check_fits,
+    over_time,
+    prepared,
+)
+from flashtwin.batteries.base.meaning import beside
+from flashtwin.batteries.base.parameter import (
+    SECONDS,
+    SIZE,
+    Kind,
+    decimal,
+    integer,
+    or_word,
+    parameter,
+    several,
+)
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.model.finding import Finding
+from flashtwin.model.step import Mark, Result
+from flashtwin.model.units import parse_block, show_block
+
+if TYPE_CHECKING:
+    from flashtwin.batteries.base.record import Record
+    from flashtwin.batteries.base.registry import Steps
+    from flashtwin.model.target import DriveInfo
+
+NAME = "iometer"
+DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128)
+# A depth that brings so much of the highest rate brings all of it.
+FULL = 0.97
+
+
+@dataclass(frozen=True, kw_only=True)
+class Access:
+    """One access specification, spelled 4k-67r-100x: size, % of reads, % at random (0 or 100)."""
+
+    block_bytes: int
+    read_percent: int
+    random: bool
+
+    def __str__(self) -> str:
+        block = show_block(self.block_bytes)
+        return f"{block}-{self.read_percent}r-{100 if self.random else 0}x"
+
+    def at(self, depth: int) -> Load:
+        """The load at a queue depth."""
+        return Load(
+            random=self.random,
+            block_bytes=self.block_bytes,
+            read_percent=self.read_percent,
+            depth=depth,
+        )
+
+    @property
+    def way(self) -> str:
+        """What its findings are called: read, write, mix67."""
+        load = self.at(1)
+        return load.way if load.way != "mix" else f"mix{self.read_percent}"
+
+
+def parse_access(text: str) -> Access:
+    """`4k-67r-100x`; raises `ValueError` with what to write instead."""
+    match = re.fullmatch(r"([0-9]+[km]?)-([0-9]{1,3})r-(0|100)x", text.strip().lower())
+    if not match:
+        raise ValueError("write BLOCK-READSr-RANDOMx, RANDOM 0 or 100, for example 4k-67r-100x")
+    block, reads = parse_block(match[1]), int(match[2])
+    if not 512 <= block <= 64 << 20 or block % 512:
+        raise ValueError("a block is a multiple of 512, from 512 to 64m")
+    if reads > 100:
+        raise ValueError("a share of reads is from 0 to 100 %")
+    return Access(block_bytes=block, read_percent=reads, random=match[3] == "100")
+
+
+ACCESS = Kind(name="an access specification", parse=parse_access, plain=str)
+SWEEPS = tuple(
+    Access(block_bytes=block, read_percent=reads, random=random)
+    for block, random in ((128 << 10, False), (4 << 10, True))
+    for reads in (100, 0)
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """The parameters of the sweeps."""
+
+    access: tuple[Access, ...] = parameter(
+        SWEEPS,
+        several(ACCESS, "access specifications"),
+        "the loads: block size, % of reads, % at random, each at every depth",
+    )
+    depths: tuple[int, ...] = parameter(
+        DEPTHS, several(integer(1, 1024), "whole numbers from 1 to 1024"), "the queue depths"
+    )
+    seconds: float = parameter(60.0, SECONDS, "how long each load runs at each depth")
+    size: int | None = parameter(
+        None, or_word("whole", SIZE), "the range that is tested, from the beginning of the target"
+    )
+    fills: int = parameter(
+        2, integer(1, 9), "how often everything is written in order before, erased first"
+    )
+    host_us: float = parameter(
+        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
+    )
+
+
+def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+    """Prepare once; then each load from the lowest depth to the highest."""
+    check_fits(NAME, [access.at(1) for access in parameters.access], info)
+    yield from prepared(f"{NAME}/prepare", parameters.fills)
+    for access, load in _cells(parameters):
+        job = load.job(
+            info,
+            size=parameters.size,
+            seconds=parameters.seconds,
+            host_ns=host_ns(parameters, info),
+        )
+        answer = yield over_time(_label(access, load), job)
+        if isinstance(answer, Result):
+            yield Mark(label=f"{_label(access, load)}/found")
+
+
+def _cells(parameters: Parameters) -> Iterator[tuple[Access, Load]]:
+    for access in parameters.access:
+        for depth in parameters.depths:
+            yield access, access.at(depth)
+
+
+def _label(access: Access, load: Load) -> str:
+    return f"{NAME}/{access}/q{load.depth}"
+
+
+def conclude(record: Record) -> list[Finding]:
+    """Every cell that ran, then of each load the highest rate and the depth that brings it."""
+    findings: list[Finding] = []
+    for access in record.parameters.access:
+        cells: list[Finding] = []
+        for depth in record.parameters.depths:
+            load = access.at(depth)
+            teller = Teller(
+                battery=NAME,
+                load=load,
+                variant=load.name,
+                label=_label(access, load),
+                title=load.title,
+                axis="cell",
+            )
+            cells += cell_findings(record, teller, access.way)
+        findings += [*cells, *_highest(access, cells)]
+    return findings
+
+
+def _highest(access: Access, cells: list[Finding]) -> list[Finding]:
+    """The highest rate of a sweep, and the least depth that brings nearly as much."""
+    unit = "IOPS" if access.random else "MB/s"
+    rates = [(cell.number or 0.0, cell) for cell in cells if cell.unit == unit]
+    if len(rates) < 2:
+        return []
+    most, best = max(rates, key=lambda rate: rate[0])
+    depth, needed = next(
+        (int(cell.variant.rpartition("Q")[2]), cell) for rate, cell in rates if rate >= FULL * most
+    )
+    access_name = access.at(depth).access
+
+    def finding(name: str, title: str, unit: str, value: float, cell: Finding) -> Finding:
+        assert cell.evidence is not None, "a cell rests on its step"
+        return Finding(
+            battery=NAME,
+            name=f"{name}.{access_name}-{access.way}",
+            title=f"{access_name} {access.way}, {title}",
+            value=value,
+            unit=unit,
+            interval=cell.interval if name == "highest" else None,
+            headline=name == "highest",
+            evidence=replace(cell.evidence, axis="seconds"),
+        )
+
+    return [
+        finding("highest", "highest of all depths", unit, most, best),
+        finding("depth", f"least depth with {100 * FULL:.0f} % of it", "", depth, needed),
+    ]
+
+
+def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+    """The preparation, then each load's sweep: a depth alone says little."""
+    first = "preparation"
+    return [
+        Part(title=first, labels=(f"{NAME}/prepare",)),
+        *(
+            Part(title=str(access), labels=(f"{NAME}/{access}",), needs=(first,), begins=True)
+            for access in parameters.access
+        ),
+    ]
+
+
+BATTERY = Battery(
+    name=NAME,
+    title="Iometer's sweeps over queue depth 1 to 128, sequential and random",
+    trust="P",
+    parameters=Parameters,
+    measure=measure,
+    conclude=conclude,
+    parts=parts,
+    present="flashtwin.batteries.iometer.present",
+    meanings=beside(__file__),
+    presets={
+        "545s": {"size": "1GB"},
+        "whole": {"size": "whole", "seconds": "300s"},
+        "quick": {"seconds": "5s", "depths": "1+4+32", "fills": "1"},
+    },
+    follows=(
+        Clause(
+            says="secure erase, then 128 KiB sequential writes of twice the capacity",
+            source="the 545s review (P)",
+        ),
+        Clause(
+            says="128 KiB sequential and 4 KiB random, QD1 to QD128, one minute each",
+            source="the 545s review, with Iometer (P)",
+        ),
+        Clause(
+            says="which range is tested is not told",
+            source="the 545s review (P)",
+            here="the whole drive; preset 545s has a test file of 1 GB, which its rates speak for",
+        ),
+        Clause(
+            says="MB are binary",
+            source="Iometer (M)",
+            here="MB of 10^6 bytes",
+        ),
+        Clause(
+            says="one worker with so many outstanding I/Os; more of them go through NCQ",
+            source="Iometer (P)",
+            here="the same; a SATA drive gets at most 32 of them at a time",
+        ),
+    ),
+)

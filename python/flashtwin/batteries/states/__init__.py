@@ -1,0 +1,191 @@
+"""states: random writes on a drive that is fresh, dirty, rested and trimmed.
+
+What the OCZ Vertex article did (trust P): 4 KiB random writes at queue depth 32 on the fresh drive;
+after the drive was filled twice; after 30 minutes idle; and after TRIM of everything; each told in
+% of the fresh drive. How long each load ran and over which range the article does not say: a minute
+over the whole drive is assumed. The host's time a command is a prior: 5 us.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from flashtwin.batteries.base.loads import (
+    KIB,
+    Load,
+    Teller,
+    check_fits,
+    mean_rate,
+    over_time,
+    prepared,
+    rates_of,
+)
+from flashtwin.batteries.base.meaning import beside
+from flashtwin.batteries.base.parameter import SECONDS, decimal, integer, parameter
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.model.finding import Interval
+from flashtwin.model.step import Fill, Job, Mark, Purge, Rest, Result, Trim
+
+if TYPE_CHECKING:
+    from flashtwin.analysis.estimate import Estimate
+    from flashtwin.batteries.base.record import Record
+    from flashtwin.batteries.base.registry import Steps
+    from flashtwin.model.finding import Finding
+    from flashtwin.model.step import Step
+    from flashtwin.model.target import DriveInfo
+
+NAME = "states"
+LOAD = Load(random=True, block_bytes=4 * KIB, read_percent=0, depth=32)
+FRESH = "fresh"
+# The states in order, and how a reader is told of each.
+TITLES = {
+    FRESH: "fresh",
+    "dirty": "after filling it",
+    "rested": "after a rest",
+    "trimmed": "after TRIM",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """The parameters of the four states."""
+
+    seconds: float = parameter(60.0, SECONDS, "how long random writes are kept up in each state")
+    fills: int = parameter(2, integer(1, 9), "how often the drive is filled to make it dirty")
+    rest_s: float = parameter(1800.0, SECONDS, "the rest before the third state")
+    compress_percent: float = parameter(
+        0.0, decimal(0, 100), "how much of the data compresses away, in %; 0 is random data"
+    )
+    host_us: float = parameter(
+        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
+    )
+
+
+def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+    """Erase, write; fill, write; rest, write; trim, write. A state that cannot be is left out."""
+    check_fits(NAME, [LOAD], info)
+    for state in TITLES:
+        reached = True
+        for step in _before(parameters, state):
+            answer = yield step
+            reached &= isinstance(answer, Result) or isinstance(step, Purge)
+        if not reached:
+            continue
+        answer = yield over_time(_label(state), _job(parameters, info))
+        if isinstance(answer, Result):
+            yield Mark(label=f"{_label(state)}/found")
+
+
+def _before(parameters: Parameters, state: str) -> list[Step]:
+    """What brings the drive from the state before into this one."""
+    stem = f"{NAME}/{state}"
+    if state == FRESH:
+        return list(prepared(stem, 0))
+    if state == "dirty":
+        fills = range(1, parameters.fills + 1)
+        return [Fill(label=f"{stem}/fill-{number}") for number in fills]
+    if state == "rested":
+        return [Rest(label=f"{stem}/rest", seconds=parameters.rest_s)]
+    return [Trim(label=f"{stem}/trim")]
+
+
+def _job(parameters: Parameters, info: DriveInfo) -> Job:
+    job = LOAD.job(info, size=None, seconds=parameters.seconds, host_ns=host_ns(parameters, info))
+    return replace(job, compress_percent=round(parameters.compress_percent))
+
+
+def conclude(record: Record) -> list[Finding]:
+    """The rate in each state, and what it is of the fresh drive's."""
+    findings: list[Finding] = []
+    fresh: Estimate | None = None
+    for state, title in TITLES.items():
+        curve = rates_of(record, _label(state))
+        if curve is None:
+            continue
+        rate = mean_rate(curve)
+        teller = Teller(
+            battery=NAME,
+            load=LOAD,
+            variant="",
+            label=_label(state),
+            title=f"Random writes, {title}",
+            end_s=curve.total_s,
+        )
+        findings.append(teller.tell(state, "", "IOPS", rate, headline=state == FRESH))
+        if state == FRESH:
+            fresh = rate
+        elif fresh is not None:
+            share = teller.tell(
+                f"{state}.share",
+                "of the fresh drive",
+                "fraction",
+                rate.value / fresh.value,
+                beside=state,
+                better="higher",
+                headline=state == "trimmed",
+            )
+            findings.append(replace(share, interval=_quotient(rate, fresh)))
+    return findings
+
+
+def _quotient(above: Estimate, below: Estimate) -> Interval | None:
+    """The interval of a quotient, from the ends of both."""
+    if above.low is None or above.high is None or not below.low or not below.high:
+        return None
+    return Interval(low=above.low / below.high, high=above.high / below.low)
+
+
+def _label(state: str) -> str:
+    return f"{NAME}/{state}/write"
+
+
+def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+    """One state after another: each begins where the one before ended."""
+    states = list(TITLES)
+    return [
+        Part(title=state, labels=(f"{NAME}/{state}",), needs=tuple(states[:place]))
+        for place, state in enumerate(states)
+    ]
+
+
+def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
+    """How this run departs from the article."""
+    departures = []
+    if not info.can.purge:
+        departures.append(f"{info.name} cannot be erased: the first state is as it is, not fresh")
+    if not info.can.trim:
+        departures.append(f"{info.name} takes no TRIM: there are three states")
+    return departures
+
+
+BATTERY = Battery(
+    name=NAME,
+    title="random writes on a drive that is fresh, dirty, rested and trimmed",
+    trust="P",
+    parameters=Parameters,
+    measure=measure,
+    conclude=conclude,
+    departs=departs,
+    parts=parts,
+    present="flashtwin.batteries.states.present",
+    meanings=beside(__file__),
+    presets={"compressible": {"compress_percent": "100"}},
+    follows=(
+        Clause(
+            says="4 KiB random writes at queue depth 32: fresh; after the drive was filled twice;"
+            " after 30 minutes idle; after TRIM",
+            source="the OCZ Vertex article (P)",
+        ),
+        Clause(
+            says="how long each ran, and over which range, is not told",
+            source="the OCZ Vertex article (P)",
+            here="a minute each, over the whole drive",
+        ),
+        Clause(
+            says="the drive compresses, so incompressible data is written",
+            source="the OCZ Vertex article (P)",
+            here="random data; preset compressible has the other kind",
+        ),
+    ),
+)

@@ -1,0 +1,34 @@
+"""What a page shows of the four states: a table, and the curve of each state."""
+
+from __future__ import annotations
+
+from flashtwin.batteries.base.present import Column, Present, Subject
+from flashtwin.batteries.states import NAME, TITLES
+from flashtwin.charts.curves import Phase
+
+
+class StatesPresent(Present):
+    """Fresh, dirty, rested, trimmed."""
+
+    title = "Four states"
+
+    def phases(self, subject: Subject) -> list[Phase]:
+        """The random writes of each state, on one chart."""
+        return subject.phases(
+            Phase(
+                label=f"{NAME}/{state}/write",
+                group=NAME,
+                group_title="Random writes in four states",
+                name=state,
+                title=title,
+            )
+            for state, title in TITLES.items()
+        )
+
+    def columns(self, subject: Subject) -> list[Column]:
+        """Whether TRIM brings a drive back."""
+        share = subject.finding("trimmed.share", "")
+        return [Column(title="After TRIM, of fresh", finding=share, better="higher")]
+
+
+PRESENT = StatesPresent()
