@@ -77,6 +77,23 @@ def test_a_group_runs_and_its_run_is_asked_for_by_its_batteries(
     assert "fill:patterns=1m-q1,passes=1" in manifest["command"]
 
 
+def test_a_review_is_a_group_on_all_targets_with_one_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    group = groups.Group(name="tiny", title="", follows="", batteries=("states:seconds=100ms",))
+    asked: list[str] = []
+    monkeypatch.setattr(groups, "get", lambda name: asked.append(name) or group)
+    words = ("--scale", "1/64", "--out", "both", "--json", "-q")
+    done = run("review", TWIN, f"{TWIN}-nocache", *words)
+    assert done.exit_code == 0, done.output
+    answer = json.loads(done.stdout)
+    assert [row["target"] for row in answer["runs"]] == [TWIN, f"{TWIN}-nocache"]
+    assert "Four states" in Path(answer["report"]).read_text()
+    assert asked == ["review"]
+    assert run("review", TWIN, "--quick", "--group", "review").exit_code == 2
+
+
 def told(*words: str) -> dict[str, object]:
     done = run("batteries", *words, "--json")
     assert done.exit_code == 0, done.output

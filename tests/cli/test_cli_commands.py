@@ -29,6 +29,7 @@ COMMANDS = (
     "diff",
     "batteries",
     "test",
+    "review",
     "sweep",
     "report",
     "conclude",

@@ -40,6 +40,7 @@ COMMANDS = {
     "batteries": ("batteries.batteries", "List the batteries, or the parameters of one."),
     "explain": ("batteries.explain", "What a finding means and how it is found."),
     "test": ("test.command", "Run batteries on drives or files; the main job."),
+    "review": ("review.command", "What a review runs, on drives side by side: one page."),
     "sweep": ("sweep.command", "Run a battery over a grid of a drive's variants."),
     "report": ("report.command", "Make the report of runs anew."),
     "conclude": ("conclude.command", "A stored run's findings again, with today's analysis."),

@@ -215,6 +215,10 @@ class Test(Document):
     runs: list[TestedRun]
 
 
+class Review(Test):
+    """flashtwin review --json"""
+
+
 class Report(Document):
     """flashtwin report --json"""
 
@@ -532,6 +536,7 @@ DOCUMENTS: dict[str, type[Document]] = {
     "explain": Explain,
     "explain-one": Explained,
     "test": Test,
+    "review": Review,
     "report": Report,
     "sweep": Sweep,
     "runs": Runs,

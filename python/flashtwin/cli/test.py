@@ -94,7 +94,6 @@ def command(
     they are, they must be those of the run.
     """
     from flashtwin.batteries.base import registry
-    from flashtwin.cli import progress
     from flashtwin.runner import request
 
     if resume is not None:
@@ -115,22 +114,30 @@ def command(
         scale=scale,
         seed=seed,
         out=out,
-        say=_silent if quiet else None,
+        say=silent if quiet else None,
     )
     if group is not None:
         request_ = of_group(request_, group, quiet)
-    if not quiet and (same := request_.unfinished()):
+    carry_out(request_, quiet=quiet, as_json=as_json, page=not no_report)
+
+
+def carry_out(asked_for: Request, *, quiet: bool, as_json: bool, page: bool) -> None:
+    """Run a request, make its page and print what was found."""
+    from flashtwin.cli import progress
+    from flashtwin.runner import request
+
+    if not quiet and (same := asked_for.unfinished()):
         again = f"flashtwin test --resume {shlex.quote(same.name)}"
         terminal.note(f"note: {same.name} is the same and not finished; {again} goes on with it")
-    outcome = request.test(request_, partial(progress.observers, quiet))
-    _present(outcome.runs, outcome.where, as_json, page=not no_report)
+    outcome = request.test(asked_for, partial(progress.observers, quiet))
+    _present(outcome.runs, outcome.where, as_json, page=page)
 
 
 def of_group(asked_for: Request, group: str, quiet: bool) -> Request:
     """A request for the batteries of a group; what does not suit the targets is told."""
     from flashtwin.runner import forecast
 
-    say = _silent if quiet else partial(terminal.note, head="note:", colour="yellow")
+    say = silent if quiet else partial(terminal.note, head="note:", colour="yellow")
     return forecast.of_group(asked_for, group, say)
 
 
@@ -140,7 +147,7 @@ def go_on(run: Path, words: Sequence[str], *, quiet: bool, as_json: bool, page: 
     from flashtwin.runner import request
 
     show = partial(progress.observers, quiet)
-    outcome = request.resume(run, show, words=words, say=_silent if quiet else None)
+    outcome = request.resume(run, show, words=words, say=silent if quiet else None)
     if not outcome.did_anything and not quiet:
         terminal.note(f"{outcome.where} is finished: nothing was left to do")
     _present(outcome.runs, outcome.where, as_json, page=page)
@@ -164,7 +171,7 @@ def _only_resume(context: click.Context) -> None:
         )
 
 
-def _silent(text: str) -> None:
+def silent(text: str) -> None:
     """For --quiet."""
 
 

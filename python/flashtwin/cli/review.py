@@ -1,0 +1,80 @@
+"""`flashtwin review`: an article about drives with one command, a section a battery."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from flashtwin.cli import completions, options
+
+
+@click.command(
+    "review",
+    epilog=options.examples(
+        "flashtwin review bx500-240 bx500-240-nocache",
+        "flashtwin review bx500-240 --quick",
+        "flashtwin review bx500-240 --group consistency",
+        "flashtwin review ./probe.bin --size 4GB",
+    ),
+)
+@click.argument(
+    "targets", nargs=-1, required=True, metavar="TARGET...", shell_complete=completions.drives
+)
+@click.option("--quick", is_flag=True, help="The group quick instead: seconds on a twin.")
+@click.option(
+    "--group",
+    metavar="NAME",
+    shell_complete=completions.groups,
+    help="Another group than review; flashtwin batteries lists them.",
+)
+@click.option("--size", metavar="SIZE", help="Size of the file to make, for a path; e.g. 4GB.")
+@options.budget("Choose what fits into so long on each drive's clock, and end with it; e.g. 30m.")
+@options.out("The run directory; by default ./flashtwin-runs/<time>-<target>.")
+@options.seed
+@options.sets
+@options.firmware
+@options.scale
+@options.as_json
+@options.quiet
+@click.pass_context
+def command(
+    context: click.Context,
+    targets: tuple[str, ...],
+    quick: bool,
+    group: str | None,
+    size: str | None,
+    budget: str | None,
+    out: Path | None,
+    seed: int,
+    sets: tuple[str, ...],
+    firmware: tuple[str, ...],
+    scale: str | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Run what a review runs on each TARGET, and make one page of it.
+
+    The page begins with what it comes to and has a section for each battery. What does not suit the
+    targets is left out on all of them, and told. It is flashtwin test with --group; a review that
+    was stopped is gone on with by flashtwin test --resume.
+    """
+    from flashtwin.cli import test
+    from flashtwin.runner.request import Request
+
+    if quick and group is not None:
+        raise click.UsageError("--quick is a group itself; leave out --group", context)
+    asked_for = Request(
+        targets=targets,
+        size=size,
+        budget=budget,
+        firmware=firmware,
+        sets=sets,
+        scale=scale,
+        seed=seed,
+        out=out,
+        say=test.silent if quiet else None,
+    )
+    name = "quick" if quick else group or "review"
+    asked_for = test.of_group(asked_for, name, quiet)
+    test.carry_out(asked_for, quiet=quiet, as_json=as_json, page=True)
