@@ -1,4 +1,4 @@
-"""iometer, dispersion, servers, states: on paper, on a twin, beside fio, and read another way."""
+"""iometer, dispersion, servers, states, atto: on paper, on a twin, beside fio, another way."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ ASKED: list[tuple[str, dict[str, object]]] = [
     ("dispersion", {"seconds": "2s", "fills": "1"}),
     ("servers", {"seconds": "500ms", "fills": "1", "random_percent": "2"}),
     ("states", {"seconds": "1s", "rest_s": "60s"}),
+    ("atto", {"size": "8MiB", "blocks": "512+4k+64k+1m"}),
 ]
 NAMES = [name for name, _ in ASKED]
 needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
@@ -77,7 +78,46 @@ def test_rates_are_requests_over_time_and_latencies_those_of_all_requests(run: R
             continue
         assert finding.number == pytest.approx(expected, rel=1e-3), finding.id
         compared += 1
-    assert compared > 40
+    assert compared > 60
+
+
+def test_small_blocks_are_slow_and_the_least_size_that_suffices_is_that_of_the_cells(
+    run: Run,
+) -> None:
+    values = {finding.id: finding.number or 0 for finding in run.findings}
+    for way in ("write", "read"):
+        cells = {
+            size: values[f"atto.{way}[SEQ{name}-Q4]"]
+            for size, name in ((0.5, "512"), (4, "4K"), (64, "64K"), (1024, "1M"))
+        }
+        assert cells[0.5] < cells[4] < cells[64]
+        enough = [size for size, speed in cells.items() if speed >= 0.9 * max(cells.values())]
+        assert values[f"atto.full.{way}-Q4"] == min(enough)
+
+
+def test_atto_on_paper() -> None:
+    """80 us a request: 512 B are 6.4 MB/s, and 64 KiB are more than the link takes."""
+    steps, findings = played(registry.request("atto", {"host_us": "0"}), FakeDrive())
+    values = {finding.id: finding.number for finding in findings}
+    assert values["atto.read[SEQ512-Q1]"] == pytest.approx(6.4, rel=1e-3)
+    assert values["atto.read[SEQ4K-Q4]"] == pytest.approx(204.8, rel=1e-3)
+    assert values["atto.read[SEQ64K-Q1]"] == pytest.approx(540, rel=1e-3)
+    assert (values["atto.full.read-Q1"], values["atto.full.read-Q4"]) == (64, 16)
+    jobs = [step.jobs[0] for step in steps if isinstance(step, StepRun)]
+    assert [(job.rw, job.block_bytes) for job in jobs[:4]] == [
+        *(("write", 512), ("read", 512)),
+        *(("write", 1024), ("read", 1024)),
+    ]
+    assert {(job.size, job.io_bytes, job.compress_percent) for job in jobs} == {
+        (256 << 20, 256 << 20, 100)
+    }
+    assert len(jobs) == 2 * 2 * 15
+
+
+def test_a_file_that_does_not_fit_is_refused() -> None:
+    small = FakeDrive(law=Law(capacity_bytes=1 << 24))
+    with pytest.raises(FlashtwinError, match="does not fit on paper"):
+        played(registry.request("atto"), small)
 
 
 def test_over_time_is_read_off_seconds(run: Run) -> None:

@@ -1,0 +1,205 @@
+"""atto: ATTO Disk Benchmark's sizes, 512 B to 8 MiB, written and read at queue depth 1 and 4.
+
+Trust P for what the tool does, M for its defaults: a file of 256 MB, direct I/O, for each size the
+whole file written and then read. Its queue depth is a setting; the BX500 article used 1 and 4. Its
+data is compressible unless that is changed. Here the file is a range of the drive, or a file
+through fio, written once before; it is like the tool and not equal to it. The host's time a command
+is a prior: 10 us.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from flashtwin.batteries.base.loads import Load, Teller, cell_findings, check_fits
+from flashtwin.batteries.base.meaning import beside
+from flashtwin.batteries.base.parameter import (
+    SIZE,
+    Kind,
+    choice,
+    decimal,
+    integer,
+    parameter,
+    several,
+)
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.finding import Finding
+from flashtwin.model.step import Fill, Mark, Purge, Result, Run
+from flashtwin.model.units import parse_block, readable_size, show_block
+
+if TYPE_CHECKING:
+    from flashtwin.batteries.base.record import Record
+    from flashtwin.batteries.base.registry import Steps
+    from flashtwin.model.target import DriveInfo
+
+NAME = "atto"
+MIB = 1 << 20
+SIZES = tuple(512 << power for power in range(15))
+WAYS = ("write", "read")
+# A size that brings so much of the highest speed brings all of it.
+FULL = 0.9
+# A cell of 256 MB may be over in half a second.
+SAMPLE_S = 0.05
+
+
+def _parse(text: str) -> int:
+    size = parse_block(text)
+    if not 512 <= size <= 64 * MIB or size % 512:
+        raise ValueError("a block is a multiple of 512, from 512 to 64m")
+    return size
+
+
+BLOCK = Kind(
+    name="a block size",
+    parse=_parse,
+    show=show_block,
+    accepts=lambda value: isinstance(value, int) and not isinstance(value, bool),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """The parameters of the ATTO-like battery."""
+
+    blocks: tuple[int, ...] = parameter(
+        SIZES, several(BLOCK, "block sizes"), "the sizes, in their order"
+    )
+    depths: tuple[int, ...] = parameter(
+        (1, 4), several(integer(1, 256), "whole numbers from 1 to 256"), "the queue depths"
+    )
+    size: int = parameter(256 * MIB, SIZE, "the test file, written and read whole for each size")
+    data: str = parameter(
+        "compressible", choice("compressible", "random"), "what is written: zeros, or random bytes"
+    )
+    host_us: float = parameter(
+        10.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
+    )
+
+
+def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+    """Erase, write the file once; then for each depth and size write it and read it."""
+    check_fits(NAME, [Load(random=False, block_bytes=512, read_percent=0, depth=1)], info)
+    largest = max(parameters.blocks)
+    if not largest <= parameters.size <= info.capacity_bytes:
+        raise FlashtwinError(
+            f"{NAME}: a test file of {readable_size(parameters.size)} does not fit on {info.name},"
+            f" or holds no block of {show_block(largest)}",
+            hint=f"set {NAME}:size to what is free, or {NAME}:blocks to smaller ones",
+            exit_code=USAGE,
+        )
+    yield Purge(label=f"{NAME}/prepare/purge")
+    yield Fill(label=f"{NAME}/prepare/file", size=parameters.size // 4096 * 4096)
+    for load in _cells(parameters):
+        job = load.job(info, size=parameters.size, seconds=0.0, host_ns=host_ns(parameters, info))
+        compress = 100 if parameters.data == "compressible" else 0
+        job = replace(job, runtime_s=None, io_bytes=job.size, compress_percent=compress)
+        answer = yield Run(label=_label(load), jobs=(job,), sample_s=SAMPLE_S)
+        if isinstance(answer, Result) and load.way == WAYS[-1]:
+            yield Mark(label=f"{_stem(load)}/found")
+
+
+def _cells(parameters: Parameters) -> Iterator[Load]:
+    for depth in parameters.depths:
+        for block in parameters.blocks:
+            for percent in (0, 100):
+                yield Load(random=False, block_bytes=block, read_percent=percent, depth=depth)
+
+
+def _stem(load: Load) -> str:
+    return f"{NAME}/q{load.depth}/{show_block(load.block_bytes)}"
+
+
+def _label(load: Load) -> str:
+    return f"{_stem(load)}/{load.way}"
+
+
+def conclude(record: Record) -> list[Finding]:
+    """Every cell that ran; then the least size that brings the full speed, of each depth."""
+    findings: list[Finding] = []
+    speeds: dict[tuple[int, str], list[tuple[int, Finding]]] = {}
+    for load in _cells(record.parameters):
+        teller = Teller(
+            battery=NAME,
+            load=load,
+            variant=load.name,
+            label=_label(load),
+            title=load.title,
+            axis="cell",
+        )
+        cell = cell_findings(record, teller, load.way)
+        findings += cell
+        for finding in cell[:1]:
+            speeds.setdefault((load.depth, load.way), []).append((load.block_bytes, finding))
+    return [*findings, *(_full(depth, way, cells) for (depth, way), cells in speeds.items())]
+
+
+def _full(depth: int, way: str, cells: list[tuple[int, Finding]]) -> Finding:
+    """The least size with nearly the highest speed of all sizes."""
+    most = max(finding.number or 0.0 for _, finding in cells)
+    block, cell = next(
+        (block, finding)
+        for block, finding in sorted(cells, key=lambda cell: cell[0])
+        if (finding.number or 0.0) >= FULL * most
+    )
+    assert cell.evidence is not None, "a cell rests on its step"
+    return Finding(
+        battery=NAME,
+        name=f"full.{way}-Q{depth}",
+        title=f"Least size with {100 * FULL:.0f} % of the highest speed, {way} Q{depth}",
+        value=block / 1024,
+        unit="KiB",
+        better="lower",
+        evidence=replace(cell.evidence, axis="seconds"),
+        note=f"the highest is {most:.4g} MB/s",
+    )
+
+
+def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+    """The preparation, then each depth: sizes belong together."""
+    first = "preparation"
+    return [
+        Part(title=first, labels=(f"{NAME}/prepare",)),
+        *(
+            Part(title=f"Q{depth}", labels=(f"{NAME}/q{depth}",), needs=(first,), begins=True)
+            for depth in parameters.depths
+        ),
+    ]
+
+
+BATTERY = Battery(
+    name=NAME,
+    title="ATTO-like: blocks of 512 B to 8 MiB written and read at queue depth 1 and 4",
+    trust="P",
+    parameters=Parameters,
+    measure=measure,
+    conclude=conclude,
+    parts=parts,
+    present="flashtwin.batteries.atto.present",
+    meanings=beside(__file__),
+    presets={"tool": {"depths": "4"}, "random": {"data": "random"}},
+    follows=(
+        Clause(
+            says="512 B, 1, 2, 4 … 64 KiB, 128 KiB … 8 MiB (64 MiB in later versions)",
+            source="ATTO Disk Benchmark (P)",
+            here="512 B to 8 MiB; blocks takes any up to 64 MiB",
+        ),
+        Clause(
+            says="a file of 256 MB, direct I/O; for each size written, then read",
+            source="ATTO Disk Benchmark, defaults (M)",
+            here="256 MiB, written once before; a range of the drive, or a file through fio",
+        ),
+        Clause(
+            says="queue depth is a setting, 4 by default",
+            source="ATTO Disk Benchmark (M)",
+            here="1 and 4, as the BX500 article did",
+        ),
+        Clause(
+            says="the data is compressible by default",
+            source="ATTO Disk Benchmark (P)",
+            here="the same; preset random has the other",
+        ),
+    ),
+)
