@@ -11,8 +11,8 @@ use flashtwin_nand::error::acceleration;
 use crate::config::Errors;
 use crate::snapshot::{Checked, LIFETIME, ensure};
 
-/// A time reckoned ahead holds for the pace of now: it is reckoned anew so often, so that a drive
-/// that gets warmer is late by no more.
+/// How often a time that was reckoned ahead is reckoned anew. It holds for the present pace, so a
+/// drive that gets warmer is late by no more than this.
 const RECKONED_FOR: Nanos = Nanos::from_secs(24 * 3600);
 /// The clock stops here, after so many thousand years that no heat brings it there.
 const LAST: u64 = 1 << 62;
@@ -122,8 +122,8 @@ impl Ageing {
         self.clock(now).later(self.hasten(time).max(1))
     }
 
-    /// When it has to be looked whether the clock has come to `due`: at that time, or before it
-    /// where the temperature may change until then; never where the drive's life is over by then.
+    /// When to look again whether the clock has come to `due`: at that time, or earlier where the
+    /// temperature may change before it. Never where the drive's life is over by then.
     pub(crate) fn look_at(&self, due: Aged, now: Nanos) -> Nanos {
         let left = due.since(self.clock(now)).0;
         let time = libm::ceil(left as f64 / self.pace) as u64;

@@ -17,7 +17,8 @@ const LOADS: [Load; 3] = [Load::Fold, Load::Collect, Load::Map];
 const SHARE_EVERY: Nanos = Nanos::from_ms(10);
 const SHARES_A_SECOND: u64 = 1_000_000_000 / SHARE_EVERY.0;
 
-/// While data crosses the link the timer of what is partly filled looks again no oftener.
+/// While data crosses the link, the timer of partly filled granules looks again no more often than
+/// this.
 const LOOK_AGAIN: Nanos = Nanos::from_us(10);
 
 /// Timers and what they watch.
@@ -104,7 +105,8 @@ impl<P: Policies> Drive<P> {
         }
     }
 
-    /// Offers what the quiet has lasted long enough for, and sets the timer for what comes next.
+    /// Offers the work that the quiet has lasted long enough for, and sets the timer for the next
+    /// work.
     pub(crate) fn idle_timer(&mut self) {
         self.background.idle_pending = false;
         if self.commands.outstanding() > 0 || self.background.purging {

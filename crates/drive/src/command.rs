@@ -92,7 +92,8 @@ impl Command {
         let begin = self.lba * SECTOR_BYTES;
         let from = (u64::from(self.lpn) + u64::from(first)) * unit;
         let to = (from + u64::from(count) * unit).min(begin + self.bytes);
-        // Nothing is left of a command that ends within its last unit when all of them are out.
+        // Where the command ends within its last unit, nothing may be left of it once all units are
+        // out.
         to.saturating_sub(from.max(begin))
     }
 }

@@ -34,9 +34,9 @@ use crate::snapshot::{Checked, LIFETIME, ensure};
 
 /// Reads of a superblock after which its due time is reckoned anew.
 const READS_LOOK: u64 = 4096;
-/// A superblock that cannot be refreshed yet, because it is being written, is looked at again.
-/// Cells so worn that mere age asks for refresh within that time are refreshed no oftener either:
-/// the copy would be no better off, and the drive would do nothing else.
+/// When to look again at a superblock that cannot be refreshed because it is being written. Where
+/// cells are so worn that age alone asks for refresh within this time, they are refreshed no more
+/// often either: the copy would be no better, and the drive would do nothing else.
 const LATER: Nanos = Nanos::from_secs(3600);
 
 /// What a drive has met.
@@ -195,9 +195,9 @@ impl BitErrors {
         soft.then_some(self.spec.retry_steps + 1)
     }
 
-    /// When the data of a superblock, after so many `more` reads, reaches a share of the
-    /// correctable bits, but no younger than `soonest` where it gets there without any reads;
-    /// never where the share is 0 or it does not within a century.
+    /// When the data of a superblock, after `more` further reads, reaches a share of the
+    /// correctable bits. Where it gets there without any reads, no earlier than `soonest`. Never
+    /// where the share is 0, or where it takes more than a century.
     fn reaches<P: Policies>(
         &self,
         ftl: &Ftl<P>,
@@ -382,8 +382,8 @@ impl<P: Policies> Drive<P> {
         }
     }
 
-    /// After a start from the flash: what it has `erased` is new, what it has written back there is
-    /// of now, and what was to be refreshed is looked for again.
+    /// After a start from flash: what the start `erased` is new, what it wrote back is of now, and
+    /// times of refresh are looked for again.
     pub(crate) fn age_after_start(&mut self, erased: &[u32]) {
         if !self.errors.on {
             return;

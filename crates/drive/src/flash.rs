@@ -623,7 +623,7 @@ impl Flash {
         self.speed_milli = speed_milli;
     }
 
-    /// What takes `time` of work, with the standstill that throttling puts into it.
+    /// What `time` of work takes, with the standstill that throttling adds to it.
     #[inline]
     pub(crate) fn stretched(&self, time: Nanos) -> Nanos {
         if self.is_throttled() {

@@ -73,8 +73,8 @@ impl HostLink {
     /// The first bytes of a command bring its frames along.
     #[inline]
     fn send(&mut self, now: Nanos, bytes: u64, way: Way, first: bool) -> Nanos {
-        // A read of what was never written goes out whole, and may be past the 18 GB at which the
-        // product of 64 bits overflows.
+        // A read of data that was never written goes out whole. It may be larger than 18 GB, where
+        // a product of 64 bits overflows.
         if bytes != self.last_sent.0 {
             let rate = self.config.bytes_per_s;
             let time = bytes.checked_mul(1_000_000_000).map_or_else(

@@ -1,10 +1,10 @@
-//! A bound on overtaking: reads that somebody waits for go before what else waits for a die or a
-//! core, but only so many of them before one that they overtake.
+//! A bound on overtaking: reads that somebody waits for go before other work of a die or a core,
+//! but at most so many of them before one piece of work that they overtake.
 //!
-//! With a bound of n, whatever waits first beside the reads waits for n of them at the most each
-//! time that it could begin. So under a flood of reads a die gives one program its turn for n
+//! With a bound of n, the first work that waits beside the reads gets its turn after at most n of
+//! them, each time that it could begin. So under a flood of reads a die starts one program for n
 //! reads: a writer keeps a share, and its wait has a bound, in the manner of the `writes_starved`
-//! of Linux's mq-deadline scheduler. Without a bound the flood leaves nothing.
+//! of Linux's mq-deadline scheduler. Without a bound the flood leaves it nothing.
 
 /// Reads that have overtaken what waits first beside them.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]

@@ -1,8 +1,8 @@
 //! How long each operation takes beside the part's mean: by its block, its wordline and their wear.
 //!
-//! A multi-plane operation ends with its slowest plane, so the blocks of a superblock on a die have
-//! one draw between them. Energy is that of the mean times, and so is what a start after a power
-//! cut and a purge take, which are sums over many blocks.
+//! A multi-plane operation ends with its slowest plane, so the blocks of a superblock on one die
+//! share one draw. Energy is reckoned from the mean times. So are the start after a power cut and a
+//! purge, which are sums over many blocks.
 
 use flashtwin_ftl::op::class;
 use flashtwin_ftl::{NandOp, Policies};

@@ -26,7 +26,8 @@ const OPERATIONS_A_DIE: usize = 12;
 const AHEAD: usize = 32;
 /// Writes from one question whether to go on to the next.
 const ASKS: u64 = 65_536;
-/// The map's entries of longer writes lie in a line, and of a fill nothing is overwritten.
+/// Writes of up to so many units are looked for ahead: the map entries of a longer write lie side
+/// by side, and a first fill overwrites nothing.
 const FEW_UNITS: u32 = 4;
 
 /// Sectors from one on.

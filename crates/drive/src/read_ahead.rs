@@ -137,7 +137,8 @@ impl ReadAhead {
         self.vacant.len() == self.chunks.len()
     }
 
-    /// The units that a stream's next chunk begins and ends at, as far as it can be told before.
+    /// The units at which a stream's next chunk begins and ends, as far as they are known
+    /// beforehand.
     pub(crate) fn upcoming(&self, stream: usize) -> (u32, u32) {
         let s = &self.streams[stream];
         let from = s.ahead.max(s.next);

@@ -1,11 +1,12 @@
-//! Rebuilding a row from its stripe: what the code cannot correct after the whole ladder is the
-//! exclusive-or of the same rows of the stripe's other granules, parity among them.
+//! Rebuilding a row from its stripe. Where the code cannot correct a row after all steps of the
+//! retry ladder, its data is the exclusive-or of the same rows of the stripe's other granules,
+//! parity among them.
 //!
-//! The failed read ends first, with all the time that was spent on it. Then the other rows are read
-//! on their dies, as many units of each, each with the steps that its own errors ask for; they go
-//! before other work like a host's read. With the last of them whoever asked has its data, and the
-//! superblock is refreshed. One that cannot be read either leaves the data lost; the attempt costs
-//! the same.
+//! The failed read ends first and takes as long as all its steps. Then the other rows are read on
+//! their dies: as many units of each, each with the retry steps that its own errors need. Like a
+//! host's read they go before other work. When the last of them has come, whoever asked for the row
+//! has its data, and the superblock is refreshed. Where one of them cannot be read either, the data
+//! is lost; the attempt takes as long.
 
 use flashtwin_ftl::{NandOp, Policies, Token};
 
@@ -19,7 +20,7 @@ struct Rebuild {
     token: Token,
     /// The reads of the other rows, until they are issued.
     reads: Vec<NandOp>,
-    /// Reads that have not come back, the failed one among them; 0 when the place is vacant.
+    /// Reads that have not come back, the failed one among them; 0 where the place is vacant.
     pending: u32,
     /// The superblock to be refreshed, where the data is had.
     refresh: Option<u32>,
@@ -51,7 +52,8 @@ impl Rebuilds {
         self.all.get(place as usize).is_some_and(|r| r.pending > 0)
     }
 
-    /// See [`crate::snapshot`]: whoever asked is `known`, and so is what will be read.
+    /// Checks a loaded state, see [`crate::snapshot`]: somebody waits for each row (`known`), and
+    /// each read is one that can be made.
     pub(crate) fn audit(
         &self,
         (dies, superblocks): (u32, u32),
@@ -77,8 +79,8 @@ impl Rebuilds {
 }
 
 impl<P: Policies> Drive<P> {
-    /// The read of a row is going to fail: the rest of its stripe will be read, where there is one.
-    /// The answer is whether that brings its data back.
+    /// The read of a row is going to fail: the rest of its stripe will be read, where it has
+    /// parity. The answer is whether that brings its data back.
     pub(crate) fn rebuild(&mut self, op: &mut NandOp, ppn: u32) -> bool {
         let Some(mates) = self.ftl.stripe_mates(ppn) else {
             return false;
@@ -109,8 +111,8 @@ impl<P: Policies> Drive<P> {
         readable
     }
 
-    /// A read for a rebuild has come back: the failed one brings the others, the last of those ends
-    /// what was asked for.
+    /// A read for a rebuild has come back. The failed read sends those of the other rows, and the
+    /// last of these ends the operation that asked for the row.
     #[cold]
     pub(crate) fn rebuild_read(&mut self, place: u32, op: NandOp) {
         let rebuild = &mut self.rebuilds.all[place as usize];
@@ -123,8 +125,8 @@ impl<P: Policies> Drive<P> {
         }
         let rebuild = &mut self.rebuilds.all[place as usize];
         if rebuild.pending == 0 {
-            // The number of an answered command is not part of the drive's state: a vacant place
-            // does not keep it.
+            // A vacant place does not keep the number of an answered command, which is no part of
+            // the drive's state.
             let token = std::mem::replace(&mut rebuild.token, Token::Host(0));
             let refresh = rebuild.refresh;
             self.rebuilds.vacant.push(place);

@@ -62,7 +62,7 @@ impl<P: Policies> Drive<P> {
         self.events.push(at, Event::Trimmed(slot));
     }
 
-    /// A command has ended: with it the last one that a TRIM waited for, or the TRIM.
+    /// A command has ended: perhaps the last one that a TRIM waited for, or the TRIM itself.
     #[cold]
     pub(crate) fn ended(&mut self, slot: u32) {
         let trim = self.commands.is_trim(slot);

@@ -283,11 +283,11 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// Issues the program of a granule: the one that a stream, as it stood before, has filled, or
-    /// what belongs to it and is nobody's data. `place` is its die and page type, `sent` what
-    /// crosses the channel. It is inlined, and calls nothing with `s` itself: so the stream that
-    /// has just been changed is read field by field, where a copy of all of it would wait until
-    /// what was written has reached the cache.
+    /// Issues the program of a granule, which the stream has filled or which belongs to it and
+    /// holds nobody's data; `s` is the stream as it stood before. `place` is its die and page type,
+    /// `sent` what crosses the channel. The function is inlined and hands `s` to no other: so the
+    /// fields of the stream that has just been changed are read one by one. A copy of all of it
+    /// would wait until the writes have reached the cache.
     #[inline(always)]
     pub(crate) fn launch(
         &mut self,
@@ -361,7 +361,7 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// Passes over a whole granule that is filled in another way than by programs from the buffer.
+    /// Leaves a whole granule to something other than a program from the buffer, such as copyback.
     pub(crate) fn skip_granule(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
         self.sequence += 1;
         let s = &mut self.streams[stream];

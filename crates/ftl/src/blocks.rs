@@ -77,8 +77,8 @@ pub struct Superblock {
     pub tier_cycles: u32,
     /// Its data has too many wrong bits to be copied without being corrected.
     pub distrusted: bool,
-    /// Offset from which on its stripes have no parity and will get none; the largest number
-    /// where all have or will.
+    /// The stripes at this offset and behind it have no parity and will not get any; the largest
+    /// number where all stripes have parity or will get it.
     pub bare: u32,
 }
 

@@ -24,12 +24,14 @@ use crate::streams::Stream;
 use crate::victims::{Candidates, POOLS};
 use crate::wear::Cause;
 
-/// Victims without anything to gain that a policy may choose one after another, before the emptiest
-/// is taken instead: a drive that is short of space must not go round in circles.
+/// How many victims without an invalid unit a policy may choose in a row before the emptiest
+/// superblock is taken instead. A drive short of space would otherwise copy full superblocks for
+/// ever.
 const FULL_IN_TURN: u32 = 16;
-/// In idle time, and while the host is stopped, a superblock is collected when this part of it is
-/// invalid, and so many granules at the least: collecting may end with a padded granule in each of
-/// two streams, and what gains no more than that would go on for ever.
+/// In idle time, and while the host is stopped, a superblock is worth collecting when at least this
+/// part of it is invalid, and at least so many granules. A collection may end with a padded granule
+/// in each of two streams: with less to gain, the padding could use up the gain and collection
+/// would never end.
 const WORTH_PART: u32 = 16;
 const WORTH_GRANULES: u32 = 4;
 
@@ -42,11 +44,11 @@ pub(crate) struct Collection {
     worthy: bool,
     /// Copies that collection costs for each unit that it frees, in thousandths.
     cost_milli: i64,
-    /// No victim was worth its copies; not looked for again before this sequence number.
+    /// No victim was worth its copies: the next search comes at this sequence number.
     search_again: u64,
     /// Victims of each pool in a row that had no invalid unit.
     full_in_turn: [u32; POOLS],
-    /// Valid and invalid units of the last victims, the older ones fading out.
+    /// Valid and invalid units of the last victims, as sums that fade.
     recent: (u64, u64),
     /// Superblocks that have not been written since the drive was new or purged.
     untouched: Vec<bool>,
@@ -93,9 +95,10 @@ impl Collection {
         self.untouched_count -= u32::from(first);
     }
 
-    /// Notes a victim and sets what its copies cost. A policy that takes the emptiest knows the
-    /// cost of `each`; where victims come as they come, the host pays the mean of the last eight or
-    /// so: one without anything to gain would ask for its whole price at once.
+    /// Notes a victim and sets what its copies cost. Where the order always takes the emptiest
+    /// superblock (`each`), the host pays what this victim costs. Where victims come as they come,
+    /// it pays the mean of the last eight or so: a single victim with nothing to gain would cost
+    /// more than a host can pay at once.
     fn chosen(&mut self, each: bool, pool: usize, valid: u32, units: u32) {
         let (valid, freed) = (u64::from(valid), u64::from(units - valid));
         let full = &mut self.full_in_turn[pool];
@@ -129,7 +132,7 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// Whether the recycler accompanies the host: no superblock is left that was never written.
+    /// Whether the recycler accompanies the host, because every superblock has been written once.
     #[inline]
     #[must_use]
     pub fn is_settled(&self) -> bool {
@@ -153,8 +156,8 @@ impl<P: Policies> Ftl<P> {
         self.policy.gc.pace == Pace::StopTheWorld && self.collect.active && self.collection.worthy
     }
 
-    /// Collection for space has begun a victim and is as far ahead of the host as it keeps, or as
-    /// the dies let it, so that [`Ftl::pump_collect`] would change nothing.
+    /// Collection for space has a victim, and is as far ahead of the host as it keeps or as the
+    /// dies let it, so that [`Ftl::pump_collect`] would change nothing.
     #[inline]
     pub(crate) fn collection_keeps_pace(&self) -> bool {
         self.collect.source != NONE
@@ -187,7 +190,7 @@ impl<P: Policies> Ftl<P> {
             && !self.is_settled()
     }
 
-    /// So many free superblocks neither begin collection nor keep it from ending.
+    /// With so many free superblocks collection neither begins nor goes on.
     #[inline]
     fn rest_superblocks(&self) -> u32 {
         let gc = &self.policy.gc;
@@ -202,7 +205,8 @@ impl<P: Policies> Ftl<P> {
             self.collect.active = false;
             self.collect.owe(0, 0);
         }
-        // A source begun in idle time keeps a superblock that the host may wait for.
+        // A source that was begun in idle time has a free superblock set aside, and the host may be
+        // waiting for one.
         let in_the_way = self.starved && self.collect.source != NONE;
         let aside = self.wear.busy || self.collect.idle || in_the_way || self.is_settled();
         if self.collect.active || aside {
@@ -245,8 +249,9 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// Collection keeps ahead of what the host pays for, and goes all out when the host waits, in
-    /// idle time, or when it moves data for another reason than space.
+    /// Collection may go on while it is behind what the host pays for. It may always go on while
+    /// the host waits for space, in idle time, and while it moves data for another reason than
+    /// space.
     #[inline]
     fn may_collect(&mut self) -> bool {
         let urgent = self.starved || self.collect.cause != Cause::Space;
@@ -254,7 +259,7 @@ impl<P: Policies> Ftl<P> {
         (goes || self.collects_idle()) && self.may_read(Work::Collect)
     }
 
-    /// Data that is moved for another reason than space goes first, and the host does not pay.
+    /// Data that is moved for another reason than space goes first. The host does not pay for it.
     #[cold]
     fn start_relocation(&mut self) -> bool {
         let Some((superblock, cause)) = self.next_relocation() else {
@@ -266,12 +271,12 @@ impl<P: Policies> Ftl<P> {
         true
     }
 
-    /// Makes a superblock the source: the one that the policy chooses while space is wanted, unless
-    /// all are full or a cache superblock costs less; else the one whose turn it is, in a settled
-    /// drive.
+    /// Makes a superblock the source. While space is wanted it is the one that the policy chooses,
+    /// unless all are full or folding a cache superblock costs less. In a settled drive it is the
+    /// one whose turn it is.
     fn next_victim(&mut self, ops: &mut Vec<NandOp>) -> bool {
-        // A host that waits for space does not wait for levelling too: each erase asks for the next
-        // move, and the two would keep each other going.
+        // A host that waits for space does not wait for wear levelling too. Each erase asks for the
+        // next levelling move, so each of the two would keep the other going.
         if self.wear.busy && !self.stops_the_world() && self.start_relocation() {
             return true;
         }
@@ -329,11 +334,11 @@ impl<P: Policies> Ftl<P> {
         victim
     }
 
-    /// The victim of the policy, or the emptiest where that one gains too little; none where that
-    /// one does too.
+    /// The victim of the policy, or the emptiest superblock where that victim gains too little.
+    /// None where the emptiest gains too little as well.
     fn worthy_victim(&mut self) -> Option<u32> {
         let units = self.layout.whole_units(Mode::Native);
-        // With two passes it may end with as many padded granules as wait for their second.
+        // With several passes it may end with as many padded granules as wait for a later pass.
         let granules = WORTH_GRANULES + between_passes(&self.layout);
         let padding = self.layout.whole(granules * self.layout.native_granule);
         let least = (units / WORTH_PART).max(padding);

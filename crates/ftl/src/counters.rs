@@ -43,7 +43,7 @@ pub struct Counters {
     pub gc_victims: u64,
     /// Those of all these units that went into cells in SLC mode.
     pub slc_mode_units: u64,
-    /// Units programmed again, by each later pass of their wordline; they count above but once.
+    /// Units programmed again by later passes of their wordline. The counts above have them once.
     pub second_pass_units: u64,
     /// Map pages programmed, those that collection moved among them.
     pub map_units: u64,

@@ -1,5 +1,5 @@
-//! What ends: programs, and superblocks that hold nothing any more, from the last valid unit that
-//! leaves them to the queue of free ones.
+//! The end of a program, and the end of a superblock: from the loss of its last valid unit to the
+//! queue of free ones.
 
 use crate::blocks::{Pool, State};
 use crate::ftl::Ftl;
@@ -22,7 +22,7 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// A program is over: its buffer is free, what is valid of its data is on flash.
+    /// A program is over: its place in the buffer is free, and its valid data is on flash.
     pub(crate) fn granule_landed(&mut self, place: u32, ops: &mut Vec<NandOp>) {
         let flight = self.buffer.land(place);
         let superblock = flight.superblock;

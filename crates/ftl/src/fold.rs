@@ -24,8 +24,8 @@ use crate::policy::{CacheMode, FoldPath, WhenFull};
 use crate::streams::Stream;
 use crate::write_buffer::Flight;
 
-/// So near above the reserve staged data already keeps up, so that a full drive that is
-/// overwritten finds a steady rate and not bursts between folds.
+/// So many superblocks above the reserve folding already keeps up with staged data. So a full drive
+/// that is overwritten has a steady rate and not bursts between folds.
 const NEAR_SUPERBLOCKS: u32 = 2;
 
 impl<P: Policies> Ftl<P> {
@@ -38,8 +38,8 @@ impl<P: Policies> Ftl<P> {
         self.collect.owe(units, self.collect_pace_milli());
     }
 
-    /// Source units to deal with for each host unit, in thousandths: the faster of what staging
-    /// and what the free reserve ask for. The last closed superblock is folded no faster than the
+    /// Cache units to fold for each host unit, in thousandths: the larger of what staging asks for
+    /// and what the free reserve asks for. The last closed superblock is folded no faster than the
     /// next one fills.
     #[inline]
     fn fold_pace_milli(&self) -> i64 {
@@ -76,8 +76,8 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// The borrowed part has passed its size, or, without one, the static part is all in use; and
-    /// so is the second tier, where there is one.
+    /// The borrowed part is beyond its size, or, where nothing is borrowed, the static part is all
+    /// in use. Where there is a second tier, it is full too.
     #[inline]
     pub(crate) fn cache_is_full(&self) -> bool {
         if self.tier_takes() {
@@ -95,7 +95,8 @@ impl<P: Policies> Ftl<P> {
         self.folds_in_background() || self.fold.is_behind() || self.starved
     }
 
-    /// Idle time is offered, or few superblocks are free, and the rate allows for more.
+    /// Whether folding goes on in the background: idle time is offered or few superblocks are free,
+    /// and its rate allows for more.
     #[inline]
     fn folds_in_background(&self) -> bool {
         (self.fold.idle || self.cache.scarce) && self.cache.allowance.is_none_or(|left| left > 0)
@@ -108,7 +109,8 @@ impl<P: Policies> Ftl<P> {
         work && (self.fold.idle || self.cache.scarce) && self.cache.allowance.is_some()
     }
 
-    /// So many more units may be folded in the background; what was not used before is lost.
+    /// Allows folding in the background so many more units. What it has not used of the last share
+    /// is lost.
     pub fn allow(&mut self, units: u32, ops: &mut Vec<NandOp>) {
         if let Some(left) = &mut self.cache.allowance {
             *left = (*left).min(0) + i64::from(units);
@@ -124,7 +126,8 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// Few superblocks are free, from the low mark until the high one.
+    /// Notes whether few superblocks are free: from below the low mark until the high mark is
+    /// reached.
     #[inline]
     fn look_for_scarcity(&mut self) {
         let (low, high) = (
@@ -137,8 +140,8 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// Whether folding has, or may open, a superblock to write to. The last free one is
-    /// collection's.
+    /// Whether folding has a superblock to write to, or may open one. The last free one is left to
+    /// collection.
     #[inline]
     pub(crate) fn fold_can_write(&self) -> bool {
         self.streams[Stream::Fold].left() >= self.row_most()
@@ -200,8 +203,8 @@ impl<P: Policies> Ftl<P> {
         true
     }
 
-    /// The oldest source that is ready. Reclaiming alone is no reason to fold
-    /// one that is mostly valid.
+    /// The oldest source that is ready. Where reclaiming is the only reason to fold, a superblock
+    /// that is mostly valid is left alone.
     fn oldest_fold_source(&self) -> Option<u32> {
         let background = self.folds_in_background();
         let asked = background || self.starved || self.cache.reclaim_most.is_none();
@@ -213,8 +216,8 @@ impl<P: Policies> Ftl<P> {
         queues.find(ready).copied()
     }
 
-    /// Whether a closed cache superblock may be folded now. With nothing to spare only a borrowed
-    /// one gives room back: the cache's own wait while there are any.
+    /// Whether a closed cache superblock may be folded now. With no free superblock to spare, only
+    /// a borrowed one gives room back: the cache's own ones wait while there are borrowed ones.
     pub(crate) fn may_fold(&self, block: &Superblock) -> bool {
         let short = || {
             let borrowed = |s: &u32| !self.blocks.all[*s as usize].fixed;
@@ -224,7 +227,7 @@ impl<P: Policies> Ftl<P> {
         block.in_flight == 0 && !(block.fixed && short())
     }
 
-    /// The cache is folded while the host goes direct, so as to take data again.
+    /// Whether the cache is folded while host data goes direct, so that it can take data again.
     #[inline]
     fn rearms(&self) -> bool {
         self.cache.bypass && self.policy.fold.rearm_pace_milli > 0

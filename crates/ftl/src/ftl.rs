@@ -80,7 +80,8 @@ pub struct Ftl<P: Policies = BuiltIn> {
     pub(crate) counters: Counters,
     pub(crate) sequence: u64,
     pub(crate) starved: bool,
-    /// No cache to fold, all of the map in RAM, no wordlines that wait for their other pages.
+    /// Only collection can have anything to do: there is no cache to fold, the whole map is in RAM,
+    /// and no wordline waits for its other pages.
     pumps_collection_only: bool,
     /// Units of stripes that a purge cut short, which never got their parity.
     pub(crate) parity_forgone: u64,
@@ -260,13 +261,15 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// Commands for these units are on their way: their map entries will be needed soon.
+    /// Commands for these units are on their way: their map entries are fetched into the
+    /// processor's cache.
     #[inline]
     pub fn expect(&self, lpns: &[u32]) {
         lpns.iter().for_each(|&lpn| self.map.expect(lpn));
     }
 
-    /// A write of this unit comes before long: its old copy will be marked invalid.
+    /// A write of this unit comes soon: the valid bit of its old copy is fetched into the
+    /// processor's cache.
     #[inline]
     pub fn expect_overwrite(&self, lpn: u32) {
         self.map.expect_valid(self.map.physical[lpn as usize]);
@@ -336,9 +339,9 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// There is nothing to pump: nothing but collection for space is under way, and the host has
-    /// not paid for its next row. Holds between most commands of a drive that has come to its
-    /// steady state; and of one that is being filled, where nothing is collected yet.
+    /// Whether a pump would change nothing: at most collection for space is under way, and the host
+    /// has not paid for its next row yet. True between most commands of a drive in its steady
+    /// state, and of a drive that is filled for the first time.
     #[inline]
     fn keeps_pace(&self) -> bool {
         self.pumps_collection_only
@@ -368,8 +371,8 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// The drive offers idle time for some work, or takes the offer back: what is under way ends,
-    /// and nothing more is begun.
+    /// The drive offers idle time for some work, or takes the offer back. Then what is under way is
+    /// finished, and nothing more begins.
     pub fn offer(&mut self, load: Load, idle: bool, ops: &mut Vec<NandOp>) {
         match load {
             Load::Fold => self.fold.idle = idle,
@@ -379,8 +382,9 @@ impl<P: Policies> Ftl<P> {
         self.pump(ops);
     }
 
-    /// Pads what the host streams hold and issues it, so that nothing waits for more data. Not
-    /// with data reserved for and not handed over, whose place it would take.
+    /// Pads the granules of the host's streams and issues them, so that none of their data waits
+    /// for more. Not while data is on its way that room is reserved for: padding would take its
+    /// place.
     pub fn pad_host(&mut self, ops: &mut Vec<NandOp>) {
         debug_assert_eq!(self.buffer.awaited.units(), 0, "padding under data to come");
         for &stream in self.in_use.host {
@@ -408,7 +412,8 @@ impl<P: Policies> Ftl<P> {
         self.host_units_waiting() > 0
     }
 
-    /// Host programs on their way to the flash; what only waits for a second pass is not.
+    /// Host programs that are on their way to the flash, without those that only wait for a later
+    /// pass.
     #[must_use]
     pub fn host_programs_in_flight(&self) -> bool {
         self.buffer_programming() > 0 || self.passes.host_firsts > 0
@@ -448,7 +453,7 @@ impl<P: Policies> Ftl<P> {
         self.give_up_worn();
     }
 
-    /// Forgets where everything is and what was under way, the superblocks themselves excepted.
+    /// Forgets the map and all that was under way. The superblocks stay as they are.
     pub(crate) fn start_over(&mut self) {
         self.map.forget_all();
         self.blocks.cache.clear();

@@ -44,8 +44,8 @@ use crate::streams::Stream;
 use crate::wear::Cause;
 use crate::write_buffer::Flight;
 
-/// Superblocks to spare without which a failing program stays where it is: one to go on in, one for
-/// rows on their way to it, one for collection.
+/// With fewer free superblocks than this a failing program is repeated where it is: one to go on
+/// in, one for rows on their way to it, one for collection.
 const FALL_BACK: u32 = 3;
 /// Numbers of the streams of chance in the drive's seed.
 const FACTORY: u64 = 0x4641_4354;
@@ -95,7 +95,7 @@ pub(crate) struct Health {
     /// Host data of a failed program waits in a granule again.
     placed_again: bool,
     /// While data of a failed program is in no granule, the lowest sequence number that it had:
-    /// what it replaces is not erased meanwhile. The largest number otherwise.
+    /// what that data replaces is not erased meanwhile. Else the largest number.
     pub(crate) homeless: u64,
 }
 
@@ -297,8 +297,8 @@ impl<P: Policies> Ftl<P> {
         self.health.failed.is_empty() || self.is_last(superblock) || self.mend_or_retire(superblock)
     }
 
-    /// No superblock is free but the one that is being erased: without it collection could not go
-    /// on, so more pulses erase it, and its bad blocks are replaced the next time.
+    /// The superblock that is being erased is the only free one, and without it collection could
+    /// not go on. So more pulses erase it, and its bad blocks are replaced the next time.
     fn is_last(&self, superblock: u32) -> bool {
         let block = &self.blocks.all[superblock as usize];
         !block.map && !block.fixed && self.available_to_movers() == 0
@@ -350,8 +350,8 @@ impl<P: Policies> Ftl<P> {
                 self.health.note(superblock, plane);
             }
         }
-        // What a start after a power cut has saved goes back to where it was: more pulses erase it,
-        // and its bad blocks are replaced the next time.
+        // What a start after a power cut has saved goes back to where it was. So more pulses erase
+        // the superblock, and its bad blocks are replaced the next time.
         let fit = self.cuts.is_recovering() || self.is_fit(superblock);
         if fit && self.policy.wear.read_only_at == ReadOnlyAt::RatedWear {
             self.look_for_end();
@@ -428,9 +428,9 @@ impl<P: Policies> Ftl<P> {
         self.release_erases(ops);
     }
 
-    /// What the host has replaced in a granule that failed is programmed nowhere: what it was a
-    /// copy of, or what it had replaced, stays until the replacement is programmed, and a flush
-    /// that covers it waits for that too.
+    /// Data of a failed granule that the host has replaced is not programmed again. The older copy
+    /// that it had replaced stays until the replacement is programmed, and a flush that covers it
+    /// waits for that too.
     fn await_replacements(&mut self, failed: &Flight) {
         if !self.cuts.is_on() {
             return;
@@ -448,8 +448,8 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// Until data that was in a granule is in another one, a power cut takes it: what it replaces
-    /// stays.
+    /// A power cut takes data of a granule until another granule has it, so the older copy that it
+    /// replaces stays.
     fn hold_erases(&mut self, sequence: u64) {
         if self.cuts.is_on() {
             self.health.homeless = sequence;
@@ -504,8 +504,8 @@ impl<P: Policies> Ftl<P> {
         self.lose_valid(self.layout.superblock_of(first), taken);
     }
 
-    /// Units of a failed program that are programmed again count as that, and as what they are
-    /// the second time.
+    /// Units of a failed program that are programmed again are counted as such, and once more by
+    /// the cause of their second program.
     fn count_again(&mut self, stream: Stream, units: u32) {
         self.counters.failure_units += u64::from(units);
         let mut left = u64::from(units);
@@ -553,7 +553,7 @@ impl<P: Policies> Ftl<P> {
         let slots = s.next - s.begun;
         let before = lpns.len();
         if slots > 0 {
-            // What has failed once bears an older number than granules that were begun later.
+            // Data that has failed once has an older number than granules that were begun later.
             self.hold_erases(s.sequence.min(self.health.homeless));
             self.take_valid(self.layout.base(superblock) + s.begun, slots, lpns);
         }

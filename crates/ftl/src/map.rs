@@ -1,6 +1,5 @@
-//! The page map: logical to physical and back, and a bit for each physical unit that is valid.
-//!
-//! Twelve bytes a unit would be too many: 4 for the map, 4 for its reverse, an eighth for validity.
+//! The page map: logical to physical and back, and a bit for each physical unit that is valid. It
+//! takes 4 bytes a unit for the map, 4 for its reverse, and a bit.
 
 use flashtwin_base::memory::{prefetch, table};
 
@@ -64,7 +63,8 @@ impl Map {
         }
     }
 
-    /// The valid ones of `first..first + count` will be moved, and what follows them later.
+    /// The valid units of `first..first + count` will be moved: their map entries are fetched into
+    /// the processor's cache, and the reverse map of rows that follow.
     #[inline]
     pub(crate) fn expect_moves(&self, first: u32, count: u32) {
         const LATER_ROWS: u32 = 4;

@@ -5,11 +5,12 @@
 //! never has more than a few granules a die under way, so that its buffer is bounded and host work
 //! gets its turn.
 //!
-//! A mover owes: each host unit adds to its debt while there is pressure, each unit of the source
-//! that is dealt with takes from it, and a debt beyond the slack holds the host back. That is what
-//! turns pressure into a steady slower rate instead of stalls. A mover that works in steps does the
-//! two in turn: it rests until the host has used up what the last step dealt with, and then holds
-//! it back for the next one. How long that takes hangs on the step and not on superblocks.
+//! A mover has a debt. While there is pressure each host unit adds to it, each unit of the source
+//! that is dealt with takes from it, and a debt beyond the slack holds the host back. So pressure
+//! becomes a steady slower rate and not a stall. A mover that works in steps takes turns with the
+//! host: it rests until the host has written as much as the last step dealt with, and then holds
+//! the host back for the next step. How long that takes depends on the step and not on the size of
+//! superblocks.
 
 use crate::audit::{Bounds, LIFETIME};
 use crate::blocks::State;
@@ -25,8 +26,8 @@ use crate::wear::{CAUSES, Cause};
 /// Granules a die that a mover may have read or in programming: one is programmed while the next is
 /// read, so that a die does not wait for either.
 const GRANULES_AHEAD: u32 = 2;
-/// Granules a die that the host may be ahead of a mover before it has to wait: what the mover may
-/// have under way itself, so that a host at its pace never meets the bound.
+/// Granules a die that the host may be ahead of a mover before it has to wait: as many as the mover
+/// may have under way, so that a host at the mover's pace never waits.
 const SLACK_GRANULES: i64 = 2;
 
 /// Which of the movers.
@@ -71,7 +72,8 @@ pub(crate) struct Mover {
     pub(crate) placed: [u32; CAUSES],
     /// The host pays at present.
     pub(crate) pressed: bool,
-    /// The host waits while the debt is beyond this; in steps, it changes as a step begins or ends.
+    /// The host waits while the debt is beyond this. Where the mover works in steps, it changes as
+    /// a step begins or ends.
     slack_milli: i64,
     /// Units of a step, in thousandths; 0 where host and mover work side by side.
     step_milli: i64,
@@ -96,8 +98,8 @@ impl Mover {
         let slack = SLACK_GRANULES * i64::from(layout.dies) * granule;
         let ahead = i64::from(layout.dies) * granule;
         // The most that one step of folding moves: with copyback a wordline on every die.
-        // Collection gets no credit for copies beyond its debt: the free superblocks would sink
-        // from `gc.high` to the reserve while the host uses the credit up.
+        // Collection gets no credit for copies beyond its debt: while the host used the credit up,
+        // the free superblocks would sink from `gc.high` to the reserve.
         let step = match work {
             Work::Fold => layout.native_granule * layout.group_dies,
             Work::Collect | Work::Map => 0,
@@ -151,9 +153,9 @@ impl Mover {
         self.debt_milli > self.slack_milli
     }
 
-    /// The host has handed over units that cost `pace_milli` thousandths each. What was moved in
-    /// idle time is no credit; what the last step did beyond the debt is, or a pace of less than a
-    /// step for each burst of the host would not be held.
+    /// The host has handed over units that cost `pace_milli` thousandths each. Work of idle time is
+    /// no credit. Work of the last step beyond the debt is one: without it a pace of less than a
+    /// step for each burst of the host would not be kept.
     #[inline]
     pub(crate) fn owe(&mut self, units: u32, pace_milli: i64) {
         self.pressed = pace_milli > 0;
@@ -182,8 +184,8 @@ impl Mover {
         }
     }
 
-    /// Whether the mover keeps just ahead of what the host pays for: a granule a die, so that the
-    /// dies have work while the host sends.
+    /// Whether the mover is less than a granule a die ahead of what the host has paid for. It keeps
+    /// that far ahead so that the dies have work while the host sends.
     #[inline]
     pub(crate) fn is_behind(&self) -> bool {
         if self.step_milli > 0 {
@@ -384,7 +386,8 @@ impl<P: Policies> Ftl<P> {
         let written = self.victims.written(superblock);
         let mover = self.mover(work);
         mover.outstanding -= 1;
-        // What it still held is not known here; the bound is exact again when nothing is read.
+        // What the row still held is not known here. The bound is exact again when no read is under
+        // way.
         mover.owed = if mover.outstanding == 0 {
             0
         } else {
@@ -448,7 +451,8 @@ impl<P: Policies> Ftl<P> {
             if !self.mover(work).waiting() {
                 continue;
             }
-            // What was not copied, because the host had replaced it, has to be on flash too.
+            // Units that were not copied because the host had replaced them: the replacements have
+            // to be on flash too.
             let all = self.cuts.is_on() && work != Work::Map;
             let durable =
                 self.oldest_pending(|s| self.takes_moved(work, s) || (all && s.is_host()));

@@ -1,14 +1,14 @@
 //! Pages of one wordline that are programmed one by one: a power cut in the program of one of them
 //! tears those that were programmed before it too, because they share their cells.
 //!
-//! Where nothing backs them up (`pairs_lost`), a page is safe only when the last one of its
-//! wordline is programmed. Until then it is treated like a granule between two passes (see
-//! [`crate::passes`]): it is in flight, its data stays in the buffer, and whoever waits for it to
-//! be durable waits on, or has the wordline padded to its end. So nothing is acknowledged that a
-//! cut can take, and no source is erased before its copies cannot be torn.
+//! Where nothing backs them up (`pairs_lost`), a page is safe once the last page of its wordline is
+//! programmed. Until then it is treated like a granule between two passes (see [`crate::passes`]):
+//! it is in flight and its data stays in the buffer. Whoever waits for it to be durable waits on,
+//! or has the wordline padded to its end. So a cut takes nothing that was acknowledged, and no
+//! source is erased while its copies can be torn.
 //!
-//! Three steps: *waiting* for the last page of its wordline to be issued (in the queues of the
-//! passes), *closing* from then on, or from when its superblock takes no more, and *closed* once no
+//! A page is *waiting* (in the queues of the passes) until the last page of its wordline is issued,
+//! *closing* from then on, or from when its superblock takes no more data, and *closed* once no
 //! program of its wordline is under way on its die.
 
 use crate::check::{Checked, ensure};
@@ -70,7 +70,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// The last page of a wordline has been issued: the others wait for its end and no longer for
-    /// more data.
+    /// data.
     pub(crate) fn close_wordlines(&mut self, stream: Stream, lane: u32) {
         let (bits, mut at) = (self.layout.bits, 0);
         let s = self.streams[stream];
@@ -89,8 +89,8 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// The superblock of a lane takes no more: what waits in it can be torn by nothing but what is
-    /// under way.
+    /// The superblock of a lane takes no more data: only programs under way can tear what waits in
+    /// it.
     pub(crate) fn leave_wordlines(&mut self, stream: Stream, lane: u32) {
         while let Some(half) = self.passes.of(stream, lane, 1).pop_front() {
             self.begin_closing(half);
@@ -153,8 +153,8 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// Whether a cut now leaves a page as it is: its program has ended, and none is under way that
-    /// would take it along.
+    /// Whether a cut at this moment leaves a page as it is: its program has ended, and no program
+    /// is under way that would tear it.
     pub(crate) fn stands_alone(&self, place: u32) -> bool {
         let pairs = &self.passes.pairs;
         if !self.layout.paired || !pairs.ended.contains(&place) {

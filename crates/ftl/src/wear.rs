@@ -127,7 +127,7 @@ impl Rated {
 /// What is to be moved, and what wear is measured against.
 pub(crate) struct Wear {
     pub(crate) rated: Rated,
-    /// Something is to be moved or has just been: kept so that a look costs one comparison.
+    /// Something is to be moved or has just been moved: kept so that a look costs one comparison.
     pub(crate) busy: bool,
     /// The superblock that is being levelled, from the decision to its erase.
     levelled: u32,
@@ -163,8 +163,8 @@ impl Wear {
         }
     }
 
-    /// A superblock that was to be moved has been emptied, in whatever way: what it holds next is
-    /// no concern of that.
+    /// A superblock that was to be moved has been emptied, by whatever work. What it holds next is
+    /// no reason to move it.
     pub(crate) fn moved(&mut self, superblock: u32) {
         self.queue.retain(|&(waiting, _)| waiting != superblock);
     }
@@ -331,16 +331,17 @@ impl<P: Policies> Ftl<P> {
                 self.blocks.leave_cache(superblock);
                 return Some((superblock, cause));
             }
-            // It was emptied in another way; its erase takes the mark away where it is not done.
+            // Other work has emptied it. The mark goes with its erase, where that has not been done
+            // yet.
             block.marked = block.state != State::Free;
             self.wear.spare(superblock);
         }
         None
     }
 
-    /// A superblock has been erased: perhaps the spread of wear asks for the least worn one's data
-    /// to be moved. The erase of a levelled superblock does not lead to the next: one is moved for
-    /// each that other work has erased.
+    /// A superblock has been erased: the spread of wear may ask for a move of the least worn one's
+    /// data. The erase of a levelled superblock does not ask for the next move: there is one for
+    /// each superblock that other work has erased.
     pub(crate) fn level(&mut self, erased: u32, starved: bool) {
         let threshold = self.policy.wear.static_threshold;
         if threshold == 0 {
@@ -351,7 +352,8 @@ impl<P: Policies> Ftl<P> {
         if busy {
             return;
         }
-        // While the host waits for superblocks its need goes first, for as long again.
+        // While the host waits for superblocks its need goes first, until the spread is twice the
+        // threshold.
         let most_apart = f64::from(threshold) * if starved { 2.0 } else { 1.0 };
         let worn = |s: u32| self.wear.rated.cycles_of(&self.blocks.all[s as usize]);
         let most = self

@@ -130,7 +130,7 @@ impl<P: Policies> Ftl<P> {
         self.buffer.flights.iter().any(wanted)
     }
 
-    /// On whose behalf an operation is done that has not been reported; erases are nobody's.
+    /// Who an operation is done for that has not been reported. Erases are done for nobody.
     #[must_use]
     pub fn origin(&self, token: Token) -> Option<Origin> {
         Some(match token {
@@ -156,8 +156,8 @@ impl<P: Policies> Ftl<P> {
         })
     }
 
-    /// Whether a unit's data waits in RAM among nothing but the host's, in a granule that is being
-    /// filled or whose die has not taken it: other data for the unit can take its place.
+    /// Whether new data for a unit can take the place of the old in RAM: the old data is in a
+    /// granule of host data alone, which is being filled or whose die has not taken it yet.
     fn is_replaceable(&self, lpn: u32) -> bool {
         let ppn = self.map.physical[lpn as usize];
         if ppn == NONE || (self.compresses() && !self.packing.is_as_large(ppn)) {

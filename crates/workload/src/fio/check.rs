@@ -248,7 +248,7 @@ impl Fio {
         above_zero("fio.pace", self.pace.cycle_ns)
     }
 
-    /// What a trace replaces, fio does not look at: nobody shall believe that it counts.
+    /// A trace takes the place of these options, and fio ignores them: they are refused beside it.
     fn check_trace(&self, job: &RawJob) -> Found {
         let Some(trace) = &self.trace else {
             return Ok(());
