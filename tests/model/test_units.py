@@ -153,6 +153,8 @@ def test_sizes_as_drives_are_sold(size: int, text: str) -> None:
         ("1499999744 B", "1.5 GB"),
         ("37499904 B", "37.5 MB"),
         ("4096 B", "4096 B"),
+        ("3662109 KiB", "3.75 GB"),
+        ("64 KiB", "64 KiB"),
         ("123456789 B", "123.5 MB"),
         ("404.8 us", "404.8 us"),
         ("24 GB", "24 GB"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,10 +10,12 @@ import click
 
 from flashtwin.cli import completions, options, terminal
 from flashtwin.errors import DONE, MISS
-from flashtwin.model import units
+from flashtwin.model import text, units
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.table import Table
+    from rich.text import Text
 
     from flashtwin.model.finding import Finding
     from flashtwin.runs.compare.compare import Comparison, Pair
@@ -30,8 +32,9 @@ STYLES = {
 }
 QUIET = ("same", "no value", "not measured")
 LATENCIES_SHOWN = 12
-# Smaller differences in percent are printed as 0 in the tables.
-LEAST_SHOWN = 0.005
+LATENCY_DIGITS = 3
+# Characters of a value of a set-up, and of a hash: as many as tell specs apart.
+MOST_SHOWN, HASH_SHOWN = 60, 12
 
 
 @click.command(
@@ -98,6 +101,8 @@ def _setup(comparison: Comparison) -> list[RenderableType]:
     rows = []
     for row in setups.rows:
         values = ["-" if value is None else value for value in row.values]
+        if row.key == "hash":
+            values = [value[:HASH_SHOWN] for value in values]
         texts = (f"{row.section} {row.key}", *units.readable_sizes(values))
         rows.append([_short(text) for text in texts])
     same = f"{setups.same} values of the set-ups are the same"
@@ -105,7 +110,7 @@ def _setup(comparison: Comparison) -> list[RenderableType]:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 1]}…"
 
 
 def _pair(base: str, pair: Pair, every: bool) -> list[RenderableType]:
@@ -149,23 +154,61 @@ def _measures(base: str, pair: Pair, measures: Sequence[Measure]) -> RenderableT
             _percent(measure.percent),
             _percent(measure.beyond).removeprefix("+"),
             {None: "", True: "overlap", False: "apart"}[measure.overlap],
-            terminal.cell(measure.verdict, STYLES.get(measure.verdict, "")),
+            _verdict(measure),
         )
         for measure in measures
     ]
-    return terminal.table(["finding", *columns, "intervals", "verdict"], rows, right=columns)
+    with_all = terminal.table(["finding", *columns, "intervals", "verdict"], rows, right=columns)
+    return with_all if terminal.fits(with_all) else _narrow_measures(base, pair, measures)
+
+
+def _narrow_measures(base: str, pair: Pair, measures: Sequence[Measure]) -> RenderableType:
+    """What has room on a terminal: findings under their battery and variant, values alone where
+    they do not fit with their intervals, what --json says left out."""
+    from flashtwin.cli import findings
+
+    columns = [base, pair.name, "difference"]
+    for value_text in (findings.value, findings.plain):
+        table = terminal.table(["finding", *columns, "verdict"], right=columns)
+        group = ""
+        for measure in measures:
+            of = f"{measure.finding.battery} {measure.finding.variant}".rstrip()
+            if of != group:
+                group = of
+                table.add_row(terminal.cell(group, "bold"), "", "", "", "")
+            sides = (_side_text(side, value_text) for side in (measure.base, measure.other))
+            cells = (*sides, _percent(measure.percent))
+            name = terminal.cell(f"  {measure.finding.name}")
+            table.add_row(name, *map(terminal.cell, cells), _verdict(measure))
+        for column in (*table.columns[:1], *table.columns[3:]):
+            column.no_wrap = True
+        if terminal.fits(table):
+            break
+    return table
+
+
+def _verdict(measure: Measure) -> Text:
+    return terminal.cell(measure.verdict, STYLES.get(measure.verdict, ""))
 
 
 def _value(finding: Finding | None) -> str:
     from flashtwin.cli import findings
 
-    return "" if finding is None else findings.value(finding)
+    return _side_text(finding, findings.value)
+
+
+def _side_text(finding: Finding | None, text_of: Callable[[Finding], str]) -> str:
+    return "" if finding is None else text_of(finding)
 
 
 def _percent(value: float | None) -> str:
+    from flashtwin.runs.compare.measures import LEAST_PERCENT
+
     if value is None:
         return "-"
-    return "0 %" if abs(value) < LEAST_SHOWN else f"{value:+.2f} %"
+    if abs(value) < LEAST_PERCENT:
+        return "0 %"
+    return f"{value:+,.0f} %" if abs(value) >= 1000 else f"{value:+.2f} %"
 
 
 def _counts(pair: Pair) -> str:
@@ -176,10 +219,12 @@ def _counts(pair: Pair) -> str:
 
 
 def _curves(curves: Sequence[CurvePair]) -> RenderableType:
+    from flashtwin.runs.compare.measures import LEAST_PERCENT
+
     numbers = ["mean", "typical place", "largest"]
     rows = []
     for pair in curves:
-        at = "" if abs(pair.largest) < LEAST_SHOWN else f"{units.readable_number(pair.at_gb)} GB"
+        at = "" if abs(pair.largest) < LEAST_PERCENT else f"{units.readable_number(pair.at_gb)} GB"
         shares = map(_percent, (pair.percent, pair.typical, pair.largest))
         rows.append((pair.name, *shares, at))
     return terminal.table(["curve", *numbers, "at"], rows, title="", right=numbers)
@@ -188,9 +233,10 @@ def _curves(curves: Sequence[CurvePair]) -> RenderableType:
 def _sparks(base: str, pair: Pair) -> list[RenderableType]:
     """The curve that differs most as two lines of blocks; none where they lie on one another."""
     from flashtwin.runs.compare.curves import spark
+    from flashtwin.runs.compare.measures import LEAST_PERCENT
 
     most = max(pair.curves, key=lambda curve: curve.typical)
-    if most.typical < LEAST_SHOWN:
+    if most.typical < LEAST_PERCENT:
         return []
     top = float(max(most.base.max(), most.other.max()))
     width = max(len(base), len(pair.name))
@@ -202,9 +248,25 @@ def _sparks(base: str, pair: Pair) -> list[RenderableType]:
     ]
 
 
-def _shift(pair: LatencyPair, share: float) -> str:
-    before, after = (units.readable_number(side[share] / 1000) for side in (pair.base, pair.other))
-    return f"{before} to {after} us, {_percent(pair.shift(share))}"
+def _shift(pair: LatencyPair, share: float, *, percent: bool = True) -> str:
+    before, after = (
+        text.quantity(side[share] / 1000, "us", LATENCY_DIGITS) for side in (pair.base, pair.other)
+    )
+    return f"{before} to {after}" + (f", {_percent(pair.shift(share))}" if percent else "")
+
+
+def _latency_table(
+    latencies: Sequence[LatencyPair], shares: Sequence[float], *, percent: bool
+) -> Table:
+    columns = [f"p{share:g}" for share in shares]
+    rows = [
+        (
+            f"{latency.label}, {latency.direction}",
+            *(_shift(latency, share, percent=percent) for share in shares),
+        )
+        for latency in latencies
+    ]
+    return terminal.table(["latency", *columns], rows, title="", right=columns)
 
 
 def _latencies(pair: Pair, every: bool) -> list[RenderableType]:
@@ -215,14 +277,9 @@ def _latencies(pair: Pair, every: bool) -> list[RenderableType]:
     latencies = moved if every else moved[:LATENCIES_SHOWN]
     if not latencies:
         return []
-    columns = [f"p{share:g}" for share in SHARES]
-    rows = [
-        (f"{latency.label}, {latency.direction}", *(_shift(latency, share) for share in SHARES))
-        for latency in latencies
-    ]
-    parts: list[RenderableType] = [
-        terminal.table(["latency", *columns], rows, title="", right=columns)
-    ]
+    wide = _latency_table(latencies, SHARES, percent=True)
+    narrow = _latency_table(latencies, (SHARES[0], SHARES[-1]), percent=False)
+    parts: list[RenderableType] = [wide if terminal.fits(wide) else narrow]
     if hidden := len(moved) - len(latencies):
         parts.append(terminal.cell(f"{hidden} more shift: --all shows them"))
     return parts

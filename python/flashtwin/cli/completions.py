@@ -67,10 +67,12 @@ def _beginning(names: list[str], begun: str) -> list[CompletionItem]:
 def command(context: click.Context, shell: str) -> None:
     """Print what a shell reads to complete flashtwin's commands, options, drives and runs.
 
+    Write it (flashtwin completions SHELL > FILE) where your shell looks for completions:
+
     \b
-    bash: flashtwin completions bash > ~/.local/share/bash-completion/completions/flashtwin
-    zsh:  flashtwin completions zsh > ~/.zfunc/_flashtwin, with ~/.zfunc in fpath
-    fish: flashtwin completions fish > ~/.config/fish/completions/flashtwin.fish
+    bash  ~/.local/share/bash-completion/completions/flashtwin
+    zsh   ~/.zfunc/_flashtwin, with ~/.zfunc in fpath
+    fish  ~/.config/fish/completions/flashtwin.fish
     """
     from flashtwin.cli import terminal
 

@@ -45,7 +45,13 @@ def drives(as_json: bool) -> None:
         for row in rows
     ]
     columns = ["id", "name", "capacity", "cell", "cache"]
-    terminal.emit(terminal.table(columns, texts, right=["capacity"]))
+    listing = terminal.table(columns, texts, right=["capacity"])
+    if not terminal.fits(listing):
+        # The id says most of the name, and is what other commands take: it stays in a line.
+        without_name = [(row[0], *row[2:]) for row in texts]
+        listing = terminal.table(["id", *columns[2:]], without_name, right=["capacity"])
+        listing.columns[0].no_wrap = True
+    terminal.emit(listing)
 
 
 @click.command(
@@ -134,7 +140,8 @@ def check(
     if not as_json:
         good = loader.check(spec, firmware=firmware, sets=sets, scale=scale)
         size = units.readable_size(good.capacity_bytes)
-        terminal.say(f"{spec}: a drive, {good.name}, {size}, spec {good.hash[:12]}")
+        text = f"{spec}: a drive, {good.name}, {size}, spec {good.hash[:12]}"
+        terminal.emit(terminal.cell(text))
         for warning in good.warnings:
             terminal.note(warning, head="warning:", colour="yellow")
         return

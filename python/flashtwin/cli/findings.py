@@ -10,6 +10,7 @@ each other.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -28,6 +29,8 @@ TITLE, GRID_DIGITS = 32, 3
 BETWEEN = 2
 # The range of a cell's runs is told where it is wider than this share of the value.
 WIDE = 0.1
+NOT_FOUND = "not found"
+_IN_BRACKETS = re.compile(r" \([^()]*\)")
 
 
 def tables(by_drive: Mapping[str, Sequence[Finding]]) -> list[RenderableType]:
@@ -80,16 +83,16 @@ def _first(columns: Columns, name: str) -> Finding:
 # --------------------------------------------------------------------------------------- notes
 
 
-def _brief(note: str | None) -> str:
-    """The first clause of a note."""
-    return (note or "").partition("; ")[0]
+def _brief(finding: Finding) -> str:
+    """The first clause of a note; where there is no value, the one that says why."""
+    clauses = (finding.note or "").split("; ")
+    why = [clause for clause in clauses if clause.startswith(NOT_FOUND)]
+    return why[0] if why and finding.value is None else clauses[0]
 
 
 def _shared(columns: Columns, ids: Sequence[str]) -> str:
     """The note that every finding of a group has: it is said once, at the group's heading."""
-    notes = {
-        _brief(column[name].note) for column in columns.values() for name in ids & column.keys()
-    }
+    notes = {_brief(column[name]) for column in columns.values() for name in ids & column.keys()}
     return notes.pop() if len(ids) > 1 and len(notes) == 1 else ""
 
 
@@ -98,7 +101,10 @@ def _number(note: str, notes: dict[str, int]) -> int:
 
 
 def _fitted(line: str, width: int) -> str:
-    return line if len(line) <= width else f"{line[: width - 1].rstrip()}…"
+    """A line of that width: without what stands in brackets, and then cut between words."""
+    if len(line) > width:
+        line = _IN_BRACKETS.sub("", line)
+    return line if len(line) <= width else f"{line[: width - 1].rpartition(' ')[0]} …"
 
 
 # --------------------------------------------------------------------------------- a row a finding
@@ -140,7 +146,7 @@ def _title(columns: Columns, name: str) -> str:
 def _cell(finding: Finding | None, notes: dict[str, int], shared: str) -> str:
     if finding is None:
         return ""
-    note = _brief(finding.note)
+    note = _brief(finding)
     mark = f" [{_number(note, notes)}]" if note and note != shared else ""
     return value(finding) + mark
 
@@ -216,11 +222,11 @@ def _ranges(columns: Columns, ids: Sequence[str]) -> Iterator[str]:
 
 def _unusual(columns: Columns, ids: Sequence[str]) -> Iterator[str]:
     """A line for each score with another note than most: that requests failed, say."""
-    notes = Counter(_brief(finding.note) for finding, _ in _scores(columns, ids))
+    notes = Counter(_brief(finding) for finding, _ in _scores(columns, ids))
     usual = notes.most_common(1)[0][0] if notes else ""
     for finding, of in _scores(columns, ids):
-        if _brief(finding.note) != usual:
-            yield f"{finding.title}: {_brief(finding.note)}{of}"
+        if _brief(finding) != usual:
+            yield f"{finding.title}: {_brief(finding)}{of}"
 
 
 def _scores(columns: Columns, ids: Sequence[str]) -> Iterator[tuple[Finding, str]]:

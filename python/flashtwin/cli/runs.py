@@ -29,7 +29,9 @@ STEPS_SHOWN = 40
 PARAMETER_SHOWN = 200
 # From so many characters on a line has room for everything about a run.
 WIDE = 120
-_UNTOLD = {"values", "toml", "name"}
+_UNTOLD = {"values", "toml", "name", "model"}
+# As many characters of a hash as tell specs apart.
+HASH_SHOWN = 12
 STYLES = {"finished": "", "under way": "cyan", "no run": "dim", "unreadable": "red"}
 
 
@@ -233,10 +235,14 @@ def _setup(run: Run) -> list[tuple[str, str]]:
         rows.append(("name", str(identity["name"])))
     if target.get("capacity_bytes"):
         rows.append(("capacity", units.readable_size(int(target["capacity_bytes"]))))
-    rows += [(key, _text(value)) for key, value in identity.items() if key not in _UNTOLD]
+    rows += [
+        _identity(key, value)
+        for key, value in identity.items()
+        if key not in _UNTOLD and value not in (None, "", [])
+    ]
     for row in identity.get("values") or ():
         if row.get("origin") == "user":
-            rows.append((f"set: {row['key']}", str(row["value"])))
+            rows.append((f"set: {row['key']}", units.readable_sizes([str(row["value"])])[0]))
     rows.append(("seed", _text(run.manifest.get("seed"))))
     for battery in run.manifest.get("batteries") or ():
         parameters = (battery.get("parameters") or {}).items()
@@ -255,11 +261,20 @@ def _setup(run: Run) -> list[tuple[str, str]]:
     return rows
 
 
+def _identity(key: str, value: object) -> tuple[str, str]:
+    """What a target says of itself: sizes in GB, of a hash its beginning."""
+    if key.endswith("_bytes") and isinstance(value, int):
+        return key.removesuffix("_bytes").replace("_", " "), units.readable_size(value)
+    return key.replace("_", " "), _text(value)[:HASH_SHOWN] if key == "hash" else _text(value)
+
+
 def _text(value: object) -> str:
     if isinstance(value, list):
         return "+".join(map(_text, value))
     if isinstance(value, dict) and "label" in value:
         return str(value["label"])
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return "auto" if value is None else str(value)
 
 
@@ -275,10 +290,8 @@ def _steps(run: Run, every: bool) -> list[RenderableType]:
     steps = [step for step in run.steps if every or step.kind != "mark"]
     chosen = steps if every else steps[:STEPS_SHOWN]
     numbers = ["starts", "took", "moved", "MB/s"]
-    columns = ["step", "kind", *numbers, "note"]
-    parts: list[RenderableType] = [
-        terminal.table(columns, map(_step, chosen), title="", right=numbers)
-    ]
+    columns, rows = terminal.with_content(["step", "kind", *numbers, "note"], map(_step, chosen))
+    parts: list[RenderableType] = [terminal.table(columns, rows, title="", right=numbers)]
     if hidden := len(run.steps) - len(chosen):
         text = f"{hidden} of {len(run.steps)} steps are not shown: --all shows them"
         parts.append(terminal.cell(text))

@@ -129,6 +129,24 @@ def table(
     return grid
 
 
+def with_content(
+    columns: Sequence[str], rows: Iterable[Sequence[object]]
+) -> tuple[list[str], list[list[object]]]:
+    """The columns that some row has something in, and the rows with these alone."""
+    all_rows = list(rows)
+    filled = [at for at in range(len(columns)) if any(str(row[at]) for row in all_rows)]
+    return [columns[at] for at in filled], [[row[at] for at in filled] for row in all_rows]
+
+
+def fits(grid: Table) -> bool:
+    """Whether a table is shown without a wrapped cell."""
+    from rich.measure import Measurement
+
+    console = _console(sys.stdout)
+    wide = console.options.update(max_width=UNLIMITED)
+    return Measurement.get(console, wide, grid).maximum <= console.width
+
+
 def cell(text: object, style: str = "") -> Text:
     """Text as it is: specs hold brackets, which rich would take for markup."""
     from rich.text import Text

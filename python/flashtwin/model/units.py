@@ -35,8 +35,8 @@ _TIMES = {
 MOST_S = 87_600 * 3600.0
 # Dates do not go back for ever.
 MOST_AGE_S = 100 * 365.25 * 86_400
-# A count of bytes as long as this is easier to read in a larger unit, if that is as near as this.
-_LONG, _NEAR = 10**6, 1e-3
+# From so many of these units on a size is easier to read in a larger one, if that is as near.
+_LONG, _NEAR = {"B": 10**6, "KiB": 10**4}, 1e-3
 
 
 def parse_whole(text: str) -> int:
@@ -177,11 +177,12 @@ def readable_sizes(values: Sequence[str]) -> tuple[str, ...]:
 
 
 def _readable_count(text: str) -> str:
-    count = text.removesuffix(" B")
-    if not (text.endswith(" B") and count.isdigit() and int(count) >= _LONG):
+    number, _, unit = text.partition(" ")
+    if not (unit in _LONG and number.isdigit() and int(number) >= _LONG[unit]):
         return text
-    near = readable_size(int(count))
-    return near if abs(parse_size(near) / int(count) - 1) <= _NEAR else text
+    exact = parse_size(text)
+    near = readable_size(exact)
+    return near if abs(parse_size(near) / exact - 1) <= _NEAR else text
 
 
 def readable_seconds(seconds: float) -> str:

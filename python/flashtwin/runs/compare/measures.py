@@ -6,7 +6,7 @@ is significant where that interval leaves out 0. Bounds: whatever lies between t
 their reaches are added as they are, and only what lies outside is a difference; an open end allows
 for anything on its side. Ranges of runs say how runs scatter and carry no probability: they take
 nothing off a difference, and where they overlap nobody can say whether it is the drive's. A finding
-without an interval is exact. Choices are the same word or another.
+without an interval is exact, to `LEAST_PERCENT`. Choices are the same word or another.
 
 Whether more is better follows from the finding, or from its unit (speeds and rates: more; times:
 less). Invariants: where that is not known, no difference is called better or worse; the other way
@@ -35,6 +35,8 @@ Verdict = Literal[
     "not measured",
 ]
 HIGHER, LOWER = 1, -1
+# Percent of a value; a smaller difference is told as none.
+LEAST_PERCENT = 0.005
 _BY_UNIT = {
     "MB/s": HIGHER,
     "GB/s": HIGHER,
@@ -159,6 +161,7 @@ def _numbers(base: Finding, first: float, other: Finding, second: float) -> Meas
     if not significant and "range" in kinds and difference:
         significant = None
     share = 100 / abs(first) if first else None
+    equal = abs(difference) * 100 <= LEAST_PERCENT * max(abs(first), abs(second))
     beyond = max(_low(proven), -_high(proven), 0.0)
     return Measure(
         base=base,
@@ -168,8 +171,8 @@ def _numbers(base: Finding, first: float, other: Finding, second: float) -> Meas
         percent=None if share is None else difference * share,
         beyond=None if share is None else beyond * share,
         overlap=_overlap(base, first, other, second),
-        significant=significant,
-        verdict=_verdict(difference, significant, kinds, better_of(base)),
+        significant=significant and not equal,
+        verdict="same" if equal else _verdict(difference, significant, kinds, better_of(base)),
     )
 
 
