@@ -89,11 +89,13 @@ def test_both_drives_from_facts_to_verdicts() -> None:
     # Equal drives but for the cache: reads agree, and the write cells show no difference.
     assert both["CrystalDiskMark SEQ1M Q8T1 read"].verdict == "pass"
     assert both["CrystalDiskMark RND4K Q1T1 write"].verdict == "miss"
+    assert both["ATTO 512 B to 8 MiB, 256 MB, QD1 and QD4, read"].verdict == "pass"
+    assert both["ATTO write"].verdict == "miss"
     # A closed form has neither a meter nor SMART data: four rows more find nothing,
     # nor do two variants: half full is as empty to it, and it has no SMART data.
-    assert done.missed == 2 + 4 + 2
-    assert done.waiting == 8
-    assert len(done.to_json()["rows"]) == 19 + 17
+    assert done.missed == 3 + 4 + 2
+    assert done.waiting == 6
+    assert len(done.to_json()["rows"]) == 19 + 19
 
 
 @pytest.mark.usefixtures("closed_form")
