@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use flashtwin_base::rng::Rng;
 use flashtwin_base::{Device, Nanos};
+use flashtwin_drive::precondition::Span;
 use flashtwin_drive::xray::COLUMNS;
 use flashtwin_drive::{Config, Drive, spec};
 use flashtwin_host::{Flow, Outcome, Phase, run};
@@ -176,9 +177,17 @@ fn prepare(drive: &mut Drive, share: f64, seed: u64) {
     const SECTORS: u64 = FILL_BYTES / 512;
     let sectors = drive.capacity_bytes() / UNIT_BYTES * (UNIT_BYTES / 512);
     let blocks = (0..sectors.div_ceil(SECTORS)).map(|at| at * SECTORS);
-    let fill = blocks.map(|at| (at, SECTORS.min(sectors - at) as u32));
+    let fill = blocks.map(|at| span(at, SECTORS.min(sectors - at)));
     drive.precondition(fill, |_| true);
     overwrite_untimed(drive, share, seed);
+}
+
+fn span(lba: u64, sectors: u64) -> Span {
+    Span {
+        lba,
+        sectors: sectors as u32,
+        handle: 0,
+    }
 }
 
 /// Overwrites units at random without time, so many times a share of them; the answer is how many.
@@ -186,7 +195,7 @@ fn overwrite_untimed(drive: &mut Drive, share: f64, seed: u64) -> u64 {
     let units = drive.capacity_bytes() / UNIT_BYTES;
     let (writes, mut rng) = ((units as f64 * share) as u64, Rng::new(seed, 0));
     let unit_sectors = UNIT_BYTES / 512;
-    let spans = (0..writes).map(|_| (rng.below(units) * unit_sectors, unit_sectors as u32));
+    let spans = (0..writes).map(|_| span(rng.below(units) * unit_sectors, unit_sectors));
     drive.precondition(spans, |_| true);
     writes
 }

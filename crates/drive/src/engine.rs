@@ -27,6 +27,7 @@ use crate::rebuild::Rebuilds;
 use crate::runs::Runs;
 use crate::smart::Nameplate;
 use crate::thermal::Thermal;
+use crate::timeline::Activity;
 use crate::totals::Totals;
 use crate::xray::{Inside, Xray};
 
@@ -422,8 +423,15 @@ impl<P: Policies> Drive<P> {
         let seen = self.now + self.link.submit_time();
         let understood = if self.thermal.hold_ps > 0 && matches!(request.op, Op::Read | Op::Write) {
             let bytes = u64::from(request.sectors) * SECTOR_BYTES;
-            self.cores.take_all(seen, time + self.thermal.hold(bytes))
+            time += self.thermal.hold(bytes);
+            if self.is_recorded() {
+                self.record_cores(seen, time, Activity::Understands(request.op));
+            }
+            self.cores.take_all(seen, time)
         } else {
+            if self.is_recorded() {
+                self.record_core(seen, time, Activity::Understands(request.op));
+            }
             self.cores.take(seen, time)
         };
         self.events

@@ -20,6 +20,7 @@ use crate::power::Phase;
 use crate::read_ahead::ReadAhead;
 use crate::rebuild::Rebuilds;
 use crate::runs::Runs;
+use crate::timeline::Activity;
 
 /// How often the power came and went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -115,6 +116,9 @@ impl<P: Policies> Drive<P> {
         let time = self.recovery_time(&recovery);
         for (class, &count) in recovery.operations.iter().enumerate() {
             self.flash.book(class as u8, count);
+        }
+        if self.is_recorded() {
+            self.record_cores(now, time, Activity::StandsStill);
         }
         self.cores.take_all(now, time);
         self.age_after_start(&recovery.erased);

@@ -184,6 +184,9 @@ impl<P: Policies> Drive<P> {
         while let Some(op) = self.firmware.take() {
             // Throttled, a core stands still for its share of the time, as a die does.
             let time = self.flash.stretched(self.firmware.time_of(&op));
+            if self.is_recorded() {
+                self.record_preparation(&op, time);
+            }
             let done = self.cores.take(self.now, time).max(self.firmware.last);
             self.firmware.last = done;
             self.firmware.in_hand.push_back(op);

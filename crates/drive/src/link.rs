@@ -12,6 +12,7 @@ use flashtwin_ftl::Policies;
 use crate::config::{Link, LinkKind};
 use crate::engine::Drive;
 use crate::snapshot::{Checked, LIFETIME, ensure};
+use crate::timeline::Activity;
 
 /// Which way data crosses the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +70,17 @@ impl HostLink {
         self.config.complete
     }
 
+    /// The track of a direction in a timeline: one where both share their time.
+    pub(crate) fn track_of(&self, way: Way) -> u8 {
+        (way as usize & self.out) as u8
+    }
+
+    /// When what is being sent that way has arrived.
+    #[inline]
+    fn free_of(&self, way: Way) -> Nanos {
+        self.free[way as usize & self.out]
+    }
+
     /// Sends bytes one way, after what is being sent there; the answer is when they have arrived.
     /// The first bytes of a command bring its frames along.
     #[inline]
@@ -122,6 +134,18 @@ impl Cores {
         *first
     }
 
+    /// The core that is free first, and when.
+    pub(crate) fn first_free(&self) -> (usize, Nanos) {
+        // Of several the first, as in `take`.
+        let cores = self.0.iter().copied().enumerate();
+        cores.min_by_key(|&(_, free)| free).expect("a core")
+    }
+
+    /// When each core is free.
+    pub(crate) fn each_free(&self) -> Vec<Nanos> {
+        self.0.clone()
+    }
+
     /// The same with all cores at a standstill: the drive wakes, or is throttled.
     #[cold]
     pub(crate) fn take_all(&mut self, from: Nanos, time: Nanos) -> Nanos {
@@ -148,7 +172,17 @@ impl<P: Policies> Drive<P> {
     #[inline]
     pub(crate) fn send(&mut self, bytes: u64, way: Way, first: bool) -> Nanos {
         self.power.link_bytes += bytes;
-        self.link.send(self.now, bytes, way, first)
+        let free = self.link.free_of(way);
+        let sent = self.link.send(self.now, bytes, way, first);
+        if let Some(timeline) = &mut self.flash.timeline {
+            let activity = match way {
+                Way::In => Activity::FromHost,
+                Way::Out => Activity::ToHost,
+            };
+            let track = self.link.track_of(way);
+            timeline.crosses(track, activity, bytes, (self.now.max(free), sent));
+        }
+        sent
     }
 }
 

@@ -22,6 +22,7 @@ use crate::config::{IdleState, PowerDraw};
 use crate::engine::Drive;
 use crate::flash::{FULL_SPEED, Flash};
 use crate::snapshot::{Checked, LIFETIME, ensure};
+use crate::timeline::Activity;
 
 /// What the drive as a whole is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -296,6 +297,9 @@ impl<P: Policies> Drive<P> {
             self.heat_after_rest();
         }
         if wait > Nanos::ZERO {
+            if self.is_recorded() {
+                self.record_cores(self.now, wait, Activity::StandsStill);
+            }
             self.cores.take_all(self.now, wait);
         }
     }

@@ -1,5 +1,6 @@
-//! A timeline: every operation of dies and channels and every host command, with its beginning and
-//! its end, handed to a [`Sink`] while the drive works.
+//! A timeline: every operation of dies and channels, what the firmware's cores do, what crosses the
+//! link and every host command, with its beginning and its end, handed to a [`Sink`] while the
+//! drive works.
 //!
 //! Invariants: recording changes nothing that the drive does; of the recording no more than
 //! [`AT_ONCE`] slices are held in memory; slices of one track do not overlap, and a track's come in
@@ -22,6 +23,11 @@ const AT_ONCE: usize = 4096;
 pub enum Track {
     /// A place of the drive's queue: a host command from its submission to its answer.
     Command(u32),
+    /// A direction of the link carries data: 0 from the host, 1 to it; where both share one time,
+    /// all is on the first.
+    Link(u8),
+    /// A core of the controller runs firmware.
+    Core(u16),
     /// A channel carries data.
     Channel(u16),
     /// A die's array, or where its planes read for themselves, one of them.
@@ -33,6 +39,16 @@ pub enum Track {
 pub enum Activity {
     /// A host command: what it asks for, its first sector.
     Command(Op, u64),
+    /// Data crosses the link from the host to the drive.
+    FromHost,
+    /// Data crosses the link from the drive to the host.
+    ToHost,
+    /// A core finds out what a command asks for.
+    Understands(Op),
+    /// A core prepares a NAND operation of that class.
+    Prepares(u8),
+    /// A core stands still: the drive wakes or starts, or heat throttles it.
+    StandsStill,
     /// Data goes from the controller to a die.
     ToDie(u16),
     /// Data goes from a die to the controller.
@@ -122,6 +138,44 @@ impl Timeline {
         });
     }
 
+    /// Data crosses the link.
+    pub(crate) fn crosses(
+        &mut self,
+        track: u8,
+        activity: Activity,
+        bytes: u64,
+        (begin, end): (Nanos, Nanos),
+    ) {
+        self.note(Slice {
+            track: Track::Link(track),
+            activity,
+            origin: None,
+            begin,
+            end,
+            bytes,
+        });
+    }
+
+    /// A core works, if it is for any time.
+    fn computes(
+        &mut self,
+        core: usize,
+        activity: Activity,
+        origin: Option<Origin>,
+        (begin, end): (Nanos, Nanos),
+    ) {
+        if begin < end {
+            self.note(Slice {
+                track: Track::Core(core as u16),
+                activity,
+                origin,
+                begin,
+                end,
+                bytes: 0,
+            });
+        }
+    }
+
     /// What an array worked on has ended, or at `now` gives way to a read.
     fn worked(
         &mut self,
@@ -195,11 +249,55 @@ impl<P: Policies> Drive<P> {
         }
     }
 
-    fn record_array(&mut self, op: &NandOp, plane: usize) {
-        let origin = match op.token {
+    /// On whose behalf an operation is.
+    fn origin_of(&self, op: &NandOp) -> Option<Origin> {
+        match op.token {
             Token::Host(slot) if slot >= READ_AHEAD => Some(Origin::ReadAhead),
             token => self.ftl.origin(token),
-        };
+        }
+    }
+
+    /// The core that is free first is going to work for `time`, from `from` on at the earliest.
+    #[cold]
+    pub(crate) fn record_core(&mut self, from: Nanos, time: Nanos, activity: Activity) {
+        let (core, free) = self.cores.first_free();
+        let begin = from.max(free);
+        if let Some(timeline) = &mut self.flash.timeline {
+            let origin = matches!(activity, Activity::Understands(_)).then_some(Origin::Host);
+            timeline.computes(core, activity, origin, (begin, begin + time));
+        }
+    }
+
+    /// The same, and the other cores stand still meanwhile.
+    #[cold]
+    pub(crate) fn record_cores(&mut self, from: Nanos, time: Nanos, activity: Activity) {
+        let (first, free) = self.cores.first_free();
+        let end = from.max(free) + time;
+        self.record_core(from, time, activity);
+        for (core, free) in self.cores.each_free().into_iter().enumerate() {
+            if let Some(timeline) = &mut self.flash.timeline
+                && core != first
+            {
+                let when = (from.max(free), end);
+                timeline.computes(core, Activity::StandsStill, None, when);
+            }
+        }
+    }
+
+    /// A core is going to prepare an operation.
+    #[cold]
+    pub(crate) fn record_preparation(&mut self, op: &NandOp, time: Nanos) {
+        let origin = self.origin_of(op);
+        let (core, free) = self.cores.first_free();
+        let begin = self.now.max(free);
+        if let Some(timeline) = &mut self.flash.timeline {
+            let activity = Activity::Prepares(op.class);
+            timeline.computes(core, activity, origin, (begin, begin + time));
+        }
+    }
+
+    fn record_array(&mut self, op: &NandOp, plane: usize) {
+        let origin = self.origin_of(op);
         let now = self.now;
         if let Some(timeline) = &mut self.flash.timeline {
             let activity = Activity::Array(op.class, op.retries);

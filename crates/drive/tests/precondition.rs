@@ -2,7 +2,8 @@
 //! superblocks are, what the writes cost, how many superblocks are free.
 
 use flashtwin_base::{Device, Nanos, Op};
-use flashtwin_drive::Drive;
+use flashtwin_drive::precondition::Span;
+use flashtwin_drive::{Config, Drive};
 use flashtwin_workload::{Generator, RawJob, ReadWrite};
 
 use crate::common::loops::{go, job};
@@ -24,9 +25,13 @@ const CACHE: &[&str] = &[
     "fold.reserve=62 MB",
 ];
 
-fn drive(cache: &[&str], sets: &[&str]) -> Drive {
+fn config(cache: &[&str], sets: &[&str]) -> Config {
     let sets = [&SMALL[..], cache, sets].concat();
-    Drive::new(&load_with(common::BASE, &[], &sets).config, 1)
+    load_with(common::BASE, &[], &sets).config
+}
+
+fn drive(cache: &[&str], sets: &[&str]) -> Drive {
+    Drive::new(&config(cache, sets), 1)
 }
 
 /// So many units overwritten at random.
@@ -46,15 +51,27 @@ fn timed(drive: &mut Drive, overwrites: u64) {
 
 /// The same addresses without time.
 fn untimed(drive: &mut Drive, overwrites: u64) {
-    let capacity = drive.capacity_bytes();
     let mut jobs = vec![job(ReadWrite::Write, 1 << 20, 8)];
     if overwrites > 0 {
         jobs.push(overwriting(overwrites));
     }
+    write_untimed(drive, jobs);
+}
+
+/// What jobs write, without time.
+fn write_untimed(drive: &mut Drive, jobs: impl IntoIterator<Item = RawJob>) {
+    let capacity = drive.capacity_bytes();
     for job in jobs {
         let job = job.check(capacity).expect("the test's job is right");
         let mut addresses = Generator::new(&job, 0);
-        let spans = std::iter::from_fn(|| addresses.next(0).map(|ask| (ask.lba, ask.sectors)));
+        let mut handles = job.handles.iter().copied().cycle();
+        let spans = std::iter::from_fn(|| {
+            addresses.next(0).map(|ask| Span {
+                lba: ask.lba,
+                sectors: ask.sectors,
+                handle: handles.next().unwrap_or(0),
+            })
+        });
         assert!(drive.precondition(spans, |_| true));
     }
 }
@@ -151,10 +168,59 @@ fn a_drive_goes_on_after_it_as_any_drive() {
 fn a_stop_leaves_a_drive_that_is_whole() {
     let mut drive = drive(CACHE, &[]);
     let units = u64::from(drive.ftl().logical_units());
-    let whole = drive.precondition((0..units).map(|at| (at * 8, 8)), |bytes| bytes < 1 << 28);
+    let spans = (0..units).map(|at| Span {
+        lba: at * 8,
+        sectors: 8,
+        handle: 0,
+    });
+    let whole = drive.precondition(spans, |bytes| bytes < 1 << 28);
     let written = drive.totals().bytes(Op::Write);
     assert!(!whole && written < units * 4096, "{written} bytes");
     drive.ftl().check();
+}
+
+#[test]
+fn a_map_cache_that_thrashes_behind_a_queue_says_no() {
+    let with =
+        |cache: &str| config(NO_CACHE, &["map.residency=demand", cache]).precondition_refusal(true);
+    let why = with("map.cache=64 KiB");
+    assert!(why.is_some_and(|why| why.contains("map.cache")), "{why:?}");
+    assert_eq!(with("map.cache=512 KiB"), None);
+}
+
+#[test]
+fn a_map_cache_of_a_small_part_of_the_map_is_for_fills_alone() {
+    let paged = config(NO_CACHE, &["map.residency=demand", "map.cache=128 KiB"]);
+    assert_eq!(paged.precondition_refusal(false), None);
+    let why = paged.precondition_refusal(true);
+    assert!(why.is_some_and(|why| why.contains("a third")), "{why:?}");
+}
+
+#[test]
+fn placement_handles_are_kept_apart_without_time_too() {
+    let sets = ["link.kind=nvme", "fdp.handles=4", "gc.low=8", "gc.high=8"];
+    let [mut with, mut without] = [(), ()].map(|()| drive(NO_CACHE, &sets));
+    let host = |drive: &Drive| {
+        let capacity = drive.capacity_bytes();
+        // Handle 1 is for a tenth of the drive, which is written over and over, 2 for the rest.
+        let mut hot = job(ReadWrite::RandWrite, 4096, 32);
+        (hot.size, hot.handles) = (Some(capacity / 10 / 4096 * 4096), vec![1]);
+        hot.io_bytes = Some(capacity / 2);
+        let mut fill = job(ReadWrite::Write, 1 << 20, 8);
+        fill.handles = vec![2, 3];
+        [fill, hot]
+    };
+    for job in host(&with) {
+        go(&mut with, job);
+    }
+    let jobs = host(&without);
+    write_untimed(&mut without, jobs);
+    for drive in [&mut with, &mut without] {
+        let rest = drive.now() + Nanos::from_secs(1);
+        drive.advance(rest, &mut Vec::new());
+        drive.ftl().check();
+    }
+    are_alike("handles", &with, &without);
 }
 
 #[test]
@@ -164,10 +230,9 @@ fn a_firmware_whose_padding_hangs_on_time_says_no() {
         "controller.overlap=false",
         "controller.acknowledge=write-through",
     ] {
-        assert!(!drive(NO_CACHE, &[set]).can_precondition(), "{set}");
+        let key = set.split('=').next().expect("a key");
+        let why = config(NO_CACHE, &[set]).precondition_refusal(true);
+        assert!(why.is_some_and(|why| why.contains(key)), "{set}: {why:?}");
     }
-    let mut cut = drive(CACHE, &[]);
-    assert!(cut.can_precondition());
-    cut.enable_power_cuts();
-    assert!(!cut.can_precondition());
+    assert_eq!(config(CACHE, &[]).precondition_refusal(true), None);
 }

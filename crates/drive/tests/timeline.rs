@@ -45,6 +45,14 @@ const SUSPENDS: &[&str] = &[
     "nand.dies_per_channel=2",
 ];
 const PLANES: &[&str] = &["nand.independent_planes=true"];
+/// Two cores that prepare operations too, and a link that sends both ways at once.
+const CORES: &[&str] = &[
+    "controller.cores=2",
+    "controller.read_time=2 us",
+    "controller.program_time=3 us",
+    "controller.move_time=1 us",
+    "link.kind=nvme",
+];
 
 /// A fill, then reads and writes at once.
 fn worked(drive: &mut Drive) -> [Outcome; 2] {
@@ -79,7 +87,12 @@ fn by_track(slices: &[Slice]) -> BTreeMap<Track, Vec<Slice>> {
 
 #[test]
 fn what_is_recorded_happens_as_it_does_unrecorded() {
-    for sets in [&[SMALL][..], &[SMALL, SUSPENDS], &[SMALL, PLANES]] {
+    for sets in [
+        &[SMALL][..],
+        &[SMALL, SUSPENDS],
+        &[SMALL, PLANES],
+        &[SMALL, CORES],
+    ] {
         let mut plain = drive(sets);
         let expected = worked(&mut plain);
         let (_, outcomes, slices) = recorded(sets, ALL);
@@ -133,6 +146,51 @@ fn every_command_and_every_programmed_byte_is_in_it() {
             "{track:?} works longer than there is time"
         );
     }
+}
+
+fn total(slices: &[Slice], of: impl Fn(&Slice) -> bool) -> (u64, u64) {
+    let those = slices.iter().filter(|s| of(s));
+    those.fold((0, 0), |(ns, bytes), s| {
+        (ns + (s.end - s.begin).0, bytes + s.bytes)
+    })
+}
+
+#[test]
+fn all_that_a_host_asks_for_crosses_the_link() {
+    for (sets, tracks) in [(&[SMALL][..], 1), (&[SMALL, CORES], 2)] {
+        let (drive, _, slices) = recorded(sets, ALL);
+        let of_link = |s: &&Slice| matches!(s.track, Track::Link(_));
+        let used: Vec<Slice> = slices.iter().filter(of_link).copied().collect();
+        assert_eq!(by_track(&used).len(), tracks, "{sets:?}");
+        let written = total(&slices, |s| s.activity == Activity::FromHost).1;
+        let read = total(&slices, |s| s.activity == Activity::ToHost).1;
+        assert_eq!(written, drive.totals().bytes(Op::Write), "{sets:?}");
+        assert_eq!(read, drive.totals().bytes(Op::Read), "{sets:?}");
+    }
+}
+
+#[test]
+fn cores_understand_every_command_and_prepare_every_operation() {
+    let (drive, _, slices) = recorded(&[SMALL, CORES], ALL);
+    let cores: Vec<_> = by_track(&slices).into_keys().collect();
+    let cores = cores.iter().filter(|t| matches!(t, Track::Core(_))).count();
+    assert_eq!(cores, 2);
+    let count = |of: &dyn Fn(Activity) -> bool| slices.iter().filter(|s| of(s.activity)).count();
+    let asked = count(&|a| matches!(a, Activity::Command(..)));
+    assert_eq!(count(&|a| matches!(a, Activity::Understands(_))), asked);
+    // Each operation that began has been prepared before, but for erases, which take no time.
+    let is_erase = |class: u8| name_of(class).ends_with("erase");
+    let ended = count(&|a| matches!(a, Activity::Array(class, _) if !is_erase(class)));
+    let prepared = count(&|a| matches!(a, Activity::Prepares(class) if !is_erase(class)));
+    assert_eq!(prepared, ended, "{:?}", drive.counters().by_cause());
+    // A core moves a unit in 1 us and prepares a read in 2 us: a page of fold is the sum.
+    let read = slices
+        .iter()
+        .find(|s| matches!(s.activity, Activity::Prepares(_)) && s.origin == Some(Origin::Host));
+    assert!(
+        read.is_some_and(|s| (s.end - s.begin).0 >= 2_000),
+        "{read:?}"
+    );
 }
 
 #[test]

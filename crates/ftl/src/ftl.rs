@@ -447,13 +447,12 @@ impl<P: Policies> Ftl<P> {
         }
         self.blocks.free_all();
         self.start_over();
-        let units = self.mapped_units();
-        self.policies.lifetimes().start(units);
         self.mend_all();
         self.give_up_worn();
     }
 
-    /// Forgets the map and all that was under way. The superblocks stay as they are.
+    /// Forgets the map, all that was under way and what was inferred of the data. The superblocks
+    /// stay as they are.
     pub(crate) fn start_over(&mut self) {
         self.map.forget_all();
         self.blocks.cache.clear();
@@ -476,6 +475,8 @@ impl<P: Policies> Ftl<P> {
         self.paged
             .start_over(&self.policy, &self.layout, self.host_units);
         self.heat = Heat::new(self.policy.gc.separation, self.logical_units());
+        let units = self.mapped_units();
+        self.policies.lifetimes().start(units);
         self.starved = false;
     }
 }

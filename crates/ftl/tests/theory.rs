@@ -468,3 +468,54 @@ fn inferred_lifetimes_spare_copies_beside_a_log() {
         "{greedy:?}, {benefit:?}"
     );
 }
+
+/// Write amplification behind SepBIT in windows of half an overwrite, after Zipf's law and onto a
+/// drive that holds nothing: a new one, or one that has a history of the same and what `loses`
+/// does.
+fn from_empty(loses: Option<fn(&mut Instant)>) -> Vec<f64> {
+    let case = Case {
+        separation: Separation::ByLifetime(Way::SepBit),
+        low: 10,
+        pages: 32,
+        ..UNIFORM
+    };
+    let (mut drive, units) = case.drive();
+    drive.ftl.enable_power_cuts();
+    let (mut rng, mut pattern) = (Rng::new(1, 1), Pattern::new(units, (0.0, 0.0)));
+    if let Some(loses) = loses {
+        (0..units).for_each(|lpn| drive.write(lpn));
+        (0..2 * units).for_each(|_| drive.write(pattern.next(&mut rng)));
+        loses(&mut drive);
+    }
+    rng = Rng::new(2, 1);
+    let mut windows = Vec::new();
+    for _ in 0..7 {
+        let before = *drive.ftl.counters();
+        (0..units / 2).for_each(|_| drive.write(pattern.next(&mut rng)));
+        let after = drive.ftl.counters();
+        let programmed = after.programmed_units() - before.programmed_units();
+        windows.push(programmed as f64 / (after.host_units - before.host_units) as f64);
+    }
+    drive.ftl.check();
+    windows
+}
+
+#[test]
+fn times_in_ram_are_lost_with_the_power_and_with_the_data() {
+    let new = from_empty(None);
+    let erased: fn(&mut Instant) = |drive| drive.ftl.forget();
+    let cut: fn(&mut Instant) = |drive| {
+        drive.ftl.cut_power(false);
+        drive.ftl.recover();
+        let units = drive.ftl.logical_units();
+        drive.ftl.trim(0, units, &mut drive.ops);
+        drive.settle();
+    };
+    for (name, loses) in [("erase", erased), ("cut", cut)] {
+        let found = from_empty(Some(loses));
+        for (found_at, new_at) in found.iter().zip(&new) {
+            let off = (found_at / new_at - 1.0).abs();
+            assert!(off < 0.025, "{name}: {found:.3?} after {new:.3?}");
+        }
+    }
+}

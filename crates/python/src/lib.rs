@@ -6,6 +6,7 @@
 mod convert;
 mod direct;
 mod fio;
+mod precondition;
 mod snapshot;
 mod spec;
 mod tables;

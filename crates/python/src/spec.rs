@@ -43,6 +43,11 @@ impl Spec {
         self.inner.config.memory_bytes()
     }
 
+    /// Why the drive cannot be written without time, in order or at random; `None` where it can.
+    fn precondition_refusal(&self, random: bool) -> Option<&'static str> {
+        self.inner.config.precondition_refusal(random)
+    }
+
     fn scale_within(&self, bytes: u64) -> Option<u64> {
         self.inner.scale_within(bytes)
     }

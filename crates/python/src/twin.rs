@@ -19,6 +19,7 @@ use pyo3::types::PyDict;
 use crate::convert::{self, Answer};
 use crate::direct::{self, Asked};
 use crate::fio;
+use crate::precondition;
 use crate::snapshot;
 use crate::spec::Spec;
 use crate::timeline::Recording;
@@ -314,6 +315,41 @@ impl Twin {
         let start = self.drive.now();
         self.drive.restart_xray(Nanos(sample_ns));
         py.detach(|| self.pass(Nanos(ns), &watch)).into_result()?;
+        let answer = Answer {
+            start,
+            end: self.drive.now(),
+            outcome: None,
+        };
+        convert::answer(py, answer, self.drive.close_xray())
+    }
+
+    /// Bytes of a unit of the map.
+    #[getter]
+    fn map_unit_bytes(&self) -> u32 {
+        self.drive.map_unit_bytes()
+    }
+
+    /// Writes what jobs would write, one job after another, without time.
+    fn precondition<'py>(
+        &mut self,
+        py: Python<'py>,
+        jobs_json: &str,
+        watch: Py<PyAny>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        self.quiet()?;
+        let jobs = parse(jobs_json, self.drive.capacity_bytes(), self.identity.seed)?;
+        precondition::check(&self.drive, &jobs)?;
+        self.drive.restart_xray(Nanos::ZERO);
+        let (start, drive) = (self.drive.now(), &mut self.drive);
+        let verdict = py.detach(|| {
+            let mut verdict = Verdict::Go;
+            precondition::write(drive, &jobs, |bytes| {
+                verdict = ask(&watch, bytes, Nanos::ZERO);
+                matches!(verdict, Verdict::Go)
+            });
+            verdict
+        });
+        verdict.into_result()?;
         let answer = Answer {
             start,
             end: self.drive.now(),

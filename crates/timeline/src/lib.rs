@@ -1,5 +1,5 @@
 //! A drive's timeline as a trace that Perfetto opens: a track for each place of the queue, each
-//! channel and each die, written while the drive works.
+//! direction of the link, each core, each channel and each die, written while the drive works.
 //!
 //! Invariants: the same slices give the same bytes; memory holds one hand-over of slices and a note
 //! of each track and word, however long the trace becomes. Source of the format: Perfetto's
@@ -27,7 +27,13 @@ const NEEDS_WORDS: u32 = 2;
 /// The track of the whole drive, which holds the groups.
 const DRIVE: u64 = 1;
 /// Groups of tracks and their numbers; all other tracks have larger ones.
-const GROUPS: [(u64, &str); 3] = [(2, "Host commands"), (3, "Channels"), (4, "Dies")];
+const GROUPS: [(u64, &str); 5] = [
+    (2, "Host commands"),
+    (3, "Link"),
+    (4, "Cores"),
+    (5, "Channels"),
+    (6, "Dies"),
+];
 
 /// Writes slices as they come.
 pub struct Writer<W> {
@@ -177,8 +183,10 @@ fn event(at: Nanos, kind: Kind, track: Track) -> Packet {
 fn number(track: Track) -> u64 {
     match track {
         Track::Command(slot) => 1 << 32 | u64::from(slot),
-        Track::Channel(channel) => 2 << 32 | u64::from(channel),
-        Track::Die(die, plane) => 3 << 32 | u64::from(die) << 8 | u64::from(plane),
+        Track::Link(way) => 2 << 32 | u64::from(way),
+        Track::Core(core) => 3 << 32 | u64::from(core),
+        Track::Channel(channel) => 4 << 32 | u64::from(channel),
+        Track::Die(die, plane) => 5 << 32 | u64::from(die) << 8 | u64::from(plane),
     }
 }
 
@@ -186,9 +194,12 @@ fn number(track: Track) -> u64 {
 fn described(track: Track) -> Packet {
     let (group, name) = match track {
         Track::Command(slot) => (0, format!("slot {slot}")),
-        Track::Channel(channel) => (1, format!("channel {channel}")),
-        Track::Die(die, 0) => (2, format!("die {die}")),
-        Track::Die(die, plane) => (2, format!("die {die}, plane {plane}")),
+        Track::Link(0) => (1, "link".into()),
+        Track::Link(_) => (1, "link, to host".into()),
+        Track::Core(core) => (2, format!("core {core}")),
+        Track::Channel(channel) => (3, format!("channel {channel}")),
+        Track::Die(die, 0) => (4, format!("die {die}")),
+        Track::Die(die, plane) => (4, format!("die {die}, plane {plane}")),
     };
     describing(TrackDescriptor {
         uuid: Some(number(track)),
@@ -222,10 +233,15 @@ fn describing(track: TrackDescriptor) -> Packet {
 /// What a slice is called: colours go by this name.
 fn called(slice: &Slice) -> String {
     match slice.activity {
-        Activity::Command(Op::Read, _) => "read".into(),
-        Activity::Command(Op::Write, _) => "write".into(),
-        Activity::Command(Op::Flush, _) => "flush".into(),
-        Activity::Command(Op::Trim, _) => "trim".into(),
+        Activity::Command(op, _) => word_of(op).into(),
+        Activity::FromHost => "from host".into(),
+        Activity::ToHost => "to host".into(),
+        Activity::Understands(op) => format!("understands a {}", word_of(op)),
+        Activity::Prepares(class) => match slice.origin {
+            Some(origin) => format!("prepares {}: {}", behalf(origin), name_of(class)),
+            None => format!("prepares {}", name_of(class)),
+        },
+        Activity::StandsStill => "stands still".into(),
         Activity::ToDie(die) => format!("to die {die}"),
         Activity::FromDie(die) => format!("from die {die}"),
         Activity::Array(class, _) | Activity::Suspended(class) => {
@@ -237,6 +253,15 @@ fn called(slice: &Slice) -> String {
                 None => format!("{name}{end}"),
             }
         }
+    }
+}
+
+fn word_of(op: Op) -> &'static str {
+    match op {
+        Op::Read => "read",
+        Op::Write => "write",
+        Op::Flush => "flush",
+        Op::Trim => "trim",
     }
 }
 

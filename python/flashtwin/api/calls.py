@@ -54,6 +54,7 @@ def test(
     sets: Mapping[str, object] | Sequence[str] | None = ...,
     scale: str | None = ...,
     budget: str | float | None = ...,
+    preparation: str = ...,
     report: bool = ...,
     progress: Progress = ...,
     observer: Observer | None = ...,
@@ -72,6 +73,7 @@ def test(
     sets: Mapping[str, object] | Sequence[str] | None = ...,
     scale: str | None = ...,
     budget: str | float | None = ...,
+    preparation: str = ...,
     report: bool = ...,
     progress: Progress = ...,
     observer: Observer | None = ...,
@@ -89,6 +91,7 @@ def test(
     sets: Mapping[str, object] | Sequence[str] | None = None,
     scale: str | None = None,
     budget: str | float | None = None,
+    preparation: str = "timed",
     report: bool = True,
     progress: Progress = None,
     observer: Observer | None = None,
@@ -103,7 +106,9 @@ def test(
     ("fill:passes=1,power"), or {"fill": {"passes": 1}}; without one the standard ones run, which
     `flashtwin batteries` marks. `sets` changes values of the spec ({"slc_cache.size": "12 GB"}, or
     ["slc_cache.size=12GB"]), `scale` makes a smaller drive ("1/16"), `budget` bounds the time of
-    each target ("30m", or seconds). `out` is the run directory, by default a new one in
+    each target ("30m", or seconds). `preparation` is how simulated drives are filled where no
+    battery looks: "timed", as a host does; "untimed", by the firmware alone; "auto", untimed where
+    the drive can. `out` is the run directory, by default a new one in
     ./flashtwin-runs; `report` writes its report.html too. `progress`: by default a live block where
     somebody watches (a terminal, a notebook); True shows it anywhere, False nowhere, and a function
     is called with each `Status`; `observer` hears more than that, in place of it. Raises
@@ -126,6 +131,7 @@ def test(
         sets=as_sets(sets),
         scale=scale,
         seed=seed,
+        preparation=preparation,
         out=None if out is None else Path(out),
         say=_silent,
     )

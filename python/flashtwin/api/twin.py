@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from flashtwin import outputs
+from flashtwin.drives import untimed
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.runs.tables import need_polars
 
@@ -34,6 +35,8 @@ OPS: tuple[Op, ...] = ("read", "write", "trim", "flush")
 # How a request ended, by the core's number for it.
 STATUS = ("ok", "out of range", "unreadable", "read-only", "corrupt")
 
+# More overwrites of a drive than this are a mistake, and years of it.
+_MOST_OVERWRITES = 1_000_000
 # Later than anything that happens in a drive.
 _NEVER_NS = (1 << 64) - 1
 
@@ -231,6 +234,59 @@ class Twin:
         """Carry out a step of a battery (`flashtwin.model.step`): Fill, Purge, Rest, Run, …"""
         with _core_errors():
             return self._twin.do(step, lambda progress: True)
+
+    def precondition(
+        self,
+        *,
+        passes: int = 1,
+        overwrites: float = 0.0,
+        block_size: int = 128 << 10,
+        overwrite_block_size: int = 4096,
+        offset: int = 0,
+        size: int | None = None,
+        seed: int = 1,
+        handle: int = 0,
+    ) -> int:
+        """Write a range without time, by the firmware alone, and return how many bytes.
+
+        `passes` times from its beginning to its end in blocks of `block_size`, then at random in
+        blocks of `overwrite_block_size` until `overwrites` times the range is written; `seed`
+        chooses their places. The range is the whole drive, or `size` bytes from `offset` on. Its
+        state is that of the same writes in their time, within 1 %; no time passes, nothing warms
+        up and no request is told of. Refused on a drive whose state hangs on time.
+        """
+        length = self.capacity_bytes - offset if size is None else size
+        if passes < 0 or not 0 <= overwrites < _MOST_OVERWRITES:
+            raise FlashtwinError(
+                f"{passes} passes and {overwrites} overwrites are no preconditioning",
+                hint=f"passes are from 0 on, overwrites from 0 to {_MOST_OVERWRITES}",
+                exit_code=USAGE,
+            )
+        if block_size < 1 or overwrite_block_size < 1:
+            raise FlashtwinError("blocks have at least one unit of the map", exit_code=USAGE)
+        jobs = untimed.fill_jobs(offset, length, block_size, 1) * passes
+        blocks = round(overwrites * length / overwrite_block_size)
+        if blocks:
+            jobs.append(
+                untimed.writing(
+                    offset,
+                    length // overwrite_block_size * overwrite_block_size,
+                    overwrite_block_size,
+                    rw="randwrite",
+                    io_bytes=blocks * overwrite_block_size,
+                    seed=seed,
+                )
+            )
+        jobs = [replace(job, handles=(handle,) if handle else ()) for job in jobs]
+        if self.outstanding:
+            raise FlashtwinError(
+                f"{self.outstanding} requests are outstanding",
+                hint="drain() first",
+                exit_code=USAGE,
+            )
+        with _core_errors():
+            self._twin.precondition(jobs, lambda progress: True)
+        return sum(job.io_bytes or job.size or 0 for job in jobs)
 
     def smart(self) -> dict[str, Any]:
         """SMART data as smartctl prints it, with write amplification by cause and energy."""

@@ -110,6 +110,14 @@ as_json: Decorator = click.option(
 quiet: Decorator = click.option(
     "--quiet", "-q", is_flag=True, help="No progress and no notes on stderr."
 )
+preparation: Decorator = click.option(
+    "--preparation",
+    type=click.Choice(("timed", "untimed", "auto")),
+    default="timed",
+    show_default=True,
+    help="How simulated drives are filled where no battery looks: as a host does; without time, by"
+    " the firmware alone, which is sooner over; or auto, without time where the drive can.",
+)
 seed: Decorator = click.option(
     "--seed",
     type=Integer(0, (1 << 63) - 1),

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
 @options.sets
 @options.firmware
 @options.scale
+@options.preparation
 @options.as_json
 @options.quiet
 @click.pass_context
@@ -81,6 +82,7 @@ def command(
     sets: tuple[str, ...],
     firmware: tuple[str, ...],
     scale: str | None,
+    preparation: str,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -113,6 +115,7 @@ def command(
         sets=sets,
         scale=scale,
         seed=seed,
+        preparation=preparation,
         out=out,
         say=silent if quiet else None,
     )

@@ -54,10 +54,14 @@ def key_of(spec: _core.Spec, seed: int, steps: Sequence[Mapping[str, Any]]) -> s
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def canonical(step: Preparing) -> dict[str, Any]:
-    """A step in the form that is hashed: only the fields that decide a drive's state."""
+def canonical(step: Preparing, *, is_untimed: bool = False) -> dict[str, Any]:
+    """A step in the form that is hashed: only the fields that decide a drive's state.
+
+    `is_untimed`: what fills is done without time, which leaves a drive of its own.
+    """
     fields = {name: value for name, value in asdict(step).items() if name != "label"}
-    return {"step": type(step).__name__.lower(), **fields}
+    how = "untimed " if is_untimed and isinstance(step, Fill) else ""
+    return {"step": how + type(step).__name__.lower(), **fields}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,14 +187,20 @@ class Store:
 class Preparation:
     """A drive's steps since it was new, as long as they only prepare it."""
 
-    def __init__(self, store: Store, spec: _core.Spec, seed: int) -> None:
+    def __init__(
+        self, store: Store, spec: _core.Spec, seed: int, *, is_untimed: bool = False
+    ) -> None:
         self._store, self._spec, self._seed = store, spec, seed
+        self._is_untimed = is_untimed
         self.steps: list[Preparing] = []
         # Seconds of work in the drive at hand that no entry holds.
         self._took_s = 0.0
 
     def _key(self) -> str:
-        return key_of(self._spec, self._seed, [canonical(step) for step in self.steps])
+        return key_of(self._spec, self._seed, self._canonical())
+
+    def _canonical(self) -> list[dict[str, Any]]:
+        return [canonical(step, is_untimed=self._is_untimed) for step in self.steps]
 
     def find(self, step: Preparing) -> Result | None:
         """The result of the next step, where the drive after it is kept; then it is taken."""
@@ -222,7 +232,7 @@ class Preparation:
             "seed": self._seed,
             "model": _core.MODEL,
             "took_s": round(self._took_s, 3),
-            "steps": [canonical(step) for step in self.steps],
+            "steps": self._canonical(),
         }
         self._store.keep(self._key(), about, result, drive.save)
         self._took_s = 0.0
@@ -266,6 +276,7 @@ def _write(place: Path, result: Result) -> None:
         "label": result.label,
         "start_ns": result.start_ns,
         "duration_ns": result.duration_ns,
+        "note": result.note,
         "jobs": [asdict(job) for job in result.jobs],
         "arrays": list(arrays),
     }
@@ -284,6 +295,7 @@ def _read(place: Path) -> Result:
         start_ns=plain["start_ns"],
         duration_ns=plain["duration_ns"],
         series=Series(**parts["series"]),
+        note=plain.get("note"),
         jobs=tuple(JobTotals(**job) for job in plain["jobs"]),
         hist=parts["hist"],
         xray=parts["xray"],

@@ -2,7 +2,8 @@
 
 Steps go to `flashtwin._core`, dicts come back. Virtual time: a step costs the simulation's time and
 nothing else, and between two steps no time passes, which is why a chain is simply its parts in
-turn. Preparation (`Fill`) is a sequential write whose series is dropped. With a store of
+turn. Preparation (`Fill`) is a sequential write whose series is dropped, or where that is asked for
+one without time (`drives.untimed`). With a store of
 preconditioned drives, the steps at the beginning that only prepare are looked up there, and the
 drive is loaded once a step needs it. A twin sits on a meter: `meter` has the watts and degrees of
 every step, which a reviewer's instrument would show. Invariants: nothing is decided here; what is
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,17 +25,16 @@ import numpy as np
 
 from flashtwin import _core, outputs
 from flashtwin.catalogue.shorthand import raw_bytes
-from flashtwin.drives import memory
+from flashtwin.drives import memory, untimed
 from flashtwin.drives.snapshots import Preparation, Preparing, Store
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
-from flashtwin.model.job import jobs_json
+from flashtwin.model.job import Job, jobs_json
 from flashtwin.model.series import COLUMNS, Series
 from flashtwin.model.step import (
     Ask,
     Chain,
     Fill,
     Flush,
-    Job,
     JobTotals,
     Mark,
     NotPossible,
@@ -67,25 +67,29 @@ class Twin:
         seed: int = 1,
         name: str | None = None,
         store: Store | None = None,
+        preparation: str = untimed.TIMED,
     ) -> None:
         if not isinstance(seed, int) or not 0 <= seed <= MOST_SEED:
             raise FlashtwinError(
                 f"a seed of {seed} is no whole number from 0 to {MOST_SEED}", exit_code=USAGE
             )
         self._spec, self._seed, self._store = spec, seed, store
+        self._untimed = untimed.is_untimed(spec, preparation)
         self._drive: _core.Twin | None = None
         # The steps so far, while all of them only prepared; and the result of the last one, where
         # the drive after it is kept and was not loaded yet.
         self._preparation: Preparation | None = None
         self._ahead: Result | None = None
-        self._info = info_of(spec, name)
+        self._info = info_of(spec, name, is_untimed=self._untimed)
 
     def open(self) -> Self:
         """Make the drive as it leaves the factory."""
         if self._drive is None:
             self._drive = _new(self._spec, self._seed)
             if self._store:
-                self._preparation = Preparation(self._store, self._spec, self._seed)
+                self._preparation = Preparation(
+                    self._store, self._spec, self._seed, is_untimed=self._untimed
+                )
         return self
 
     @classmethod
@@ -102,6 +106,21 @@ class Twin:
         """Write the drive's whole state; what follows is the same in this and in a loaded twin."""
         with outputs.replacing(Path(path)) as part:
             self._core.save(part)
+
+    def precondition(self, jobs: Sequence[Job], watch: Watch) -> None:
+        """Write what jobs write, one after another, without time.
+
+        Raises `FlashtwinError` where the drive's state would be another than after the same in its
+        time.
+        """
+        why = self._spec.precondition_refusal(any(job.rw == "randwrite" for job in jobs))
+        if why is not None:
+            raise untimed.refusal(self._spec, why, "write the same with do(Fill()) or play")
+        core, self._preparation = self._core, None
+        try:
+            core.precondition(jobs_json(jobs), _progress_to(watch))
+        except _core.Stopped as stopped:
+            raise Interrupted(untimed.NOTE) from stopped
 
     def record(self, path: str | os.PathLike[str], from_ns: int, to_ns: int) -> None:
         """From now on, write what goes on between two moments of the drive's clock into a file.
@@ -232,25 +251,14 @@ class Twin:
 
     def _fill(self, step: Fill, watch: Callable[[int, int], bool]) -> Result:
         """Preparation: whole blocks, then what is left in units of the map."""
-        size = self._size(step)
-        whole_blocks = size // step.block_bytes * step.block_bytes
-        parts = [
-            (step.offset, whole_blocks, step.block_bytes),
-            (step.offset + whole_blocks, size - whole_blocks, 4096),
-        ]
         results = []
-        for offset, length, block in parts:
-            if length >= block:
-                job = Job(
-                    name="prepare",
-                    rw="write",
-                    block_bytes=block,
-                    depth=step.depth,
-                    offset=offset,
-                    size=length // block * block,
-                )
-                run = partial(_prepare, jobs=jobs_json([job]), watch=watch)
-                results.append(self._result(step.label, run))
+        for job in untimed.fill_jobs(step.offset, self._size(step), step.block_bytes, step.depth):
+            jobs = jobs_json([job])
+            if self._untimed and untimed.is_whole_units(job, self._core.map_unit_bytes):
+                run: Work = partial(_precondition, jobs=jobs, watch=watch)
+            else:
+                run = partial(_prepare, jobs=jobs, watch=watch)
+            results.append(self._result(step.label, run))
         if not results:
             return self._marked(step)
         result = chained(step.label, results)
@@ -261,6 +269,7 @@ class Twin:
             series=Series.empty(),
             jobs=result.jobs,
             xray=result.xray,
+            note=untimed.NOTE if self._untimed else None,
             meter=result.meter,
         )
 
@@ -301,6 +310,12 @@ def _new(spec: _core.Spec, seed: int) -> _core.Twin:
     return memory.built(lambda: _core.Twin(spec, seed))
 
 
+def _precondition(
+    core: _core.Twin, jobs: str, watch: Callable[[int, int], bool]
+) -> Mapping[str, Any]:
+    return core.precondition(jobs, watch)
+
+
 def _prepare(core: _core.Twin, jobs: str, watch: Callable[[int, int], bool]) -> Mapping[str, Any]:
     return core.run(jobs, SAMPLE_NS, watch)
 
@@ -336,7 +351,7 @@ def _unread(path: str | os.PathLike[str], error: OSError) -> FlashtwinError:
     return FlashtwinError(message, exit_code=ENVIRONMENT)
 
 
-def info_of(spec: _core.Spec, name: str | None = None) -> DriveInfo:
+def info_of(spec: _core.Spec, name: str | None = None, *, is_untimed: bool = False) -> DriveInfo:
     """What is known of the twin of a spec, which need not be made for that."""
     return DriveInfo(
         name=name or spec.id,
@@ -352,7 +367,7 @@ def info_of(spec: _core.Spec, name: str | None = None) -> DriveInfo:
             power_meter=True,
             xray=True,
         ),
-        identity=identity_of(spec),
+        identity=identity_of(spec) | ({untimed.KEY: untimed.UNTIMED} if is_untimed else {}),
         memory_bytes=spec.memory_bytes,
     )
 

@@ -72,6 +72,11 @@ class DriveInfo:
     memory_bytes: int = 0
 
     @property
+    def is_prepared_untimed(self) -> bool:
+        """Whether it is filled without time where a battery does not look."""
+        return self.identity.get("preparation") == "untimed"
+
+    @property
     def raw_bytes(self) -> int | None:
         """The flash in it where somebody says so; 0 where the target is no whole drive."""
         known = self.identity.get("raw_bytes")

@@ -204,6 +204,8 @@ def _empty_answer(step: Step, info: DriveInfo) -> Result | NotPossible:
 
 def _of_step(battery: str, step: Step, info: DriveInfo, stream_bytes_s: float) -> StepEstimate:
     read, write, ios, drive_s = _work(step, info.capacity_bytes, stream_bytes_s)
+    if isinstance(step, Fill) and info.is_prepared_untimed:
+        drive_s = 0.0
     wall_s = drive_s
     if info.can.virtual_time:
         wall_s = (read + write) / TWIN_BYTES_S + ios / TWIN_IOPS
@@ -227,7 +229,8 @@ def _samples(step: Step, info: DriveInfo, stream_bytes_s: float) -> int:
     if isinstance(step, Chain):
         return sum(_samples(part, info, stream_bytes_s) for part in step.parts)
     # The inside of a twin is sampled while it is filled too; a rest has few samples however long.
-    if not isinstance(step, Run) and not (isinstance(step, Fill) and info.can.xray):
+    fills_in_sight = isinstance(step, Fill) and info.can.xray and not info.is_prepared_untimed
+    if not isinstance(step, Run) and not fills_in_sight:
         return 0
     every_s = step.sample_s if isinstance(step, Run) else FILL_SAMPLE_S
     return math.ceil(_work(step, info.capacity_bytes, stream_bytes_s)[3] / every_s)

@@ -16,6 +16,7 @@ from datetime import datetime
 from pathlib import Path
 
 from flashtwin.batteries.base import registry
+from flashtwin.drives import untimed
 from flashtwin.errors import USAGE, FlashtwinError, wrong_value
 from flashtwin.model.units import parse_seconds, parse_size
 from flashtwin.outputs import check_empty
@@ -49,7 +50,7 @@ class Request:
     so many bytes is made there. `budget` bounds the time of each target on its drive's clock. `out`
     is the run directory, by default a new one. `command` does the same again and has no path of
     this machine; by default it is `flashtwin test` with these words. `kept`: prepared drives are
-    looked up among those that are kept, and added to them.
+    looked up among those that are kept, and added to them. `preparation`: `drives.untimed`.
     """
 
     targets: tuple[str | Target, ...]
@@ -65,6 +66,7 @@ class Request:
     out: Path | None = None
     command: tuple[str, ...] | None = None
     kept: bool = True
+    preparation: str = untimed.TIMED
     say: Say | None = None
 
     def variant(self, word: str) -> Variant:
@@ -76,6 +78,7 @@ class Request:
             scale=self.scale,
             seed=self.seed,
             kept=self.kept,
+            preparation=self.preparation,
         )
 
     def words(self, chosen: Sequence[Target]) -> list[str]:

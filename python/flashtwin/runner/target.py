@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashtwin.drives import memory
+from flashtwin.drives import memory, untimed
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.runs.rundir import Run, why_of
 from flashtwin.runs.storage import damaged
@@ -58,7 +58,8 @@ class Variant:
 
     `drive` is an id of the catalogue, a spec file (.toml), or the text of a spec. `sets` may hold
     shorthands such as `op=0.2`. `kept`: prepared drives are looked up among those that are kept.
-    It can be pickled.
+    `preparation`: whether what no battery looks at is written in its time (`drives.untimed`). It
+    can be pickled.
     """
 
     drive: str
@@ -67,6 +68,7 @@ class Variant:
     scale: str | None = None
     seed: int = 1
     kept: bool = True
+    preparation: str = untimed.TIMED
 
     def spec(self) -> Spec:
         """The checked spec."""
@@ -80,7 +82,9 @@ class Variant:
         from flashtwin.drives.twin import Twin
 
         store = Store.from_environment() if self.kept else None
-        return Twin(self.spec(), seed=self.seed, name=name, store=store)
+        return Twin(
+            self.spec(), seed=self.seed, name=name, store=store, preparation=self.preparation
+        )
 
     @property
     def changes(self) -> list[str]:
@@ -92,6 +96,8 @@ class Variant:
         words = [part for name in self.firmware for part in ("--firmware", name)]
         words += [part for setting in self.sets for part in ("--set", setting)]
         words += ["--scale", self.scale] if self.scale is not None else []
+        if self.preparation != untimed.TIMED:
+            words += ["--preparation", self.preparation]
         return [*words, "--seed", str(self.seed)]
 
 
@@ -104,6 +110,9 @@ def twin_target(variant: Variant, *, name: str | None = None, drive: Twin | None
     memory.check(spec)
     called = name or spec.id
     form = {"kind": "twin", "name": called, "toml": spec.to_toml(), "seed": variant.seed}
+    if untimed.is_untimed(spec, variant.preparation):
+        form[untimed.KEY] = untimed.UNTIMED
+    note = untimed.note_of(spec, variant.preparation)
     make = partial(variant.twin, name)
     return Target(
         name=called,
@@ -111,7 +120,7 @@ def twin_target(variant: Variant, *, name: str | None = None, drive: Twin | None
         form=form,
         apart=drive is None,
         memory_bytes=spec.memory_bytes,
-        notes=(*spec.notes, *spec.warnings),
+        notes=(*spec.notes, *spec.warnings, *([note] if note else [])),
     )
 
 
@@ -174,13 +183,14 @@ def from_form(
 ) -> Target:
     """The target of a form."""
     if form["kind"] == "twin":
-        return _from_text(form["name"], form["toml"], form["seed"])
+        prepared = form.get(untimed.KEY, untimed.TIMED)
+        return _from_text(form["name"], form["toml"], form["seed"], prepared)
     return file_target(Path(form["path"]), int(form["size_bytes"]), leftover=leftover, say=say)
 
 
-def _from_text(name: str, toml: str, seed: int) -> Target:
+def _from_text(name: str, toml: str, seed: int, preparation: str) -> Target:
     """A twin of a spec as it was resolved: what the catalogue says today does not matter."""
-    return twin_target(Variant(drive=toml, seed=seed), name=name)
+    return twin_target(Variant(drive=toml, seed=seed, preparation=preparation), name=name)
 
 
 def of_run(run: Run, *, say: Say | None = None) -> Target:
@@ -239,7 +249,8 @@ def _twin_of(run: Run, target: Mapping[str, Any]) -> Target:
     toml = target["identity"].get("toml")
     if not isinstance(toml, str):
         raise damaged(run.path / "manifest.json", "it holds no spec of the twin")
-    return _from_text(target["name"], toml, int(run.manifest["seed"]))
+    prepared = str(target["identity"].get(untimed.KEY, untimed.TIMED))
+    return _from_text(target["name"], toml, int(run.manifest["seed"]), prepared)
 
 
 def is_spec(word: str) -> bool:
