@@ -38,6 +38,7 @@ COMMANDS = (
     "export",
     "explain",
     "fio",
+    "icf",
     "timeline",
     "validate",
     "cache",

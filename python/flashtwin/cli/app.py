@@ -48,6 +48,7 @@ COMMANDS = {
     "compare": ("compare.command", "Runs side by side: what differs, and by how much."),
     "export": ("export.command", "A run as CSV, Parquet or fio's JSON."),
     "fio": ("fio.command", "Run fio job files on a simulated drive, as fio would."),
+    "icf": ("icf.command", "Iometer's configuration files as a battery, and the other way."),
     "timeline": ("timeline.command", "A stretch of time, operation by operation, for Perfetto."),
     "validate": ("validate.command", "Twins against what was published of their drives."),
     "help": ("help.command", "The help of a command, or a page, such as fio-options."),

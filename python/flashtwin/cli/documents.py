@@ -219,6 +219,14 @@ class Review(Test):
     """flashtwin review --json"""
 
 
+class Icf(Document):
+    """flashtwin icf --json"""
+
+    battery: str
+    notes: list[str]
+    written: str | None
+
+
 class Report(Document):
     """flashtwin report --json"""
 
@@ -537,6 +545,7 @@ DOCUMENTS: dict[str, type[Document]] = {
     "explain-one": Explained,
     "test": Test,
     "review": Review,
+    "icf": Icf,
     "report": Report,
     "sweep": Sweep,
     "runs": Runs,

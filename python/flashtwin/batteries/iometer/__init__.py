@@ -243,6 +243,13 @@ BATTERY = Battery(
             here="the whole drive; preset 545s has a test file of 1 GB, which its rates speak for",
         ),
         Clause(
+            says="access specifications: size, % of size, % reads, % random, delay, burst, align,"
+            " reply",
+            source="Iometer's source (S)",
+            here="one size, % random 0 or 100, aligned to the block or anywhere; no delay, burst or"
+            " reply: flashtwin icf refuses them by line",
+        ),
+        Clause(
             says="MB are binary",
             source="Iometer (M)",
             here="MB of 10^6 bytes",
