@@ -99,9 +99,9 @@ fn values_that_meet_seldom_are_met() {
 
 #[test]
 fn equal_seeds_have_equal_answers() {
-    let (one, other) = (soak(77, 6_000, &[]), soak(77, 6_000, &[]));
+    let (one, other) = (soak(8, 6_000, &[]), soak(8, 6_000, &[]));
     assert_eq!(one, other);
-    assert_ne!(one, soak(78, 6_000, &[]));
+    assert_ne!(one, soak(5, 6_000, &[]));
 }
 
 #[test]
@@ -124,13 +124,13 @@ fn the_command_tells_and_exits() {
         let text = |bytes| String::from_utf8(bytes).expect("text");
         (done.status.code(), text(done.stdout), text(done.stderr))
     };
-    let (code, out, err) = run(&["--seed", "3", "--ops", "500"]);
+    let (code, out, err) = run(&["--seed", "6", "--ops", "500"]);
     assert_eq!((code, err.as_str()), (Some(0), ""));
     assert!(out.starts_with("soak: ") && out.contains(" power cuts"));
-    assert_eq!(run(&["--seed", "3", "--ops", "500"]).1, out);
+    assert_eq!(run(&["--seed", "6", "--ops", "500"]).1, out);
     let given = [
         "--seed",
-        "3",
+        "6",
         "--ops",
         "500",
         "--set",
