@@ -16,6 +16,7 @@ mod fault;
 mod fault_open;
 mod firmware;
 mod laws;
+mod lifetimes;
 mod link;
 mod map;
 mod mapping_units;
