@@ -60,4 +60,4 @@ _KINDS: dict[int, type[FlashtwinError]] = {
 
 def wrong_value(option: str, value: object, kind: str, hint: str) -> FlashtwinError:
     """An option's value that is none of its kind: the same words from a program as typed."""
-    return FlashtwinError(f"{option} {value} is no {kind}", hint=hint, exit_code=USAGE)
+    return FlashtwinError(f"{option} {value} is not a {kind}", hint=hint, exit_code=USAGE)

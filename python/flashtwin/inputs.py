@@ -75,14 +75,16 @@ def open_regular(place: Path) -> int:
 
 def _read(path: Path, handle: int, size: int, most_bytes: int) -> bytes:
     if size > most_bytes:
-        raise InputError(path, f"it has {size:,} bytes, and at most {most_bytes:,} are read of it")
+        raise InputError(path, f"it has {size:,} bytes, and may have {most_bytes:,} at most")
     pieces, left_bytes = [], most_bytes + 1
     # Files that the kernel makes up say that they are empty.
     while left_bytes and (piece := os.read(handle, min(left_bytes, max(size, 1 << 16)))):
         pieces.append(piece)
         left_bytes -= len(piece)
     if not left_bytes:
-        raise InputError(path, f"it has more than the {most_bytes:,} bytes that are read of it")
+        raise InputError(
+            path, f"it has more than {most_bytes:,} bytes, and may have so many at most"
+        )
     return b"".join(pieces)
 
 
@@ -121,7 +123,7 @@ def parse_json(data: bytes) -> Any:
             object_pairs_hook=_named_once,
         )
     except json.JSONDecodeError as error:
-        raise ValueError(f"it is no JSON: {error}") from None
+        raise ValueError(f"it is not JSON: {error}") from None
     except RecursionError:
         raise ValueError(f"it is nested deeper than {MOST_DEPTH} levels") from None
     if _may_nest(data) or b"\\u" in data:
@@ -146,7 +148,7 @@ _UNUSUAL_NUMBER = re.compile(rb"[0-9][eE]|[0-9]{%d}" % MOST_DIGITS)
 
 
 def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 def _finite(text: str) -> float:

@@ -179,7 +179,7 @@ def place_of(path: Path, *, within: Path | None = None) -> Path:
         return place
     except ValueError:
         # A zero byte, or half a character that stands for no byte.
-        raise _refused(path, "is no name for a file") from None
+        raise _refused(path, "is not the name of a file") from None
     if not stat.S_ISREG(there.st_mode):
         kind = _KINDS.get(stat.S_IFMT(there.st_mode), "no file")
         raise _refused(path, f"is {kind}, and only files are written")

@@ -201,7 +201,7 @@ def test_columns_that_are_no_requests(twin: ft.Twin, op: Any, offset: Any, said:
 
 def test_a_seed_that_is_none() -> None:
     for seed in (-1, 1 << 63):
-        with pytest.raises(ft.FlashtwinError, match="is no whole number from 0 to") as refused:
+        with pytest.raises(ft.FlashtwinError, match="is not a whole number from 0 to") as refused:
             ft.Twin("bx500-240", scale=SCALE, seed=seed)
         assert refused.value.exit_code == 2
 

@@ -127,7 +127,7 @@ def test_what_a_target_cannot_do_is_said_before_the_first_byte(tmp_path: Path) -
     [
         (("fill,waf",), "names 2 batteries"),
         (("fill", "--size", "1GB"), "belong to --on"),
-        (("--on", TWIN), "asks for the NAME"),
+        (("--on", TWIN), "needs the NAME"),
     ],
 )
 def test_wrong_words(words: tuple[str, ...], message: str) -> None:

@@ -81,7 +81,7 @@ def test_the_page(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         (("before",), 2, "one run alone cannot be compared"),
         (("before", "nowhere"), 2, "no run in nowhere"),
         (("before", "./before"), 2, "is given twice"),
-        (("before", "after", "--fail-on", "much"), 2, "--fail-on much is no limit"),
+        (("before", "after", "--fail-on", "much"), 2, "--fail-on much is not a limit"),
         (("before", "after", "--fail-on", "mean=5%"), 2, "no finding of these runs"),
         ((), 2, "Missing argument"),
     ],

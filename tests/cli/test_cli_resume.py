@@ -326,7 +326,7 @@ def test_a_newer_or_damaged_plan_is_one_sentence(run: Callable[..., Result]) -> 
     assert done.exit_code == 3 and "plan.json has schema 99" in done.stderr
     Path("r/plan.json").write_text(f'{{"schema": {SCHEMA}}}')
     done = run("test", "--resume", "r")
-    assert done.exit_code == 2 and "it is not what was written" in done.stderr
+    assert done.exit_code == 2 and "its contents are not what flashtwin wrote" in done.stderr
     folders.write_plan(Path("r"), {"seed": 1, "command": [], "tasks": [{}]})
     done = run("test", "--resume", "r")
     assert done.exit_code == 2 and "a task is malformed" in done.stderr

@@ -274,7 +274,7 @@ def test_prune_with_a_condition_and_an_age(run: Run, place: Path) -> None:
     ("words", "said"),
     [
         ((), "prune without a choice would remove every run"),
-        (("--older-than", "soon"), "--older-than soon is no time"),
+        (("--older-than", "soon"), "--older-than soon is not a time"),
         (("--keep", "-1"), "--keep"),
     ],
 )

@@ -107,7 +107,7 @@ WRONG = [
     (("job.fio", "--on", "/dev/null"), 4, "character device"),
     (("job.fio", "--on", "job.fio"), 4, "there already"),
     (("job.fio", "--convert", "."), 2, "takes a run"),
-    (("--convert", "."), 2, "no run"),
+    (("--convert", "."), 2, "not a run"),
 ]
 
 

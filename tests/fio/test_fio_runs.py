@@ -145,7 +145,7 @@ def test_what_is_left_is_done_and_answered_with_what_was_over(
 
 def test_a_run_of_a_battery_is_refused_by_name(folder: Path) -> None:
     store(folder / "run")
-    assert "no run of fio's jobs" in fio("--resume", "run", code=USAGE)
+    assert "not a run of fio's jobs" in fio("--resume", "run", code=USAGE)
 
 
 @pytest.mark.parametrize(

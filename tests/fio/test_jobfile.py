@@ -146,7 +146,7 @@ def test_an_engine_that_keeps_one_request_a_thread(
     file = text(job, engine=PSYNC)
     found = options(file, "job0")
     assert (found["numjobs"], found["iodepth"], found.get("io_size")) == (threads, depth, io_size)
-    assert any("psync keeps one request a thread" in note for note in file.notes)
+    assert any("psync keeps one request outstanding for each thread" in note for note in file.notes)
 
 
 def test_too_many_requests_are_averaged() -> None:
@@ -183,7 +183,7 @@ def test_bound_on_requests(job: Job, most: int) -> None:
 def test_what_differs_is_said() -> None:
     assert text(WRITE).notes == ()
     assert text(replace(WRITE, host_ns=5000)).notes == (
-        "the host's time a command is this machine's own",
+        "how long the host takes for a command is up to this machine",
     )
     (note,) = text(replace(WRITE, threads=2, shared_stream=True)).notes
     assert "one thread of their whole depth" in note

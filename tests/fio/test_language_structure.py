@@ -58,7 +58,7 @@ BAD = [
     ({"job": "[a]\ninclude job.fio\n"}, "circle"),
     ({"job": "[a]\ninclude b.fio\n", "b": "[b]\n"}, "section"),
     ({"job": "[a]\ninclude nothing.fio\n"}, "nothing.fio to include"),
-    ({"job": "[a\nbs=4k\n"}, "no section"),
+    ({"job": "[a\nbs=4k\n"}, "not a section"),
     ({"job": "bs=4k\n"}, "before any section"),
     ({"job": "[a]\nidepth=4\n"}, "did you mean iodepth?"),
     ({"job": "[a]\nIODEPTH=4\n"}, "small letters"),

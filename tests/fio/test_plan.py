@@ -211,7 +211,7 @@ BAD = [
     (
         "size=1g rw=write verify=crc32c number_ios=9 verify_backlog=8",
         6,
-        "those are that fio reads back",
+        "verify_backlog reads back",
         "io_size",
     ),
     ("size=1g zonesize=1m zonemode=none", 3, "without zones", "strided"),
@@ -220,10 +220,10 @@ BAD = [
     (
         "size=1g nrfiles=2 random_distribution=zipf:1.2 file_service_type=zipf:1.3",
         5,
-        "one zipf",
+        "numbers for zipf",
         "same",
     ),
-    ("size=1g rw=randread bs=4k ba=16k random_generator=lfsr", 5, "without a start", "block size"),
+    ("size=1g rw=randread bs=4k ba=16k random_generator=lfsr", 5, "does not start", "block size"),
     ("size=1g rate=1m rate_iops=5", 4, "exclude", "leave one"),
     ("size=1g rate_iops=5 rate_iops_min=6", 4, "above the rate", "lower"),
     ("size=1g wait_for=a", 3, "itself", "another"),

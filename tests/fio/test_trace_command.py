@@ -68,9 +68,14 @@ UNSAFE = 4
 BAD = [
     (("--trace=t.csv", "job.fio", *TWIN), "job.fio is another one", "read_iolog=FILE", USAGE),
     (("--trace=t.csv", "--name=b", *TWIN), "--name is another one", "read_iolog=FILE", USAGE),
-    (("--trace=t.csv", "--speed=fast", *TWIN), "fast is no speed", "--help", USAGE),
-    (("--trace=t.csv", "--speed=0", *TWIN), "0 is no speed", "--help", USAGE),
-    (("--trace=t.csv", "--trace-event=DD", *TWIN), "no letter of an action", "--help", USAGE),
+    (("--trace=t.csv", "--speed=fast", *TWIN), "fast is not a speed", "--help", USAGE),
+    (("--trace=t.csv", "--speed=0", *TWIN), "0 is not a speed", "--help", USAGE),
+    (
+        ("--trace=t.csv", "--trace-event=DD", *TWIN),
+        "not one of blkparse's actions",
+        "--help",
+        USAGE,
+    ),
     (("--speed=2", "job.fio", *TWIN), "--speed is that of a trace", "replay_time_scale", USAGE),
     (("--trace=none", *TWIN), "the trace none cannot be read", "exists", USAGE),
     (("--trace=t.csv", "--trace-format=iolog", *TWIN), "t.csv:1: this is no iolog", "iolog", USAGE),

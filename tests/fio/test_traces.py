@@ -149,7 +149,7 @@ BAD = [
     (b"fio version 7 iolog\n", "bad:1: an iolog of version 7", "fio 3"),
     (b"", "bad: the trace is empty", "format"),
     (b"hello\n", "bad:1: this is no iolog", "blkparse"),
-    (b"fio version 2 iolog\nf sync 0 0\n", "bad: only syncs", "add the requests"),
+    (b"fio version 2 iolog\nf sync 0 0\n", "bad: it holds only syncs", "add the requests"),
     (b"\x07tae\x00\x00", "bad: this is a binary trace of blktrace", "blkparse -i bad"),
     (b"eat\x07\x00\x00", "bad: this is a binary trace of blktrace", "blkparse -i bad"),
     (
@@ -186,8 +186,8 @@ def test_a_trace_that_cannot_be_replayed_is_told(
     ("options", "message"),
     [
         ("read_iolog=nowhere", "text:4: the trace nowhere cannot be read: No such file"),
-        ("read_iolog=.", ".: this is no regular file"),
-        ("read_iolog=a.iolog replay_skip=reads", "text:5: reads is no kind of request"),
+        ("read_iolog=.", ".: this is not a regular file"),
+        ("read_iolog=a.iolog replay_skip=reads", "text:5: reads is not a kind of request"),
         ("read_iolog=:", "text:4: no trace is named"),
     ],
 )

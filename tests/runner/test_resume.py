@@ -397,7 +397,10 @@ def test_a_flipped_bit_in_what_was_asked_for_is_a_sentence(
     make = partial(Stops, kind=kind)
     if name == "manifest.json" or kind == "file":
         untouched(
-            tmp_path / "run", f"{name} cannot be read .*: it is not what was written", 2, make
+            tmp_path / "run",
+            f"{name} cannot be read .*: its contents are not what flashtwin wrote",
+            2,
+            make,
         )
         return
     notes = Notes()

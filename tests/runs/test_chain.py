@@ -96,5 +96,5 @@ def test_parts_that_are_not_those_of_the_step_are_refused(tmp_path: Path) -> Non
     with closing(Twin(load("bx500-240", scale="1/16")).open()) as twin:
         live = plain(twin.do(Chain(label="c", parts=asked), lambda progress: True))
     run = run_of(tmp_path / "run", {"c": live}, asked[:2]).close([])
-    with pytest.raises(FlashtwinError, match="its parts are not those of the step"):
+    with pytest.raises(FlashtwinError, match="its parts do not add up to the step"):
         run.result(0)

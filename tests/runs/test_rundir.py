@@ -291,10 +291,18 @@ def spoil(path: Path, how: str) -> None:
         ("odd schema", "schema 'one' is not a number", 2),
         ("no journal", "steps.jsonl cannot be read as part of a run: the file is missing", 2),
         ("journal cut", "its last line breaks off", 2),
-        ("journal line", "steps.jsonl:2 cannot be read as part of a run: the line is no step", 2),
+        (
+            "journal line",
+            "steps.jsonl:2 cannot be read as part of a run: the line is not a step",
+            2,
+        ),
         ("journal order", "steps.jsonl:1 cannot be read as part of a run: the line is step 1", 2),
-        ("journal types", "steps.jsonl:1 cannot be read as part of a run: the line is no step", 2),
-        ("job types", "the line is no step (jobs.bytes is null, not a whole number)", 2),
+        (
+            "journal types",
+            "steps.jsonl:1 cannot be read as part of a run: the line is not a step",
+            2,
+        ),
+        ("job types", "the line is not a step (jobs.bytes is null, not a whole number)", 2),
         ("target", "its target is not what flashtwin writes", 2),
         ("batteries", "its batteries is not what flashtwin writes", 2),
         ("identity", "its target.identity is not what flashtwin writes", 2),
@@ -352,7 +360,9 @@ def test_a_table_that_is_not_what_was_written_is_not_looked_into(tmp_path: Path)
         at = rng.randrange(len(data))
         data[at] ^= 1 << rng.randrange(8)
         path.write_bytes(data)
-        with pytest.raises(FlashtwinError, match="it is not what was written") as refused:
+        with pytest.raises(
+            FlashtwinError, match="its contents are not what flashtwin wrote"
+        ) as refused:
             Run(run.path).series(0)
         assert refused.value.exit_code == 2
     path.write_bytes(whole)

@@ -168,12 +168,12 @@ def _check(label: Label) -> None:
     if label.dram == "hmb" and label.interface == "sata":
         raise FlashtwinError(
             "a SATA drive has no host memory buffer",
-            hint="--dram none, or an NVMe interface",
+            hint="write --dram none, or name an NVMe interface with --interface",
             exit_code=USAGE,
         )
     if label.dies is not None and not 1 <= label.dies <= 1024:
         raise FlashtwinError(
-            f"{label.dies} dies are more or fewer than a drive can have",
+            f"a drive cannot have {label.dies} dies",
             hint="give 1 to 1024; a package of flash holds several dies",
             exit_code=USAGE,
         )

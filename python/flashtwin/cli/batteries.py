@@ -63,7 +63,7 @@ def batteries(
         raise click.UsageError("--size, --set, --firmware and --scale belong to --on", context)
     if name is None:
         if target is not None:
-            raise click.UsageError("--on asks for the NAME of a battery", context)
+            raise click.UsageError("--on needs the NAME of a battery", context)
         _all(as_json)
         return
     taken = None
@@ -218,7 +218,7 @@ def explain(context: click.Context, finding: str | None, run: str | None, as_jso
 
     if finding is None:
         if run is not None:
-            raise click.UsageError("--run asks for a FINDING", context)
+            raise click.UsageError("--run needs a FINDING", context)
         _meanings(as_json)
         return
     meaning = registry.explain(finding)

@@ -140,7 +140,7 @@ def _failed(measure: Measure) -> str:
     if measure.verdict == "not measured":
         return "not measured in this run"
     if measure.beyond is None:
-        return "from nothing"
+        return "0 in the first run"
     return f"{_percent(measure.beyond)} beyond its interval"
 
 

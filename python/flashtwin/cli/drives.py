@@ -257,7 +257,9 @@ def new(
         )
     if path.exists() and not force:
         raise FlashtwinError(
-            f"{path} is there already", hint="another --out, or --force", exit_code=USAGE
+            f"{path} is there already",
+            hint="write to another file with --out, or over this one with --force",
+            exit_code=USAGE,
         )
     outputs.write(path, text)
     try:

@@ -272,7 +272,8 @@ def _replaying(trace_format: Any, event: str, disk: int | None, fit: Any) -> Rep
 
     if len(event) != 1 or not event.isascii() or not event.isalpha():
         raise click.BadParameter(
-            f"{event} is no letter of an action, as D or Q are", param_hint="--trace-event"
+            f"{event} is not one of blkparse's actions: write a letter such as D or Q",
+            param_hint="--trace-event",
         )
     return Replaying(reading=Reading(format=trace_format, event=event, disk=disk), fit=fit)
 
@@ -320,6 +321,6 @@ def _speed(speed: str | None) -> tuple[str, ...]:
     percent = round(100 * float(match[1])) if match else 0
     if not 1 <= percent <= 100_000_000:
         raise click.BadParameter(
-            f"{speed} is no speed: write 1, 0.5, 2x or max", param_hint="--speed"
+            f"{speed} is not a speed: write 1, 0.5, 2x or max", param_hint="--speed"
         )
     return (f"--replay_time_scale={percent}",)

@@ -392,7 +392,7 @@ def resume(resumed: Resumed) -> int:
     run, quiet = Run(listing.find(resumed.run)), resumed.quiet
     if [row["name"] for row in run.manifest["batteries"]] != [NAME]:
         raise FlashtwinError(
-            f"{run.path} is no run of fio's jobs",
+            f"{run.path} is not a run of fio's jobs",
             hint=f"flashtwin test --resume {run.path} goes on with it",
             exit_code=USAGE,
         )

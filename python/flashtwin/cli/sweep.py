@@ -143,7 +143,7 @@ class _ShownProgress:
         remaining = points - there - len(refused)
         parts = [f"{remaining} of {points} points to run"]
         parts += [f"{there} there already"] if there else []
-        parts += [f"{len(refused)} are no drive"] if refused else []
+        parts += [f"{len(refused)} are not valid drives"] if refused else []
         terminal.note(f"{self._name}: {', '.join(parts)}")
         counter = progress.counted(self._name, max(remaining, 1), self._quiet)
         self._tell = self._stack.enter_context(counter)

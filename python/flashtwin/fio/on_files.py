@@ -370,7 +370,8 @@ class Files:
     def fill(self, stopped: Callable[[], int | None]) -> None:
         """Write all of them once; `Interrupted` where somebody stopped that."""
         self._say(
-            "filling with random data first: what was never written would be read without the drive"
+            "filling with random data first: reads of what was never written would not reach the"
+            " drive"
         )
         self.fio(_filling(self._prepared), ["--output=fill.txt"], stopped)
         if stopped():

@@ -167,7 +167,9 @@ class _Checked:
 
 def _checked(request: Request) -> _Checked:
     if not request.targets:
-        raise FlashtwinError("there is no target", hint="give one or several", exit_code=USAGE)
+        raise FlashtwinError(
+            "there is no target", hint="name a drive, a spec file or a path", exit_code=USAGE
+        )
     batteries = request.batteries
     requests = registry.parse(batteries) if isinstance(batteries, str) else requests_of(batteries)
     size, budget_s = _size(request.size), _budget_seconds(request.budget)
@@ -216,7 +218,7 @@ def _chosen(request: Request, size: int | None) -> list[Target]:
     if size is not None and all(_is_twin(word) for word in request.targets):
         raise FlashtwinError(
             "--size is for files, and every target here is a simulated drive",
-            hint="leave it out, or give the path of a file to measure",
+            hint="leave --size out, or give the path of a file to measure",
             exit_code=USAGE,
         )
     return chosen

@@ -250,7 +250,9 @@ def _battery(going: _Going, request: Request) -> None:
             empty = empty + 1 if isinstance(answer, NotPossible) else 0
             if empty > MOST_EMPTY:
                 steps.close()
-                going.observer.noted(f"{request.name} ends: {MOST_EMPTY:,} steps told it nothing")
+                going.observer.noted(
+                    f"{request.name} ends: {MOST_EMPTY:,} steps in a row were not possible here"
+                )
                 return
             step = steps.send(answer)
     except StopIteration:

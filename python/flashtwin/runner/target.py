@@ -241,7 +241,7 @@ def _twin_of(run: Run, target: Mapping[str, Any]) -> Target:
     if model != _core.MODEL:
         raise FlashtwinError(
             f"{run.path} was simulated by model {model} and this flashtwin has model"
-            f" {_core.MODEL}: steps of both do not belong into one run",
+            f" {_core.MODEL}: one run cannot hold steps of both",
             hint=f"go on with the flashtwin that began it (it is {run.manifest['flashtwin']}), or"
             f" {ANEW}",
             exit_code=USAGE,

@@ -112,14 +112,14 @@ class Blocks:
         if data is None:
             raise damaged(self.path, f"{whose} are missing")
         if digest_of(data) != record.block.sha256:
-            raise damaged(self.path, f"{whose} are not what was written")
+            raise damaged(self.path, f"{whose} are not what flashtwin wrote")
         try:
             tables = _core.unpack_tables(data, memory_bytes() // TABLE_SHARE // 8)
         except _core.TableError as error:
             raise damaged(self.path, f"{whose} are damaged: {error}") from error
         for name, table in tables.items():
             if name not in frames.SCHEMAS or not table:
-                raise damaged(self.path, f"{whose} have one that is none of a run")
+                raise damaged(self.path, f"{whose} hold a table that no run has")
             height = len(next(iter(table.values())))
             columns = {"step": np.full(height, record.step, dtype=np.int64), **table}
             tables[name] = frames.checked(self.path, name, columns)

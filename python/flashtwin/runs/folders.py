@@ -61,7 +61,7 @@ def read_plan(folder: Path) -> dict[str, Any]:
         raise damaged(path, f"a task is malformed ({error})") from error
     for row in plan["tasks"]:
         if Path(row["place"]).name != row["place"] or "\0" in row["place"]:
-            raise damaged(path, f"{row['place']!r} is no name of a directory")
+            raise damaged(path, f"{row['place']!r} is not the name of a directory")
     return plan
 
 

@@ -99,7 +99,7 @@ def checked(path: Path, name: str, table: Table) -> Table:
         least, most = RANGES.get(column, (0, MOST))
         values = table[column]
         if len(values) and not least <= values.min() <= values.max() <= most:
-            raise damaged(path, f"column {column} holds numbers that are none of a run")
+            raise damaged(path, f"column {column} holds numbers that no run can have")
     if (np.diff(table["step"]) < 0).any():
         raise damaged(path, "its rows are not in the order of the steps")
     return table
@@ -185,7 +185,7 @@ def parts_of(chain: Result, labels: Sequence[str], tables: Mapping[str, Table]) 
     }
     sums = {name: int(part_rows[name].sum()) for name in owned}
     if len(labels) != len(part_rows["start_ns"]) or sums != owned:
-        raise ValueError("its parts are not those of the step")
+        raise ValueError("its parts do not add up to the step")
     first = dict.fromkeys(owned, 0)
     results = []
     for number, label in enumerate(labels):

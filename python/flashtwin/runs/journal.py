@@ -202,7 +202,7 @@ def cut(descriptor: int, records: int) -> None:
 
 
 CUT_HINT = "remove that line and what follows it; flashtwin test --resume does those steps again"
-_NOT_WRITTEN = "the line is not what was written"
+_NOT_WRITTEN = "the line is not what flashtwin wrote"
 _TAIL_BYTES = len(b',"check":""}') + 64
 
 
@@ -221,10 +221,10 @@ def _parsed(path: Path, number: int, line: bytes, hint: str | None) -> tuple[Ste
         record = _RECORD.decode(line)
     except msgspec.ValidationError as error:
         why = str(schema.in_words(error))
-        raise _damaged(path, number, f"the line is no step ({why})", hint) from error
+        raise _damaged(path, number, f"the line is not a step ({why})", hint) from error
     except (ValueError, RecursionError) as error:
-        why = _no_json(line) or "it is no JSON"
-        raise _damaged(path, number, f"the line is no step ({why})", hint) from error
+        why = _no_json(line) or "it is not JSON"
+        raise _damaged(path, number, f"the line is not a step ({why})", hint) from error
     if record.step != number:
         raise _damaged(path, number, f"the line is step {record.step}, not {number}", hint)
     return record, check

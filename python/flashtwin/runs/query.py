@@ -123,7 +123,7 @@ def _no_text(condition: str) -> str | None:
         (letter for letter in condition if not letter.isprintable() and letter not in "\t\n\r"),
         None,
     )
-    return None if odd is None else f"the character {odd!a} is no part of a condition"
+    return None if odd is None else f"the character {odd!a} is not part of a condition"
 
 
 def _judged(question: str) -> dict[str, Any]:

@@ -82,7 +82,9 @@ class Run:
         file = self.path / MANIFEST
         if not is_there(file):
             raise FlashtwinError(
-                f"{self.path} holds no manifest.json, so it is no run", hint=_LOOK, exit_code=USAGE
+                f"{self.path} holds no manifest.json, so it is not a run",
+                hint=_LOOK,
+                exit_code=USAGE,
             )
         data = read_file(file, MOST_JSON)
         value = object_of(file, data)
@@ -224,7 +226,7 @@ class Run:
         """What is in a file; of one that the manifest tells the digest of, what was written."""
         data, digest = read_file(self.path / name, most_bytes), self._digests.get(name)
         if digest is not None and digest_of(data) != digest:
-            raise damaged(self.path / name, "it is not what was written")
+            raise damaged(self.path / name, "its contents are not what flashtwin wrote")
         return data
 
     def _has(self, name: str) -> bool:

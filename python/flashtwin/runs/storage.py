@@ -84,7 +84,7 @@ def unsealed(path: Path, data: bytes, value: dict[str, Any], of: str, schema: in
     tail = _TAIL.search(data)
     right = tail is not None and _digest(data[: tail.start()], of) == tail[1].decode()
     if not right and (tail or schema >= CHECKED_SINCE):
-        raise damaged(path, "it is not what was written")
+        raise damaged(path, "its contents are not what flashtwin wrote")
     value.pop(CHECK, None)
 
 
@@ -173,7 +173,7 @@ def read_parquet(path: Path, digest: object = None) -> dict[str, NDArray[np.int6
     `digest`, nothing else is looked into."""
     data = read_file(path, memory_bytes() // TABLE_SHARE)
     if digest is not None and digest_of(data) != digest:
-        raise damaged(path, "it is not what was written")
+        raise damaged(path, "its contents are not what flashtwin wrote")
     try:
         return _core.read_parquet(data, memory_bytes() // TABLE_SHARE // 8)
     except _core.TableError as error:

@@ -396,8 +396,9 @@ def _checked_for_resume(run: Run) -> None:
     for name in (TABLES, "smart"):
         if (run.path / name).is_symlink():
             raise FlashtwinError(
-                f"{run.path / name} is a link, and a run goes on in a directory of its own alone",
-                hint="put what it leads to in its place",
+                f"{run.path / name} is a symbolic link, and a run is resumed only where its files"
+                " lie in its own directory",
+                hint="replace the link by what it leads to",
                 exit_code=USAGE,
             )
 

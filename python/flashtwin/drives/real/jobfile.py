@@ -274,19 +274,19 @@ def _notes(
     jobs = [job for run in runs for job in run.jobs]
     notes = []
     if any(job.host_ns for job in jobs):
-        notes.append("the host's time a command is this machine's own")
+        notes.append("how long the host takes for a command is up to this machine")
     if any(job.fio is not None and job.fio.draws_repeat for job in jobs):
-        notes.append("jobs whose passes draw the same again draw with fio's own seed")
+        notes.append("jobs that go to the same random places in each pass use fio's own seed")
     if any(job.shared_stream and job.threads > 1 for job in jobs) and engine.asynchronous:
         notes.append("threads that share a stream run as one thread of their whole depth")
     if any(job.depth > 1 for job in jobs) and not engine.asynchronous:
-        notes.append(f"{engine.name} keeps one request a thread outstanding")
+        notes.append(f"{engine.name} keeps one request outstanding for each thread")
     if any(abs(ms / 1000 - run.sample_s) > 1e-9 for run, ms in zip(runs, samples_ms, strict=True)):
         notes.append("fio's logs count whole milliseconds: the sample interval was rounded")
     if not exact:
         notes.append(
-            "too many requests to log each: the series is from fio's averages, with an interval's"
-            " mean latency for its least and greatest"
+            "too many requests to log each: the series is made of fio's averages, where the lowest"
+            " and the highest latency of an interval are its mean"
         )
         if any(job.ramp_s for job in jobs):
             notes.append("the series leaves out the ramp")

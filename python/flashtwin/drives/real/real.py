@@ -227,7 +227,7 @@ class Real:
         if self._filled:
             return
         self._say(
-            "filling it with random data first: what was never written would be read without the"
+            "filling it with random data first: reads of what was never written would not reach the"
             " drive"
         )
         job = Job(name="fill", rw="write", block_bytes=GRAIN_BYTES, depth=8, size=self._size)

@@ -63,7 +63,7 @@ class Text(_Plain):
     def parse(self, text: str | None, reading: Reading) -> str:
         value = required(text)
         if has_control(value):
-            raise BadValueError("a control character is no part of a value")
+            raise BadValueError("a control character is not part of a value")
         return value
 
     def show(self, value: str) -> str:
@@ -146,7 +146,7 @@ class Integer(_Plain):
                 bounds = f"between {self.least} and {self.most}"
             raise BadValueError(f"{text} is out of range", hint=f"write a number {bounds}")
         if self.power and value & (value - 1):
-            raise BadValueError(f"{text} is no power of two", hint="write for example 4k")
+            raise BadValueError(f"{text} is not a power of two", hint="write for example 4k")
         return value
 
     def show(self, value: int) -> str:
@@ -211,7 +211,9 @@ class TimeRange(_Plain):
         value = required(text)
         parts = value.split("-") if not value.lstrip().startswith("(") else [value]
         if len(parts) > 2:
-            raise BadValueError(f"{value} is no range of times", hint="write 10s-20s, or one time")
+            raise BadValueError(
+                f"{value} is not a range of times", hint="write 10s-20s, or one time"
+            )
         low, high = (numbers.microseconds(part, "s") for part in (parts[0], parts[-1]))
         return (min(low, high), max(low, high))
 

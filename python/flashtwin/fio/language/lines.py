@@ -86,7 +86,7 @@ def check_characters(text: str, where: Where) -> None:
         hint = "save the file as UTF-8" if where.line else "type it in UTF-8"
         raise JobFileError(where, "this is not text in UTF-8", hint=hint)
     raise JobFileError(
-        where, f"the control character {odd[0]!a} is no part of a job", hint="take it out"
+        where, f"the control character {odd[0]!a} is not part of a job", hint="take it out"
     )
 
 
@@ -168,7 +168,7 @@ def _named(line: Line) -> str:
     match = re.fullmatch(r"\[(.*)\]", line.text)
     if not match or "[" in match[1]:
         raise JobFileError(
-            line.where, f"{line.text} is no section", hint="write [name] alone on its line"
+            line.where, f"{line.text} is not a section", hint="write [name] alone on its line"
         )
     return match[1]
 

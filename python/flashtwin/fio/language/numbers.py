@@ -71,7 +71,7 @@ def size(text: str, reading: Reading) -> int:
     if text.lstrip().startswith("("):
         value = _reckoned(text, lambda word: _plain_size(word, reading))
         if value.denominator != 1:
-            reading.notes.append(f"{text} is no whole number: cut to {int(value)}")
+            reading.notes.append(f"{text} is not a whole number: cut to {int(value)}")
         return _bounded(int(value), text)
     return _bounded(_plain_size(text, reading), text)
 
@@ -84,9 +84,9 @@ def _plain_size(text: str, reading: Reading) -> int:
         return integer(hexadecimal[1], 16) * (-1 if plain.startswith("-") else 1)
     match = _SIZE.fullmatch(plain)
     if not match or (match[2][:2] in ("0x", "0X")):
-        raise BadValueError(f"{_or_empty(text)} is no number", hint=_size_hint(plain))
+        raise BadValueError(f"{_or_empty(text)} is not a number", hint=_size_hint(plain))
     if not match[3] and match[4] and match[4].lower() != "b":
-        raise BadValueError(f"{_or_empty(text)} is no number", hint=_size_hint(plain))
+        raise BadValueError(f"{_or_empty(text)} is not a number", hint=_size_hint(plain))
     if match[3] and text != text.lstrip():
         raise BadValueError(
             f"a blank stands before {plain}: fio then reads it as {match[2]}",
@@ -133,7 +133,7 @@ def _plain_time(text: str, unit: str) -> int:
     match = _TIME.fullmatch(re.sub(r"\s+", "", text))
     if not match:
         raise BadValueError(
-            f"{_or_empty(text)} is no time",
+            f"{_or_empty(text)} is not a time",
             hint="write a whole number with d, h, m, s, ms or us, for example 90s or 1500ms",
         )
     return integer(match[1]) * UNITS[(match[2] or unit).lower()]
@@ -150,10 +150,10 @@ def integer(digits: str, base: int = 10) -> int:
 def real(text: str) -> float:
     """A number with a point."""
     if not _REAL.fullmatch(text):
-        raise BadValueError(f"{_or_empty(text)} is no number")
+        raise BadValueError(f"{_or_empty(text)} is not a number")
     value = float(text)
     if value in (float("inf"), float("-inf")):
-        raise BadValueError(f"{_or_empty(text)} is no finite number")
+        raise BadValueError(f"{_or_empty(text)} is not a finite number")
     return value
 
 

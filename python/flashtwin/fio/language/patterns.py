@@ -82,7 +82,7 @@ def _requests(rw: str, text: str) -> int:
     count = numbers.integer(match[2]) if match else numbers.MOST + 1
     if not match or count > numbers.MOST:
         raise BadValueError(
-            f"{text or 'nothing'} after the colon is no number of requests",
+            f"{text or 'nothing'} after the colon is not a number of requests",
             hint=f"write for example {rw}:8, a new random offset every 8 requests",
         )
     return (-count if match[1] == "-" else count) % (1 << 32)
@@ -100,7 +100,7 @@ class RangeKind:
     def _part(self, text: str, reading: Reading) -> tuple[int, int]:
         parts = re.split("[-:]", text)
         if len(parts) != 2:
-            raise BadValueError(f"{text} is no range", hint="write for example 4k-64k")
+            raise BadValueError(f"{text} is not a range", hint="write for example 4k-64k")
         low, high = sorted(Integer(least=1).parse(part, reading) for part in parts)
         return (low, high)
 
@@ -157,7 +157,7 @@ class SplitKind:
                 match = re.fullmatch(r"\s*([0-9]+)\s*", share)
                 if not match or numbers.integer(match[1]) > 100:
                     raise BadValueError(
-                        f"{share} in {entry} is no percentage",
+                        f"{share} in {entry} is not a percentage",
                         hint="shares are whole numbers from 0 to 100, for example 4k/60:64k/40",
                     )
                 percent = numbers.integer(match[1])
@@ -239,7 +239,7 @@ class DistributionKind(_Plain):
             raise BadValueError(f"{value:g} is out of range for {name}", hint=allowed[name])
         center = numbers.real(parts[1]) if len(parts) == 2 else None
         if center is not None and not 0 <= center <= 1:
-            raise BadValueError(f"{center:g} is no centre", hint="write 0 to 1")
+            raise BadValueError(f"{center:g} is not a centre", hint="write 0 to 1")
         return Distribution(name=name, value=value, center=center)
 
     def _zones(self, name: str, text: str, reading: Reading) -> tuple[tuple[int, int], ...]:
@@ -248,7 +248,7 @@ class DistributionKind(_Plain):
             access, slash, size = entry.partition("/")
             if not re.fullmatch("[0-9]+", access) or not slash:
                 raise BadValueError(
-                    f"{entry or 'nothing'} is no zone",
+                    f"{entry or 'nothing'} is not a zone",
                     hint="write percent of requests/size, for example zoned:60/10:40/90",
                 )
             entries.append(
@@ -365,7 +365,7 @@ class FileSizeKind(_Plain):
         value = required(text)
         parts = [value] if value.lstrip().startswith("(") else re.split("[-:]", value)
         if len(parts) > 2:
-            raise BadValueError(f"{value} is no range", hint="write for example 4k-1m")
+            raise BadValueError(f"{value} is not a range", hint="write for example 4k-1m")
         low, high = sorted(Integer(least=1).parse(part, reading) for part in (parts[0], parts[-1]))
         return (low, high)
 

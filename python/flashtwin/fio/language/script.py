@@ -172,7 +172,7 @@ class _Reader:
         if engine in PLUGINS:
             self._note(
                 where,
-                f"ioengine={job['ioengine']} is no part of fio: it is taken as an asynchronous"
+                f"ioengine={job['ioengine']} is not part of fio: it is taken as an asynchronous"
                 " engine that reaches the whole target",
             )
         if engine not in SYNCHRONOUS and engine not in ASYNCHRONOUS and engine not in PLUGINS:

@@ -220,7 +220,7 @@ def _halves(text: str) -> tuple[str, str, str]:
 
 def _integer(text: str) -> kinds.Integer:
     match = _INTEGER.fullmatch(text)
-    assert match is not None, f"{text} is no kind of values"
+    assert match is not None, f"{text} is not a kind of values"
     most = _UINT_MOST if match[1] == "uint" else MOST
     return kinds.Integer(
         least=int(match[2] or 0),

@@ -135,7 +135,8 @@ def _verify(job: FioJob) -> Literal["no", "later", "reads_back"]:
     if job["verify_state_load"] and job["rw"].rw in ("read", "randread"):
         raise JobFileError(
             job.line("verify_state_load"),
-            f"job {job.name} ends where the state file of an earlier job says, and a twin has none",
+            f"job {job.name} ends where an earlier job's verify_state file says, and a twin writes"
+            " no such file",
             hint="leave verify_state_load out, and say with number_ios how many reads there are",
         )
     writes = "write" in job["rw"].rw or job["rw"].rw.endswith("rw")
@@ -144,8 +145,8 @@ def _verify(job: FioJob) -> Literal["no", "later", "reads_back"]:
     if 0 < (job["verify_backlog"] or 0) <= (job["number_ios"] or 0):
         raise JobFileError(
             job.line("verify_backlog"),
-            f"job {job.name} ends after number_ios requests, of which those are that fio reads back"
-            " meanwhile, and a twin reads nothing back",
+            f"job {job.name} ends after number_ios requests, and fio counts among them what"
+            " verify_backlog reads back; a twin reads nothing back",
             hint="leave verify_backlog out, or say with io_size how much is written",
         )
     return "reads_back"
@@ -216,7 +217,7 @@ def _handles(job: FioJob) -> tuple[int, ...]:
         if not (first.isdecimal() and last.isdecimal() and max(len(first), len(last)) < 4):
             raise JobFileError(
                 job.line("fdp_pli"),
-                f"job {job.name} has fdp_pli={text}, which is no list of placement handles",
+                f"job {job.name} has fdp_pli={text}, which is not a list of placement handles",
                 hint="write numbers below 1000 and ranges of them, as in 0,2-4",
             )
         handles.extend(range(int(first), int(last) + 1))
@@ -437,9 +438,9 @@ def check_law(job: FioJob, files: int) -> None:
     if (service.value, service.center) != (spread.value, spread.center):
         raise JobFileError(
             job.line("file_service_type"),
-            f"fio knows one {service.name} in a job, and file_service_type and random_distribution"
-            " differ",
-            hint="write the same numbers behind both",
+            f"file_service_type and random_distribution have different numbers for {service.name},"
+            " and fio keeps one of them for both",
+            hint="write the same numbers in both",
         )
 
 
@@ -450,8 +451,8 @@ def check_generator(job: FioJob) -> None:
     if random and job["random_generator"] == "lfsr" and _aligned(job):
         raise JobFileError(
             job.line("ba"),
-            "ba with random_generator=lfsr: fio leaves the generator without a start, and its jobs"
-            " make no requests",
+            "with ba, fio does not start the generator of random_generator=lfsr, and the job may"
+            " make no requests at all",
             hint="leave random_generator out, or write ba as the block size",
         )
 

@@ -99,7 +99,9 @@ def _check_wait(job: FioJob, names: Counter[str], before: set[str]) -> None:
     if name == job.name:
         raise JobFileError(where, f"job {name} waits for itself", hint="name another job")
     if names[name] > 1:
-        raise JobFileError(where, f"{names[name]} jobs are named {name}", hint="give them names")
+        raise JobFileError(
+            where, f"{names[name]} jobs are named {name}", hint="give each a name of its own"
+        )
     if name not in before:
         why = "comes after it" if names[name] else "does not exist"
         raise JobFileError(

@@ -126,15 +126,15 @@ class Traces:
         if survey["format"] == "iolog" and not any(survey["ios"]):
             raise JobFileError(
                 _at(path, 0),
-                f"only syncs: fio does not read this as an iolog{_whose(job)}",
+                f"it holds only syncs, and fio does not read that as an iolog{_whose(job)}",
                 hint="add the requests that the syncs follow",
             )
         longest = max(survey["longest"])
         if longest > LONGEST_BYTES:
             raise JobFileError(
                 _at(path, 0),
-                f"a request of {longest} bytes, and {LONGEST_BYTES} are possible{_whose(job)}",
-                hint="split it into several lines",
+                f"a request has {longest:,} bytes, the most is {LONGEST_BYTES:,}{_whose(job)}",
+                hint="split it into several requests",
             )
 
     def _parts(self, path: Path, survey: TraceSurvey, job: FioJob) -> tuple[Part, ...]:
@@ -304,7 +304,7 @@ def _shape(job: FioJob) -> Shape:
         if word not in _DIRECTIONS:
             raise JobFileError(
                 job.line("replay_skip"),
-                f"{word} is no kind of request",
+                f"{word} is not a kind of request",
                 hint=f"write one or more of {', '.join(_DIRECTIONS)}",
             )
     skip = Skip(**{word: word in words for word in _DIRECTIONS})
@@ -318,7 +318,7 @@ def _check_file(path: Path, job: FioJob) -> None:
         if not path.is_file():
             raise JobFileError(
                 _at(path, 0),
-                f"this is no regular file, and a trace is read twice{_whose(job)}",
+                f"this is not a regular file, and a trace is read twice{_whose(job)}",
                 hint="write it into a file first",
             )
         with path.open("rb") as file:

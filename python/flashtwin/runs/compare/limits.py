@@ -135,5 +135,5 @@ def _shorts(measures: Sequence[Measure]) -> list[str]:
 def _percent(text: str, share: str) -> float:
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*", share)
     if not match:
-        raise FlashtwinError(f"--fail-on {text} is no limit", hint=_FORM, exit_code=USAGE)
+        raise FlashtwinError(f"--fail-on {text} is not a limit", hint=_FORM, exit_code=USAGE)
     return float(match[1])

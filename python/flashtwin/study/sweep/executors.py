@@ -173,7 +173,7 @@ def _client(address: str) -> Any:
         return distributed.Client(address, timeout=CONNECT_S, set_as_default=False)
     except ValueError as error:
         refused = FlashtwinError(
-            f"{address} is no address of a scheduler: {error}",
+            f"{address} is not the address of a scheduler: {error}",
             hint="write tcp://HOST:8786, as dask scheduler prints it",
             exit_code=USAGE,
         )

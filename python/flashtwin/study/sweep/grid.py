@@ -86,14 +86,14 @@ def axis(text: str) -> Axis:
         raise _wrong(text, "is not KEY=VALUES")
     between = _RANGE.fullmatch(rest)
     if between is None and ".." in rest:
-        raise _wrong(text, "is no range: it has two ends and a count")
+        raise _wrong(text, "is not a range: it has two ends and a count")
     values = _spread(text, between) if between else [part.strip() for part in rest.split(",")]
     if not all(values):
         raise _wrong(text, "has an empty value")
     if len(set(values)) < len(values):
         raise _wrong(text, "names a value twice")
     if key == SEED and not all(_is_seed(value) for value in values):
-        raise _wrong(text, f"has a seed that is no whole number from 0 to {MOST_SEED}")
+        raise _wrong(text, f"has a seed that is not a whole number from 0 to {MOST_SEED}")
     return Axis(key=key, values=tuple(values))
 
 
@@ -125,7 +125,7 @@ def _spread(text: str, match: re.Match[str]) -> list[str]:
     count, ratio = int(match[4]), match[3] == "*"
     low, high = _QUANTITY.fullmatch(match[1]), _QUANTITY.fullmatch(match[2])
     if low is None or high is None:
-        raise _wrong(text, "has an end that is no number with a unit")
+        raise _wrong(text, "has an end that is not a number with a unit")
     first, last, unit = Decimal(low[1]), Decimal(high[1]), high[2]
     if low[2] not in ("", unit):
         raise _wrong(text, "has ends in two units")

@@ -204,7 +204,7 @@ def of_user(policy: str, rho: float, pages: int, trims: float = 0.0) -> Point:
         )
     if abs(100 * trims - round(100 * trims)) > 1e-9:
         raise FlashtwinError(
-            f"a share of TRIMs of {trims:g} is no whole percent, which is how requests are drawn",
+            f"a share of TRIMs of {trims:g} is not a whole percent, and only those can be drawn",
             hint=f"write --trims {round(100 * trims) / 100:g}",
             exit_code=USAGE,
         )
