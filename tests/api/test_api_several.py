@@ -45,6 +45,27 @@ def test_several_targets(pair: ft.Runs, tmp_path: Path) -> None:
     assert pair.report(tmp_path / "page.html").exists()
 
 
+def test_a_label_is_what_a_run_is_called(tmp_path: Path) -> None:
+    """One drive twice with other values: on the page and beside each other by their labels."""
+    quick: dict[str, Any] = {**QUICK, "scale": "1/64"}
+    small, usual = (
+        ft.test("bx500-240", out=tmp_path / label, label=label, sets=sets, **quick)
+        for label, sets in (("8 GB", {"slc_cache.size": "8 GB"}), ("as sold", {}))
+    )
+    assert ft.compare(small, usual).names == ("8 GB", "as sold")
+    page = (tmp_path / "8 GB" / "report.html").read_text()
+    assert "8 GB" in page.partition("<h1")[2][:200]
+    words = small.stored.manifest["command"]
+    assert words[words.index("--label") + 1] == "8 GB"
+
+
+@pytest.mark.parametrize("labels", [["one"], ["one", "one"], ["one", " "], ["one", "x" * 41]])
+def test_labels_that_are_refused(tmp_path: Path, labels: list[str]) -> None:
+    with pytest.raises(ft.UsageError, match="label"):
+        ft.test(PAIR, out=tmp_path / "run", label=labels, **QUICK)
+    assert not (tmp_path / "run").exists()
+
+
 def test_the_same_bytes_as_the_command_line_and_as_one_alone(pair: ft.Runs, tmp_path: Path) -> None:
     words = ["test", *PAIR, "--battery", QUICK["battery"], "--scale", "1/16", "-q"]
     done = subprocess.run(

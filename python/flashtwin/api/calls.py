@@ -55,6 +55,7 @@ def test(
     scale: str | None = ...,
     budget: str | float | None = ...,
     preparation: str = ...,
+    label: str | Sequence[str] = ...,
     report: bool = ...,
     progress: Progress = ...,
     observer: Observer | None = ...,
@@ -74,6 +75,7 @@ def test(
     scale: str | None = ...,
     budget: str | float | None = ...,
     preparation: str = ...,
+    label: str | Sequence[str] = ...,
     report: bool = ...,
     progress: Progress = ...,
     observer: Observer | None = ...,
@@ -92,6 +94,7 @@ def test(
     scale: str | None = None,
     budget: str | float | None = None,
     preparation: str = "timed",
+    label: str | Sequence[str] = (),
     report: bool = True,
     progress: Progress = None,
     observer: Observer | None = None,
@@ -108,7 +111,8 @@ def test(
     ["slc_cache.size=12GB"]), `scale` makes a smaller drive ("1/16"), `budget` bounds the time of
     each target ("30m", or seconds). `preparation` is how simulated drives are filled where no
     battery looks: "timed", as a host does; "untimed", by the firmware alone; "auto", untimed where
-    the drive can. `out` is the run directory, by default a new one in
+    the drive can. `label` is what the run is called on pages and in comparisons; of a list of
+    targets a list of as many. `out` is the run directory, by default a new one in
     ./flashtwin-runs; `report` writes its report.html too. `progress`: by default a live block where
     somebody watches (a terminal, a notebook); True shows it anywhere, False nowhere, and a function
     is called with each `Status`; `observer` hears more than that, in place of it. Raises
@@ -132,6 +136,7 @@ def test(
         scale=scale,
         seed=seed,
         preparation=preparation,
+        labels=as_words(label),
         out=None if out is None else Path(out),
         say=_silent,
     )

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         "flashtwin test bx500-240 --battery fill:patterns=1m-q1 --seed 7",
         "flashtwin test bx500-240 --scale 1/16",
         "flashtwin test bx500-240 --group review",
+        'flashtwin test bx500-240 --set slc_cache.size=8GB --label "8 GB of cache"',
         "flashtwin test ./probe.bin --size 4GB --battery fill,crystaldiskmark",
         "flashtwin test ./probe.bin --size 4GB --budget 30m",
         "flashtwin test bx500-240 --resume 20260115-101500-bx500-240",
@@ -65,6 +66,13 @@ if TYPE_CHECKING:
 @options.firmware
 @options.scale
 @options.preparation
+@click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    metavar="TEXT",
+    help="What the run is called on pages and in comparisons; once for each target.",
+)
 @options.as_json
 @options.quiet
 @click.pass_context
@@ -83,6 +91,7 @@ def command(
     firmware: tuple[str, ...],
     scale: str | None,
     preparation: str,
+    labels: tuple[str, ...],
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -116,6 +125,7 @@ def command(
         scale=scale,
         seed=seed,
         preparation=preparation,
+        labels=labels,
         out=out,
         say=silent if quiet else None,
     )

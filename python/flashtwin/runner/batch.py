@@ -43,7 +43,7 @@ class Task:
     """One target with its batteries and its run directory; `observer` shows it.
 
     Without batteries the run in `place` is gone on with, with its own. `budget_s`: see
-    `runner.budget`. `command`: see `runner.request`.
+    `runner.budget`. `command`, `label`: see `runner.request`.
     """
 
     target: Target
@@ -53,6 +53,7 @@ class Task:
     budget_s: float | None = None
     seed: int = 1
     command: Sequence[str] = ()
+    label: str | None = None
 
 
 def run_tasks(tasks: Sequence[Task], *, at_once: int | None = None) -> list[Run]:
@@ -81,6 +82,7 @@ def _carry_out(task: Task, observer: Observer) -> None:
         observer=observer,
         host=task.target.host,
         budget_s=task.budget_s,
+        label=task.label,
     )
 
 

@@ -38,6 +38,9 @@ from flashtwin.runs.rundir import Run
 
 _NOT_EMPTY = "choose another directory with --out, remove this one, or --resume its run"
 
+# A heading of a page has room for so many characters.
+LONGEST_LABEL = 40
+
 # Shows runs while it is entered, and gives the observer of each by its name.
 Show = Callable[[], AbstractContextManager[Callable[[str], Observer]]]
 
@@ -51,6 +54,7 @@ class Request:
     is the run directory, by default a new one. `command` does the same again and has no path of
     this machine; by default it is `flashtwin test` with these words. `kept`: prepared drives are
     looked up among those that are kept, and added to them. `preparation`: `drives.untimed`.
+    `labels`: what the run of each target is called, on pages and in comparisons.
     """
 
     targets: tuple[str | Target, ...]
@@ -67,6 +71,7 @@ class Request:
     command: tuple[str, ...] | None = None
     kept: bool = True
     preparation: str = untimed.TIMED
+    labels: tuple[str, ...] = ()
     say: Say | None = None
 
     def variant(self, word: str) -> Variant:
@@ -101,6 +106,7 @@ class Request:
         words = ["flashtwin", "test", *targets, "--battery", self.batteries]
         words += ["--size", str(self.size)] if self.size is not None else []
         words += ["--budget", str(self.budget)] if self.budget is not None else []
+        words += [word for label in self.labels for word in ("--label", label)]
         return [*words, *self.variant("").words()]
 
 
@@ -146,6 +152,7 @@ class _Checked:
     budget_s: float | None
     seed: int
     command: Sequence[str]
+    labels: Sequence[str | None]
 
     def tasks(self, observer: Callable[[str], Observer], called: str = "") -> list[Task]:
         """A task a target, shown as the target is `called`; of several each by its directory."""
@@ -160,8 +167,9 @@ class _Checked:
                 budget_s=self.budget_s,
                 seed=self.seed,
                 command=self.command,
+                label=label,
             )
-            for target, place in zip(self.targets, spots, strict=True)
+            for target, place, label in zip(self.targets, spots, self.labels, strict=True)
         ]
 
 
@@ -184,7 +192,33 @@ def _checked(request: Request) -> _Checked:
         budget_s=budget_s,
         seed=request.seed,
         command=request.words(chosen),
+        labels=_labels(request),
     )
+
+
+def _labels(request: Request) -> Sequence[str | None]:
+    """A label for each target, or none at all."""
+    labels, targets = request.labels, len(request.targets)
+    if not labels:
+        return [None] * targets
+    if len(labels) != targets:
+        raise FlashtwinError(
+            f"{len(labels)} labels for {targets} targets",
+            hint="give --label once for each target, in their order",
+            exit_code=USAGE,
+        )
+    for label in labels:
+        if not label.strip() or not label.isprintable() or len(label) > LONGEST_LABEL:
+            raise wrong_value(
+                "--label", label, "label", f"write 1 to {LONGEST_LABEL} characters that print"
+            )
+    if len(set(labels)) < targets:
+        raise FlashtwinError(
+            "two targets have the same label",
+            hint="labels tell runs apart: give each its own",
+            exit_code=USAGE,
+        )
+    return labels
 
 
 # pytest takes whatever is called test for one of its own.

@@ -83,6 +83,7 @@ def run_batteries(
     observer: Observer | None = None,
     host: Mapping[str, object] | None = None,
     budget_s: float | None = None,
+    label: str | None = None,
 ) -> Run:
     """Run batteries one after another on a drive, write `out`, and close the drive.
 
@@ -90,7 +91,8 @@ def run_batteries(
     battery's own parameters; without any the run in `out`, which is not finished, is gone on with:
     then batteries, seed, command and budget are those of its manifest. `command` goes into the
     manifest, so it must not name the host; `host` goes into host.json. `budget_s` is the time on
-    the drive's clock, see `runner.budget`. The drive is opened once nobody else writes the run.
+    the drive's clock, see `runner.budget`. `label` is what the run is called. The drive is opened
+    once nobody else writes the run.
 
     Raises `FlashtwinError` where the run cannot be gone on with, for the drive is another or the
     batteries are, and `Interrupted` once the run is closed if somebody asked it to stop.
@@ -118,7 +120,7 @@ def run_batteries(
         else:
             writer = Writer(
                 out,
-                _manifest(info, plan, seed, command),
+                _manifest(info, plan, seed, command, label),
                 {**machine, **clock.begin()},
                 durable=not info.can.repeatable,
             )
@@ -369,7 +371,9 @@ def requests_of(batteries: Sequence[BatteryRequest]) -> list[Request]:
     ]
 
 
-def _manifest(info: DriveInfo, plan: _Plan, seed: int, command: Sequence[str]) -> dict[str, Any]:
+def _manifest(
+    info: DriveInfo, plan: _Plan, seed: int, command: Sequence[str], label: str | None
+) -> dict[str, Any]:
     manifest = {
         "flashtwin": __version__,
         "target": {
@@ -391,4 +395,6 @@ def _manifest(info: DriveInfo, plan: _Plan, seed: int, command: Sequence[str]) -
         ],
         "command": list(command),
     }
-    return {**manifest, "budget": plan.budget.to_json()} if plan.budget else manifest
+    called = {"label": label} if label else {}
+    budget = {"budget": plan.budget.to_json()} if plan.budget else {}
+    return {**manifest, **called, **budget}

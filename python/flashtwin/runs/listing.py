@@ -337,9 +337,9 @@ def total_bytes(runs: Iterable[Stored]) -> int:
 
 
 def unique_names(runs: Sequence[Run]) -> list[str]:
-    """The targets' names; where two are the same, with what was set for each ("slc-off"), else with
-    their directories', else with a number."""
-    names = [str(run.target.get("name") or run.path.name) for run in runs]
+    """The labels of the runs, or the targets' names; where two are the same, with what was set for
+    each ("slc-off"), else with their directories', else with a number."""
+    names = [name_of(run) for run in runs]
     names = _apart(
         names, [_with_settings(name, run) for name, run in zip(names, runs, strict=True)]
     )
@@ -347,6 +347,11 @@ def unique_names(runs: Sequence[Run]) -> list[str]:
         names, [f"{name} ({run.path.name})" for name, run in zip(names, runs, strict=True)]
     )
     return _apart(names, [f"{name} #{at}" for at, name in enumerate(names, 1)])
+
+
+def name_of(run: Run) -> str:
+    """What somebody called the run, or what it measured."""
+    return str(run.manifest.get("label") or run.target.get("name") or run.path.name)
 
 
 # Options of a command that make a variant of a drive.

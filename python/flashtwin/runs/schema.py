@@ -89,6 +89,7 @@ class Manifest(Struct, frozen=True, kw_only=True):
     seed: Annotated[int, Meta(ge=-MOST, le=(1 << 63) - 1)] | UnsetType = UNSET
     batteries: list[Battery] | UnsetType | None = UNSET
     command: list[str] | UnsetType | None = UNSET
+    label: str | UnsetType = UNSET
     budget: Budget | UnsetType = UNSET
     tables: dict[str, Digest] | UnsetType = UNSET
     files: dict[str, Digest] | UnsetType = UNSET
