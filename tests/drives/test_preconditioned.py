@@ -236,7 +236,7 @@ def test_run_directories_are_the_same_byte_for_byte(
     from flashtwin.batteries.base.registry import parse
 
     monkeypatch.setattr("flashtwin.drives.snapshots.WORTH_S", 0.0)
-    asked = parse("crystaldiskmark:size=64MiB,loops=1,fill_percent=20,mix=off")
+    asked = parse("crystaldiskmark:profile=real,size=64MiB,loops=1,fill_percent=20,mix=off")
 
     def run(name: str, cache: str) -> dict[str, bytes]:
         monkeypatch.setenv(PLACE, cache)

@@ -505,7 +505,7 @@ def _twin() -> Any:
     from flashtwin.catalogue.loader import load
     from flashtwin.drives.twin import Twin
 
-    return Twin(load("bx500-240", scale="1/16"), seed=3)
+    return Twin(load("bx500-240", scale="1/64"), seed=3)
 
 
 TWIN = [
