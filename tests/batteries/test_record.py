@@ -64,10 +64,21 @@ def test_the_inside_of_a_drive_stays_inside() -> None:
     assert there is not None and there.xray == {}
 
 
-@pytest.mark.parametrize("name", ["fill", "crystaldiskmark"])
-def test_what_is_there_is_concluded_however_far_a_run_came(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("fill", {}),
+        ("crystaldiskmark", {"profile": "real"}),
+        ("dispersion", {"kinds": "read+write", "seconds": "20s"}),
+        ("servers", {"seconds": "20s"}),
+        ("states", {}),
+    ],
+)
+def test_what_is_there_is_concluded_however_far_a_run_came(
+    name: str, asked: dict[str, str]
+) -> None:
     """The findings of a run that ends earlier are among those of one that goes on."""
-    request = registry.request(name, {"profile": "real"} if name == "crystaldiskmark" else {})
+    request = registry.request(name, asked)
     steps, whole = played(request, FakeDrive())
     ids = [one.id for one in whole]
     before = -1
@@ -76,3 +87,23 @@ def test_what_is_there_is_concluded_however_far_a_run_came(name: str) -> None:
         assert [one.id for one in found] == ids[: len(found)] and found == whole[: len(found)]
         assert len(found) >= before
         before = len(found)
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("recovery", {"rests": "0s+60s", "trim_rests": "0s"}),
+        ("cache_by_fill", {"fills": "0+50"}),
+        ("iometer", {"depths": "1+4", "seconds": "10s"}),
+        ("atto", {"blocks": "4k+64k"}),
+    ],
+)
+def test_what_sums_up_waits_for_what_it_sums_up(name: str, asked: dict[str, str]) -> None:
+    """Such findings come between others, but none changes once it is there."""
+    request = registry.request(name, asked)
+    steps, whole = played(request, FakeDrive())
+    last = {finding.id: finding for finding in whole}
+    assert len(last) == len(whole) > 2
+    for count in range(0, len(steps) + 1, 3):
+        _, partial = played(request, FakeDrive(), upto=count)
+        assert all(last[finding.id] == finding for finding in partial)

@@ -117,7 +117,7 @@ def _label(load: Load) -> str:
 
 
 def conclude(record: Record) -> list[Finding]:
-    """Every cell that ran; then the least size that brings the full speed, of each depth."""
+    """Every cell that ran; then the least size that brings the full speed, of whole sweeps."""
     findings: list[Finding] = []
     speeds: dict[tuple[int, str], list[tuple[int, Finding]]] = {}
     for load in _cells(record.parameters):
@@ -133,7 +133,15 @@ def conclude(record: Record) -> list[Finding]:
         findings += cell
         for finding in cell[:1]:
             speeds.setdefault((load.depth, load.way), []).append((load.block_bytes, finding))
-    return [*findings, *(_full(depth, way, cells) for (depth, way), cells in speeds.items())]
+    sizes = len(record.parameters.blocks)
+    return [
+        *findings,
+        *(
+            _full(depth, way, cells)
+            for (depth, way), cells in speeds.items()
+            if len(cells) == sizes
+        ),
+    ]
 
 
 def _full(depth: int, way: str, cells: list[tuple[int, Finding]]) -> Finding:

@@ -98,7 +98,7 @@ def conclude(record: Record) -> list[Finding]:
             sizes[percent] = cache.size
         findings.append(_size_of(percent, cache.size, curve))
         findings.append(_speed_of(percent, cache.fast, curve))
-    return [*findings, *_left(sizes)]
+    return [*findings, *_left(sizes, record.parameters.fills)]
 
 
 def _size_of(
@@ -133,11 +133,14 @@ def _speed_of(percent: float, speed: Estimate, curve: Curve) -> Finding:
     )
 
 
-def _left(sizes: dict[float, Estimate]) -> list[Finding]:
-    """The cache at the fullest share over that at the emptiest: 1 for a cache of fixed size."""
-    if len(sizes) < 2:
+def _left(sizes: dict[float, Estimate], fills: tuple[float, ...]) -> list[Finding]:
+    """The cache at the fullest share over that at the emptiest: 1 for a cache of fixed size.
+
+    Nothing where one of both has none that was seen to end.
+    """
+    empty, full = min(fills), max(fills)
+    if empty == full or not {empty, full} <= sizes.keys():
         return []
-    empty, full = min(sizes), max(sizes)
     least, most = sizes[full], sizes[empty]
     interval = None
     if least.low is not None and least.high is not None and most.low and most.high:

@@ -151,7 +151,7 @@ def _label(access: Access, load: Load) -> str:
 
 
 def conclude(record: Record) -> list[Finding]:
-    """Every cell that ran, then of each load the highest rate and the depth that brings it."""
+    """Every cell that ran; of each load whose sweep is whole the highest rate and its depth."""
     findings: list[Finding] = []
     for access in record.parameters.access:
         cells: list[Finding] = []
@@ -166,7 +166,9 @@ def conclude(record: Record) -> list[Finding]:
                 axis="cell",
             )
             cells += cell_findings(record, teller, access.way)
-        findings += [*cells, *_highest(access, cells)]
+        findings += cells
+        if len(cells) == 3 * len(record.parameters.depths):
+            findings += _highest(access, cells)
     return findings
 
 

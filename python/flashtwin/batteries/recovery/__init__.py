@@ -150,7 +150,7 @@ def conclude(record: Record) -> list[Finding]:
         findings.append(_again(rung, fast, cache, curve))
         if not rung.trims:
             shares[rung.rest_s] = fast.value / cache.size.value
-    return [*findings, *_back(shares)]
+    return [*findings, *_back(shares, len(record.parameters.rests))]
 
 
 def _again(rung: Rung, fast: Estimate, cache: Burst, curve: Curve) -> Finding:
@@ -167,12 +167,13 @@ def _again(rung: Rung, fast: Estimate, cache: Burst, curve: Curve) -> Finding:
     )
 
 
-def _back(shares: dict[float, float]) -> list[Finding]:
-    """The least rest after which the cache is back; open above where none was long enough."""
-    if not shares:
-        return []
+def _back(shares: dict[float, float], rests: int) -> list[Finding]:
+    """The least rest after which the cache is back, if one was long enough; else nothing before
+    all of the rests are over."""
     enough = [rest for rest in sorted(shares) if shares[rest] >= BACK]
     least = enough[0] if enough else None
+    if not shares or (least is None and len(shares) < rests):
+        return []
     short = [rest for rest in shares if least is None or rest < least]
     interval = Interval.of(max(short, default=0.0), least, "bound")
     best = max(shares.values())
