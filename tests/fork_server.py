@@ -91,7 +91,7 @@ def _modules() -> Iterator[str]:
     for room in ROOMS:
         for path in sorted((package / room).rglob("*.py")):
             name = ".".join(path.relative_to(package.parent).with_suffix("").parts)
-            if not name.endswith((".__main__", ".judge", ".launch")):
+            if not name.endswith((".__main__", ".condition", ".launch")):
                 yield name.removesuffix(".__init__")
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import flashtwin as ft
+from flashtwin.cli.app import app
 
+DRIVE = "bx500-240"
 FILL = "fill:patterns=1m-q1,passes=1"
 
 
@@ -68,9 +72,37 @@ def test_what_is_stored_is_listed_in_the_order_asked_for(swept: ft.Sweep) -> Non
         ft.runs(swept.path, sort="nothing")
 
 
-def test_what_was_not_published_cannot_be_validated() -> None:
-    with pytest.raises(ft.FlashtwinError, match="no drive bx501-240"):
-        ft.validate("bx501-240")
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: ft.sweep(DRIVE, {"op": "7%..x"}), ["sweep", DRIVE, "--vary", "op=7%..x"]),
+        (lambda: ft.sweep(DRIVE, {"op": [1, 1]}), ["sweep", DRIVE, "--vary", "op=1,1"]),
+        (
+            lambda: ft.sweep(DRIVE, {"op": [1]}, battery="fil"),
+            ["sweep", DRIVE, "--vary", "op=1", "--battery", "fil"],
+        ),
+        (lambda: ft.validate("bx501-240"), ["validate", "bx501-240"]),
+        (lambda: ft.runs("nowhere"), ["runs", "nowhere"]),
+        (lambda: ft.runs(".", where="x = 1"), ["runs", ".", "--where", "x = 1"]),
+        (lambda: ft.compare("nowhere", "there"), ["compare", "nowhere", "there"]),
+        (lambda: ft.load_run("nowhere"), ["runs", "show", "nowhere"]),
+        (lambda: ft.resume("nowhere"), ["test", "--resume", "nowhere"]),
+        (lambda: ft.Twin("bx500-24"), ["show", "bx500-24"]),
+        (lambda: ft.Twin(DRIVE, sets={"op": "-1"}), ["show", DRIVE, "--set", "op=-1"]),
+        (lambda: ft.Twin(DRIVE, scale="2"), ["show", DRIVE, "--scale", "2"]),
+    ],
+)
+def test_a_wrong_argument_gets_the_message_of_the_command_line(
+    call: Callable[[], object], words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ft.FlashtwinError) as refused:
+        call()
+    message = [*str(refused.value).splitlines(), *getattr(refused.value, "__notes__", ())]
+    done = CliRunner().invoke(app, words)
+    typed = [line.removeprefix("error: ") for line in done.stderr.splitlines()]
+    assert done.exit_code == refused.value.exit_code == 2
+    assert typed and set(typed) <= set(message)
 
 
 def test_a_spec_may_be_a_text(tmp_path: Path) -> None:

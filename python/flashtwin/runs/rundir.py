@@ -78,7 +78,7 @@ class Run:
     def manifest(self) -> dict[str, Any]:
         """The manifest, its schema checked."""
         if not self.path.is_dir():
-            raise FlashtwinError(f"{self.path} is not a run directory", hint=_LOOK, exit_code=USAGE)
+            raise FlashtwinError(f"no run in {self.path}", hint=_LOOK, exit_code=USAGE)
         file = self.path / MANIFEST
         if not is_there(file):
             raise FlashtwinError(
