@@ -2,9 +2,15 @@
 
 use std::path::PathBuf;
 
+use crate::common::asks::single;
+use crate::common::loops::{go, job};
+use flashtwin_base::{Device, Nanos, Op, Status};
+use flashtwin_drive::Drive;
 use flashtwin_drive::config::Acknowledge;
 use flashtwin_drive::spec::{self, Spec, keys};
 use flashtwin_ftl::policy::{CacheMode, WhenFull};
+use flashtwin_nand::error::YEAR;
+use flashtwin_workload::ReadWrite;
 
 fn catalogue() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../python/flashtwin/catalogue/drives")
@@ -80,4 +86,24 @@ fn the_profile_on_the_command_line_is_the_same_drive() {
     assert_eq!(file.hash, switched.hash);
     assert_ne!(file.hash, load("bx500-240", &[]).hash);
     assert_eq!(file.values, switched.values);
+}
+
+/// Nanoseconds of a read of what has lain for three years on a drive with so many cycles.
+fn read_after_years(cycles: &str) -> u64 {
+    let sets = [cycles, "controller.read_ahead_streams=0"].map(str::to_owned);
+    let spec = spec::load_scaled("bx500-240", &[catalogue()], &[], &sets, Some("1/64"));
+    let mut d = Drive::new(&spec.expect("a drive").config, 1);
+    go(&mut d, job(ReadWrite::Write, 1 << 20, 8));
+    let later = d.now() + Nanos(YEAR.0 * 3);
+    d.advance(later, &mut Vec::new());
+    single(&mut d, Op::Read, 0, 8);
+    let (time, status) = single(&mut d, Op::Read, 64, 8);
+    assert_eq!(status, Status::Ok);
+    time
+}
+
+#[test]
+fn a_worn_drive_of_the_catalogue_reads_old_data_slower_than_a_new_one() {
+    let [new, worn] = ["drive.initial_cycles=0", "drive.initial_cycles=1500"].map(read_after_years);
+    assert!(worn >= new + 80_000, "{worn} ns, and {new} on a new drive");
 }

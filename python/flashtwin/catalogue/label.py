@@ -24,7 +24,7 @@ CELLS: tuple[CellType, ...] = ("slc", "mlc", "tlc", "qlc")
 
 # In the order in which a spec has them.
 SECTIONS = (
-    *("drive", "nand", "nand.slc", "nand.native", "ftl", "slc_cache", "fold", "gc"),
+    *("drive", "nand", "nand.slc", "nand.native", "ftl", "slc_cache", "fold", "gc", "errors"),
     *("controller", "map", "link"),
 )
 THE_LABEL = ("datasheet", "the label")
