@@ -44,7 +44,7 @@ def note_of(spec: _core.Spec, way: str) -> str | None:
     why = spec.precondition_refusal(False)
     if way != AUTO or why is None:
         return None
-    return f"{spec.id} is prepared in its time: {why}"
+    return f"it is prepared in its time: {why}"
 
 
 def refusal(spec: _core.Spec, why: str, hint: str) -> FlashtwinError:
