@@ -1,4 +1,5 @@
-"""Every label that a drive may have makes a drive."""
+"""Every label that a drive may have makes a drive: of the smallest, a middle and the largest size,
+of all sizes with `--full`."""
 
 from __future__ import annotations
 
@@ -16,10 +17,13 @@ GB = 10**9
 SIZES = (64, 120, 240, 256, 480, 512, 1000, 2000, 4000)
 
 
+@pytest.mark.parametrize("sizes", [SIZES[::4], pytest.param(SIZES, marks=pytest.mark.full)])
 @pytest.mark.parametrize(("interface", "cell"), list(itertools.product(INTERFACES, CELLS)))
-def test_a_label_makes_a_drive(tmp_path: Path, interface: str, cell: str) -> None:
+def test_a_label_makes_a_drive(
+    tmp_path: Path, interface: str, cell: str, sizes: tuple[int, ...]
+) -> None:
     path = tmp_path / "x.toml"
-    for size, dies, cache in itertools.product(SIZES, (None, 16), (None, 0)):
+    for size, dies, cache in itertools.product(sizes, (None, 16), (None, 0)):
         label = Label(
             id="x",
             name="X",
