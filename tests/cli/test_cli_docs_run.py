@@ -44,17 +44,25 @@ PATHS = {"./probe", "./probe.bin"}
 SIZES = {"4GB": "64MiB", "32GB": "64MiB"}
 SCALE = "1/16"
 HANG_SECONDS, LONG_HANG_SECONDS = 60, 600
-LONG = ("validate", "sweep")
+LONG = ("validate", "sweep", "review")
 
 # Whether two runs differ, and so the exit code, is up to the runs that stand in here.
 COMPARING = ("compare",)
 # On a path each cell of crystaldiskmark is timed, and a budget has its time to spend.
 STOPPED = ("--budget", "fill,crystaldiskmark")
 STOPPED_AFTER = 3
-# The test file of crystaldiskmark has 1 GiB and has to fit.
+# The test file of crystaldiskmark has 1 GiB and has to fit; nothing of it is made.
 STOPPED_SIZE = "2GiB"
 # Asks for what is missing, and a test has no terminal to answer on.
 ASKING = ("flashtwin new mine",)
+ICF = """Version 1.1.0
+'ACCESS SPECIFICATIONS =========================================================
+'Access specification name,default assignment
+\t4K read,ALL
+'size,% of size,% reads,% random,delay,burst,align,reply
+\t4096,100,100,100,0,1,0,0
+'END access specifications
+"""
 MSR = "128166372003061629,hm,0,Write,{},4096,100\n"
 BLKPARSE = "  8,0 1 {0} 0.00{0} 1 D W {1} + 8 [a]\n"
 IOLOG = "fio version 2 iolog\n/dev/sda add\n/dev/sda open\n/dev/sda write 0 4096\n/dev/sda close\n"
@@ -106,6 +114,7 @@ def supply(place: Path) -> None:
         (place / name).write_text("".join(MSR.format(4096 * n) for n in range(9)))
     (place / "sda.blkparse.txt").write_text("".join(BLKPARSE.format(n, 8 * n) for n in range(1, 9)))
     (place / "fio.iolog").write_text(IOLOG)
+    (place / "sweep.icf").write_text(ICF)
     for name in (STORED, "run-a", "run-b", "before", "after", "flashtwin-runs/two-drives/a"):
         store(place / name)
     store(place / "flashtwin-runs/two-drives/b", target="bx500-240-nocache")
@@ -161,7 +170,7 @@ def real(
     def call(words: list[str]) -> Result:
         with pytest.MonkeyPatch.context() as scaled:
             for option in app.commands[words[0]].params:
-                if option.name == "scale" and not PATHS & set(words):
+                if option.name == "scale" and not PATHS & set(words) and words[0] != "batteries":
                     scaled.setattr(option, "default", SCALE)
             return CliRunner().invoke(app, words)
 
@@ -208,6 +217,8 @@ def test_a_line_of_the_docs_runs(
         # The runs that the lines before it keep.
         shutil.copytree("run-a", "probe")
         shutil.copytree("run-b", "twin")
+    if words[0] == "batteries" and "crystaldiskmark" in words and "--size" in words:
+        words[words.index("--size") + 1] = STOPPED_SIZE
     stopped = words[0] == "test" and PATHS & set(words) and set(STOPPED) & set(words)
     if stopped:
         words[words.index("--size") + 1] = STOPPED_SIZE
