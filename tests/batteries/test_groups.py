@@ -11,10 +11,14 @@ import pytest
 from click.testing import CliRunner, Result
 
 from flashtwin.batteries.base import groups, registry
+from flashtwin.catalogue.loader import load
 from flashtwin.cli.app import app
+from flashtwin.drives.twin import Twin
 from flashtwin.errors import FlashtwinError
+from flashtwin.report.page import render
 from flashtwin.runner import forecast
 from flashtwin.runner.request import Request
+from flashtwin.runner.run import run_batteries
 
 TWIN = "bx500-240"
 
@@ -150,3 +154,14 @@ def test_a_preset_sets_values_and_what_is_set_beside_it_wins(
     assert (both["passes"], both["patterns"]) == (3, ["1m-q1"])
     with pytest.raises(FlashtwinError, match=r"no preset shrt \(did you mean short\?\)"):
         parse("fill:preset=shrt")
+
+
+def test_no_chart_of_a_page_is_empty_until_somebody_asks_for_more(tmp_path: Path) -> None:
+    """Batteries name their phases as they like: each pattern begins with its first one."""
+    asked: list[tuple[str, dict[str, object]]] = [
+        ("states", {"seconds": "100ms", "rest_s": "1s", "fills": "1"}),
+        ("dispersion", {"kinds": "read", "seconds": "500ms", "fills": "1"}),
+    ]
+    drive = Twin(load(TWIN, scale="1/64"), seed=1).open()
+    text = render([run_batteries(drive, asked, tmp_path / "run")])
+    assert '"shown_phases":["fresh","load"]' in text.replace('": [', '":[').replace('", "', '","')

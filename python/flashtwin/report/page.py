@@ -249,8 +249,14 @@ def _curve_phases(contents: Contents) -> list[str]:
 
 
 def _shown_phases(contents: Contents, comparison: Comparison | None) -> list[str]:
-    """Those that are drawn until the reader asks for more: the first; all of a comparison."""
-    return _curve_phases(contents)[: None if comparison else 1]
+    """Those that are drawn until the reader asks for more: the first of each pattern, so that no
+    chart is empty; all of a comparison."""
+    if comparison:
+        return _curve_phases(contents)
+    first: dict[str, str] = {}
+    for curve in contents.curves:
+        first.setdefault(curve.phase.group, curve.phase.name)
+    return sorted(set(first.values()))
 
 
 def _phase_titles(contents: Contents) -> dict[str, str]:

@@ -100,8 +100,7 @@ class Rung:
     @property
     def title(self) -> str:
         """For a reader."""
-        rest = units.readable_seconds(self.rest_s)
-        return f"TRIM and {rest} of rest" if self.trims else f"{rest} of rest"
+        return f"{'TRIM and ' if self.trims else ''}{self.name} of rest"
 
     @property
     def stem(self) -> str:
