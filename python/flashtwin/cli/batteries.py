@@ -28,7 +28,7 @@ TRUST = {"S": "its source", "P": "public descriptions", "M": "general knowledge"
         "flashtwin batteries",
         "flashtwin batteries fill",
         "flashtwin batteries fill:patterns=1m-q1 --on bx500-240",
-        "flashtwin batteries crystaldiskmark --on ./probe.bin --size 4GB",
+        "flashtwin batteries fill --on ./probe.bin --size 4GB",
     ),
 )
 @click.argument("name", required=False, shell_complete=completions.batteries)
@@ -59,7 +59,9 @@ def batteries(
 
     NAME may set parameters, as after --battery of flashtwin test; --on then says what that takes.
     """
-    if target is None and (size or sets or firmware or scale):
+    typed = click.core.ParameterSource.COMMANDLINE
+    of_target = ("size", "sets", "firmware", "scale")
+    if target is None and any(context.get_parameter_source(key) is typed for key in of_target):
         raise click.UsageError("--size, --set, --firmware and --scale belong to --on", context)
     if name is None:
         if target is not None:

@@ -14,7 +14,6 @@ from flashtwin.cli import completions, options
     epilog=options.examples(
         "flashtwin review bx500-240 bx500-240-nocache",
         "flashtwin review bx500-240 --quick",
-        "flashtwin review bx500-240 --group consistency",
         "flashtwin review ./probe.bin --size 4GB",
     ),
 )
