@@ -1,0 +1,85 @@
+"""Rounds: a grid of loads, gone through again and again until one value of it is steady (SNIA).
+
+The tracked load's value decides, round by round, and nothing else, so a resumed run decides the
+same. The result of a cell is its mean over the window, the last five rounds (`analysis.steady`).
+A step has one sample: thousands of steps stay small, and the totals say what is needed.
+Invariant: `steps` and `rounds_of` see the same values, one from answers and one from the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from flashtwin.analysis.steady import MOST_ROUNDS, WINDOW, is_steady
+from flashtwin.batteries.base.loads import Load, totals_of
+from flashtwin.model.step import Mark, Result, Run
+
+if TYPE_CHECKING:
+    from flashtwin.batteries.base.record import Record
+    from flashtwin.batteries.base.registry import Answer
+    from flashtwin.model.step import Job, JobTotals, Step
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rounds:
+    """The loads of a round in order, the one that is tracked, and the value that is taken of it."""
+
+    battery: str
+    loads: Sequence[Load]
+    tracked: Load
+    value: Callable[[JobTotals], float]
+    most: int = MOST_ROUNDS
+
+    def label(self, number: int, load: Load) -> str:
+        """The step of a load in a round."""
+        return f"{self.battery}/round-{number}/{way_of(load)}-{load.name}"
+
+    def steps(self, job_of: Callable[[Load], Job]) -> Generator[Step, Answer, None]:
+        """Round after round, until steady or to the last; it ends where the tracked load fails."""
+        values: list[float] = []
+        for number in range(1, self.most + 1):
+            tracked: JobTotals | None = None
+            for step, load in zip(self.round(number, job_of), self.loads, strict=True):
+                answer = yield step
+                if load == self.tracked and isinstance(answer, Result) and answer.jobs[0].ios:
+                    tracked = answer.jobs[0]
+            if tracked is None:
+                return
+            values.append(self.value(tracked))
+            if is_steady(values):
+                break
+        yield Mark(label=f"{self.battery}/found")
+
+    def round(self, number: int, job_of: Callable[[Load], Job]) -> list[Run]:
+        """The steps of one round."""
+        jobs = [job_of(load) for load in self.loads]
+        return [
+            Run(label=self.label(number, load), jobs=(job,), sample_s=job.runtime_s or 1.0)
+            for load, job in zip(self.loads, jobs, strict=True)
+        ]
+
+    def expected(self, job_of: Callable[[Load], Job], rounds: int) -> list[Run]:
+        """The steps of so many rounds, at most those that there may be."""
+        numbers = range(1, min(rounds, self.most) + 1)
+        return [step for number in numbers for step in self.round(number, job_of)]
+
+    def values_of(self, record: Record) -> list[float]:
+        """The tracked value of each round that came to it."""
+        values: list[float] = []
+        while totals := totals_of(record, self.label(len(values) + 1, self.tracked)):
+            values.append(self.value(totals))
+        return values
+
+    def window(self, record: Record, load: Load) -> list[JobTotals]:
+        """What a load did in the last five rounds, as far as it ran in them."""
+        last = len(self.values_of(record))
+        numbers = range(max(last - WINDOW, 0) + 1, last + 1)
+        cells = (totals_of(record, self.label(number, load)) for number in numbers)
+        return [totals for totals in cells if totals is not None]
+
+
+def way_of(load: Load) -> str:
+    """What findings of a load are called: read, write, mix65."""
+    return load.way if load.way != "mix" else f"mix{load.read_percent}"

@@ -1,0 +1,293 @@
+"""snia_iops: random requests in rounds until steady, as SNIA's PTS 2.0 has its IOPS test.
+
+PTS-2.0-like, with no claim of conformance: taken from public implementations that quote the
+standard (trust P). Purge; WIPC, everything written twice in order in 128 KiB; then rounds of 7
+shares of reads by 8 block sizes, a minute each, until 4 KiB writes are steady by both criteria
+(`analysis.steady`), 25 rounds at most. A cell's result is its mean over the last five rounds.
+Client: 2 threads at queue depth 16 over 75 % of the range; enterprise: 4 at 32 over all of it. The
+host's time a command is a prior: 5 us.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from flashtwin.analysis.steady import MOST_ROUNDS, WINDOW, Window, window_of
+from flashtwin.batteries.base.loads import KIB, Load, check_fits, prepared
+from flashtwin.batteries.base.meaning import beside
+from flashtwin.batteries.base.parameter import (
+    SECONDS,
+    Kind,
+    decimal,
+    integer,
+    parameter,
+    several,
+)
+from flashtwin.batteries.base.registry import Battery, Clause, Forecast, Part, host_ns
+from flashtwin.batteries.base.rounds import Rounds, way_of
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.finding import Better, Evidence, Finding, Interval
+from flashtwin.model.units import parse_block, show_block
+
+if TYPE_CHECKING:
+    from flashtwin.batteries.base.record import Record
+    from flashtwin.batteries.base.registry import Steps
+    from flashtwin.model.step import Job, JobTotals
+    from flashtwin.model.target import DriveInfo
+
+NAME = "snia_iops"
+READS = (100, 95, 65, 50, 35, 5, 0)
+BLOCKS = tuple(int(kib * KIB) for kib in (1024, 128, 64, 32, 16, 8, 4, 0.5))
+TRACKED_BYTES = 4 * KIB
+
+
+def _block(text: str) -> int:
+    block = parse_block(text)
+    if not 512 <= block <= 4 << 20 or block % 512:
+        raise ValueError("a block is a multiple of 512, from 512 to 4m")
+    return block
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """The parameters of the rounds; the defaults are the client's."""
+
+    threads: int = parameter(2, integer(1, 64), "how many threads ask at a time")
+    depth: int = parameter(16, integer(1, 1024), "the queue depth of each thread")
+    range_percent: float = parameter(
+        75.0, decimal(1, 100), "the range that is asked for, in % of the target, from its beginning"
+    )
+    reads: tuple[int, ...] = parameter(
+        READS, several(integer(0, 100), "numbers from 0 to 100"), "the shares of reads, in %"
+    )
+    blocks: tuple[int, ...] = parameter(
+        BLOCKS,
+        several(Kind(name="a block size", parse=_block, show=show_block), "block sizes"),
+        "the block sizes, in their order",
+    )
+    seconds: float = parameter(60.0, SECONDS, "how long each cell of a round runs")
+    rounds: int = parameter(
+        MOST_ROUNDS, integer(WINDOW, 100), "after so many rounds it is not steady, and they end"
+    )
+    fills: int = parameter(
+        2, integer(1, 9), "how often everything is written in order before, erased first"
+    )
+    host_us: float = parameter(
+        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
+    )
+
+
+def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+    """Purge and WIPC; then rounds until they are steady."""
+    rounds = _rounds(parameters)
+    _check(rounds, info)
+    yield from prepared(f"{NAME}/prepare", parameters.fills)
+    yield from rounds.steps(lambda load: _job(parameters, info, load))
+
+
+def _check(rounds: Rounds, info: DriveInfo) -> None:
+    if rounds.tracked not in rounds.loads:
+        raise FlashtwinError(
+            f"{NAME}: no cell is the one that decides, writes of 4 KiB",
+            hint="put 0 among the reads and 4k among the blocks",
+            exit_code=USAGE,
+        )
+    check_fits(NAME, rounds.loads, info)
+
+
+def _rounds(parameters: Parameters) -> Rounds:
+    def load(reads: int, block: int) -> Load:
+        return Load(random=True, block_bytes=block, read_percent=reads, depth=parameters.depth)
+
+    return Rounds(
+        battery=NAME,
+        loads=[load(reads, block) for reads in parameters.reads for block in parameters.blocks],
+        tracked=load(0, TRACKED_BYTES),
+        value=_rate,
+        most=parameters.rounds,
+    )
+
+
+def _job(parameters: Parameters, info: DriveInfo, load: Load) -> Job:
+    size = int(info.capacity_bytes * parameters.range_percent / 100)
+    job = load.job(info, size=size, seconds=parameters.seconds, host_ns=host_ns(parameters, info))
+    return replace(job, threads=parameters.threads)
+
+
+def _rate(totals: JobTotals) -> float:
+    """Requests a second."""
+    return totals.ios * 1e9 / totals.duration_ns
+
+
+def estimate(parameters: Parameters, info: DriveInfo) -> Forecast:
+    """Five rounds where it is steady from the first, and as many as there may be."""
+    rounds = _rounds(parameters)
+    _check(rounds, info)
+    before = list(prepared(f"{NAME}/prepare", parameters.fills))
+    expected, most = (
+        [*before, *rounds.expected(lambda load: _job(parameters, info, load), number)]
+        for number in (WINDOW, parameters.rounds)
+    )
+    return Forecast(expected=expected, most=most)
+
+
+def conclude(record: Record) -> list[Finding]:
+    """Each cell over the last five rounds, and whether they are steady."""
+    rounds = _rounds(record.parameters)
+    values = rounds.values_of(record)
+    if not values:
+        return []
+    window = window_of(values)
+    note = (
+        None if window is not None and window.steady else f"not steady after {len(values)} rounds"
+    )
+    findings = [
+        finding
+        for load in rounds.loads
+        for finding in _cell(load, rounds.window(record, load), rounds.label(len(values), load))
+    ]
+    steadiness = _steadiness(rounds.label(len(values), rounds.tracked), values, window)
+    return [finding.noted(note) if note else finding for finding in [*steadiness, *findings]]
+
+
+def _cell(load: Load, window: Sequence[JobTotals], label: str) -> list[Finding]:
+    """Rate, speed and latency of a cell: means over the rounds, and how these scatter."""
+    if not window:
+        return []
+    rates = [_rate(totals) for totals in window]
+    latencies = [totals.latency_mean_ns / 1000 for totals in window]
+    way = way_of(load)
+    rows: tuple[tuple[str, str, list[float], str | None], ...] = (
+        (way, "MB/s", [rate * load.block_bytes / 1e6 for rate in rates], None),
+        (f"{way}.latency", "us", latencies, way),
+        (f"{way}.iops", "IOPS", rates, way),
+    )
+    title = f"{load.access} {'mix' if load.way == 'mix' else load.way}"
+    if load.way == "mix":
+        title = f"{load.access} {load.read_percent} % read"
+    return [
+        Finding(
+            battery=NAME,
+            name=name,
+            variant=load.access,
+            title=title,
+            value=sum(values) / len(values),
+            unit=unit,
+            interval=Interval.of(min(values), max(values), "range"),
+            beside=next_to,
+            evidence=Evidence(battery=NAME, label=label, axis="cell", start=0.0, end=0.0),
+        )
+        for name, unit, values, next_to in rows
+    ]
+
+
+def _steadiness(label: str, values: Sequence[float], window: Window | None) -> list[Finding]:
+    """The tracked rate over the window, and the figures of both criteria."""
+
+    def finding(
+        name: str, title: str, unit: str, value: float, better: Better | None = None
+    ) -> Finding:
+        return Finding(
+            battery=NAME,
+            name=name,
+            title=title,
+            value=value,
+            unit=unit,
+            better=better,
+            beside=None if name == "steady" else "steady",
+            headline=name == "steady",
+            evidence=Evidence(battery=NAME, label=label, axis="seconds", start=0.0, end=0.0),
+        )
+
+    rounds = finding("rounds", "Rounds that ran", "", len(values))
+    if window is None:
+        return [rounds]
+    return [
+        finding("steady", "4 KiB random writes, steady", "IOPS", window.mean, "higher"),
+        rounds,
+        finding(
+            "excursion", "Highest minus lowest round, of the mean", "fraction", window.excursion
+        ),
+        finding("rise", "Line through the rounds, of the mean", "fraction", window.rise),
+    ]
+
+
+def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+    """The preparation, then round after round."""
+    titles = [f"round {number}" for number in range(1, parameters.rounds + 1)]
+    first = "preparation"
+    return [
+        Part(title=first, labels=(f"{NAME}/prepare",)),
+        *(
+            Part(
+                title=title,
+                labels=(f"{NAME}/round-{number}",),
+                needs=(first, *titles[: number - 1]),
+                begins=True,
+            )
+            for number, title in enumerate(titles, 1)
+        ),
+    ]
+
+
+def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
+    """How this run departs from the original."""
+    departures = []
+    if not info.can.purge:
+        departures.append(f"{info.name} cannot be erased: it is filled as it is")
+    if not info.can.whole_drive:
+        departures.append("a part of a drive is measured, beside which other data lie")
+    return departures
+
+
+BATTERY = Battery(
+    name=NAME,
+    title="PTS-2.0-like IOPS: random requests of 7 mixes and 8 sizes in rounds until steady",
+    trust="P",
+    parameters=Parameters,
+    measure=measure,
+    conclude=conclude,
+    departs=departs,
+    parts=parts,
+    estimate=estimate,
+    present="flashtwin.batteries.snia_iops.present",
+    meanings=beside(__file__),
+    presets={
+        "enterprise": {"threads": "4", "depth": "32", "range_percent": "100"},
+    },
+    follows=(
+        Clause(
+            says="purge: secure erase, sanitize or NVMe format; else TRIM of the whole device",
+            source="public implementations of SNIA's PTS 2.0 (P)",
+            here="a twin is erased; a real target that cannot be is filled as it is, and says so",
+        ),
+        Clause(
+            says="WIPC: 128 KiB sequential writes of twice the capacity, random data",
+            source="public implementations of SNIA's PTS 2.0 (P)",
+        ),
+        Clause(
+            says="100, 95, 65, 50, 35, 5, 0 % reads by 1024, 128, 64, 32, 16, 8, 4, 0.5 KiB, at"
+            " random, a minute each",
+            source="public implementations of SNIA's PTS 2.0 (P)",
+        ),
+        Clause(
+            says="client: 2 threads at queue depth 16, 75 % of the range; enterprise: 4 at 32,"
+            " all of it",
+            source="public implementations of SNIA's PTS 2.0 (P)",
+            here="the client's by default, and preset enterprise; the client's range is the first"
+            " 75 % of the target",
+        ),
+        Clause(
+            says="steady: over the last 5 rounds of 4 KiB writes, highest minus lowest 20 % of the"
+            " mean or less, and the slope by least squares times 4 10 % of it or less",
+            source="public implementations of SNIA's PTS 2.0 (P)",
+        ),
+        Clause(
+            says="after 25 rounds it is not reached; the result is the mean of the window",
+            source="public implementations of SNIA's PTS 2.0 (P)",
+            here="the same; findings of a run that is not steady say so, and hold its last rounds",
+        ),
+    ),
+)
