@@ -47,13 +47,18 @@ def test_charts_intervals_and_failures(browser: Any, tmp_path: Path) -> None:
     out = page_of.build(swept(tmp_path), tmp_path)
     opened = Opened(browser, viewport=DESK, color_scheme="light").open(out)
     page = opened.page
-    charts = page.locator("[data-panel]")
+    curves = page.locator("#curves")
+    assert curves.locator(".mark-line path").count() == 5, "a line for each point that has a run"
+    box = curves.locator("figure").bounding_box()
+    assert box is not None and box["y"] < DESK["height"], "the curves begin on the first screen"
+    charts = page.locator("#charts [data-panel]")
     assert charts.count() == 2, "the cache of each pattern varies, the rest is the same"
     chart = charts.first
     assert chart.locator(".mark-symbol path").count() == 5
     assert chart.locator(".mark-line path").count() == 2
     assert chart.locator(".mark-rule line[stroke^='var(--drive']").count() == 5
-    assert page.locator("ul.keys li").all_inner_texts() == [
+    assert curves.locator("ul.keys li").all_inner_texts()[0] == "slc_cache.size 12GB, op 7%"
+    assert page.locator("#charts ul.keys li").all_inner_texts() == [
         "slc_cache.size 12GB",
         "slc_cache.size 24GB",
     ]

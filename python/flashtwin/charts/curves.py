@@ -135,6 +135,15 @@ def _columns(curve: Curve, most: int) -> dict[str, object]:
     }
 
 
+def means(curve: Curve, most: int) -> tuple[Floats, Floats]:
+    """GB done and the mean speed in MB/s from there on, in at most so many pieces; the last speed
+    stands at the end once more."""
+    at = progress(curve.seconds, curve.done)
+    edges = np.append(0, buckets((at[1:] + at[:-1]) / 2, most))
+    speeds = np.diff(curve.done[edges]) / np.diff(curve.seconds[edges]) / 1e6
+    return curve.done[edges] / 1e9, np.append(speeds, speeds[-1])
+
+
 def step_of_table(end: float) -> float:
     """A round step (1, 2 or 5 times a power of ten) that gives at most `TABLE_ROWS` rows."""
     rough = max(end, 1e-9) / TABLE_ROWS

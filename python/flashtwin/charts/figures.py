@@ -240,6 +240,27 @@ def grid(rows: Sequence[Spec], x: Spec, y_title: str | None, lines: Sequence[str
     return {"data": {"values": list(rows)}, **figure}
 
 
+def overlaid(rows: Sequence[Spec], lines: Sequence[str], x_title: str) -> Spec:
+    """Curves of several drives in one figure, level from each point to the next.
+
+    A row has x, y in MB/s, line and n, its number in the line; the rows lie in the figure itself.
+    """
+    range_ = [f"var(--drive-{number % COLOURS})" for number in range(len(lines))]
+    dashes = [list(DASHES[number // COLOURS % len(DASHES)]) for number in range(len(lines))]
+    x = {**_number("x"), "title": x_title, "axis": {"grid": False}, "scale": {"nice": False}}
+    curve = {
+        "mark": {"type": "line", "strokeWidth": 1.7, "strokeJoin": "round", **STEPS},
+        "encoding": {
+            "x": x,
+            "y": {**_number("y"), "title": "MB/s"},
+            "color": {**_name("line"), "legend": None, "scale": _scale(list(lines), range_)},
+            "strokeDash": {**_name("line"), "legend": None, "scale": _scale(list(lines), dashes)},
+            "order": _number("n"),
+        },
+    }
+    return {"data": {"values": list(rows)}, **_layered([curve], 340)}
+
+
 def words_axis(title: str, words: Sequence[str]) -> Spec:
     """The bottom of a `grid` whose values are words, in their order."""
     return {**_name("x"), "title": title, "sort": list(words), "axis": {"labelAngle": 0}}

@@ -1,4 +1,5 @@
-"""The page of a sweep: a chart for each finding that varies, and one table of all points.
+"""The page of a sweep: the curves of all points in one chart, a chart for each finding that varies,
+and one table of all points.
 
 The axis with the most numbers lies along the bottom, every combination of the others is a line.
 What varies most stands first; what was set to one value only is told once, and what is the same at
@@ -16,15 +17,21 @@ from typing import Any
 
 from flashtwin import outputs
 from flashtwin.charts import figures
+from flashtwin.charts.curves import means
 from flashtwin.model.finding import Finding
-from flashtwin.model.text import Shown
+from flashtwin.model.text import Shown, scale
 from flashtwin.model.units import parse_size
 from flashtwin.report import template
+from flashtwin.report.drives import Contents
 from flashtwin.study.sweep.grid import Axis
 from flashtwin.study.sweep.run import Row, Sweep, columns, varying
 
 SCRIPTS = ("dom.js", "library.js", "theme.js", "sweep.js")
 GB = 10**9
+# The figure of all curves, how many of them a reader can tell apart, and the pieces of each.
+OVERLAY = "overlay"
+MOST_LINES = 12
+LINE_POINTS = 240
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +41,16 @@ class Place:
     text: str
     number: float | None
     unit: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overlay:
+    """The curves of the points in one chart: what is drawn, the line of each point, of how many."""
+
+    title: str
+    lines: tuple[str, ...]
+    points: int
+    figure: Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,10 +83,14 @@ def render(sweep: Sweep) -> str:
         name: _chart(sweep.rows, findings[name], keys, bottom, places, lines)
         for name in varying_names
     }
+    overlay = _overlay(sweep.rows, keys)
+    drawn = {**charts, **({OVERLAY: overlay.figure} if overlay else {})}
     return template.page(
         "sweep.html.j2",
         SCRIPTS,
-        {"panels": charts},
+        {"panels": drawn},
+        overlay=overlay,
+        overlay_id=OVERLAY,
         plan=sweep.plan,
         axes=axes,
         fixed=[axis for axis in sweep.plan.axes if axis not in axes],
@@ -84,6 +105,36 @@ def render(sweep: Sweep) -> str:
         rows=[_cells(row, keys, varying_names) for row in sweep.rows],
         finished=len(sweep.runs),
         failures=sweep.failures,
+    )
+
+
+def _overlay(rows: Sequence[Row], keys: Sequence[str]) -> Overlay | None:
+    """The first curve of each point, a fill as a rule; of many points as many as a reader can tell
+    apart, spread over the grid."""
+    done = [row for row in rows if row.run is not None]
+    if len(done) < 2:
+        return None
+    every = -(-len(done) // MOST_LINES)
+    shown = done[::every]
+    contents = Contents.of([row.run for row in shown if row.run is not None])
+    first = {curve.drive: curve for curve in reversed(contents.curves)}
+    if len(first) < 2:
+        return None
+    names = [
+        ", ".join(f"{key} {value}" for key, value in row.settings if key in keys) for row in shown
+    ]
+    data = [
+        {"x": round(x, 6), "y": round(y, 4), "line": names[number], "n": at}
+        for number, curve in sorted(first.items())
+        for at, (x, y) in enumerate(zip(*means(curve, LINE_POINTS), strict=True))
+    ]
+    lines = tuple(names[number] for number in sorted(first))
+    phase = first[min(first)].phase
+    return Overlay(
+        title=f"{phase.group_title}, {phase.title}",
+        lines=lines,
+        points=len(done),
+        figure=figures.overlaid(data, lines, "GB done"),
     )
 
 
@@ -159,7 +210,7 @@ def _chart(
         x = figures.words_axis(title, list(places))
     else:
         x = figures.numbers_axis(title)
-    return figures.grid(known, x, finding.unit or None, lines)
+    return figures.grid(known, x, scale(finding.unit, 0.0)[1] or None, lines)
 
 
 def _datum(
@@ -170,13 +221,15 @@ def _datum(
         return None
     place = places[dict(row.settings)[bottom]]
     value_text = Shown.of(finding)
+    # All points of a chart in one unit, a share in %.
+    factor = scale(finding.unit, 0.0)[0]
     low = finding.number if finding.low is None else finding.low
     high = finding.number if finding.high is None else finding.high
     return {
         "x": place.text if place.number is None else place.number,
-        "y": finding.number,
-        "low": low,
-        "high": high,
+        "y": finding.number * factor,
+        "low": low * factor,
+        "high": high * factor,
         "line": _line(row, keys, bottom),
         "point": ", ".join(f"{key}={value}" for key, value in row.settings),
         "shown": f"{value_text.value} {value_text.unit}".strip(),
