@@ -46,6 +46,25 @@ def test_two_drives_from_words_to_a_report(tmp_path: Path) -> None:
     assert json.loads(manifest)["command"][:4] == ["flashtwin", "test", *pair]
 
 
+def test_drives_are_prepared_without_time_where_that_is_asked_for(tmp_path: Path) -> None:
+    battery = ("--scale", "1/64", "--battery", "waf:fills=50,size=16MiB,settle_s=1")
+
+    def tested(drive: str, way: str, *more: str) -> subprocess.CompletedProcess[str]:
+        words = ("test", drive, *battery, "--preparation", way, "--no-report", *more)
+        return flashtwin(*words, "--out", way, cwd=tmp_path)
+
+    # Its state hangs on time: asked for by name it is refused, left to us it takes its time.
+    refused = tested("bx500-240-nocache", "untimed")
+    assert refused.returncode == 2 and not (tmp_path / "untimed").exists()
+    assert "controller.acknowledge" in refused.stderr and "auto" in refused.stderr
+    left = tested("bx500-240-nocache", "auto")
+    assert left.returncode == 0 and "prepared in its time" in left.stderr
+    done = tested("bx500-240", "untimed", "--set", "map.residency=dram")
+    assert done.returncode == 0, done.stderr
+    shown = flashtwin("runs", "show", "untimed", cwd=tmp_path).stdout
+    assert "preparation" in shown and "--preparation untimed" in shown
+
+
 def test_the_same_command_writes_the_same_bytes(tmp_path: Path) -> None:
     battery = f"fill:patterns=1m-q1,passes=1,{SHORT}"
     for name in "ab":
