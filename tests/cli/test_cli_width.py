@@ -24,6 +24,7 @@ TABLES = [
     ("batteries",),
     ("batteries", "fill"),
     ("batteries", "crystaldiskmark"),
+    ("batteries", "fill", "--on", "bx500-240"),
     ("explain",),
     ("explain", "fill.cache_size"),
     ("explain", "fill.cache_size", "--run", "one"),
@@ -105,6 +106,7 @@ def test_ids_and_labels_are_not_broken(run: Run, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("COLUMNS", "80")
     listed = run("drives").stdout
     assert all(f"\n{name} " in listed for name in LONG_NAMES.values())
+    assert "crystaldiskmark:profile=real,loops=1,mix=off\n" in run("batteries").stdout
     compared = run("compare", "one", "two").stdout
     assert "\n  second_pass.speed_past_cache " in compared
     assert "\ncrystaldiskmark RND4K-Q32T16\n" in compared

@@ -111,13 +111,16 @@ def _all(as_json: bool) -> None:
         )
         for battery in batteries
     ]
+    rows_of_groups = [(row.name, row.title, " ".join(row.batteries)) for row in known_groups]
+    table_of_groups = terminal.table(["group", "what it tells", "batteries"], rows_of_groups)
+    if not terminal.fits(table_of_groups):
+        # What is typed after --battery is not broken.
+        longest = max(len(word) for row in known_groups for word in row.batteries)
+        table_of_groups.columns[2].width = longest
     terminal.emit(
         terminal.table(["name", "what it does", "original known from"], texts),
         terminal.cell("* standard: runs where no battery is named"),
-        terminal.table(
-            ["group", "what it tells", "batteries"],
-            [(row.name, row.title, " ".join(row.batteries)) for row in known_groups],
-        ),
+        table_of_groups,
         terminal.cell("a group runs with: flashtwin test TARGET --group NAME"),
     )
 
