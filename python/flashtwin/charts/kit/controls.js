@@ -28,7 +28,16 @@ function chooseGroup(group) {
   refreshAll(ofChoice);
 }
 
+// The key of phases names those of the pattern that is shown.
+function showPhases() {
+  const drawn = new Set(curvesOfGroup().map((curve) => curve.phase));
+  for (const button of $$("[data-toggle-phase]")) {
+    button.hidden = drawn.size < 2 || !drawn.has(button.dataset.togglePhase);
+  }
+}
+
 function showChoices() {
+  showPhases();
   press("[data-group]", (button) => button.dataset.group === state.group);
   press("[data-phase]", (button) => button.dataset.phase === state.phase);
   for (const button of $$("[data-xaxis]")) {
