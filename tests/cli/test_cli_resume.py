@@ -277,7 +277,7 @@ def test_a_run_does_not_go_on_through_a_link(tmp_path: Path, name: str) -> None:
     else:
         (tmp_path / "r" / name).unlink()
     (tmp_path / "r" / name).symlink_to(tmp_path / "others")
-    with pytest.raises(FlashtwinError, match=f"{name} is a link") as refused:
+    with pytest.raises(FlashtwinError, match=f"{name} is a symbolic link") as refused:
         Writer.resume(tmp_path / "r")
     assert refused.value.exit_code == 2
     assert [path.name for path in (tmp_path / "others").iterdir()] == ["letter.txt"]
