@@ -2,7 +2,8 @@
 
 /// Kinds of events that are pushed in the order of their times, or nearly so.
 pub(crate) mod lane {
-    /// Commands that the firmware looks at, one after another.
+    /// What the cores do one after another: commands that they look at, operations that they
+    /// prepare.
     pub(crate) const FIRMWARE: usize = 0;
     /// Ends of transfers over the link.
     pub(crate) const LINK: usize = 1;

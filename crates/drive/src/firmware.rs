@@ -19,7 +19,7 @@ use flashtwin_ftl::{Layout, NandOp, Policies, Token};
 
 use crate::config::{Controller, OperationTimes};
 use crate::engine::Drive;
-use crate::event::Event;
+use crate::event::{Event, lane};
 use crate::flash::is_awaited;
 use crate::overtaking::Overtaken;
 use crate::snapshot::{Checked, LIFETIME, ensure};
@@ -190,7 +190,8 @@ impl<P: Policies> Drive<P> {
             let done = self.cores.take(self.now, time).max(self.firmware.last);
             self.firmware.last = done;
             self.firmware.in_hand.push_back(op);
-            self.events.push(done, Event::Prepared);
+            self.events
+                .push_in_order(lane::FIRMWARE, done, Event::Prepared);
         }
     }
 

@@ -174,6 +174,17 @@ impl<P: Policies> Ftl<P> {
         })
     }
 
+    /// Whether a mover holds the host back and nothing but its work is missing: there is buffer,
+    /// and superblocks can be opened, so that [`Ftl::decide`] has nothing to set going either.
+    #[inline]
+    #[must_use]
+    pub fn makes_host_wait(&self) -> bool {
+        (self.collect.holds_host() || self.fold.holds_host())
+            && !self.starved
+            && self.buffer_free() > 0
+            && !self.is_read_only()
+    }
+
     /// The stream that takes the next host data of a route.
     #[inline]
     fn host_stream(&mut self, route: Route) -> Stream {
@@ -390,6 +401,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Units of buffer that are not taken.
     #[must_use]
+    #[inline]
     pub fn buffer_free(&self) -> u32 {
         self.buffer.capacity_units - self.buffer.used_units
     }

@@ -158,6 +158,11 @@ impl<P: Policies> Drive<P> {
         if self.commands.crossing.is_some() || self.commands.programming {
             return;
         }
+        // Asked at each command and each end of an operation, and with collection at work the
+        // answer is mostly this one.
+        if self.ftl.makes_host_wait() && !self.commands.takes_turns {
+            return;
+        }
         if let Some(&slot) = self.commands.incoming.front() {
             self.admit_first(slot);
         }
