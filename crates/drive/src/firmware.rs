@@ -95,6 +95,12 @@ impl Firmware {
         !self.in_hand.is_empty()
     }
 
+    /// Preparing operations takes time.
+    #[inline]
+    pub(crate) fn is_on(&self) -> bool {
+        self.on
+    }
+
     /// Nothing is prepared any more.
     pub(crate) fn power_lost(&mut self) {
         self.urgent.clear();
@@ -105,7 +111,7 @@ impl Firmware {
     }
 
     /// What an operation costs a core.
-    fn time_of(&self, op: &NandOp) -> Nanos {
+    pub(crate) fn time_of(&self, op: &NandOp) -> Nanos {
         let own = self.own[op.class as usize];
         let bytes = u64::from(op.units) * self.unit_bytes;
         let moved = match op.token {

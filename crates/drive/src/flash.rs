@@ -89,7 +89,7 @@ pub(crate) struct Flash {
     /// What so many steps of the read-retry ladder add to a read.
     pub(crate) retry_time: Vec<Nanos>,
     cache_program: bool,
-    read_priority: bool,
+    pub(crate) read_priority: bool,
     /// Reads that overtake at most before the first operation that waits.
     pub(crate) reads_first: u32,
     /// None where nothing is ever suspended.

@@ -116,6 +116,16 @@ impl<P: Policies> Ftl<P> {
         paged.is_filled(paged.page_of(lpn))
     }
 
+    /// Whether the page with the entry of a logical unit is being read.
+    #[must_use]
+    pub fn is_map_coming(&self, lpn: u32) -> bool {
+        let Some(paged) = &self.paged.cache else {
+            return false;
+        };
+        let slot = paged.slot(paged.page_of(lpn));
+        slot.is_some_and(|(_, is_loading)| is_loading)
+    }
+
     /// Looks for the entry of a logical unit, and has its page read where it is not at hand.
     pub fn look_up(&mut self, lpn: u32, ops: &mut Vec<NandOp>) -> LookUp {
         let found = self.load_map_page(lpn, ops);
