@@ -183,6 +183,10 @@ pub struct Errors {
     pub slc: ErrorRates,
     /// In native mode.
     pub native: ErrorRates,
+    /// Reads of a block in SLC mode after which its data is refreshed; 0 = never.
+    pub slc_read_limit: u64,
+    /// The same in native mode.
+    pub native_read_limit: u64,
 }
 
 impl Errors {
@@ -194,6 +198,16 @@ impl Errors {
             Mode::Slc => &self.slc,
             Mode::Native | Mode::Tier => &self.native,
         }
+    }
+
+    /// Whether the data of a block in this mode, read so often, is refreshed for that alone.
+    #[must_use]
+    pub fn is_read_too_often(&self, mode: Mode, reads: u64) -> bool {
+        let limit = match mode {
+            Mode::Slc => self.slc_read_limit,
+            Mode::Native | Mode::Tier => self.native_read_limit,
+        };
+        limit > 0 && reads >= limit
     }
 
     /// The time that retries add to a read, by how it ends: after each step of the ladder, after

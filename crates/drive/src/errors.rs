@@ -14,6 +14,9 @@
 //! A copy inside the die corrects nothing: its data keeps the errors of its source and gets those
 //! of its new place on top. One figure a superblock holds them, the worst of its sources'.
 //!
+//! Firmwares also count the reads of each block and move its superblock's data after so many of
+//! them, whatever its errors are: `errors.native.read_limit`, `errors.slc.read_limit`.
+//!
 //! Refresh is driven by events: the time at which a superblock reaches its threshold is known from
 //! its first program on, as long as the drive gets no warmer, so that a year of rest costs a few
 //! events, or one a day. Until the first of its pages asks for a step of the ladder, a superblock's
@@ -407,8 +410,17 @@ impl<P: Policies> Drive<P> {
     fn look_at_due(&mut self, superblock: u32) {
         let (errors, ftl) = (&self.errors, &self.ftl);
         let later = errors.ageing.span(LATER);
-        let due = errors.reaches(ftl, superblock, (errors.spec.refresh_at, 0), later);
-        let stale = match ftl.superblocks()[superblock as usize].mode {
+        let mode = ftl.superblocks()[superblock as usize].mode;
+        let (reads, since) = {
+            let data = &errors.data[superblock as usize];
+            (data.reads, data.since)
+        };
+        let due = if since < Aged::NEVER && errors.spec.is_read_too_often(mode, reads) {
+            errors.ageing.clock(self.now)
+        } else {
+            errors.reaches(ftl, superblock, (errors.spec.refresh_at, 0), later)
+        };
+        let stale = match mode {
             Mode::Slc => errors.reaches(ftl, superblock, (errors.spec.copy_at, 0), Nanos::ZERO),
             Mode::Native | Mode::Tier => Aged::NEVER,
         };

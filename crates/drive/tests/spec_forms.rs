@@ -318,6 +318,12 @@ const OTHERS: &[(&str, &str, &[&str])] = &[
     ("errors.native.retention", "7", &[]),
     ("errors.native.disturb_fresh", "7", &[]),
     ("errors.native.disturb", "7", &[]),
+    ("errors.slc.read_limit", "5000", &["errors.correctable=72"]),
+    (
+        "errors.native.read_limit",
+        "5000",
+        &["errors.correctable=72"],
+    ),
     (
         "ftl.paired_pages",
         "lost",

@@ -71,6 +71,26 @@ fn many_reads_of_one_place_cost_a_new_drive_its_retries() {
 }
 
 #[test]
+fn a_block_that_is_read_too_often_is_moved() {
+    let programmed = |limit: &str| {
+        let mut d = drive(&[limit]);
+        write(&mut d);
+        let before = d.counters().programmed_units();
+        let mut slowest = 0;
+        for _ in 0..30_000 {
+            slowest = slowest.max(read(&mut d));
+        }
+        (d.counters().programmed_units() - before, slowest)
+    };
+    let (none, usual) = programmed("errors.native.read_limit=0");
+    let (units, slowest) = programmed("errors.native.read_limit=8192");
+    assert_eq!(none, 0, "no host wrote");
+    // 96 units are read in order to move them, three times, and a read meets their program.
+    assert!(units >= 3 * 96, "{units} units");
+    assert!(slowest > 2 * usual, "{slowest} ns, {usual} without");
+}
+
+#[test]
 fn heat_hastens_retention_by_the_law_of_arrhenius() {
     let steps = |celsius: &str, days: u64| {
         let sets = [

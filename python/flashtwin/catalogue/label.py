@@ -25,6 +25,7 @@ CELLS: tuple[CellType, ...] = ("slc", "mlc", "tlc", "qlc")
 # In the order in which a spec has them.
 SECTIONS = (
     *("drive", "nand", "nand.slc", "nand.native", "ftl", "slc_cache", "fold", "gc", "errors"),
+    "errors.native",
     *("controller", "map", "link"),
 )
 THE_LABEL = ("datasheet", "the label")

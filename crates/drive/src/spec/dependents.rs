@@ -101,7 +101,12 @@ const RULES: &[Rule] = &[
     Rule {
         switches: &["errors.correctable"],
         off: |values| Some(values.number("errors.correctable")? == 0),
-        dependents: &[("errors.rebuild", "false"), ("fold.check_errors", "0")],
+        dependents: &[
+            ("errors.rebuild", "false"),
+            ("fold.check_errors", "0"),
+            ("errors.slc.read_limit", "0"),
+            ("errors.native.read_limit", "0"),
+        ],
     },
     Rule {
         switches: &["ftl.parity"],

@@ -62,6 +62,8 @@ pub(super) fn errors(rng: &mut Rng, shape: &mut Shape) {
             "errors.correctable=0",
             "errors.rebuild=false",
             "fold.check_errors=0",
+            "errors.slc.read_limit=0",
+            "errors.native.read_limit=0",
         ];
         return shape.sets.extend(off.map(str::to_owned));
     }
@@ -84,6 +86,7 @@ pub(super) fn errors(rng: &mut Rng, shape: &mut Shape) {
             format!("errors.{mode}.wear={}", pick(rng, &["0", "15", "40"])),
             format!("errors.{mode}.retention={retention}"),
             format!("errors.{mode}.disturb={disturb}"),
+            format!("errors.{mode}.read_limit={}", pick(rng, &["0", "4096"])),
             format!(
                 "errors.{mode}.retention_fresh={}",
                 pick(rng, &["0", "12.5", "1000"])

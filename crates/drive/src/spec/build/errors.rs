@@ -21,6 +21,8 @@ pub(super) fn errors(checked: &Checked<'_>) -> Errors {
         retention_celsius: factor(checked, "errors.retention_temperature"),
         slc: rates(checked, "slc"),
         native: rates(checked, "native"),
+        slc_read_limit: u64::from(checked.count("errors.slc.read_limit")),
+        native_read_limit: u64::from(checked.count("errors.native.read_limit")),
     }
 }
 

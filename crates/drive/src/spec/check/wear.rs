@@ -116,6 +116,11 @@ fn corrections(found: &mut Findings<'_>) -> Option<()> {
             found.add("errors.rebuild", "there is no parity to rebuild from", hint);
         }
     }
+    for key in ["errors.slc.read_limit", "errors.native.read_limit"] {
+        if without && found.values.number(key)? > 0 {
+            found.add(key, "there are no bit errors", off);
+        }
+    }
     let share = found.values.number("fold.check_errors")?;
     if share > 0 && without {
         found.add("fold.check_errors", "there are no bit errors", off);

@@ -7,11 +7,21 @@ use crate::spec::quantity::Dimension::{Temperature, Time};
 pub(super) fn keys() -> Vec<Key> {
     let modes = [("slc", "SLC"), ("native", "native")];
     let rates = modes.iter().enumerate().flat_map(|(at, &(mode, words))| {
-        RATES
-            .iter()
-            .map(move |rate| rate.key(mode, words, rate.examples[at]))
+        let rates = RATES.iter();
+        let rates = rates.map(move |rate| rate.key(mode, words, rate.examples[at]));
+        rates.chain([read_limit(mode, words)])
     });
     KEYS.iter().copied().chain(rates).collect()
+}
+
+/// The reads of a block that a firmware lets come together.
+fn read_limit(mode: &str, words: &str) -> Key {
+    let name = String::leak(format!("errors.{mode}.read_limit"));
+    let meaning = String::leak(format!(
+        "Reads of a block in {words} mode after which its data is written anew (read reclaim), \
+         looked at every 4096 reads; 0 = never. Needs `errors.correctable`."
+    ));
+    policy(name, count(0, 1_000_000_000), "100000", meaning).or("0")
 }
 
 /// A rate at which cells get bits wrong, for each mode of cells.
