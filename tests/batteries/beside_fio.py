@@ -43,7 +43,7 @@ def jobs_of(steps: Iterable[Step]) -> list[Job]:
 
 
 def _bounded(job: Job) -> Job:
-    size = REQUESTS * job.block_bytes
+    size = min(REQUESTS * job.block_bytes, job.io_bytes or REQUESTS * job.block_bytes)
     most = size if job.size is None else min(size, job.size // job.block_bytes * job.block_bytes)
     return replace(job, runtime_s=None, ramp_s=0.0, host_ns=0, io_bytes=most * job.threads)
 
@@ -94,7 +94,11 @@ def _check_offsets(job: Job, requests: list[tuple[int, int]]) -> None:
     assert all(offset >= job.offset and (end is None or offset < end) for offset, _ in requests)
     # A request that finds the queue full is logged again when it is sent.
     steps = {b - a for (a, _), (b, _) in pairwise(requests)} - {0}
-    if not job.rw.startswith("rand"):
+    strides = job.fio.strides if job.fio else None
+    if strides is not None:
+        assert steps <= {job.block_bytes, job.block_bytes + strides.skip}, job
+        assert job.block_bytes + strides.skip in steps or len(requests) < 2, job
+    elif not job.rw.startswith("rand"):
         assert steps <= {job.block_bytes}, job
     elif requests:
         assert len(steps) > 10, job

@@ -247,12 +247,16 @@ def test_a_target_that_is_too_small_is_refused_before_anything_runs() -> None:
 @needs_fio
 @pytest.mark.parametrize(
     ("battery", "asked"),
-    [("iometer", {"depths": "8", "access": "128k-100r-0x+4k-0r-100x"}), ("servers", {})],
+    [
+        ("iometer", {"depths": "8", "access": "128k-100r-0x+4k-0r-100x"}),
+        ("servers", {}),
+        ("atto", {"size": "8MiB", "blocks": "512+64k", "depths": "4"}),
+    ],
 )
 def test_fio_and_a_twin_are_given_the_same(
     battery: str, asked: dict[str, str], tmp_path: Path
 ) -> None:
-    """All loads are made by one function, so two batteries stand for all four."""
+    """One function makes the loads of four batteries, so two stand for all; atto bounds its own."""
     request = registry.request(battery, asked)
     steps, _ = played(request, FakeDrive(law=Law(capacity_bytes=3 * GB)))
     for number, job in enumerate(jobs_of(steps)):

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from flashtwin.batteries.base.loads import Load, Teller, cell_findings, check_fits
 from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import (
+    BLOCK,
     SIZE,
-    Kind,
     choice,
     decimal,
     integer,
@@ -28,7 +28,7 @@ from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Finding
 from flashtwin.model.step import Fill, Mark, Purge, Result, Run
-from flashtwin.model.units import parse_block, readable_size, show_block
+from flashtwin.model.units import readable_size, show_block
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
@@ -43,21 +43,6 @@ WAYS = ("write", "read")
 FULL = 0.9
 # A cell of 256 MB may be over in half a second.
 SAMPLE_S = 0.05
-
-
-def _parse(text: str) -> int:
-    size = parse_block(text)
-    if not 512 <= size <= 64 * MIB or size % 512:
-        raise ValueError("a block is a multiple of 512, from 512 to 64m")
-    return size
-
-
-BLOCK = Kind(
-    name="a block size",
-    parse=_parse,
-    show=show_block,
-    accepts=lambda value: isinstance(value, int) and not isinstance(value, bool),
-)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from flashtwin.batteries.base.present import Subject
+from flashtwin.batteries.base.present import Present, Section, Subject
+from flashtwin.charts import tables
 from flashtwin.charts.cells import Cell, Grid, Key, Metric
 from flashtwin.model.finding import Finding
 from flashtwin.model.findings import Findings
@@ -66,3 +67,28 @@ def others(subject: Subject, ways: Mapping[str, str]) -> Subject:
         if place_of(finding.name, ways) is None or finding.number is None
     ]
     return replace(subject, findings=Findings(rest))
+
+
+class GridPresent(Present):
+    """A battery whose findings are a grid of cells, with a table of those that are in none."""
+
+    battery = ""
+    ways: Mapping[str, str] = {}
+
+    def cell(self, name: str) -> Cell:
+        """The cell that a variant is."""
+        return Cell(id=name, title=name, kind=name)
+
+    def ways_of(self, subjects: Sequence[Subject]) -> Mapping[str, str]:
+        """The ways of all cells with their titles, in order."""
+        return self.ways
+
+    def section(self, subjects: Sequence[Subject]) -> Section:
+        """The grid, and the table."""
+        ways = self.ways_of(subjects)
+        rest = {subject.index: tuple(others(subject, ways).findings) for subject in subjects}
+        cells = grid(self.battery, self.title, subjects, ways, self.cell)
+        return Section(
+            tables=(tables.table(self.title, "", rest),) if any(rest.values()) else (),
+            grids=() if cells is None else (cells,),
+        )

@@ -209,3 +209,19 @@ def _sample(text: str) -> float:
 # A sample is a row of a table: with shorter ones a run would not fit into memory.
 SAMPLE_LEAST_S, SAMPLE_MOST_S = 0.001, 3600.0
 SAMPLE = Kind(name="a time from 1ms to 1h", parse=_sample, show=units.show_seconds, accepts=_number)
+
+
+def _block(text: str) -> int:
+    size = units.parse_block(text)
+    if not BLOCK_LEAST <= size <= BLOCK_MOST or size % BLOCK_LEAST:
+        raise ValueError("a block is a multiple of 512, from 512 to 64m")
+    return size
+
+
+BLOCK_LEAST, BLOCK_MOST = 512, 64 << 20
+BLOCK = Kind(
+    name="a block size",
+    parse=_block,
+    show=units.show_block,
+    accepts=lambda value: isinstance(value, int) and not isinstance(value, bool),
+)

@@ -285,6 +285,16 @@ BATTERY = Battery(
     present="flashtwin.batteries.crystaldiskmark.present",
     standard=2,
     meanings=beside(__file__),
+    presets={
+        "default": {"profile": "default"},
+        "nvme": {"profile": "nvme"},
+        "real": {"profile": "real"},
+        "kdiskmark": {"profile": "default", "variant": "kdiskmark"},
+        "half-full": {"fill_percent": "50"},
+        "smallest": {"profile": "default", "size": "16MiB"},
+        "largest": {"profile": "default", "size": "64GiB"},
+        "545s-full": {"profile": "default", "fill_percent": "83", "size": "1GB"},
+    },
     follows=(
         Clause(
             says="a file of 1 GiB (16 MiB to 64 GiB), written once in blocks of 1 MiB first",

@@ -5,26 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from flashtwin.batteries.base import grid as shared
-from flashtwin.batteries.base.present import Column, Present, Section, Subject
+from flashtwin.batteries.base.present import Column, Subject
 from flashtwin.batteries.iometer import NAME
-from flashtwin.charts import tables
 from flashtwin.charts.cells import Cell
 from flashtwin.model.finding import Finding
 
 
-class IometerPresent(Present):
+class IometerPresent(shared.GridPresent):
     """Sweeps over the queue depth."""
 
     title = "Iometer sweeps"
+    battery = NAME
 
-    def section(self, subjects: Sequence[Subject]) -> Section:
-        """The grid of all cells, and a table of the highest rates."""
-        ways = _ways(subjects)
-        rest = {subject.index: tuple(shared.others(subject, ways).findings) for subject in subjects}
-        cells = shared.grid(NAME, self.title, subjects, ways, _cell)
-        return Section(
-            tables=(tables.table(self.title, "", rest),) if any(rest.values()) else (),
-            grids=() if cells is None else (cells,),
+    def ways_of(self, subjects: Sequence[Subject]) -> dict[str, str]:
+        """Reads, writes, then mixes by their share of reads."""
+        cells = [finding for subject in subjects for finding in subject.findings if finding.is_cell]
+        mixes = sorted({way for way in map(_way, cells) if way.startswith("mix")})
+        return {"read": "Read", "write": "Write"} | {
+            way: f"{way.removeprefix('mix')} % read" for way in mixes
+        }
+
+    def cell(self, name: str) -> Cell:
+        """Cells of one access and block size share a scale."""
+        access, _, depth = name.partition("-Q")
+        return Cell(
+            id=name, title=f"{access} Q{depth}", kind=access, depth=int(depth) if depth else None
         )
 
     def columns(self, subject: Subject) -> list[Column]:
@@ -40,25 +45,8 @@ class IometerPresent(Present):
         ]
 
 
-def _ways(subjects: Sequence[Subject]) -> dict[str, str]:
-    """Titles of the ways of all cells: reads, writes, then mixes by their share of reads."""
-    cells = [finding for subject in subjects for finding in subject.findings if finding.is_cell]
-    mixes = sorted({way for way in map(_way, cells) if way.startswith("mix")})
-    return {"read": "Read", "write": "Write"} | {
-        way: f"{way.removeprefix('mix')} % read" for way in mixes
-    }
-
-
 def _way(finding: Finding) -> str:
     return finding.name.partition(".")[0]
-
-
-def _cell(name: str) -> Cell:
-    """Cells of one access and block size share a scale."""
-    access, _, depth = name.partition("-Q")
-    return Cell(
-        id=name, title=f"{access} Q{depth}", kind=access, depth=int(depth) if depth else None
-    )
 
 
 PRESENT = IometerPresent()

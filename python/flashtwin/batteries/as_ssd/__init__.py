@@ -1,0 +1,396 @@
+"""as_ssd: an AS-SSD-like test: four rows and a score for each size, copies, compression.
+
+Trust P for the rows (in order in units of 16 MB; 4 KiB at random by one and by 64 threads; access
+time: 4 KiB reads anywhere, 512 B writes within 1 GB) and the scores of reads and writes. How long
+the random rows run, what the copies hold and how the total is made is general knowledge (M): it is
+like the tool and not equal to it. The 545s review ran 1, 3, 5 and 10 GB, on an empty drive and on
+one that was 83 % full. The host's time a command is a prior: 20 us for Windows and the tool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from flashtwin.batteries.as_ssd.score import Row, cells_of, scores
+from flashtwin.batteries.base.files import Copies, Tree, copy_finding
+from flashtwin.batteries.base.loads import KIB, Teller, cell_findings
+from flashtwin.batteries.base.meaning import beside
+from flashtwin.batteries.base.parameter import (
+    SECONDS,
+    SIZE,
+    choice,
+    decimal,
+    integer,
+    or_word,
+    parameter,
+    several,
+)
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.finding import Evidence, Finding
+from flashtwin.model.step import Fill, Job, Mark, Purge, Rest, Run, Trim
+from flashtwin.model.units import readable_size, show_size
+
+if TYPE_CHECKING:
+    from flashtwin.batteries.base.record import Record
+    from flashtwin.batteries.base.registry import Steps
+    from flashtwin.model.target import DriveInfo
+
+NAME = "as_ssd"
+MIB = 1 << 20
+GB = 10**9
+UNIT = 16 * MIB
+THREADS = 64
+# The rows in the tool's order: sequential, 4K, 4K on 64 threads, access time.
+ROWS = (
+    Row(name="SEQ", random=False, block_bytes=UNIT),
+    Row(name="4K", random=True, block_bytes=4 * KIB),
+    Row(name="4K-64", random=True, block_bytes=4 * KIB, threads=THREADS),
+    Row(name="ACC", random=True, block_bytes=4 * KIB),
+)
+TESTS = ("rows", "copy", "compression")
+TREES = {
+    "iso": Tree(files=2, bytes=1_050_000_000),
+    "program": Tree(files=3000, bytes=1_400_000_000),
+    "game": Tree(files=400, bytes=1_380_000_000),
+}
+TREE_TITLES = {"iso": "ISO", "program": "Program", "game": "Game"}
+# The part of each file size that is written to learn how much compression brings.
+COMPRESSED_BYTES = GB
+SAMPLE_S = 0.05
+SETTLE_S, SETTLE_S_REAL = 300.0, 2.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """The parameters of the AS-SSD-like test."""
+
+    sizes: tuple[int, ...] = parameter(
+        (GB,), several(SIZE, "sizes"), "the sizes of the test file, in their order"
+    )
+    tests: tuple[str, ...] = parameter(
+        TESTS, several(choice(*TESTS), "tests"), "the rows with their score, copies, compression"
+    )
+    seconds: float = parameter(10.0, SECONDS, "how long each random row runs")
+    step_percent: int = parameter(
+        10, integer(1, 100), "between two points of the compression curve, in %"
+    )
+    fill_percent: float = parameter(0.0, decimal(0, 95), "how full the drive is before")
+    settle_s: float | None = parameter(
+        None,
+        or_word("auto", SECONDS),
+        "rest before each size, copy and point of the curve; auto: 300 s, in real time 2 s",
+    )
+    host_us: float = parameter(
+        20.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
+    )
+
+
+def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+    """Erase and fill; rows size by size, each on a file that was deleted; copies; compression."""
+    offset = _offset(parameters, info)
+    _check(parameters, info, offset)
+    yield Purge(label=f"{NAME}/prepare/purge")
+    if offset:
+        yield Fill(label=f"{NAME}/prepare/fill", size=offset)
+    if "rows" in parameters.tests:
+        for size in parameters.sizes:
+            yield from _rows(parameters, info, offset, size)
+    if "copy" in parameters.tests:
+        copies = _copies(parameters, info)
+        for name in TREES:
+            # What is duplicated has to be there before.
+            yield copies.run(f"{NAME}/copy/{name}/source", name, "write")
+            yield _rest(parameters, info, f"{NAME}/copy/{name}")
+            yield copies.run(f"{NAME}/copy/{name}/duplicate", name, "duplicate")
+            yield Mark(label=f"{NAME}/copy/{name}/found")
+    if "compression" in parameters.tests:
+        for percent in _percents(parameters):
+            yield _rest(parameters, info, f"{NAME}/compression/{percent}")
+            for way in ("write", "read"):
+                yield _compressed(parameters, info, offset, percent, way)
+            yield Mark(label=f"{NAME}/compression/{percent}/found")
+
+
+def _rest(parameters: Parameters, info: DriveInfo, stem: str) -> Rest:
+    usual = SETTLE_S if info.can.virtual_time else SETTLE_S_REAL
+    seconds = usual if parameters.settle_s is None else parameters.settle_s
+    return Rest(label=f"{stem}/rest", seconds=seconds)
+
+
+def _offset(parameters: Parameters, info: DriveInfo) -> int:
+    return int(info.capacity_bytes * parameters.fill_percent / 100) // MIB * MIB
+
+
+def _check(parameters: Parameters, info: DriveInfo, offset: int) -> None:
+    """Refuse sizes that hold no unit, or that the target has no room for."""
+    most, least = max(parameters.sizes), min(parameters.sizes)
+    if "rows" in parameters.tests and not (least >= UNIT and offset + most <= info.capacity_bytes):
+        raise FlashtwinError(
+            f"{NAME}: a test file of {readable_size(most if least >= UNIT else least)} does not fit"
+            f" on {info.name}, or holds no unit of 16 MiB",
+            hint=f"set {NAME}:sizes to less, or {NAME}:fill_percent",
+            exit_code=USAGE,
+        )
+    if "copy" in parameters.tests:
+        _copies(parameters, info).check(NAME)
+    if "compression" in parameters.tests and info.capacity_bytes - offset < UNIT:
+        raise FlashtwinError(
+            f"{NAME}: {info.name} has no room for the compression test",
+            hint=f"set {NAME}:tests=rows, or fill less",
+            exit_code=USAGE,
+        )
+
+
+def _rows(parameters: Parameters, info: DriveInfo, offset: int, size: int) -> Steps:
+    """Write the file in order and read it; the random rows; then delete the file."""
+    stem = f"{NAME}/{show_size(size)}"
+    yield Trim(label=f"{stem}/delete", offset=offset, size=_whole(size))
+    yield _rest(parameters, info, stem)
+    for row, way in cells_of(ROWS):
+        yield Run(
+            label=f"{stem}/{row.name}/{way}",
+            jobs=(_job(parameters, info, row, way, offset, size),),
+            sample_s=SAMPLE_S if row.name == "SEQ" else min(1.0, parameters.seconds / 60),
+        )
+    yield Mark(label=f"{stem}/found")
+
+
+def _whole(size: int) -> int:
+    return size // UNIT * UNIT
+
+
+def _job(
+    parameters: Parameters, info: DriveInfo, row: Row, way: str, offset: int, size: int
+) -> Job:
+    load = row.load(way)
+    job = replace(
+        load.job(
+            info, size=_whole(size), seconds=parameters.seconds, host_ns=host_ns(parameters, info)
+        ),
+        offset=offset,
+        threads=row.threads,
+    )
+    if not row.random:
+        return replace(job, runtime_s=None, io_bytes=job.size)
+    if row.name == "ACC" and way == "read":
+        return replace(job, offset=0, size=info.capacity_bytes // 4096 * 4096)
+    if row.name == "ACC":
+        return replace(job, block_bytes=512, size=min(_whole(size), 1 << 30))
+    return job
+
+
+def _copies(parameters: Parameters, info: DriveInfo) -> Copies:
+    return Copies(
+        trees=TREES,
+        info=info,
+        offset=_offset(parameters, info),
+        host_ns=host_ns(parameters, info),
+    )
+
+
+def _percents(parameters: Parameters) -> list[int]:
+    return sorted({*range(0, 100, parameters.step_percent), 100})
+
+
+def _compressed(
+    parameters: Parameters, info: DriveInfo, offset: int, percent: int, way: str
+) -> Run:
+    size = _whole(min(COMPRESSED_BYTES, info.capacity_bytes - offset))
+    load = ROWS[0].load(way)
+    job = load.job(info, size=size, seconds=0.0, host_ns=host_ns(parameters, info))
+    job = replace(job, offset=offset, runtime_s=None, io_bytes=size, compress_percent=percent)
+    return Run(label=f"{NAME}/compression/{percent}/{way}", jobs=(job,), sample_s=SAMPLE_S)
+
+
+def conclude(record: Record) -> list[Finding]:
+    """Rows and scores of each size, the fall from least to largest, copies, the curve."""
+    parameters: Parameters = record.parameters
+    findings: list[Finding] = []
+    if "rows" in parameters.tests:
+        for size in parameters.sizes:
+            rows = list(_row_findings(record, size))
+            findings += rows + scores(NAME, rows, show_size(size))
+        findings += _falls(parameters, findings)
+    for name, title in TREE_TITLES.items() if "copy" in parameters.tests else ():
+        findings += copy_finding(
+            record,
+            battery=NAME,
+            label=f"{NAME}/copy/{name}/duplicate",
+            name=f"copy.{name}",
+            variant="",
+            title=f"Copy {title}",
+        )
+    if "compression" in parameters.tests:
+        findings += _curve(record)
+    return findings
+
+
+def _row_findings(record: Record, size: int) -> Iterator[Finding]:
+    for row, way in cells_of(ROWS):
+        label = f"{NAME}/{show_size(size)}/{row.name}/{way}"
+        load = row.load(way)
+        if row.name == "ACC" and way == "write":
+            load = replace(load, block_bytes=512)
+        teller = Teller(
+            battery=NAME,
+            load=load,
+            variant=f"{row.name}-{show_size(size)}",
+            label=label,
+            title=f"{row.name} {way}, {show_size(size)}",
+            axis="cell",
+        )
+        yield from cell_findings(record, teller, way)
+
+
+def _falls(parameters: Parameters, findings: list[Finding]) -> list[Finding]:
+    """How much slower the largest file is written and read in order than the smallest."""
+    least, most = show_size(min(parameters.sizes)), show_size(max(parameters.sizes))
+    known = {(finding.name, finding.variant): finding for finding in findings}
+    falls = []
+    for way in ("read", "write") if least != most else ():
+        first, last = known.get((way, f"SEQ-{least}")), known.get((way, f"SEQ-{most}"))
+        if first is None or last is None or not first.number:
+            continue
+        assert last.evidence is not None, "a row rests on its step"
+        falls.append(
+            Finding(
+                battery=NAME,
+                name=f"fall.{way}",
+                title=f"Fall of sequential {way} from {least} to {most}",
+                value=1 - (last.number or 0.0) / first.number,
+                unit="fraction",
+                better="lower",
+                evidence=replace(last.evidence, axis="seconds"),
+            )
+        )
+    return falls
+
+
+def _curve(record: Record) -> list[Finding]:
+    """Each point of the compression curve; then what compression brings in all."""
+    points: list[Finding] = []
+    for percent in _percents(record.parameters):
+        for way in ("write", "read"):
+            label = f"{NAME}/compression/{percent}/{way}"
+            teller = Teller(
+                battery=NAME,
+                load=ROWS[0].load(way),
+                variant=f"{percent}%",
+                label=label,
+                title=f"SEQ {way}, {percent} % compressible",
+                axis="cell",
+            )
+            points += cell_findings(record, teller, way)[:1]
+    ends: Mapping[tuple[str, str], float] = {
+        (point.name, point.variant): point.number or 0.0 for point in points
+    }
+    return points + [
+        _gain(way, ends[way, "0%"], ends[way, "100%"])
+        for way in ("write", "read")
+        if ends.get((way, "0%")) and (way, "100%") in ends
+    ]
+
+
+def _gain(way: str, random: float, zeros: float) -> Finding:
+    return Finding(
+        battery=NAME,
+        name=f"gain.{way}",
+        title=f"Speed of compressible data over that of random data, {way}",
+        value=zeros / random,
+        unit="",
+        better="higher",
+        evidence=Evidence(
+            battery=NAME, label=f"{NAME}/compression/100/{way}", axis="seconds", start=0.0, end=0.0
+        ),
+    )
+
+
+def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
+    """Where copies are smaller, and a file that cannot be deleted."""
+    departures = []
+    share = _copies(parameters, info).share if "copy" in parameters.tests else 1.0
+    if share < 1:
+        departures.append(f"the copies are {share:.0%} of their size: the target has no more room")
+    if not info.can.trim:
+        departures.append("the test file is overwritten: the target takes no TRIM")
+    return departures
+
+
+def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+    """The preparation, each size, the copies, the curve."""
+    first = "preparation"
+    titles: dict[str, str] = {}
+    if "rows" in parameters.tests:
+        titles |= {show_size(size): show_size(size) for size in parameters.sizes}
+    titles |= {test: test for test in TESTS[1:] if test in parameters.tests}
+    return [
+        Part(title=first, labels=(f"{NAME}/prepare",)),
+        *(
+            Part(title=title, labels=(f"{NAME}/{stem}",), needs=(first,), begins=True)
+            for stem, title in titles.items()
+        ),
+    ]
+
+
+BATTERY = Battery(
+    name=NAME,
+    title="AS-SSD-like: sequential, 4K, 64 threads, access time, scores; copies; compression",
+    trust="P",
+    parameters=Parameters,
+    measure=measure,
+    conclude=conclude,
+    departs=departs,
+    parts=parts,
+    present="flashtwin.batteries.as_ssd.present",
+    meanings=beside(__file__),
+    presets={
+        "545s": {"sizes": "1GB+3GB+5GB+10GB", "tests": "rows"},
+        "545s-full": {"sizes": "1GB+3GB+5GB+10GB", "tests": "rows", "fill_percent": "83"},
+    },
+    follows=(
+        Clause(
+            says="a file of 1 GB (3, 5 or 10) written and read in order in units of 16 MB",
+            source="AS SSD (P)",
+            here="units of 16 MiB, each one request; the file is deleted and the drive rests"
+            " before each size",
+        ),
+        Clause(
+            says="4 KiB at random, by one thread and by 64",
+            source="AS SSD (P)",
+            here="10 s each, over the file",
+        ),
+        Clause(
+            says="access time: 4 KiB reads over the whole range, 512 B writes within 1 GB",
+            source="AS SSD (P)",
+            here="the same; addresses that were never written are read without flash",
+        ),
+        Clause(
+            says="score of reads and of writes: 0.1 x Seq + 4K + 4K-64",
+            source="AS SSD (P)",
+            here="the same, of MB of 10^6 bytes",
+        ),
+        Clause(
+            says="total score",
+            source="sources disagree (M)",
+            here="1.5 x the score of reads + that of writes",
+        ),
+        Clause(
+            says="the data cannot be compressed",
+            source="AS SSD (P)",
+        ),
+        Clause(
+            says="copy: ISO (two large files), program (many small ones), game (mixed)",
+            source="AS SSD (P)",
+            here="2, 3,000 and 400 files of 1.05, 1.4 and 1.38 GB (M), duplicated as a file system"
+            " sends them",
+        ),
+        Clause(
+            says="compression: speeds from 0 to 100 % compressible",
+            source="AS SSD (P)",
+            here="1 GB in order every 10 %; a twin's data compresses where its controller does it",
+        ),
+    ),
+)

@@ -1,0 +1,188 @@
+"""hdtach: an HD-Tach-like test: zones across the whole drive, written, then read.
+
+Trust P/M: the tool moves zones spread over all addresses and takes the mean; how many and how large
+they are is general knowledge (its long test has zones of 32 MB). 1,000 of them write more than most
+caches hold. Zones are a strided job of fio's, so a twin and real fio go through the same ones. The
+host's time a command is a prior: 20 us, which is what the 545s review's 466 MB/s read ask for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flashtwin.batteries.base import along, meaning
+from flashtwin.batteries.base.along import WAYS, Stretch
+from flashtwin.batteries.base.parameter import (
+    BLOCK,
+    SECONDS,
+    SIZE,
+    choice,
+    decimal,
+    integer,
+    parameter,
+    several,
+)
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.job import Fio, Strides
+from flashtwin.model.step import Fill, Job, Mark, Purge, Rest, Run
+
+if TYPE_CHECKING:
+    from flashtwin.batteries.base.along import Way
+    from flashtwin.batteries.base.record import Record
+    from flashtwin.batteries.base.registry import Steps
+    from flashtwin.model.finding import Finding
+    from flashtwin.model.target import DriveInfo
+
+NAME = "hdtach"
+KIB, MIB = 1 << 10, 1 << 20
+FEWEST_ZONES = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """The parameters of the HD-Tach-like test."""
+
+    ways: tuple[Way, ...] = parameter(
+        WAYS, several(choice(*WAYS), "ways"), "written, read, or both, in this order"
+    )
+    zones: int = parameter(
+        1000, integer(FEWEST_ZONES, 100_000), "how many zones, spread over the whole target"
+    )
+    zone: int = parameter(32 * MIB, SIZE, "how much of each zone is moved")
+    block: int = parameter(64 * KIB, BLOCK, "the size of a request")
+    rest_s: float = parameter(60.0, SECONDS, "rest between writing and reading")
+    host_us: float = parameter(
+        20.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Zones:
+    """The zones of a target: whole requests, and fewer where it holds no more."""
+
+    count: int
+    bytes: int
+    apart: int
+
+    @staticmethod
+    def of(parameters: Parameters, info: DriveInfo) -> Zones:
+        """Those asked for; as many as fit."""
+        size = parameters.zone // parameters.block * parameters.block
+        count = min(parameters.zones, info.capacity_bytes // max(size, 1))
+        if size == 0 or count < FEWEST_ZONES:
+            raise FlashtwinError(
+                f"{NAME}: {info.name} holds fewer than {FEWEST_ZONES} zones, or a zone no request",
+                hint=f"set {NAME}:zone to 1MiB, or measure a larger target",
+                exit_code=USAGE,
+            )
+        apart = info.capacity_bytes // count // parameters.block * parameters.block
+        return Zones(count=count, bytes=size, apart=apart)
+
+
+def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+    """Erase; write all zones, rest, read them, and reads anywhere."""
+    zones = Zones.of(parameters, info)
+    yield Purge(label=f"{NAME}/purge")
+    if "write" not in parameters.ways:
+        yield Fill(label=f"{NAME}/fill", size=zones.count * zones.apart // MIB * MIB)
+    for way in parameters.ways:
+        if way == "read":
+            yield Rest(label=f"{NAME}/rest", seconds=parameters.rest_s)
+        job = _job(parameters, info, way)
+        yield Run(label=f"{NAME}/{way}", jobs=(job,), sample_s=along.sample_s(job.io_bytes or 0))
+        yield Mark(label=f"{NAME}/{way}/found")
+    access = along.ACCESS.job(
+        info, size=None, seconds=along.ACCESS_S, host_ns=host_ns(parameters, info)
+    )
+    yield Run(label=f"{NAME}/access", jobs=(access,))
+
+
+def _job(parameters: Parameters, info: DriveInfo, way: Way) -> Job:
+    zones = Zones.of(parameters, info)
+    return Job(
+        name=way,
+        rw=way,
+        block_bytes=parameters.block,
+        size=zones.count * zones.apart,
+        io_bytes=zones.count * zones.bytes,
+        host_ns=host_ns(parameters, info),
+        fio=Fio(
+            strides=Strides(size=zones.bytes, range=zones.bytes, skip=zones.apart - zones.bytes)
+        ),
+    )
+
+
+def conclude(record: Record) -> list[Finding]:
+    """What is told of each way, in data moved, and the access time."""
+    findings: list[Finding] = []
+    for way in record.parameters.ways:
+        job = _job(record.parameters, record.info, way)
+        stretch = Stretch(battery=NAME, label=f"{NAME}/{way}", way=way, job=job)
+        findings += stretch.findings(record)
+    return findings + along.access_findings(record, NAME, f"{NAME}/access")
+
+
+def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
+    """Fewer zones than asked for."""
+    size = max(parameters.zone // parameters.block * parameters.block, 1)
+    count = info.capacity_bytes // size
+    if count < parameters.zones:
+        return [f"{count} zones, which are all of the target, instead of {parameters.zones}"]
+    return []
+
+
+def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+    """Writing, then reading what was written, then the access time."""
+    titles = {way: f"{way} of zones" for way in parameters.ways}
+    before = (titles["write"],) if "write" in titles else ()
+    rows = [
+        Part(
+            title=title,
+            labels=(f"{NAME}/{way}", *((f"{NAME}/rest",) if way == "read" else ())),
+            needs=before if way == "read" else (),
+            begins=True,
+        )
+        for way, title in titles.items()
+    ]
+    return [*rows, Part(title="access time", labels=(f"{NAME}/access",), needs=before)]
+
+
+BATTERY = Battery(
+    name=NAME,
+    title="HD-Tach-like: 1,000 zones across the drive, written and read, and the mean",
+    trust="P",
+    parameters=Parameters,
+    measure=measure,
+    conclude=conclude,
+    departs=departs,
+    parts=parts,
+    present="flashtwin.batteries.hdtach.present",
+    meanings=partial(meaning.read, Path(along.__file__).with_suffix(".toml")),
+    presets={"quick": {"zones": "250", "zone": "8MiB"}, "write": {"ways": "write"}},
+    follows=(
+        Clause(
+            says="zones across the whole drive, read or written in order, and the mean",
+            source="HD Tach (P)",
+            here="1,000 zones of 32 MiB; the drive is erased first, and what is read was written",
+        ),
+        Clause(
+            says="zones of 8 MB (quick) or 32 MB (long)",
+            source="HD Tach (M)",
+            here="MiB; preset quick has 250 zones of 8 MiB",
+        ),
+        Clause(
+            says="how large a request is",
+            source="not told; 64 KiB (M)",
+            here="64 KiB, one after another",
+        ),
+        Clause(
+            says="the place of an edge is a place on the drive",
+            source="HD Tach's picture (M)",
+            here="data written: zones leave gaps",
+        ),
+    ),
+)
