@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 
@@ -23,17 +24,31 @@ def accepts(text: str, folder: Path) -> tuple[bool, str]:
     return done.returncode == 0 and "Error" not in said, said
 
 
-def numbers(option: str, value: str, *before: str) -> list[int]:
-    """The values that fio reads an option's text as, from its own parse log."""
+def numbers(asked: Sequence[tuple[str, str, int]]) -> list[list[int]]:
+    """The values that fio reads each option's text as, under a kb_base, from its own parse log.
+
+    Each is an option of a job of its own, so that one start of fio reads them all.
+    """
+    jobs = [
+        (f"--name=asked{place}", f"--kb_base={base}", f"--{option}={text}")
+        for place, (option, text, base) in enumerate(asked)
+    ]
     done = subprocess.run(
-        ["fio", "--parse-only", "--debug=parse", "--name=x", *before, f"--{option}={value}"],
+        ["fio", "--parse-only", "--debug=parse", *(word for job in jobs for word in job)],
         capture_output=True,
         text=True,
         check=False,
         timeout=60,
     )
-    own = done.stdout.partition(f"__handle_option={option}")[2]
-    return [int(one) for ok, one in re.findall(r"ret=(\d), out=(-?\d+)", own) if ok == "0"]
+    parts = re.split(r"handle_option=name, ptr=asked\d+\n", done.stdout)[1:]
+    owns = [
+        part.partition(f"__handle_option={ask[0]}")[2]
+        for part, ask in zip(parts, asked, strict=True)
+    ]
+    return [
+        [int(value) for code, value in re.findall(r"ret=(\d), out=(-?\d+)", own) if code == "0"]
+        for own in owns
+    ]
 
 
 def option_names() -> set[str]:

@@ -12,7 +12,7 @@ import os
 import shutil
 import subprocess
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
@@ -49,30 +49,63 @@ SHARED_LOG = (
 )
 
 
-def real(name: str, folder: Path) -> tuple[dict[str, Any], list[Stream]]:
-    """fio's JSON, and the streams that its iologs tell."""
-    text = (JOBS / f"{name}.fio").read_text()
-    sections = [line for line in text.splitlines() if line.startswith("[") and line != "[global]"]
-    for number, line in enumerate(sections):
-        text = text.replace(f"\n{line}\n", f"\n{line}\nwrite_iolog={number}.log\n")
-    (folder / "job.fio").write_text(text)
+# Jobs that are waited for by name: fio takes no second job of that name in one start.
+ALONE = ("wait-for", "wait-for-one")
+AT_ONCE = 16
+
+Answer = tuple[dict[str, Any], list[Stream]]
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Answer]:
+    """fio's JSON of a job file and the streams that its iologs tell; one start of fio for several
+    files, one after another."""
+    together = [name for name in NAMES if name not in ALONE]
+    batches = [[name] for name in ALONE]
+    batches += [together[at : at + AT_ONCE] for at in range(0, len(together), AT_ONCE)]
+    answers: dict[str, Answer] = {}
+
+    def answer(name: str) -> Answer:
+        if name not in answers:
+            batch = next(batch for batch in batches if name in batch)
+            answers.update(fio_answers(batch, tmp_path_factory.mktemp("fio")))
+        return answers[name]
+
+    return answer
+
+
+def fio_answers(names: Sequence[str], folder: Path) -> dict[str, Answer]:
+    logs = {name: with_iologs(name, folder) for name in names}
     shutil.copy(JOBS / "shared.inc", folder)
     out = subprocess.run(
-        [str(FIO), "--output-format=json", "job.fio"],
+        [str(FIO), "--output-format=json", *(f"{name}.fio" for name in names)],
         cwd=folder, capture_output=True, text=True, check=True, env={**os.environ, **ENVIRONMENT},
     ).stdout  # fmt: skip
-    answer: dict[str, Any] = json.loads(out[out.index("{") :])
-    if name in SHARED_LOG:
-        return answer, []
-    streams = [read_log(folder / f"{number}.log") for number in range(len(sections))]
-    for job, stream in zip(answer["jobs"], streams, strict=True):
-        if len(stream.rows) > sum(job[one]["total_ios"] for one in DIRECTIONS):
-            # fio logs a request anew that its engine had no room for.
-            stream.rows = [row for row, _ in groupby(stream.rows)]
-    return answer, streams
+    jobs = json.loads(out[out.index("{") :])["jobs"]
+    answers = {}
+    for name in names:
+        own = [job for job in jobs if job["job options"]["write_iolog"] in logs[name]]
+        streams = [] if name in SHARED_LOG else [read_log(folder / log) for log in logs[name]]
+        for job, stream in zip(own if streams else [], streams, strict=True):
+            if len(stream.rows) > sum(job[one]["total_ios"] for one in DIRECTIONS):
+                # fio logs a request anew that its engine had no room for.
+                stream.rows = [row for row, _ in groupby(stream.rows)]
+        answers[name] = ({"jobs": own}, streams)
+    return answers
 
 
-def simulated(name: str, monkeypatch: pytest.MonkeyPatch) -> tuple[dict[str, Any], list[Stream]]:
+def with_iologs(name: str, folder: Path) -> list[str]:
+    """Copy a job file, each of whose jobs then logs its requests; the names of the logs."""
+    text = (JOBS / f"{name}.fio").read_text()
+    sections = [line for line in text.splitlines() if line.startswith("[") and line != "[global]"]
+    logs = [f"{name}.{number}.log" for number in range(len(sections))]
+    for section, log in zip(sections, logs, strict=True):
+        text = text.replace(f"\n{section}\n", f"\n{section}\nwrite_iolog={log}\n")
+    (folder / f"{name}.fio").write_text(text)
+    return logs
+
+
+def simulated(name: str, monkeypatch: pytest.MonkeyPatch) -> Answer:
     """The same of a twin."""
     for key, value in ENVIRONMENT.items():
         monkeypatch.setenv(key, value)
@@ -88,8 +121,10 @@ def simulated(name: str, monkeypatch: pytest.MonkeyPatch) -> tuple[dict[str, Any
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_same_requests(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    theirs, their_streams = real(name, tmp_path)
+def test_the_same_requests(
+    name: str, real: Callable[[str], Answer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs, their_streams = real(name)
     ours, our_streams = simulated(name, monkeypatch)
     assert [job["jobname"] for job in ours["jobs"]] == [job["jobname"] for job in theirs["jobs"]]
     for mine, its in zip(ours["jobs"], theirs["jobs"], strict=True):
@@ -130,8 +165,10 @@ def same_totals(name: str, mine: Mapping[str, Any], its: Mapping[str, Any]) -> N
     else:
         assert ios[0] == ios[1]
         assert sizes[0] == sizes[1]
+    # Which request is a write is drawn; over seeds the count of syncs has a deviation of 7 %, ours
+    # and fio's alike, so that two counts differ by less than three deviations of their difference.
     assert abs(mine["sync"]["total_ios"] - its["sync"]["total_ios"]) <= (
-        0.2 * its["sync"]["total_ios"] if "mix" in name else 0
+        0.3 * its["sync"]["total_ios"] if "mix" in name else 0
     )
 
 
