@@ -123,6 +123,19 @@ impl<T: Copy> Ring<T> {
     }
 }
 
+/// Stored as the items, oldest first.
+impl<T: Copy + serde::Serialize> serde::Serialize for Ring<T> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter().collect::<Vec<_>>())
+    }
+}
+
+impl<'de, T: Copy + serde::Deserialize<'de>> serde::Deserialize<'de> for Ring<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Ring::from_iter(Vec::deserialize(deserializer)?))
+    }
+}
+
 impl<T: Copy> FromIterator<T> for Ring<T> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Ring<T> {
         let mut ring = Ring::new();

@@ -284,11 +284,7 @@ impl<P: Policies> Drive<P> {
             self.set_paces();
         }
         if self.errors.on {
-            for index in 0..self.ops.len() {
-                let mut op = self.ops[index];
-                self.grade_own(&mut op);
-                self.ops[index] = op;
-            }
+            (0..self.ops.len()).for_each(|index| self.grade_own(index));
         }
         for index in 0..self.ops.len() {
             self.send_to_flash(self.ops[index]);

@@ -291,18 +291,34 @@ impl<P: Policies> Drive<P> {
         }
     }
 
-    /// A read of the firmware's own. What it cannot read of the host's is lost for good, wherever
+    /// A read of the firmware's own, one of those that are about to be issued. What it cannot read
+    /// of the host's is lost for good, wherever
     /// it is moved. Pages of the map are kept so that they can be made anew (drives have a second
     /// copy of them, or the spare areas of what they point to): one that cannot be read costs the
     /// whole ladder, and its superblock is refreshed.
-    #[cold]
-    pub(crate) fn grade_own(&mut self, op: &mut NandOp) {
-        // The read may become that of a rebuild.
-        let token = op.token;
+    #[inline]
+    pub(crate) fn grade_own(&mut self, index: usize) {
+        let token = self.ops[index].token;
         let Some(first) = self.ftl.source_of_read(token) else {
             return;
         };
-        if self.grade_read(op, first) {
+        let superblock = self.ftl.layout.superblock_of(first);
+        let row = self.ftl.layout.row_of(first);
+        let (steps, readable) = self.grade(superblock, row, self.ops[index].die);
+        self.ops[index].retries = steps;
+        if !readable {
+            self.cannot_read_own(index, first);
+        }
+    }
+
+    #[cold]
+    fn cannot_read_own(&mut self, index: usize, first: u32) {
+        // The read may become that of a rebuild.
+        let mut op = self.ops[index];
+        let token = op.token;
+        let readable = self.errors.spec.rebuild && self.rebuild(&mut op, first);
+        self.ops[index] = op;
+        if readable {
             return;
         }
         match token {

@@ -10,9 +10,8 @@
 //! `controller.reads_first` allows. Operations leave in the order in which they were taken.
 //! Without any of these times nothing is kept here.
 
-use std::collections::VecDeque;
-
 use flashtwin_base::Nanos;
+use flashtwin_base::ring::Ring;
 use flashtwin_ftl::layout::Mode;
 use flashtwin_ftl::op::class;
 use flashtwin_ftl::{Layout, NandOp, Policies, Token};
@@ -39,11 +38,11 @@ pub(crate) struct Firmware {
     unit_bytes: u64,
     /// Units that a copy inside a die moves.
     copied_units: u64,
-    urgent: VecDeque<NandOp>,
-    queue: VecDeque<NandOp>,
+    urgent: Ring<NandOp>,
+    queue: Ring<NandOp>,
     overtaken: Overtaken,
     /// In the order in which they leave.
-    in_hand: VecDeque<NandOp>,
+    in_hand: Ring<NandOp>,
     /// When the last one in hand leaves.
     last: Nanos,
 }
@@ -81,10 +80,10 @@ impl Firmware {
             cores: controller.cores as usize,
             unit_bytes: u64::from(layout.grain_bytes()),
             copied_units: u64::from(layout.granule_grains(Mode::Native)),
-            urgent: VecDeque::new(),
-            queue: VecDeque::new(),
+            urgent: Ring::new(),
+            queue: Ring::new(),
             overtaken: Overtaken::default(),
-            in_hand: VecDeque::new(),
+            in_hand: Ring::new(),
             last: Nanos::ZERO,
         }
     }
@@ -130,21 +129,30 @@ impl Firmware {
         }
     }
 
-    /// The next operation for a core that has none in hand.
-    fn take(&mut self) -> Option<NandOp> {
-        if self.in_hand.len() == self.cores {
-            return None;
-        }
-        if self.queue.is_empty() {
+    /// A core has nothing in hand, and an operation waits for it.
+    #[inline]
+    fn may_take(&self) -> bool {
+        self.in_hand.len() < self.cores && !(self.queue.is_empty() && self.urgent.is_empty())
+    }
+
+    /// Gives the next operation to a core that has none in hand. Operations go from place to place
+    /// as they lie in memory: one that was taken apart on its way would have to be waited for.
+    #[inline(always)]
+    fn take(&mut self) -> Option<&NandOp> {
+        let overtakes = !self.urgent.is_empty() && !self.overtaken.is_at(self.reads_first);
+        let from = if self.queue.is_empty() {
             self.overtaken.clear();
-            return self.urgent.pop_front();
-        }
-        if self.urgent.is_empty() || self.overtaken.is_at(self.reads_first) {
+            &mut self.urgent
+        } else if overtakes {
+            self.overtaken.note();
+            &mut self.urgent
+        } else {
             self.overtaken.clear();
-            return self.queue.pop_front();
-        }
-        self.overtaken.note();
-        self.urgent.pop_front()
+            &mut self.queue
+        };
+        self.in_hand.push_back(*from.front()?);
+        from.drop_front();
+        self.in_hand.back()
     }
 
     /// See [`crate::snapshot`]: only operations that there can be, and each core's has its end.
@@ -160,7 +168,11 @@ impl Firmware {
         );
         ensure!(ends == self.in_hand.len(), "{ends} operations leave");
         ensure!(self.last.0 < LIFETIME, "the firmware is never done");
-        let mut all = self.urgent.iter().chain(&self.queue).chain(&self.in_hand);
+        let mut all = self
+            .urgent
+            .iter()
+            .chain(self.queue.iter())
+            .chain(self.in_hand.iter());
         match all.find(|op| !possible(op)) {
             Some(op) => Err(format!("in the firmware: {op:?}")),
             None => Ok(()),
@@ -186,8 +198,16 @@ impl<P: Policies> Drive<P> {
         self.flash.is_busy() || self.firmware.is_busy()
     }
 
+    #[inline]
     fn prepare_next(&mut self) {
-        while let Some(op) = self.firmware.take() {
+        while self.firmware.may_take() {
+            self.prepare();
+        }
+    }
+
+    #[inline(never)]
+    fn prepare(&mut self) {
+        if let Some(&op) = self.firmware.take() {
             // Throttled, a core stands still for its share of the time, as a die does.
             let time = self.flash.stretched(self.firmware.time_of(&op));
             if self.is_recorded() {
@@ -195,18 +215,17 @@ impl<P: Policies> Drive<P> {
             }
             let done = self.cores.take(self.now, time).max(self.firmware.last);
             self.firmware.last = done;
-            self.firmware.in_hand.push_back(op);
             self.events
                 .push_in_order(lane::FIRMWARE, done, Event::Prepared);
         }
     }
 
     /// A core has prepared an operation.
-    #[cold]
     pub(crate) fn prepared(&mut self) {
-        let Some(op) = self.firmware.in_hand.pop_front() else {
+        let Some(&op) = self.firmware.in_hand.front() else {
             panic!("no operation was prepared\n{}", self.describe());
         };
+        self.firmware.in_hand.drop_front();
         self.flash.push(op, self.now, &mut self.events);
         self.prepare_next();
     }
