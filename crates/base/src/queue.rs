@@ -22,7 +22,8 @@ struct Entry<T> {
 const LANES: usize = 2;
 
 /// Events waiting for their time, ordered by (time, order of pushing): a heap, and beside it lanes
-/// for events that are pushed in the order of their times, which need no sorting.
+/// for events that are pushed in the order of their times, which need no sorting, and a place for
+/// an event of a kind of which one waits at most.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(from = "Stored<T>", into = "Stored<T>")]
 pub struct EventQueue<T: Copy> {
@@ -35,6 +36,9 @@ pub struct EventQueue<T: Copy> {
     first: [Nanos; LANES + 1],
     /// The earliest of them, and where it is.
     next: (Nanos, usize),
+    /// The one that waits alone, and when it is due; never where there is none.
+    alone: Option<Entry<T>>,
+    alone_at: Nanos,
 }
 
 /// What a queue holds, as it is stored.
@@ -65,7 +69,10 @@ impl<T: Copy> From<Stored<T>> for EventQueue<T> {
 }
 
 impl<T: Copy> From<EventQueue<T>> for Stored<T> {
-    fn from(queue: EventQueue<T>) -> Stored<T> {
+    fn from(mut queue: EventQueue<T>) -> Stored<T> {
+        if let Some(alone) = queue.alone {
+            queue.raise(alone.key, alone.event);
+        }
         let lanes = queue.lanes.map(|lane| lane.iter().copied().collect());
         Stored {
             heap: queue.heap,
@@ -97,28 +104,29 @@ impl<T: Copy> EventQueue<T> {
             pushed: 0,
             first: [Nanos::NEVER; LANES + 1],
             next: (Nanos::NEVER, LANES),
+            alone: None,
+            alone_at: Nanos::NEVER,
         }
     }
 
     /// How many events wait.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.heap.len() + self.lanes.iter().map(Ring::len).sum::<usize>()
+        let lanes = self.lanes.iter().map(Ring::len).sum::<usize>();
+        self.heap.len() + lanes + usize::from(self.alone.is_some())
     }
 
     /// Whether none waits.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.next.0 == Nanos::NEVER && self.len() == 0
+        self.next.0.min(self.alone_at) == Nanos::NEVER && self.len() == 0
     }
 
     /// The events and when they are due, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (Nanos, T)> {
-        let all = self
-            .heap
-            .iter()
-            .chain(self.lanes.iter().flat_map(Ring::iter));
+        let lanes = self.lanes.iter().flat_map(Ring::iter);
+        let all = self.heap.iter().chain(lanes).chain(&self.alone);
         all.map(|entry| (time_of(entry.key), entry.event))
     }
 
@@ -131,10 +139,8 @@ impl<T: Copy> EventQueue<T> {
             keys.clone().zip(keys.skip(1)).all(|(one, next)| one < next)
         };
         let pushed = |entry: &Entry<T>| (entry.key as u64) < self.pushed;
-        let mut all = self
-            .heap
-            .iter()
-            .chain(self.lanes.iter().flat_map(Ring::iter));
+        let lanes = self.lanes.iter().flat_map(Ring::iter);
+        let mut all = self.heap.iter().chain(lanes).chain(&self.alone);
         heap && self.lanes.iter().all(ordered) && all.all(pushed)
     }
 
@@ -144,6 +150,7 @@ impl<T: Copy> EventQueue<T> {
         self.lanes.iter_mut().for_each(Ring::clear);
         self.first = [Nanos::NEVER; LANES + 1];
         self.next = (Nanos::NEVER, LANES);
+        (self.alone, self.alone_at) = (None, Nanos::NEVER);
     }
 
     /// Adds an event that is due at `at`.
@@ -165,6 +172,16 @@ impl<T: Copy> EventQueue<T> {
             None => self.comes_first(lane, at),
         }
         self.lanes[lane].push_back(Entry { key, event });
+    }
+
+    /// Adds an event of a kind of which one waits at most. Another one goes to the heap.
+    #[inline]
+    pub fn push_alone(&mut self, at: Nanos, event: T) {
+        let key = self.next_key(at);
+        if self.alone.is_some() || at == Nanos::NEVER {
+            return self.raise(key, event);
+        }
+        (self.alone, self.alone_at) = (Some(Entry { key, event }), at);
     }
 
     #[inline]
@@ -253,7 +270,7 @@ impl<T: Copy> EventQueue<T> {
     #[inline]
     #[must_use]
     pub fn peek_at(&self) -> Option<Nanos> {
-        (!self.is_empty()).then_some(self.next.0)
+        (!self.is_empty()).then_some(self.next.0.min(self.alone_at))
     }
 
     /// Takes the earliest event.
@@ -266,6 +283,9 @@ impl<T: Copy> EventQueue<T> {
     #[inline(always)]
     pub fn pop_due(&mut self, to: Nanos) -> Option<(Nanos, T)> {
         let (at, place) = self.next;
+        if self.alone_at <= at && (self.alone_at < at || self.alone_was_pushed_first()) {
+            return self.take_alone(to);
+        }
         if at > to {
             return None;
         }
@@ -279,6 +299,26 @@ impl<T: Copy> EventQueue<T> {
         let next = lane.front().map_or(Nanos::NEVER, |e| time_of(e.key));
         self.follows(place, next);
         Some((at, event))
+    }
+
+    #[inline]
+    fn take_alone(&mut self, to: Nanos) -> Option<(Nanos, T)> {
+        let (alone, at) = (self.alone?, self.alone_at);
+        if at > to {
+            return None;
+        }
+        (self.alone, self.alone_at) = (None, Nanos::NEVER);
+        Some((at, alone.event))
+    }
+
+    /// Of two events at one time, or of none at all: whether the one that waits alone comes first.
+    #[cold]
+    #[inline(never)]
+    fn alone_was_pushed_first(&self) -> bool {
+        match (self.alone, self.front(self.next.1)) {
+            (Some(alone), Some(other)) => alone.key < other.key,
+            (alone, _) => alone.is_some(),
+        }
     }
 
     /// Takes the first of the events that are never due, if there is one.
@@ -475,7 +515,7 @@ mod tests {
         #[test]
         fn heap_and_lanes_agree_with_an_ordered_map(
             steps in prop::collection::vec(
-                prop::option::weighted(0.6, (0u64..42, 0..LANES + 1)),
+                prop::option::weighted(0.6, (0u64..42, 0..LANES + 2)),
                 0..600,
             ),
         ) {
@@ -486,6 +526,8 @@ mod tests {
                     let at = if at < 40 { at } else { u64::MAX };
                     if lane < LANES {
                         queue.push_in_order(lane, Nanos(at), n);
+                    } else if lane > LANES {
+                        queue.push_alone(Nanos(at), n);
                     } else {
                         queue.push(Nanos(at), n);
                     }

@@ -5,7 +5,7 @@ pub(crate) mod lane {
     /// What the cores do one after another: commands that they look at, operations that they
     /// prepare.
     pub(crate) const FIRMWARE: usize = 0;
-    /// Ends of transfers over the link.
+    /// Ends of transfers over the link, to the host: from it there is one at a time.
     pub(crate) const LINK: usize = 1;
 }
 

@@ -16,7 +16,7 @@ use flashtwin_ftl::{Found, NandOp, Policies, Route, Token};
 use super::{Piece, SECTOR_BYTES};
 use crate::config::Acknowledge;
 use crate::engine::Drive;
-use crate::event::{Event, lane};
+use crate::event::Event;
 use crate::link::Way;
 
 impl<P: Policies> Drive<P> {
@@ -193,8 +193,7 @@ impl<P: Policies> Drive<P> {
         if self.controller.compression_bytes_per_s > 0 && self.ftl.compresses() {
             arrives = self.compressed(bytes, arrives);
         }
-        self.events
-            .push_in_order(lane::LINK, arrives, Event::Arrived);
+        self.events.push_alone(arrives, Event::Arrived);
         self.expect_overwrites();
     }
 
