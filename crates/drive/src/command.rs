@@ -236,6 +236,21 @@ impl Commands {
         Some((slot, reserved, lpn))
     }
 
+    /// The placement handle of a write of one whole unit within the drive; none of other commands.
+    #[inline(always)]
+    pub(crate) fn one_unit_of(&self, slot: u32) -> Option<u8> {
+        let command = &self.slots[slot as usize];
+        let one = command.op == Op::Write && command.units == 1 && command.whole_units;
+        (one && command.in_range).then_some(command.placement)
+    }
+
+    /// A write that the cache may take waits until its data is sent for.
+    #[inline(always)]
+    pub(crate) fn waits_for_data(&mut self, slot: u32) {
+        self.slots[slot as usize].route = Route::Cache;
+        self.incoming.push_back(slot);
+    }
+
     /// A command has ended well; the answer is its tag.
     #[inline(always)]
     pub(crate) fn end(&mut self, slot: u32) -> u32 {

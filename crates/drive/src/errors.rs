@@ -146,6 +146,12 @@ impl BitErrors {
         }
     }
 
+    /// Whether any unit is lost.
+    #[inline]
+    pub(crate) fn has_lost(&self) -> bool {
+        !self.lost.is_empty()
+    }
+
     /// Whether any unit of a run is lost.
     #[inline]
     pub(crate) fn is_lost(&self, lpn: u32, units: u32) -> bool {

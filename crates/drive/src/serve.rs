@@ -18,7 +18,7 @@ use crate::engine::Drive;
 use crate::event::{Event, lane};
 use crate::power::Phase;
 
-/// Whether a drive's small writes may go the short way: they are acknowledged as soon as they are
+/// Whether a drive's small writes may go the short way: they wait for no TRIM, are acknowledged as soon as they are
 /// in its buffer, and the host hears of it at once.
 pub(crate) fn has_short_way(config: &Config) -> bool {
     let c = &config.controller;
@@ -59,6 +59,10 @@ impl<P: Policies> Drive<P> {
                     }
                     continue;
                 }
+            } else if let Event::Command(slot) = event
+                && self.begins_shortly(slot)
+            {
+                continue;
             } else {
                 self.handle(event);
             }
@@ -109,6 +113,26 @@ impl<P: Policies> Drive<P> {
         while let Some(request) = source.next(self.now) {
             self.take(request);
         }
+    }
+
+    /// The firmware has understood a command. Where it is a write of one whole unit that waits for
+    /// nothing but its turn, it has begun; else there is more to look at, and false.
+    #[inline(always)]
+    fn begins_shortly(&mut self, slot: u32) -> bool {
+        let asks_more = !self.short_way
+            || !self.read_ahead.is_empty()
+            || self.errors.has_lost()
+            || self.ftl.is_map_paged()
+            || self.ftl.is_read_only();
+        let Some(placement) = self.commands.one_unit_of(slot) else {
+            return false;
+        };
+        if asks_more || !self.ftl.routes_alike(placement) {
+            return false;
+        }
+        self.commands.waits_for_data(slot);
+        self.admit();
+        true
     }
 
     /// A burst has arrived. Where it is all of a write of one unit that is acknowledged from the

@@ -182,11 +182,7 @@ impl<P: Policies> Ftl<P> {
             let (now, later) = rest.split_at(rest.len().min(s.here() as usize));
             let ppn = self.layout.base(s.superblock) + s.next;
             let count = now.len() as u32;
-            for (at, &lpn) in (ppn..).zip(now) {
-                self.map.physical[lpn as usize] = at;
-            }
-            self.map.logical[ppn as usize..(ppn + count) as usize].copy_from_slice(now);
-            self.map.set_valid_run(ppn, count);
+            self.map.point_all(now, ppn);
             self.cuts.copied(now, ppn);
             self.gain_valid(s.superblock, count);
             self.victims.received(s.superblock, written);

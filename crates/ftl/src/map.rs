@@ -125,7 +125,13 @@ impl Map {
     /// Appends the logical units of the valid ones of `first..first + count` to `out`.
     #[inline]
     pub(crate) fn collect_valid(&self, first: u32, count: u32, out: &mut Vec<u32>) {
-        self.each_valid(first, count, |lpn| out.push(lpn));
+        let mut end = out.len();
+        out.resize(end + count as usize, 0);
+        self.each_valid(first, count, |lpn| {
+            out[end] = lpn;
+            end += 1;
+        });
+        out.truncate(end);
     }
 
     /// Calls `unit` with the logical unit of each valid one of `first..first + count`.
@@ -134,11 +140,11 @@ impl Map {
         let (mut at, end) = (first, first + count);
         while at < end {
             let take = (64 - (at & 63)).min(end - at);
-            let mask = (u64::MAX >> (64 - take)) << (at & 63);
-            let mut bits = self.valid[(at >> 6) as usize] & mask;
-            let base = at & !63;
+            let mut bits = self.valid[(at >> 6) as usize] >> (at & 63);
+            bits &= u64::MAX >> (64 - take);
+            let logical = &self.logical[at as usize..(at + take) as usize];
             while bits != 0 {
-                unit(self.logical[(base + bits.trailing_zeros()) as usize]);
+                unit(logical[bits.trailing_zeros() as usize]);
                 bits &= bits - 1;
             }
             at += take;
@@ -151,6 +157,17 @@ impl Map {
         self.logical[ppn as usize] = lpn;
         self.set_valid(ppn);
         std::mem::replace(&mut self.physical[lpn as usize], ppn)
+    }
+
+    /// Points these logical units at physical ones from `ppn` on and marks those valid.
+    #[inline]
+    pub(crate) fn point_all(&mut self, lpns: &[u32], ppn: u32) {
+        let physical = &mut self.physical[..];
+        for (at, &lpn) in (ppn..).zip(lpns) {
+            physical[lpn as usize] = at;
+        }
+        self.logical[ppn as usize..][..lpns.len()].copy_from_slice(lpns);
+        self.set_valid_run(ppn, lpns.len() as u32);
     }
 
     /// Points `count` logical units from `lpn` at as many physical ones from `ppn` and marks those

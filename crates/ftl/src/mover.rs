@@ -275,22 +275,12 @@ impl<P: Policies> Ftl<P> {
     /// Whether a mover may issue another read: bounded by its rows, its granules and a place to
     /// write.
     pub(crate) fn may_read(&mut self, work: Work) -> bool {
-        let mover = self.mover_of(work);
         let stream = self.stream_of(work);
-        let mut programs = self.buffer.by_stream[stream];
-        if work == Work::Collect {
-            // Each stream has its own granules between passes, so each is looked at for itself.
-            let shared = match self.buffer.moved {
-                0 => 0,
-                moved => moved / self.layout.native_granule,
-            };
-            let own = self.in_use.collected.iter();
-            let own = own.map(|&own| self.buffer.by_stream[own]);
-            programs = own.fold(shared, u32::max);
-        }
-        if mover.is_far_ahead(programs) || self.map_holds() {
+        let programs = self.programs_of(work, stream);
+        if self.mover_of(work).is_far_ahead(programs) || self.map_holds() {
             return false;
         }
+        let mover = self.mover_of(work);
         let owed = self.units_owed(work);
         if self.streams[stream].left() >= owed || mover.pledged {
             return true;
@@ -302,6 +292,21 @@ impl<P: Policies> Ftl<P> {
         }
         self.mover(work).pledged = true;
         true
+    }
+
+    /// Granules of a mover in programming, of the stream that has most of them: each stream has
+    /// its own granules between passes.
+    #[inline]
+    fn programs_of(&self, work: Work, stream: Stream) -> u32 {
+        if work != Work::Collect {
+            return self.buffer.by_stream[stream];
+        }
+        let shared = match self.buffer.moved {
+            0 => 0,
+            moved => moved / self.layout.native_granule,
+        };
+        let own = self.in_use.collected.iter();
+        own.fold(shared, |most, &own| most.max(self.buffer.by_stream[own]))
     }
 
     /// The stream that a mover has room set aside in.

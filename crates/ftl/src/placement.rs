@@ -393,6 +393,14 @@ impl<P: Policies> Ftl<P> {
         if direct { Route::Direct } else { Route::Cache }
     }
 
+    /// Whether writes with a placement handle go where the cache may take them, whatever their
+    /// length is and what they continue: [`Ftl::route`] needs not be asked.
+    #[inline]
+    #[must_use]
+    pub fn routes_alike(&self, handle: u8) -> bool {
+        handle == 0 && self.policy.cache.admit == Admit::All
+    }
+
     /// Placement handles that the host's writes may name.
     #[must_use]
     pub fn placement_handles(&self) -> u32 {
