@@ -298,10 +298,9 @@ impl<P: Policies> Drive<P> {
     }
 
     /// A read of the firmware's own, one of those that are about to be issued. What it cannot read
-    /// of the host's is lost for good, wherever
-    /// it is moved. Pages of the map are kept so that they can be made anew (drives have a second
-    /// copy of them, or the spare areas of what they point to): one that cannot be read costs the
-    /// whole ladder, and its superblock is refreshed.
+    /// of the host's is lost for good, wherever it is moved. Pages of the map are kept so that they
+    /// can be made anew (drives have a second copy of them, or the spare areas of what they point
+    /// to): one that cannot be read costs the whole ladder, and its superblock is refreshed.
     #[inline]
     pub(crate) fn grade_own(&mut self, index: usize) {
         let token = self.ops[index].token;

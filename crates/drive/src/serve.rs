@@ -18,8 +18,8 @@ use crate::engine::Drive;
 use crate::event::{Event, lane};
 use crate::power::Phase;
 
-/// Whether a drive's small writes may go the short way: they wait for no TRIM, are acknowledged as soon as they are
-/// in its buffer, and the host hears of it at once.
+/// Whether a drive's small writes may go the short way: they wait for no TRIM, are acknowledged as
+/// soon as they are in its buffer, and the host hears of it at once.
 pub(crate) fn has_short_way(config: &Config) -> bool {
     let c = &config.controller;
     c.overlap
