@@ -69,6 +69,35 @@ def check(job: Job, folder: Path, name: str, scale: str) -> None:
         assert tuple(counts) == theirs.counts, job
 
 
+def check_together(step: Run, folder: Path, drive: Twin) -> None:
+    """Each of the processes that run side by side is given as many requests and bytes.
+
+    Where sizes are drawn from a split, the bytes are the same and the number of requests about so:
+    both fill the rest of a file with whatever still fits, each with draws of its own.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    names = [f"{number}-{job.name}" for number, job in enumerate(step.jobs)]
+    sections = [
+        section_text(
+            name, {**options_of(job), "ioengine": "null", "filename": str(folder / "target")}
+        )
+        for name, job in zip(names, step.jobs, strict=True)
+    ]
+    (folder / "job.fio").write_text("\n".join(sections) + "\n")
+    done = subprocess.run(
+        ["fio", "--output-format=json", "job.fio"], cwd=folder, check=True, capture_output=True
+    )
+    rows = {row["jobname"]: row for row in json.loads(done.stdout)["jobs"]}
+    answer = drive.do(step, lambda progress: True)
+    assert isinstance(answer, Result) and not any(job.errors for job in answer.jobs)
+    for name, job, totals in zip(names, step.jobs, answer.jobs, strict=True):
+        count = sum(int(rows[name][way]["total_ios"]) for way in WAYS)
+        moved = sum(int(rows[name][way]["io_bytes"]) for way in WAYS)
+        split = job.fio is not None and job.fio.blocks is not None
+        assert abs(totals.ios - count) <= (count // 4 + 60 if split else 0), (name, count)
+        assert abs(totals.bytes - moved) <= (2 * job.block_bytes if split else 0), (name, moved)
+
+
 def _fio(job: Job, folder: Path) -> Given:
     file = folder / "target"
     options = {**options_of(job), "ioengine": "null", "filename": str(file)}

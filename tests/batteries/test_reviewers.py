@@ -8,14 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from beside_fio import check, jobs_of
+from beside_fio import check, check_together, jobs_of
 from fakes import FakeDrive
 
 from flashtwin.batteries.base import registry
+from flashtwin.batteries.base.files import Tree
+from flashtwin.batteries.copies import TREES as COPIED
+from flashtwin.batteries.niobench import Point, overflow
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.step import NotPossible, Result, Step
+from flashtwin.model.step import Run as StepRun
 from flashtwin.model.target import Interrupted, Watch
 from flashtwin.runner.run import run_batteries
 from flashtwin.runs.rundir import Run
@@ -25,6 +29,9 @@ ASKED: list[tuple[str, dict[str, object]]] = [
     ("as_ssd", {"sizes": "64MiB+256MiB", "seconds": "100ms", "step_percent": "50"}),
     ("hdtune", {"size": "512MiB"}),
     ("hdtach", {"zones": "32", "zone": "4MiB"}),
+    ("niobench", {"file": "8MiB", "block": "1MiB", "iterations": "60"}),
+    ("magician", {"size": "64MiB", "seconds": "100ms"}),
+    ("copies", {"rest_s": "60s"}),
 ]
 NAMES = [name for name, _ in ASKED]
 needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
@@ -120,14 +127,111 @@ def test_the_end_of_the_cache_in_a_short_stroke(values: dict[str, float]) -> Non
     assert values["hdtune.fast[write]"] > 1.5 * values["hdtune.past[write]"]
 
 
+def test_files_after_one_another(run: Run, values: dict[str, float]) -> None:
+    """The cache's end within a file; mean and median from the series."""
+    seconds = []
+    for way in ("write", "read"):
+        steps = [moved(run, f"niobench/file-{number}/{way}-1") for number in range(1, 61)]
+        assert {count for _, count, _ in steps} == {8 << 20}
+        seconds = [row[2] for row in steps]
+        mean = 60 * (8 << 20) / sum(seconds) / 1e6
+        assert values[f"niobench.{way}.mean"] == pytest.approx(mean, rel=1e-3)
+        rates = sorted((8 << 20) / second / 1e6 for second in seconds)
+        assert values[f"niobench.{way}.median"] == pytest.approx(
+            (rates[29] + rates[30]) / 2, rel=1e-3
+        )
+    assert values["niobench.cache"] == pytest.approx(375, rel=0.05)
+    assert values["niobench.fast"] > 3 * values["niobench.past"]
+
+
+def test_an_overflow_on_paper() -> None:
+    """Fast for 1,234 MB of files of 100 MB, then slow: the place within the file is told."""
+    fast, slow, edge = 450e6, 150e6, 1234e6
+    points = []
+    for number in range(30):
+        share = min(max((edge - number * 1e8) / 1e8, 0), 1)
+        seconds = 1e8 * (share / fast + (1 - share) / slow)
+        points.append(
+            Point(label="x", file_bytes_before=number * 10**8, bytes=10**8, seconds=seconds)
+        )
+    cache, before, past = overflow(points)
+    assert cache.number == pytest.approx(1234, rel=1e-6)
+    assert (before.number, past.number) == (pytest.approx(450), pytest.approx(150))
+    assert overflow(points[:12]) == [], "all of them were fast"
+
+
+def test_niobenchs_order_and_repeats() -> None:
+    labels = [step.label for step in steps_of("niobench", {"iterations": "2", "repeats": "2"})]
+    assert labels[1:-1] == [
+        f"niobench/file-{number}/{way}-{repeat}"
+        for number in (1, 2)
+        for repeat in (1, 2)
+        for way in ("write", "read")
+    ]
+    labels = [step.label for step in steps_of("niobench", {"iterations": "2", "order": "all"})]
+    assert labels[1:-1] == [
+        f"niobench/file-{number}/{way}-1" for way in ("write", "read") for number in (1, 2)
+    ]
+
+
+def test_magician_is_requests_over_time(run: Run, values: dict[str, float]) -> None:
+    for way in ("write", "read"):
+        for access in ("SEQ128K", "RND4K"):
+            ios, count, seconds = moved(run, f"magician/{access}/{way}")
+            assert values[f"magician.{way}[{access}-Q32]"] == pytest.approx(
+                count / seconds / 1e6, rel=1e-3
+            )
+            assert values[f"magician.{way}.iops[{access}-Q32]"] == pytest.approx(
+                ios / seconds, rel=1e-3
+            )
+
+
+@pytest.mark.parametrize("name", ["iso", "files", "folder", "isos", "photos"])
+def test_copies_move_what_the_sets_hold(run: Run, values: dict[str, float], name: str) -> None:
+    ways = ("write", "duplicate", "read") if name in ("isos", "photos") else ("write",)
+    for way in ways:
+        step = run.step(f"copies/{name}/{way}")
+        assert step is not None
+        by_name = {job.name: job.bytes for job in step.jobs}
+        assert (
+            set(by_name)
+            == {
+                "write": {"write", "metadata", "journal"},
+                "duplicate": {"read", "write", "metadata", "journal"},
+                "read": {"read"},
+            }[way]
+        )
+        data = max(by_name.get("write", 0), by_name.get("read", 0))
+        _, count, seconds = moved(run, step.label)
+        assert count == sum(by_name.values())
+        assert values[f"copies.{way}[{name}]"] == pytest.approx(data / seconds / 1e6, rel=0.01)
+
+
+def test_trees_become_requests_of_their_size() -> None:
+    """On average a file has so many requests that they add up to it."""
+    for tree in (*COPIED.values(), Tree(files=3000, bytes=1_400_000_000)):
+        assert sum(percent for _, percent in tree.sizes) == 100
+        assert all(percent >= 0 for _, percent in tree.sizes)
+        mean = sum(size * percent for size, percent in tree.sizes) / 100
+        assert tree.requests * mean == pytest.approx(tree.bytes, rel=0.01)
+        files = tree.requests / max(tree.bytes / tree.files / mean, 1)
+        assert files == pytest.approx(tree.files, rel=0.35) or tree.files < 10
+
+
 def test_targets_that_do_not_suit_are_refused() -> None:
     info = twin().info
     for battery, asked, message in (
         ("as_ssd", {"sizes": "10GB"}, "does not fit"),
         ("as_ssd", {"sizes": "1MiB"}, "does not fit"),
         ("hdtach", {"zone": "2GiB"}, "fewer than 8 zones"),
+        ("niobench", {"file": "1GB"}, "do not fit"),
+        ("magician", {"size": "10GB"}, "does not fit"),
+        ("copies", {"fill_percent": "95"}, None),
     ):
         request = registry.request(battery, asked)
+        if message is None:
+            assert request.battery.departures(request.parameters, info)
+            continue
         with pytest.raises(FlashtwinError, match=message):
             next(request.battery.measure(request.parameters, info))
 
@@ -185,6 +289,40 @@ def test_fio_and_a_twin_are_given_the_same(
     assert len(jobs) > 1
     for number, job in enumerate(jobs):
         check(job, tmp_path / str(number), "bx500-240", SCALE)
+
+
+@needs_fio
+def test_fio_and_a_twin_are_given_the_same_copies(tmp_path: Path) -> None:
+    steps = [
+        step
+        for step in steps_of("copies", {"sets": "files+photos", "fill_percent": "60"})
+        if isinstance(step, StepRun)
+    ]
+    assert [len(step.jobs) for step in steps] == [3, 3, 4, 1]
+    drive = twin()
+    for number, step in enumerate(steps):
+        check_together(step, tmp_path / str(number), drive)
+
+
+@needs_fio
+@pytest.mark.full
+def test_on_a_small_file(tmp_path: Path) -> None:
+    from flashtwin.drives.real.real import Real
+
+    asked = [
+        ("copies", {"sets": "photos", "rest_s": "10ms"}),
+        ("hdtach", {"zones": "8", "zone": "1MiB", "rest_s": "10ms"}),
+        ("niobench", {"file": "4MiB", "block": "1MiB", "iterations": "5"}),
+        ("magician", {"size": "16MiB", "seconds": "100ms"}),
+        ("as_ssd", {"sizes": "16MiB", "seconds": "100ms", "settle_s": "10ms", "tests": "rows"}),
+    ]
+    run = run_batteries(Real(tmp_path / "probe.bin", 128 << 20).open(), asked, tmp_path / "run")
+    values = {finding.id: finding.number or 0 for finding in run.findings}
+    for name in (
+        *("copies.write[photos]", "copies.duplicate[photos]", "hdtach.access"),
+        *("niobench.write.mean", "magician.read[RND4K-Q32]", "as_ssd.score[16MiB]"),
+    ):
+        assert values[name] > 0.5, name
 
 
 def test_they_are_played_without_a_drive() -> None:

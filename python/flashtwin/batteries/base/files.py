@@ -38,6 +38,8 @@ BYTES_A_COMMIT, FILES_A_COMMIT = 1 << 30, 256
 WRITE_BACK_DEPTH, READ_AHEAD_DEPTH = 8, 2
 # fio's greatest weight of a process.
 WEIGHT_MOST = 1000
+# Metadata and journal wait so long for the data, instead of spinning beside it.
+FLOW_SLEEP_NS = 1_000_000
 # Copies may take so much of a target; larger ones are copied in part.
 SHARE_MOST = 0.8
 LEAST_BYTES = 32 * MIB
@@ -212,7 +214,8 @@ class Copies:
 
 def _in_step(job: Job, weight: int) -> Job:
     assert job.fio is not None, "processes of fio's keep step"
-    return replace(job, fio=replace(job.fio, flow=Flow(weight=weight, id=1)))
+    waits = 0 if job.name in ("read", "write") else FLOW_SLEEP_NS
+    return replace(job, fio=replace(job.fio, flow=Flow(weight=weight, id=1, sleep_ns=waits)))
 
 
 def _weights(tree: Tree) -> tuple[int, int, int]:

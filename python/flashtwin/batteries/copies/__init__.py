@@ -1,0 +1,189 @@
+"""copies: files copied to, within and from the drive, as a file system sends them.
+
+The sets of files are published: an ISO of 6.25 GB, its 1,874 files, a game's folder of 25.2 GB
+(the BX500 article, copied from a RAM disk: the drive only writes), four ISOs of 20 GB and 339 JPEGs
+of 2.37 GB (PCMark 10: written, duplicated, read). How a file system turns them into requests is
+`base.files`: ext4's extents, metadata, journal and write-back (trust P), not NTFS, whose code is
+closed. Time counts until the last byte is on flash. The host's time a command is a prior: 20 us.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from flashtwin.batteries.base.files import Copies, CopyWay, Tree, copy_finding
+from flashtwin.batteries.base.meaning import beside
+from flashtwin.batteries.base.parameter import (
+    SECONDS,
+    choice,
+    decimal,
+    or_word,
+    parameter,
+    several,
+)
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.model.step import Fill, Mark, Purge, Rest
+
+if TYPE_CHECKING:
+    from flashtwin.batteries.base.record import Record
+    from flashtwin.batteries.base.registry import Steps
+    from flashtwin.model.finding import Finding
+    from flashtwin.model.target import DriveInfo
+
+NAME = "copies"
+MIB = 1 << 20
+ALL_WAYS: tuple[CopyWay, ...] = ("write", "duplicate", "read")
+# The number of files of the game's folder is not told.
+TREES = {
+    "iso": Tree(files=1, bytes=6_250_000_000),
+    "files": Tree(files=1874, bytes=6_250_000_000),
+    "folder": Tree(files=2500, bytes=25_200_000_000),
+    "isos": Tree(files=4, bytes=20_000_000_000),
+    "photos": Tree(files=339, bytes=2_370_000_000),
+}
+TITLES = {
+    "iso": "ISO of 6.25 GB",
+    "files": "1,874 files",
+    "folder": "Folder of 25.2 GB",
+    "isos": "Four ISOs",
+    "photos": "339 JPEGs",
+}
+# The article copied from a RAM disk; PCMark writes, duplicates and reads.
+WAYS: dict[str, tuple[CopyWay, ...]] = {
+    "iso": ("write",),
+    "files": ("write",),
+    "folder": ("write",),
+    "isos": ALL_WAYS,
+    "photos": ALL_WAYS,
+}
+WAY_TITLES = {"write": "written", "duplicate": "duplicated", "read": "read"}
+# Between two copies; on a real drive somebody waits for it.
+REST_S, REST_S_REAL = 300.0, 10.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """The parameters of the copies."""
+
+    sets: tuple[str, ...] = parameter(
+        tuple(TREES), several(choice(*TREES), "sets of files"), "the sets, in their order"
+    )
+    fill_percent: float = parameter(0.0, decimal(0, 95), "how full the drive is before")
+    rest_s: float | None = parameter(
+        None,
+        or_word("auto", SECONDS),
+        "rest before each set; auto: 300 s, in real time 10 s",
+    )
+    host_us: float = parameter(
+        20.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
+    )
+
+
+def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+    """Erase, fill; each set in its ways, after a rest."""
+    copies = _copies(parameters, info)
+    copies.check(NAME)
+    yield Purge(label=f"{NAME}/prepare/purge")
+    if copies.offset:
+        yield Fill(label=f"{NAME}/prepare/fill", size=copies.offset)
+    usual = REST_S if info.can.virtual_time else REST_S_REAL
+    for name in parameters.sets:
+        seconds = usual if parameters.rest_s is None else parameters.rest_s
+        yield Rest(label=f"{NAME}/{name}/rest", seconds=seconds)
+        for way in WAYS[name]:
+            yield copies.run(_label(name, way), name, way)
+        yield Mark(label=f"{NAME}/{name}/found")
+
+
+def _copies(parameters: Parameters, info: DriveInfo) -> Copies:
+    """Room for the sets asked for, in the order of the table, so that none moves."""
+    return Copies(
+        trees={name: tree for name, tree in TREES.items() if name in parameters.sets},
+        info=info,
+        offset=int(info.capacity_bytes * parameters.fill_percent / 100) // MIB * MIB,
+        host_ns=host_ns(parameters, info),
+    )
+
+
+def _label(name: str, way: CopyWay) -> str:
+    return f"{NAME}/{name}/{way}"
+
+
+def _cells(parameters: Parameters) -> Iterator[tuple[str, CopyWay]]:
+    for name in parameters.sets:
+        for way in WAYS[name]:
+            yield name, way
+
+
+def conclude(record: Record) -> list[Finding]:
+    """The speed of each copy."""
+    findings: list[Finding] = []
+    for name, way in _cells(record.parameters):
+        findings += copy_finding(
+            record,
+            battery=NAME,
+            label=_label(name, way),
+            name=way,
+            variant=name,
+            title=f"{TITLES[name]}, {WAY_TITLES[way]}",
+        )
+    return findings
+
+
+def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
+    """Sets that are smaller than published."""
+    share = _copies(parameters, info).share
+    if share >= 1:
+        return []
+    return [f"the sets are {max(share, 0):.0%} of their size: the target has no more room"]
+
+
+def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+    """The preparation, then each set."""
+    first = "preparation"
+    return [
+        Part(title=first, labels=(f"{NAME}/prepare",)),
+        *(
+            Part(title=TITLES[name], labels=(f"{NAME}/{name}",), needs=(first,), begins=True)
+            for name in parameters.sets
+        ),
+    ]
+
+
+BATTERY = Battery(
+    name=NAME,
+    title="copies of files as a file system sends them: ISOs, 1,874 files, a folder, JPEGs",
+    trust="P",
+    parameters=Parameters,
+    measure=measure,
+    conclude=conclude,
+    departs=departs,
+    parts=parts,
+    present="flashtwin.batteries.copies.present",
+    meanings=beside(__file__),
+    presets={
+        "article": {"sets": "iso+files+folder"},
+        "article-half-full": {"sets": "iso+files+folder", "fill_percent": "50"},
+        "pcmark10": {"sets": "isos+photos"},
+    },
+    follows=(
+        Clause(
+            says="an ISO of 6.25 GB, its 1,874 files, a game's folder of 25.2 GB, from a RAM disk",
+            source="the BX500 article (P)",
+            here="the drive only writes; the folder is taken to hold 2,500 files (M)",
+        ),
+        Clause(
+            says="four ISOs of 20 GB and 339 JPEGs of 2.37 GB, written, duplicated, read",
+            source="PCMark 10 (P)",
+        ),
+        Clause(
+            says="Windows and NTFS copy in requests of up to 1 MiB through the page cache",
+            source="general knowledge (M)",
+            here="as ext4 does: up to 1 MiB, 8 outstanding, each file's last request shorter;"
+            " 3 blocks of metadata a file and one an extent of 128 MiB, a flushed commit for each"
+            " GiB or 256 files; times end when the last byte is on flash",
+        ),
+    ),
+)

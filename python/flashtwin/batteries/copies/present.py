@@ -1,0 +1,35 @@
+"""What a page shows of the copies: a table of speeds, and curves of what was written."""
+
+from __future__ import annotations
+
+from flashtwin.batteries.base.present import Column, Present, Subject
+from flashtwin.batteries.copies import NAME, TITLES, WAY_TITLES, WAYS
+from flashtwin.charts.curves import Phase
+
+
+class CopiesPresent(Present):
+    """Copies of files."""
+
+    title = "Copies of files"
+
+    def phases(self, subject: Subject) -> list[Phase]:
+        """Each copy by itself."""
+        return subject.phases(
+            Phase(
+                label=f"{NAME}/{name}/{way}",
+                group=f"{NAME}/{name}",
+                group_title=TITLES[name],
+                name=way,
+                title=WAY_TITLES[way],
+            )
+            for name, ways in WAYS.items()
+            for way in ways
+        )
+
+    def columns(self, subject: Subject) -> list[Column]:
+        """The folder of a game, which is larger than most caches."""
+        folder = subject.finding("write", "folder")
+        return [Column(title="Copy of a folder", finding=folder, better="higher")]
+
+
+PRESENT = CopiesPresent()
