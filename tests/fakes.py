@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -220,6 +220,25 @@ class FakeDrive:
         start = self.now_ns
         self.now_ns += duration_ns
         return Result(label=label, start_ns=start, duration_ns=duration_ns, series=series)
+
+
+@dataclass
+class Stops:
+    """A drive that is interrupted before the step of this number."""
+
+    drive: Any
+    at: int
+    count: int = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.drive, name)
+
+    def do(self, step: Step, watch: Watch) -> Result | NotPossible:
+        self.count += 1
+        if self.count > self.at:
+            raise Interrupted(step.label)
+        answer: Result | NotPossible = self.drive.do(step, watch)
+        return answer
 
 
 def _until(end: float, moved: np.ndarray, seconds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from beside_fio import check, check_together, jobs_of
-from fakes import FakeDrive
+from fakes import FakeDrive, Stops
 
 from flashtwin.batteries.base import registry
 from flashtwin.batteries.base.files import Tree
@@ -18,9 +17,9 @@ from flashtwin.batteries.niobench import Point, overflow
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import FlashtwinError
-from flashtwin.model.step import NotPossible, Result, Step
+from flashtwin.model.step import Result, Step
 from flashtwin.model.step import Run as StepRun
-from flashtwin.model.target import Interrupted, Watch
+from flashtwin.model.target import Interrupted
 from flashtwin.runner.run import run_batteries
 from flashtwin.runs.rundir import Run
 
@@ -234,24 +233,6 @@ def test_targets_that_do_not_suit_are_refused() -> None:
             continue
         with pytest.raises(FlashtwinError, match=message):
             next(request.battery.measure(request.parameters, info))
-
-
-@dataclass
-class Stops:
-    """A drive that is interrupted before the step of this number."""
-
-    drive: Twin
-    at: int
-    count: int = 0
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.drive, name)
-
-    def do(self, step: Step, watch: Watch) -> Result | NotPossible:
-        self.count += 1
-        if self.count > self.at:
-            raise Interrupted(step.label)
-        return self.drive.do(step, watch)
 
 
 @pytest.mark.parametrize("battery", NAMES)

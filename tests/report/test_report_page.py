@@ -138,7 +138,8 @@ def test_specifications_are_valid_vega_lite(pair: list[Run], text: str) -> None:
     import altair as alt
     import vl_convert
 
-    for name, panel in data_of(text)["panels"].items():
+    heat = figures.heat(Contents.of(pair).drives, ["RND4K", "RND64K"], "a map")
+    for name, panel in [*data_of(text)["panels"].items(), ("heat", {"spec": heat})]:
         for spec in [panel["spec"]] if "spec" in panel else panel["specs"].values():
             alt.Chart.from_dict(spec)
             assert vl_convert.vegalite_to_vega(spec)["marks"], name

@@ -21,13 +21,13 @@ Key = tuple[int, str, str, str]
 @dataclass(frozen=True, kw_only=True)
 class Metric:
     """A number of a cell: `drawn` as bars or dots, in a tile of numbers, as lines over the depth
-    of cells, or not at all. `column` is its name in CSV."""
+    of cells, as a map of kinds over depths, or not at all. `column` is its name in CSV."""
 
     id: str
     title: str
     unit: str
     column: str
-    drawn: Literal["tile", "bars", "dots", "depth"] | None = None
+    drawn: Literal["tile", "bars", "dots", "depth", "heat"] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +107,9 @@ def panels(grid: Grid, drives: Sequence[Drawn]) -> dict[str, Any]:
                 spec = figures.over_depth(drives, f"{about} over requests outstanding")
                 panel = {"kind": "depth", **where, "cells": grid.deep, "spec": spec}
                 panels_by_place[place(grid, metric, way)] = panel
+            elif metric.drawn == "heat":
+                spec = figures.heat(drives, grid.kinds(), f"{about}, kinds of cells over depth")
+                panels_by_place[place(grid, metric, way)] = {"kind": "heat", **where, "spec": spec}
             elif metric.drawn == "dots":
                 titles = [cell.title for cell in grid.cells]
                 spec = figures.dots(drives, titles, metric.unit, f"{about}, logarithmic")

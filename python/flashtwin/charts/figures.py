@@ -180,6 +180,45 @@ def over_depth(drives: Sequence[Drawn], description: str) -> Spec:
     return _figure([line, _dots(x, y, drives, 50)], 150, description, zoom=False)
 
 
+def heat(drives: Sequence[Drawn], kinds: Sequence[str], description: str) -> Spec:
+    """Values of cells as a map, kinds of cells over requests outstanding, a map a drive.
+
+    The more a field holds of the largest value, logarithmically, the fuller is its drive's colour;
+    the number stands in it, so that nothing is told by the shade alone.
+    """
+    lines = [f"{drive.name} {kind}" for drive in drives for kind in kinds]
+    x = {
+        "field": "depth",
+        "type": "ordinal",
+        "title": "requests outstanding",
+        "sort": "ascending",
+        "scale": {"paddingInner": 0.04},
+        "axis": {"labelAngle": 0, "ticks": False, "domain": False, "grid": False},
+    }
+    # A drive's name stands in the keys above: an axis has the kind alone.
+    kind = {"labelExpr": "split(datum.label, ' ')[length(split(datum.label, ' ')) - 1]"}
+    y = {
+        **_name("line"),
+        "title": None,
+        "sort": lines,
+        "scale": {"domain": lines, "paddingInner": 0.06},
+        "axis": {**kind, "ticks": False, "domain": False, "grid": False},
+    }
+    shade = {
+        **_number("value"),
+        "legend": None,
+        "scale": {"type": "log", "domain": _ends("x0", "x1"), "range": [0.06, 0.6]},
+    }
+    field = _layer(
+        "cells",
+        {"type": "rect", "cornerRadius": 2},
+        {"x": x, "y": y, "color": _colour(drives), "opacity": shade, "tooltip": _tip()},
+    )
+    words = {"type": "text", "fontSize": 11, "color": "var(--ink)"}
+    text = _layer("cells", words, {"x": x, "y": y, "text": _name("text")})
+    return _figure([field, text], 24 * len(lines) + 6, description)
+
+
 def tails(drives: Sequence[Drawn], description: str) -> Spec:
     """The latency below which so many requests stay, each nine more a step to the right."""
     names = {0.30103: "50 %", 1: "90 %", 2: "99 %", 3: "99.9 %", 4: "99.99 %"}

@@ -37,6 +37,7 @@ def grid(
     subjects: Sequence[Subject],
     ways: Mapping[str, str],
     cell_of: Callable[[str], Cell],
+    metrics: tuple[Metric, ...] = METRICS,
 ) -> Grid | None:
     """The cells of all drives; none where no drive has one. `ways` has their titles, in order."""
     values: dict[Key, Finding] = {}
@@ -54,7 +55,7 @@ def grid(
         title=title,
         cells=tuple(cell_of(name) for name in cells),
         ways={way: title for way, title in ways.items() if way in used},
-        metrics=METRICS,
+        metrics=metrics,
         values=values,
     )
 
@@ -74,6 +75,7 @@ class GridPresent(Present):
 
     battery = ""
     ways: Mapping[str, str] = {}
+    metrics: tuple[Metric, ...] = METRICS
 
     def cell(self, name: str) -> Cell:
         """The cell that a variant is."""
@@ -87,8 +89,28 @@ class GridPresent(Present):
         """The grid, and the table."""
         ways = self.ways_of(subjects)
         rest = {subject.index: tuple(others(subject, ways).findings) for subject in subjects}
-        cells = grid(self.battery, self.title, subjects, ways, self.cell)
+        cells = grid(self.battery, self.title, subjects, ways, self.cell, self.metrics)
         return Section(
             tables=(tables.table(self.title, "", rest),) if any(rest.values()) else (),
             grids=() if cells is None else (cells,),
+        )
+
+
+class DepthsPresent(GridPresent):
+    """Cells of one access at several depths, used to read, to write and in mixes."""
+
+    def ways_of(self, subjects: Sequence[Subject]) -> dict[str, str]:
+        """Reads, writes, then mixes by their share of reads."""
+        cells = [finding for subject in subjects for finding in subject.findings if finding.is_cell]
+        ways = {finding.name.partition(".")[0] for finding in cells}
+        mixes = sorted(way for way in ways if way.startswith("mix"))
+        return {"read": "Read", "write": "Write"} | {
+            way: f"{way.removeprefix('mix')} % read" for way in mixes
+        }
+
+    def cell(self, name: str) -> Cell:
+        """Cells of one access and block size share a scale."""
+        access, _, depth = name.partition("-Q")
+        return Cell(
+            id=name, title=f"{access} Q{depth}", kind=access, depth=int(depth) if depth else None
         )

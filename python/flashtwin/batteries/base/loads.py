@@ -65,6 +65,11 @@ class Load:
         return {100: "read", 0: "write"}.get(self.read_percent, "mix")  # type: ignore[return-value]
 
     @property
+    def way_name(self) -> str:
+        """What findings of the load are called: read, write, mix65."""
+        return self.way if self.way != "mix" else f"mix{self.read_percent}"
+
+    @property
     def title(self) -> str:
         """For a reader: RND4K Q32 read, RND4K Q32 80 % read."""
         way = self.way if self.way != "mix" else f"{self.read_percent} % read"
@@ -111,6 +116,22 @@ def prepared(stem: str, fills: int) -> Generator[Step, object, None]:
     yield Purge(label=f"{stem}/purge")
     for number in range(1, fills + 1):
         yield Fill(label=f"{stem}/fill-{number}", block_bytes=128 * KIB, depth=32)
+
+
+def scattered(label: str, info: DriveInfo, percent: float) -> Generator[Step, object, None]:
+    """Write so many percent of the target at random in blocks of 4 KiB, as drives in use are."""
+    block = 4 * KIB
+    count = int(info.capacity_bytes * percent / 100) // block
+    if count:
+        job = Job(
+            name="random",
+            rw="randwrite",
+            block_bytes=block,
+            depth=32,
+            size=info.capacity_bytes // block * block,
+            io_bytes=count * block,
+        )
+        yield Run(label=label, jobs=(job,), sample_s=10.0)
 
 
 def over_time(label: str, job: Job) -> Run:

@@ -82,4 +82,4 @@ class Rounds:
 
 def way_of(load: Load) -> str:
     """What findings of a load are called: read, write, mix65."""
-    return load.way if load.way != "mix" else f"mix{load.read_percent}"
+    return load.way_name

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flashtwin.batteries.base.loads import (
@@ -36,6 +36,7 @@ from flashtwin.batteries.base.parameter import (
     several,
 )
 from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.batteries.base.sweep import highest
 from flashtwin.model.finding import Finding
 from flashtwin.model.step import Mark, Result
 from flashtwin.model.units import parse_block, show_block
@@ -47,8 +48,6 @@ if TYPE_CHECKING:
 
 NAME = "iometer"
 DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128)
-# A depth that brings so much of the highest rate brings all of it.
-FULL = 0.97
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,8 +74,7 @@ class Access:
     @property
     def way(self) -> str:
         """What its findings are called: read, write, mix67."""
-        load = self.at(1)
-        return load.way if load.way != "mix" else f"mix{self.read_percent}"
+        return self.at(1).way_name
 
 
 def parse_access(text: str) -> Access:
@@ -155,6 +153,7 @@ def conclude(record: Record) -> list[Finding]:
     findings: list[Finding] = []
     for access in record.parameters.access:
         cells: list[Finding] = []
+        rates: list[tuple[Load, Finding]] = []
         for depth in record.parameters.depths:
             load = access.at(depth)
             teller = Teller(
@@ -165,42 +164,14 @@ def conclude(record: Record) -> list[Finding]:
                 title=load.title,
                 axis="cell",
             )
-            cells += cell_findings(record, teller, access.way)
+            of_cell = cell_findings(record, teller, access.way)
+            unit = "IOPS" if access.random else "MB/s"
+            rates += [(load, cell) for cell in of_cell if cell.unit == unit]
+            cells += of_cell
         findings += cells
-        if len(cells) == 3 * len(record.parameters.depths):
-            findings += _highest(access, cells)
+        if len(rates) == len(record.parameters.depths):
+            findings += highest(rates, access.way)
     return findings
-
-
-def _highest(access: Access, cells: list[Finding]) -> list[Finding]:
-    """The highest rate of a sweep, and the least depth that brings nearly as much."""
-    unit = "IOPS" if access.random else "MB/s"
-    rates = [(cell.number or 0.0, cell) for cell in cells if cell.unit == unit]
-    if len(rates) < 2:
-        return []
-    most, best = max(rates, key=lambda rate: rate[0])
-    depth, needed = next(
-        (int(cell.variant.rpartition("Q")[2]), cell) for rate, cell in rates if rate >= FULL * most
-    )
-    access_name = access.at(depth).access
-
-    def finding(name: str, title: str, unit: str, value: float, cell: Finding) -> Finding:
-        assert cell.evidence is not None, "a cell rests on its step"
-        return Finding(
-            battery=NAME,
-            name=f"{name}.{access_name}-{access.way}",
-            title=f"{access_name} {access.way}, {title}",
-            value=value,
-            unit=unit,
-            interval=cell.interval if name == "highest" else None,
-            headline=name == "highest",
-            evidence=replace(cell.evidence, axis="seconds"),
-        )
-
-    return [
-        finding("highest", "highest of all depths", unit, most, best),
-        finding("depth", f"least depth with {100 * FULL:.0f} % of it", "", depth, needed),
-    ]
 
 
 def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:

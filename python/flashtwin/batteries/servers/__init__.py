@@ -20,6 +20,7 @@ from flashtwin.batteries.base.loads import (
     over_time,
     over_time_meanings,
     prepared,
+    scattered,
     time_findings,
 )
 from flashtwin.batteries.base.parameter import (
@@ -31,7 +32,7 @@ from flashtwin.batteries.base.parameter import (
     several,
 )
 from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
-from flashtwin.model.step import Job, Mark, Result, Run
+from flashtwin.model.step import Mark, Result
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
@@ -74,16 +75,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     """Prepare the drive once; then the loads back to back."""
     check_fits(NAME, [LOADS[kind] for kind in parameters.kinds], info)
     yield from prepared(PREPARE, parameters.fills)
-    if random_bytes := _random_bytes(parameters, info):
-        job = Job(
-            name="random",
-            rw="randwrite",
-            block_bytes=4 * KIB,
-            depth=32,
-            size=info.capacity_bytes // (4 * KIB) * 4 * KIB,
-            io_bytes=random_bytes,
-        )
-        yield Run(label=f"{PREPARE}/random", jobs=(job,), sample_s=10.0)
+    yield from scattered(f"{PREPARE}/random", info, parameters.random_percent)
     for kind in parameters.kinds:
         job = LOADS[kind].job(
             info, size=None, seconds=parameters.seconds, host_ns=host_ns(parameters, info)
@@ -91,11 +83,6 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
         answer = yield over_time(f"{NAME}/{kind}", job)
         if isinstance(answer, Result):
             yield Mark(label=f"{NAME}/{kind}/found")
-
-
-def _random_bytes(parameters: Parameters, info: DriveInfo) -> int:
-    blocks = int(info.capacity_bytes * parameters.random_percent / 100) // (4 * KIB)
-    return blocks * 4 * KIB
 
 
 def conclude(record: Record) -> list[Finding]:

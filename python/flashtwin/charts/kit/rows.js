@@ -192,7 +192,7 @@ function cellRows(panel) {
       const value = row[panel.metric];
       const others = DATA.grids[panel.grid].metrics.filter((metric) => metric.id !== panel.metric && Number.isFinite(row[metric.id]));
       return {
-        drive: name(row.drive), glyph: GLYPHS[DATA.drives[row.drive].shape], cell: row.cell, value, high: row[`${panel.metric}_high`] ?? value,
+        drive: name(row.drive), line: `${name(row.drive)} ${row.kind}`, depth: row.depth, glyph: GLYPHS[DATA.drives[row.drive].shape], cell: row.cell, value, high: row[`${panel.metric}_high`] ?? value,
         text: panel.unit === "us" ? micro(value) : significant(value, 3),
         shown: inUnit(value, panel.unit),
         beside: panel.unit === "MB/s" ? speedToo(value) : others.map((metric) => inUnit(row[metric.id], metric.unit)).at(-1) ?? "",
@@ -266,6 +266,7 @@ function scalesOf(panel) {
   const values = cellsOf(panel).map((row) => row[panel.metric]);
   if (panel.kind === "bars") return { x1: most(values) * 1.27, y1: 1 };
   const low = Math.min(...values.filter((value) => value > 0));
+  if (panel.kind === "heat") return { x0: low, x1: Math.max(most(values), low * 1.01), y1: 1 };
   return { x0: low / 1.6, x1: Math.max(most(values), low) * 6, y1: 1 };
 }
 
