@@ -41,6 +41,7 @@ COMMANDS = (
     "icf",
     "timeline",
     "validate",
+    "blind",
     "cache",
     "completions",
     "help",

@@ -16,6 +16,8 @@ from test_cli_cache import kept
 from test_cli_commands import validation
 
 from flashtwin.cli import documents, sweep
+from flashtwin.study.blind.judge import Row as BlindRow
+from flashtwin.study.blind.run import Campaign
 from flashtwin.study.sweep.grid import axes
 from flashtwin.study.sweep.plan import Failure, Plan
 from flashtwin.study.sweep.run import Row, Sweep
@@ -177,6 +179,13 @@ def test_validations(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     names = documented()["validate"]
     for path in leaves({"rows": [row.to_json()]}):
         assert any(covers(name, path) for name in names), path
+
+
+def test_a_blind_campaign() -> None:
+    row = BlindRow(finding="speeds", target="median 0.5%", found="0.1%", n=3, passes=True)
+    value = Campaign(rows=(row,), drives=()).to_json()
+    documents.check(value, "blind")
+    check("blind", value)
 
 
 def test_a_sweep(tmp_path: Path) -> None:

@@ -51,6 +51,10 @@ COMMANDS = {
     "icf": ("icf.command", "Iometer's configuration files as a battery, and the other way."),
     "timeline": ("timeline.command", "A stretch of time, operation by operation, for Perfetto."),
     "validate": ("validate.command", "Twins against what was published of their drives."),
+    "blind": (
+        "blind.command",
+        "The analysis on drives whose inside is known: how often it is right.",
+    ),
     "help": ("help.command", "The help of a command, or a page, such as fio-options."),
     "completions": ("completions.command", "What a shell reads to complete these commands."),
     "cache": ("cache.command", "List or clear the prepared drives that are kept."),

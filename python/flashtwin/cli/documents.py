@@ -476,6 +476,21 @@ class Validate(Document):
     missed: int
 
 
+class BlindRow(Document):
+    finding: str
+    target: str
+    found: str
+    n: int
+    verdict: str
+
+
+class Blind(Document):
+    """flashtwin blind --json"""
+
+    rows: list[BlindRow]
+    missed: int
+
+
 class LawRow(Document):
     law: str
     point: dict[str, Any]
@@ -555,6 +570,7 @@ DOCUMENTS: dict[str, type[Document]] = {
     "export": Export,
     "validate": Validate,
     "validate-theory": ValidateTheory,
+    "blind": Blind,
     "timeline": Timeline,
     "cache": Cache,
     "cache-clear": CacheClear,
