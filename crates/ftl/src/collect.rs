@@ -19,7 +19,7 @@ use crate::lifetimes::Lifetimes;
 use crate::mover::{Work, between_passes};
 use crate::op::NandOp;
 use crate::orders::{Policies, VictimOrder};
-use crate::policy::{Pace, Recycler};
+use crate::policy::Gc;
 use crate::streams::Stream;
 use crate::victims::{Candidates, POOLS};
 use crate::wear::Cause;
@@ -53,16 +53,21 @@ pub(crate) struct Collection {
     /// Superblocks that have not been written since the drive was new or purged.
     untouched: Vec<bool>,
     untouched_count: u32,
+    /// See [`crate::pacing::Pacing::stops_host`].
+    stops_host: bool,
+    /// See [`crate::recyclers::Recycling::accompanies`].
+    accompanies: bool,
 }
 
 flashtwin_base::state! { Collection {
     kept: halts_host, worthy, cost_milli, search_again, full_in_turn, recent, untouched_count;
     sized: untouched;
+    built: stops_host, accompanies;
 } }
 
 impl Collection {
     /// Nothing has been written yet; the cache's own superblocks do not count.
-    pub(crate) fn new(blocks: &Blocks) -> Collection {
+    pub(crate) fn new(policy: &Gc, blocks: &Blocks) -> Collection {
         let native = |b: &Superblock| b.state != State::Retired && !b.fixed && !b.map;
         let untouched: Vec<bool> = blocks.all.iter().map(native).collect();
         Collection {
@@ -74,6 +79,8 @@ impl Collection {
             recent: (0, 0),
             untouched_count: untouched.iter().filter(|&&u| u).count() as u32,
             untouched,
+            stops_host: policy.pace.pacing().stops_host,
+            accompanies: policy.recycler.recycling().accompanies,
         }
     }
 
@@ -136,7 +143,7 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     #[must_use]
     pub fn is_settled(&self) -> bool {
-        self.collection.untouched_count == 0 && self.policy.gc.recycler == Recycler::Settled
+        self.collection.untouched_count == 0 && self.collection.accompanies
     }
 
     /// Free superblocks, and those that become free without more copies.
@@ -153,7 +160,7 @@ impl<P: Policies> Ftl<P> {
     /// Whether the host waits until collection ends.
     #[inline]
     pub(crate) fn stops_the_world(&self) -> bool {
-        self.policy.gc.pace == Pace::StopTheWorld && self.collect.active && self.collection.worthy
+        self.collection.stops_host && self.collect.active && self.collection.worthy
     }
 
     /// Collection for space has a victim, and is as far ahead of the host as it keeps or as the
@@ -171,7 +178,7 @@ impl<P: Policies> Ftl<P> {
             && self.collect.active
             && !self.collect.idle
             && !self.collect.waiting()
-            && self.policy.gc.pace != Pace::StopTheWorld
+            && !self.collection.stops_host
             && !self.collection.halts_host
     }
 
@@ -284,8 +291,7 @@ impl<P: Policies> Ftl<P> {
         if self.collect.active && self.blocks.free_or_half() >= enough {
             self.collect.active = false;
         }
-        let stops = self.policy.gc.pace == Pace::StopTheWorld;
-        let coming = stops && self.free_soon() >= enough;
+        let coming = self.collection.stops_host && self.free_soon() >= enough;
         let victim = if self.collect.active {
             self.erase_dead(ops);
             self.victim_for_space(coming)
@@ -320,7 +326,7 @@ impl<P: Policies> Ftl<P> {
         if coming || (self.sequence < self.collection.search_again && !self.starved) {
             return None;
         }
-        if self.policy.gc.pace == Pace::StopTheWorld && !self.starved {
+        if self.collection.stops_host && !self.starved {
             let worthy = self.worthy_victim();
             self.collection.worthy = worthy.is_some();
             if worthy.is_some() {

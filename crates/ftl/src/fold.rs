@@ -20,7 +20,7 @@ use crate::layout::{Mode, NONE};
 use crate::mover::Work;
 use crate::op::{NandOp, Token, class};
 use crate::orders::Policies;
-use crate::policy::{CacheMode, FoldPath, WhenFull};
+use crate::policy::{CacheMode, FoldPath};
 use crate::streams::Stream;
 use crate::write_buffer::Flight;
 
@@ -59,11 +59,8 @@ impl<P: Policies> Ftl<P> {
     fn pressure_pace_milli(&self) -> i64 {
         let reserve = self.cache.reserve.max(self.policy.gc.low_superblocks);
         let free = self.blocks.free_count();
-        let keep_up = match self.policy.cache.when_full {
-            WhenFull::Staged | WhenFull::FoldFirst => 1000,
-            WhenFull::Mixed => 1000 - i64::from(self.policy.cache.direct_milli),
-            WhenFull::Direct => 0,
-        };
+        let rule = &self.cache.rule;
+        let keep_up = rule.keeps_up_milli(self.policy.cache.direct_milli);
         let near = || self.cache_is_full() || free < reserve + NEAR_SUPERBLOCKS;
         let keeps_up = keep_up > 0 && near();
         let pace = i64::from(self.policy.fold.pace_milli);

@@ -150,7 +150,7 @@ impl<P: Policies> Ftl<P> {
             map: Map::new(logical + paged.pages(), layout.physical_units()),
             paged,
             host_units: logical,
-            collection: Collection::new(&blocks),
+            collection: Collection::new(&policy.gc, &blocks),
             blocks,
             health,
             victims: Victims::new(layout.superblocks, layout.native_units),
@@ -471,7 +471,7 @@ impl<P: Policies> Ftl<P> {
         self.collect = Mover::new(Work::Collect, &self.layout);
         self.wear.forget();
         self.victims = Victims::new(self.layout.superblocks, self.layout.native_units);
-        self.collection = Collection::new(&self.blocks);
+        self.collection = Collection::new(&self.policy.gc, &self.blocks);
         self.paged
             .start_over(&self.policy, &self.layout, self.host_units);
         self.heat = Heat::new(self.policy.gc.separation, self.logical_units());

@@ -39,7 +39,7 @@ use crate::layout::{Layout, Mode, NONE};
 use crate::mover::{Mover, Work};
 use crate::op::{NandOp, Token};
 use crate::orders::Policies;
-use crate::policy::{CacheMode, Failures, Policy, ReadOnlyAt, Wear, WhenFull, Worn};
+use crate::policy::{CacheMode, Failures, Policy, ReadOnlyAt, Wear, Worn};
 use crate::streams::Stream;
 use crate::wear::Cause;
 use crate::write_buffer::Flight;
@@ -281,7 +281,7 @@ impl<P: Policies> Ftl<P> {
             ReadOnlyAt::RatedWear => self.mean_wear() >= 1.0,
         };
         let cache = &self.policy.cache;
-        let staged = cache.mode != CacheMode::None && cache.when_full != WhenFull::Direct;
+        let staged = cache.mode != CacheMode::None && !self.cache.rule.bypasses;
         // Only data between two passes asks for a buffer that a drive without direct data lacks.
         let bound = self.layout.later_passes.is_some()
             && cache.size_by_fill.is_empty()

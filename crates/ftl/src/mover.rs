@@ -19,7 +19,7 @@ use crate::ftl::Ftl;
 use crate::layout::{Layout, NONE};
 use crate::op::{NandOp, Token};
 use crate::orders::Policies;
-use crate::policy::{Policy, WhenFull};
+use crate::policy::Policy;
 use crate::streams::Stream;
 use crate::wear::{CAUSES, Cause};
 
@@ -131,7 +131,7 @@ impl Mover {
     /// The mover that folds.
     pub(crate) fn folding(policy: &Policy, layout: &Layout) -> Mover {
         let mover = Mover::new(Work::Fold, layout);
-        if policy.cache.when_full != WhenFull::FoldFirst {
+        if !policy.cache.when_full.rule().in_steps {
             return mover;
         }
         let step = policy

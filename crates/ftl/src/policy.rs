@@ -3,23 +3,13 @@
 use flashtwin_base::Nanos;
 
 pub use crate::designs::CacheMode;
+pub use crate::full_rules::WhenFull;
 use crate::layout::Mode;
 pub use crate::lifetimes::Way;
 use crate::lifetimes::{Inferred, Lifetimes};
 pub use crate::orders::Victim;
-
-/// What happens to host data when the cache is full.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WhenFull {
-    /// It goes straight to native blocks.
-    Direct,
-    /// It waits until a cache superblock has been folded; never written direct.
-    FoldFirst,
-    /// Every byte still passes through SLC, folded out at the pace at which it comes in.
-    Staged,
-    /// A share of it goes straight to native blocks, the rest through SLC as it is folded out.
-    Mixed,
-}
+pub use crate::pacing::Pace;
+pub use crate::recyclers::Recycler;
 
 /// Which host writes may go through the cache; the others go straight to native blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,25 +157,6 @@ impl Default for Fdp {
             isolation: Isolation::Initial,
         }
     }
-}
-
-/// How the host waits for garbage collection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pace {
-    /// Each host unit is accompanied by the copies that it costs.
-    Paced,
-    /// Once collection has begun the host waits until it ends.
-    StopTheWorld,
-}
-
-/// What else goes on in a drive that has been written all over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recycler {
-    /// Nothing.
-    None,
-    /// Once no superblock is left that was never written, each host unit is accompanied by a copy,
-    /// whether space is wanted or not, until a purge.
-    Settled,
 }
 
 /// Garbage collection of native superblocks, in free superblocks.

@@ -10,9 +10,10 @@ use crate::blocks::{Pool, State, Superblock};
 use crate::check::{Checked, ensure};
 use crate::designs::Borrows;
 use crate::ftl::Ftl;
+use crate::full_rules::FullRule;
 use crate::layout::{Layout, Mode, NONE};
 use crate::orders::Policies;
-use crate::policy::{CacheMode, Policy, SizeAt, WhenFull, Worn};
+use crate::policy::{CacheMode, Policy, SizeAt, Worn};
 use crate::streams::Stream;
 
 /// Superblocks that staging may hold beyond the cache's size: one being filled, one being erased.
@@ -36,6 +37,8 @@ pub enum Route {
 /// State of the cache.
 pub(crate) struct Cache {
     pub(crate) mode: CacheMode,
+    /// What happens when it is full.
+    pub(crate) rule: FullRule,
     /// Superblocks of the static part.
     pub(crate) fixed_total: u32,
     /// No static superblock is opened any more.
@@ -79,7 +82,7 @@ flashtwin_base::state! { Cache {
     kept: fixed_total, static_closed, limit, borrowed, valid_units, tier_borrowed, tier_valid_units,
         bypass, dead, reclaiming, look_again, scarce, allowance, distrusted, direct_next,
         direct_ahead_milli;
-    built: mode, tier_limit, reserve, reclaim_most, rearm;
+    built: mode, rule, tier_limit, reserve, reclaim_most, rearm;
 } }
 
 impl Cache {
@@ -110,6 +113,7 @@ impl Cache {
         };
         Cache {
             mode,
+            rule: *cache.when_full.rule(),
             fixed_total: fixed,
             static_closed: false,
             limit,
@@ -199,12 +203,13 @@ impl<P: Policies> Ftl<P> {
     /// Free native superblocks that the cache could borrow now.
     pub(crate) fn cache_lendable(&self) -> u32 {
         let gc = self.policy.gc.reserve_superblocks;
-        let (limit, keep) = match self.policy.cache.when_full {
-            WhenFull::Direct => (self.cache.limit, gc.max(self.cache.reserve)),
-            _ if self.cache.limit == 0 => (0, gc),
+        let (limit, keep) = if self.cache.rule.bypasses {
+            (self.cache.limit, gc.max(self.cache.reserve))
+        } else if self.cache.limit == 0 || self.tier_takes() {
             // Data that the second tier takes need not be staged through SLC.
-            _ if self.tier_takes() => (self.cache.limit, gc),
-            _ => (self.cache.limit.saturating_add(STAGING_SUPERBLOCKS), gc),
+            (self.cache.limit, gc)
+        } else {
+            (self.cache.limit.saturating_add(STAGING_SUPERBLOCKS), gc)
         };
         let keep = keep + self.buffer.awaited.promised_to(Stream::Direct);
         let lendable = self.available().saturating_sub(keep);
@@ -217,9 +222,10 @@ impl<P: Policies> Ftl<P> {
             return 0;
         }
         let gc = self.policy.gc.reserve_superblocks;
-        let keep = match self.policy.cache.when_full {
-            WhenFull::Direct => gc.max(self.cache.reserve),
-            _ => gc,
+        let keep = if self.cache.rule.bypasses {
+            gc.max(self.cache.reserve)
+        } else {
+            gc
         };
         let keep = keep + self.buffer.awaited.promised_to(Stream::Direct);
         let lendable = self.available().saturating_sub(keep);
@@ -269,7 +275,7 @@ impl<P: Policies> Ftl<P> {
             self.cache.bypass = false;
         }
         let tier = self.tier_takes();
-        if self.policy.cache.when_full == WhenFull::Mixed && !tier {
+        if self.cache.rule.shares && !tier {
             return self.mixed_stream();
         }
         if self.streams[Stream::Cache].left() > 0 || self.cache_openable() > 0 {
@@ -278,7 +284,7 @@ impl<P: Policies> Ftl<P> {
         if tier {
             return Stream::Tier;
         }
-        if self.policy.cache.when_full == WhenFull::Direct && !self.room_is_coming() {
+        if self.cache.rule.bypasses && !self.room_is_coming() {
             self.cache.bypass = true;
             return Stream::Direct;
         }
@@ -303,7 +309,7 @@ impl<P: Policies> Ftl<P> {
     /// stream gets its share. Not while data is on its way to the place that was decided.
     #[inline]
     pub(crate) fn placed(&mut self, stream: Stream, units: u32) {
-        if self.policy.cache.when_full != WhenFull::Mixed {
+        if !self.cache.rule.shares {
             return;
         }
         let share = i64::from(self.policy.cache.direct_milli);

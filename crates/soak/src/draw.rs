@@ -12,7 +12,9 @@ use flashtwin_base::rng::Rng;
 use flashtwin_drive::spec::keys::{KEYS, Key, Kind};
 use flashtwin_drive::{Config, spec};
 use flashtwin_ftl::designs::{CacheMode, DESIGNS, Design};
+use flashtwin_ftl::full_rules::{self, FullRule, WhenFull};
 use flashtwin_ftl::orders::{NAMES, ORDERS};
+use flashtwin_ftl::{pacing, recyclers};
 
 use flash::Shape;
 
@@ -105,21 +107,22 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
     let own = part(rng, design.owns);
     let (tier_bits, tier) = tier(rng, shape, uncached);
     let borrows = design.lends() || (!uncached && tier > 0);
-    let rule = if uncached {
+    let past = if uncached {
         "direct"
     } else {
-        pick(rng, &["direct", "fold-first", "staged", "mixed"])
+        pick(rng, full_rules::NAMES)
     };
+    let rule = WhenFull::named(past).expect("a word").rule();
     let pace = match rule {
-        "staged" | "mixed" => pick(rng, &["1", "1.5", "3"]),
+        _ if rule.flows() => pick(rng, &["1", "1.5", "3"]),
         _ if uncached => "0",
-        "direct" if !borrows => "0",
+        _ if rule.bypasses && !borrows => "0",
         _ if !borrows => pick(rng, &["0", "0.5", "1.5"]),
         _ => pick(rng, &["0.1", "0.5", "1", "2"]),
     };
     let idle = match rule {
         _ if uncached => "never",
-        "direct" if !design.lends() => pick(rng, &["10 ms", "1 s", "30 s"]),
+        _ if rule.bypasses && !design.lends() => pick(rng, &["10 ms", "1 s", "30 s"]),
         _ => pick(rng, &["never", "10 ms", "1 s", "30 s"]),
     };
     let reserve = if borrows { between(rng, 0, 6) } else { 0 };
@@ -159,7 +162,7 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
         format!("nand.tier.bits={tier_bits}"),
         format!("slc_cache.tier_size={} B", tier * tier_bits * shape.slc),
         format!("slc_cache.static_size={} B", own * shape.slc),
-        format!("slc_cache.when_full={rule}"),
+        format!("slc_cache.when_full={past}"),
         format!("slc_cache.rearm={} B", rearm * shape.slc),
         format!("fold.pace={pace}"),
         format!("fold.idle_after={idle}"),
@@ -171,16 +174,13 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
         format!("gc.hot_pool={}", pick(rng, &["0.2", "0.4", "0.6"])),
         format!("fdp.handles={}", fdp.handles),
         format!("fdp.isolation={}", fdp.isolation),
-        format!(
-            "gc.pace={}",
-            pick(rng, &["paced", "paced", "stop-the-world"])
-        ),
+        format!("gc.pace={}", first_often(rng, pacing::NAMES)),
         format!(
             "gc.idle_after={}",
             pick(rng, &["never", "never", "10 ms", "1 s"])
         ),
         format!("gc.idle_target={target}"),
-        format!("gc.recycler={}", pick(rng, &["none", "none", "settled"])),
+        format!("gc.recycler={}", first_often(rng, recyclers::NAMES)),
     ]);
     order(rng, shape);
     shape.sets.extend([
@@ -190,11 +190,16 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
     ]);
 }
 
+/// One of the words of a registry, the first one twice as often as the others.
+fn first_often(rng: &mut Rng, names: &[&'static str]) -> &'static str {
+    pick(rng, &[&names[..1], names].concat())
+}
+
 /// An order of collection, the first one twice as often as the others, and values for the keys of
 /// all orders.
 fn order(rng: &mut Rng, shape: &mut Shape) {
-    let names = [&NAMES[..1], NAMES].concat();
-    shape.sets.push(format!("gc.policy={}", pick(rng, &names)));
+    let order = first_often(rng, NAMES);
+    shape.sets.push(format!("gc.policy={order}"));
     for own in ORDERS.iter().flat_map(|order| order.settings) {
         let low = [0, 1, 2, 4, 7, 11].map(|more| (own.min + more).min(own.max));
         let value = pick(rng, &[&low[..], &[own.max]].concat());
@@ -252,7 +257,7 @@ fn pairs(rng: &mut Rng, shape: &mut Shape, mode: &str) {
 }
 
 /// Size, entry and what happens past the cache.
-fn choices(rng: &mut Rng, shape: &mut Shape, (design, rule): (&Design, &str), borrowed: u64) {
+fn choices(rng: &mut Rng, shape: &mut Shape, (design, rule): (&Design, &FullRule), borrowed: u64) {
     let tabled = design.is_sized() && rng.chance(30);
     if tabled {
         let last = between(rng, 0, borrowed) * shape.slc;
@@ -263,7 +268,7 @@ fn choices(rng: &mut Rng, shape: &mut Shape, (design, rule): (&Design, &str), bo
         ));
     }
     let size = if tabled { 0 } else { borrowed * shape.slc };
-    let refill = if rule == "direct" && design.caches() {
+    let refill = if rule.bypasses && design.caches() {
         pick(rng, &["0", "0.2", "1", "3"])
     } else {
         "0"

@@ -1,5 +1,6 @@
 //! What a spec may say and hardly anybody wants: no mistake, and worth a warning.
 
+use super::check::gc::pacing;
 use super::value::Values;
 
 /// A sentence for each.
@@ -15,7 +16,7 @@ pub(super) fn warnings(values: &Values) -> Vec<String> {
 fn collection_without_a_spare(values: &Values) -> Option<String> {
     let [low, high, reserve] = ["gc.low", "gc.high", "gc.reserve"].map(|key| values.number(key));
     let (low, most) = (low?, reserve? + 1);
-    let paced = values.word("gc.pace")? == "paced" && values.word("gc.separation")? != "none";
+    let paced = !pacing(values)?.stops_host && values.word("gc.separation")? != "none";
     if !paced || low != most || high? != most {
         return None;
     }

@@ -218,12 +218,7 @@ fn cache(checked: &Checked<'_>) -> SlcCache {
             })
             .collect(),
         static_bytes: checked.number("slc_cache.static_size"),
-        when_full: match checked.word("slc_cache.when_full") {
-            "direct" => WhenFull::Direct,
-            "fold-first" => WhenFull::FoldFirst,
-            "staged" => WhenFull::Staged,
-            _ => WhenFull::Mixed,
-        },
+        when_full: WhenFull::named(checked.word("slc_cache.when_full")).expect("a word of the key"),
         rearm_bytes: checked.number("slc_cache.rearm"),
         direct_milli: checked.count("slc_cache.direct_share"),
         worn: match checked.word("slc_cache.worn") {

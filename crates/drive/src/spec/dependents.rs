@@ -6,7 +6,7 @@
 //! note. What one layer says itself is never touched, so that values that contradict each other
 //! within a layer are refused by `check` as ever.
 
-use super::check::cache::design;
+use super::check::cache::{design, full_rule};
 use super::keys::{self, KEYS};
 use super::value::{self, Datum, Entry, Values};
 
@@ -77,7 +77,7 @@ const RULES: &[Rule] = &[
         ],
         off: |values| {
             let alone = values.number("slc_cache.tier_size")? == 0;
-            let direct = values.word("slc_cache.when_full")? == "direct";
+            let direct = full_rule(values)?.bypasses;
             Some(alone && direct && !design(values)?.lends())
         },
         dependents: &[NO_PACE],
@@ -85,7 +85,7 @@ const RULES: &[Rule] = &[
     // Nothing goes past the cache that could be folded for.
     Rule {
         switches: &["slc_cache.when_full"],
-        off: |values| Some(values.word("slc_cache.when_full")? != "direct"),
+        off: |values| Some(!full_rule(values)?.bypasses),
         dependents: &[("fold.rearm_pace", "0")],
     },
     Rule {

@@ -62,50 +62,14 @@ impl Design {
     }
 }
 
-/// Makes the module and the word of each design.
-macro_rules! registry {
-    ($($module:ident::$design:ident),+ $(,)?) => {
-        $(mod $module;)+
-
-        /// Where the SLC cache takes its blocks from.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum CacheMode {
-            $(#[doc = concat!("See `designs/", stringify!($module), ".rs`.")]
-            $design,)+
-        }
-
-        /// The words of all designs.
-        pub const NAMES: &[&str] = &[$($module::DESIGN.name),+];
-
-        /// All designs, in the order of their words.
-        pub const DESIGNS: &[Design] = &[$($module::DESIGN),+];
-
-        impl CacheMode {
-            /// What the design says of itself.
-            #[must_use]
-            pub fn design(self) -> &'static Design {
-                match self {
-                    $(CacheMode::$design => &$module::DESIGN,)+
-                }
-            }
-
-            /// The design that a spec names; none where no design has this name.
-            #[must_use]
-            pub fn named(name: &str) -> Option<CacheMode> {
-                $(if name == $module::DESIGN.name {
-                    return Some(CacheMode::$design);
-                })+
-                None
-            }
-        }
-    };
-}
-
-registry! {
-    none::None,
-    own_blocks::Static,
-    dynamic::Dynamic,
-    hybrid::Hybrid,
-    whole_drive::WholeDrive,
-    lower_pages::LowerPages,
+crate::registry::registry! {
+    /// Where the SLC cache takes its blocks from.
+    CacheMode: Design by design, constants DESIGN, all in DESIGNS {
+        none::None,
+        own_blocks::Static,
+        dynamic::Dynamic,
+        hybrid::Hybrid,
+        whole_drive::WholeDrive,
+        lower_pages::LowerPages,
+    }
 }

@@ -10,16 +10,10 @@ pub(super) fn policy(checked: &Checked<'_>) -> Gc {
         low_superblocks: checked.count("gc.low"),
         high_superblocks: checked.count("gc.high"),
         reserve_superblocks: checked.count("gc.reserve"),
-        pace: match checked.word("gc.pace") {
-            "paced" => Pace::Paced,
-            _ => Pace::StopTheWorld,
-        },
+        pace: Pace::named(checked.word("gc.pace")).expect("a word of the key"),
         idle_after: checked.time_or_never("gc.idle_after"),
         idle_superblocks: checked.count("gc.idle_target"),
-        recycler: match checked.word("gc.recycler") {
-            "none" => Recycler::None,
-            _ => Recycler::Settled,
-        },
+        recycler: Recycler::named(checked.word("gc.recycler")).expect("a word of the key"),
         separation: match checked.word("gc.separation") {
             "none" => Separation::None,
             "gc" => Separation::Gc,

@@ -5,6 +5,7 @@
 //! layer chose was turned off before (`dependents`).
 
 use flashtwin_ftl::designs::{Borrows, CacheMode, DESIGNS, Design};
+use flashtwin_ftl::full_rules::{FullRule, WhenFull};
 
 use super::super::quantity::{human, milli_text};
 use super::super::value::{Datum, Values};
@@ -32,6 +33,11 @@ pub(super) fn check(found: &mut Findings<'_>) {
 /// The design that the values name.
 pub(in crate::spec) fn design(values: &Values) -> Option<&'static Design> {
     CacheMode::named(values.word("slc_cache.mode")?).map(CacheMode::design)
+}
+
+/// What the values say of a full cache.
+pub(in crate::spec) fn full_rule(values: &Values) -> Option<&'static FullRule> {
+    WhenFull::named(values.word("slc_cache.when_full")?).map(WhenFull::rule)
 }
 
 /// Whether a design has a part.
@@ -227,9 +233,9 @@ fn rearm(found: &mut Findings<'_>) -> Option<()> {
 
 fn when_full(found: &mut Findings<'_>) -> Option<()> {
     let design = design(found.values)?;
-    let rule = found.values.word("slc_cache.when_full")?;
-    if !design.caches() && rule != "direct" {
-        let message = format!("`{rule}` without a cache to fill");
+    let rule = full_rule(found.values)?;
+    if !design.caches() && !rule.bypasses {
+        let message = format!("`{}` without a cache to fill", rule.name);
         found.add(
             "slc_cache.when_full",
             message,
@@ -237,12 +243,10 @@ fn when_full(found: &mut Findings<'_>) -> Option<()> {
         );
     }
     let pace = found.values.number("fold.pace")?;
-    let staged = match rule {
-        "staged" => 1000,
-        "mixed" => 1000_u64.saturating_sub(found.values.number("slc_cache.direct_share")?),
-        _ => 0,
-    };
-    if design.caches() && rule == "mixed" && pace < staged {
+    let direct = found.values.number("slc_cache.direct_share")?.min(1000) as u32;
+    let staged = rule.keeps_up_milli(direct) as u64;
+    let flows = design.caches() && rule.flows();
+    if flows && rule.shares && pace < staged {
         let message = format!(
             "{} staged bytes leave the cache a host byte, and {} come in",
             milli_text(pace),
@@ -251,7 +255,7 @@ fn when_full(found: &mut Findings<'_>) -> Option<()> {
         let hint = format!("write at least {}", milli_text(staged));
         found.add("fold.pace", message, hint);
     }
-    if design.caches() && rule == "staged" && pace < 1000 {
+    if flows && !rule.shares && pace < staged {
         let message = format!(
             "{} staged bytes leave the cache a host byte, and one comes in",
             milli_text(pace)
@@ -268,8 +272,7 @@ fn when_full(found: &mut Findings<'_>) -> Option<()> {
 /// Shares lie between none and all.
 fn shares(found: &mut Findings<'_>) -> Option<()> {
     let share = found.values.number("slc_cache.direct_share")?;
-    let mixed = found.values.word("slc_cache.when_full")? == "mixed";
-    if mixed && !(1..1000).contains(&share) {
+    if full_rule(found.values)?.shares && !(1..1000).contains(&share) {
         let message = format!("{} of the host data direct is no mix", milli_text(share));
         let hint = "write a share between 0 and 1, or `slc_cache.when_full` direct or staged";
         found.add("slc_cache.direct_share", message, hint);
@@ -288,10 +291,10 @@ fn shares(found: &mut Findings<'_>) -> Option<()> {
 /// Folding in mid-fill is for a cache that host data passes by.
 fn refill(found: &mut Findings<'_>) -> Option<()> {
     let design = design(found.values)?;
-    let rule = found.values.word("slc_cache.when_full")?;
+    let rule = full_rule(found.values)?;
     let pace = found.values.number("fold.rearm_pace")?;
-    if pace > 0 && design.caches() && rule != "direct" {
-        let message = format!("folding while data goes direct, with `{rule}`");
+    if pace > 0 && design.caches() && !rule.bypasses {
+        let message = format!("folding while data goes direct, with `{}`", rule.name);
         let hint = "write `fold.rearm_pace = 0`, or `slc_cache.when_full = \"direct\"`";
         found.add("fold.rearm_pace", message, hint);
     }
@@ -354,7 +357,7 @@ fn checks(found: &mut Findings<'_>) -> Option<()> {
 /// Folding under pressure needs a cache that borrows, or one that everything passes through.
 fn fold(found: &mut Findings<'_>) -> Option<()> {
     let design = design(found.values)?;
-    let (mode, rule) = (design.name, found.values.word("slc_cache.when_full")?);
+    let (mode, rule) = (design.name, full_rule(found.values)?);
     let borrows = design.lends() || (design.caches() && tier::exists(found.values)?);
     let why = if !design.caches() {
         "there is no cache to fold"
@@ -369,11 +372,11 @@ fn fold(found: &mut Findings<'_>) -> Option<()> {
         let message = format!("{} with mode `{mode}`: {why}", human(reserve.into()));
         found.add("fold.reserve", message, "write `fold.reserve = 0`");
     }
-    if pace.is_some_and(|pace| pace > 0) && !borrows && (!design.caches() || rule == "direct") {
+    if pace.is_some_and(|pace| pace > 0) && !borrows && (!design.caches() || rule.bypasses) {
         let message = format!("folding under pressure with mode `{mode}`: {why}");
         found.add("fold.pace", message, "write `fold.pace = 0`");
     }
-    if pace == Some(0) && borrows && !matches!(rule, "staged" | "mixed") {
+    if pace == Some(0) && borrows && !rule.flows() {
         let message = "0, but borrowed blocks have to come back before the drive is full";
         found.add(
             "fold.pace",
@@ -413,7 +416,7 @@ fn reserve_fits(found: &mut Findings<'_>) -> Option<()> {
 /// A cache that nothing ever empties is used once in a drive's life.
 fn emptied(found: &mut Findings<'_>) -> Option<()> {
     let design = design(found.values)?;
-    let rule = found.values.word("slc_cache.when_full")?;
+    let rule = full_rule(found.values)?;
     let idle = &found.values.entry("fold.idle_after")?.datum;
     let never = *idle == Datum::Never;
     if !design.caches() && !never {
@@ -426,7 +429,7 @@ fn emptied(found: &mut Findings<'_>) -> Option<()> {
     }
     let rearms = found.values.number("fold.rearm_pace")? > 0;
     let borrows = tier::exists(found.values)?;
-    if design.owns && !design.lends() && rule == "direct" && never && !rearms && !borrows {
+    if design.owns && !design.lends() && rule.bypasses && never && !rearms && !borrows {
         let hint = "write a time like \"30 s\", or `slc_cache.when_full` fold-first";
         found.add(
             "fold.idle_after",

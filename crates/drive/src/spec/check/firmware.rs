@@ -171,7 +171,8 @@ fn between_passes(found: &mut Findings<'_>) -> Option<()> {
         found.add("nand.native.pass_distance", message, hint);
         return None;
     }
-    let staged = matches!(values.word("slc_cache.when_full")?, "fold-first" | "staged");
+    let rule = super::cache::full_rule(values)?;
+    let staged = !rule.bypasses && !rule.shares;
     // At a fill where the cache has no size, data goes past it.
     let table = match &values.entry("slc_cache.size_by_fill")?.datum {
         Datum::SizeByFill(points) => !points.is_empty(),

@@ -391,8 +391,8 @@ fn collectable(found: &mut Findings<'_>, flash: &Flash, capacity: u128) -> Optio
     let superblocks = flash.native_superblocks(found.values)?;
     let spare = superblocks.saturating_sub(capacity.div_ceil(flash.superblock()));
     let cached = cache::design(found.values)?.caches();
-    let parted = found.values.word("slc_cache.when_full")? == "mixed"
-        || found.values.word("slc_cache.admit")? != "all";
+    let parted =
+        cache::full_rule(found.values)?.shares || found.values.word("slc_cache.admit")? != "all";
     let tier = u128::from(found.values.number("slc_cache.tier_size")? > 0);
     // Each stream may have one open on every group of dies: the host's one, or two where its data
     // goes two ways at once, one more with a second tier, folding's, collection's and levelling's.
@@ -414,7 +414,7 @@ fn collectable(found: &mut Findings<'_>, flash: &Flash, capacity: u128) -> Optio
         );
         return None;
     }
-    let halts = found.values.word("gc.pace")? == "stop-the-world";
+    let halts = super::gc::pacing(found.values)?.stops_host;
     let spare = if halts { spare - open } else { spare };
     if spare < high {
         let beside = if halts { " beside the open ones" } else { "" };

@@ -1,6 +1,7 @@
 //! Whether the policies of garbage collection agree with each other and with the flash.
 
 use flashtwin_ftl::lifetimes::{Inferred, Lifetimes, Way};
+use flashtwin_ftl::pacing::{Pace, Pacing};
 
 use super::super::quantity::{human, milli_text};
 use super::super::value::{Datum, Values};
@@ -12,6 +13,11 @@ pub(super) fn check(found: &mut Findings<'_>) {
     idle_collection(found);
     separation(found);
     handles(found);
+}
+
+/// How the values have the host wait.
+pub(in crate::spec) fn pacing(values: &Values) -> Option<&'static Pacing> {
+    Pace::named(values.word("gc.pace")?).map(Pace::pacing)
 }
 
 /// Classes of host data and of collected data that a separation tells apart.

@@ -5,7 +5,7 @@ pub(super) mod cache;
 mod compression;
 mod firmware;
 mod flash;
-mod gc;
+pub(super) mod gc;
 pub(super) mod link;
 pub(super) mod map;
 mod power;

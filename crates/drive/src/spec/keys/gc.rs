@@ -2,6 +2,8 @@
 
 use flashtwin_ftl::lifetimes::{WAYS, WORDS};
 use flashtwin_ftl::orders::{NAMES, ORDERS, Setting};
+use flashtwin_ftl::pacing::{self, PACINGS};
+use flashtwin_ftl::recyclers::{self, RECYCLINGS};
 
 use super::{Key, Kind, count, policy};
 use crate::spec::quantity::Dimension::Time;
@@ -11,8 +13,10 @@ pub(super) fn keys() -> Vec<Key> {
     let own = ORDERS.iter().flat_map(|order| order.settings).map(setting);
     std::iter::once(order())
         .chain(own)
-        .chain(KEYS.iter().copied())
-        .chain([separation()])
+        .chain(MARKS.iter().copied())
+        .chain([pace()])
+        .chain(IDLE.iter().copied())
+        .chain([recycler(), separation()])
         .chain(ORACLE.iter().copied())
         .collect()
 }
@@ -31,6 +35,41 @@ fn order() -> Key {
         String::leak(meaning),
     )
     .or("\"greedy\"")
+}
+
+/// The key that says how the host waits.
+fn pace() -> Key {
+    let waits: Vec<String> = PACINGS
+        .iter()
+        .map(|pacing| format!("`{}`: {}", pacing.name, pacing.waits))
+        .collect();
+    let meaning = format!("How the host waits for collection. {}.", waits.join("; "));
+    policy(
+        "gc.pace",
+        Kind::Word(pacing::NAMES),
+        "\"paced\"",
+        String::leak(meaning),
+    )
+    .or("\"paced\"")
+}
+
+/// The key that names what goes on in a drive that has been written all over.
+fn recycler() -> Key {
+    let does: Vec<String> = RECYCLINGS
+        .iter()
+        .map(|recycling| format!("`{}`: {}", recycling.name, recycling.does))
+        .collect();
+    let meaning = format!(
+        "What else collection does in a drive that has been written all over. {}.",
+        does.join("; ")
+    );
+    policy(
+        "gc.recycler",
+        Kind::Word(recyclers::NAMES),
+        "\"none\"",
+        String::leak(meaning),
+    )
+    .or("\"none\"")
 }
 
 /// The key that names what is divided.
@@ -59,7 +98,7 @@ fn setting(own: &Setting) -> Key {
     policy(own.name, kind, own.default, own.meaning).or(own.default)
 }
 
-const KEYS: &[Key] = &[
+const MARKS: &[Key] = &[
     policy(
         "gc.low",
         count(1, 1_000_000),
@@ -78,14 +117,9 @@ const KEYS: &[Key] = &[
         "3",
         "Superblocks that the host never gets: collection and folding need them to finish.",
     ),
-    policy(
-        "gc.pace",
-        Kind::Word(&["paced", "stop-the-world"]),
-        "\"paced\"",
-        "Each host write waits for the copies that it costs, or every write waits from `gc.low` \
-         until `gc.high` is reached.",
-    )
-    .or("\"paced\""),
+];
+
+const IDLE: &[Key] = &[
     policy(
         "gc.idle_after",
         Kind::Quantity {
@@ -104,14 +138,6 @@ const KEYS: &[Key] = &[
         "Collection in idle time ends when so many superblocks are free.",
     )
     .or("0"),
-    policy(
-        "gc.recycler",
-        Kind::Word(&["none", "settled"]),
-        "\"none\"",
-        "`settled`: once no superblock is left that was never written, a unit is copied for each \
-         that the host writes, whether space is wanted or not, until a secure erase.",
-    )
-    .or("\"none\""),
 ];
 
 const ORACLE: &[Key] = &[

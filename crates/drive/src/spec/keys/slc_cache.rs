@@ -1,6 +1,7 @@
 //! The SLC cache.
 
 use flashtwin_ftl::designs::{DESIGNS, NAMES};
+use flashtwin_ftl::full_rules::{self, RULES};
 
 use super::{Key, Kind, policy, quantity, quantity_or_zero};
 use crate::spec::quantity::Dimension::Size;
@@ -9,6 +10,8 @@ use crate::spec::quantity::Dimension::Size;
 pub(super) fn keys() -> Vec<Key> {
     std::iter::once(mode())
         .chain(KEYS.iter().copied())
+        .chain([when_full()])
+        .chain(PAST.iter().copied())
         .collect()
 }
 
@@ -23,6 +26,21 @@ fn mode() -> Key {
         "slc_cache.mode",
         Kind::Word(NAMES),
         "\"dynamic\"",
+        String::leak(meaning),
+    )
+}
+
+/// The key that names what happens when the cache is full.
+fn when_full() -> Key {
+    let goes: Vec<String> = RULES
+        .iter()
+        .map(|rule| format!("`{}`: {}", rule.name, rule.data))
+        .collect();
+    let meaning = format!("Host data past the cache. {}.", goes.join("; "));
+    policy(
+        "slc_cache.when_full",
+        Kind::Word(full_rules::NAMES),
+        "\"staged\"",
         String::leak(meaning),
     )
 }
@@ -69,14 +87,9 @@ const KEYS: &[Key] = &[
          or the first takes all the others with it.",
     )
     .or("\"keep\""),
-    policy(
-        "slc_cache.when_full",
-        Kind::Word(&["direct", "fold-first", "staged", "mixed"]),
-        "\"staged\"",
-        "Host data past the cache: straight to native blocks, held while `fold.step` is folded, \
-         through SLC all the same while as much is folded out, or a share of it direct and the \
-         rest staged.",
-    ),
+];
+
+const PAST: &[Key] = &[
     policy(
         "slc_cache.direct_share",
         Kind::Factor,
