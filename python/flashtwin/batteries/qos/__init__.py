@@ -1,0 +1,233 @@
+"""qos: an hour of one load, minute by minute: the slowest requests, and how even the drive is.
+
+Quality of service as enterprise drives are rated and reviewed (trust M): percentiles up to 99.999 %
+of a load that is kept up for an hour on a drive in steady use. The hour is measured in windows of a
+minute, so that the worst of them can be told; each draws new addresses. On a twin they follow each
+other without a gap. The drive is erased, written twice in order and once at random before. The
+host's time a command is a prior: 5 us.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from flashtwin.batteries.base.loads import (
+    KIB,
+    Load,
+    Teller,
+    check_fits,
+    over_time,
+    prepared,
+    rates_of,
+    scattered,
+)
+from flashtwin.batteries.base.meaning import Meaning, beside, read
+from flashtwin.batteries.base.parameter import BLOCK, SECONDS, decimal, integer, parameter
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.batteries.base.tail import MEANINGS, bins_in, percentile_us, tail_findings
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.step import Mark, Result
+
+if TYPE_CHECKING:
+    from flashtwin.batteries.base.record import Record
+    from flashtwin.batteries.base.registry import Steps
+    from flashtwin.model.finding import Finding
+    from flashtwin.model.step import Job
+    from flashtwin.model.target import DriveInfo
+
+NAME = "qos"
+LOAD = f"{NAME}/load"
+# The percentile of which the worst window is told.
+WORST = "p99_9"
+# A second that brings so much of the mean is as the others are.
+EVEN = 0.9
+MOST_WINDOWS = 1440
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """The parameters of the hour."""
+
+    read_percent: int = parameter(70, integer(0, 100), "the share of reads in %")
+    block: int = parameter(4 * KIB, BLOCK, "the block size; requests are at random")
+    depth: int = parameter(32, integer(1, 1024), "how many requests are outstanding")
+    seconds: float = parameter(3600.0, SECONDS, "how long the load is kept up")
+    window_s: float = parameter(60.0, SECONDS, "the length of a window")
+    fills: int = parameter(
+        2, integer(1, 9), "how often everything is written in order before, erased first"
+    )
+    random_percent: float = parameter(
+        100.0,
+        decimal(0, 1000),
+        "what is then written at random in blocks of 4 KiB, in % of the target",
+    )
+    host_us: float = parameter(
+        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
+    )
+
+
+def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+    """Prepare once; then window after window."""
+    check_fits(NAME, [load_of(parameters)], info)
+    count = windows(parameters)
+    if not 1 <= count <= MOST_WINDOWS:
+        raise FlashtwinError(
+            f"{NAME}: {count} windows do not make an hour: there may be 1 to {MOST_WINDOWS}",
+            hint="set qos:window_s between a part of seconds and all of it",
+            exit_code=USAGE,
+        )
+    yield from prepared(f"{NAME}/prepare", parameters.fills)
+    yield from scattered(f"{NAME}/prepare/random", info, parameters.random_percent)
+    for number in range(1, count + 1):
+        answer = yield over_time(label_of(number), _job(parameters, info, number))
+        if isinstance(answer, Result):
+            yield Mark(label=f"{label_of(number)}/found")
+
+
+def windows(parameters: Parameters) -> int:
+    """How many windows there are; what is left of a last one is not measured."""
+    if not parameters.window_s:
+        return 0
+    return int(parameters.seconds / parameters.window_s + 1e-9)
+
+
+def load_of(parameters: Parameters) -> Load:
+    """The load of every window."""
+    return Load(
+        random=True,
+        block_bytes=parameters.block,
+        read_percent=parameters.read_percent,
+        depth=parameters.depth,
+    )
+
+
+def _job(parameters: Parameters, info: DriveInfo, number: int) -> Job:
+    """The load of a window: the same again would find its data where it put them."""
+    job = load_of(parameters).job(
+        info, size=None, seconds=parameters.window_s, host_ns=host_ns(parameters, info)
+    )
+    return replace(job, seed=number)
+
+
+def label_of(number: int) -> str:
+    """The step of a window."""
+    return f"{LOAD}/{number}"
+
+
+def conclude(record: Record) -> list[Finding]:
+    """The percentiles of all windows together, the worst window, and how even the rate is."""
+    there: dict[int, Result] = {}
+    for number in range(1, windows(record.parameters) + 1):
+        result = record.result(label_of(number))
+        if result is not None and result.hist:
+            there[number] = result
+    if not there:
+        return []
+    findings: list[Finding] = []
+    for direction in ("read", "write"):
+        bins = bins_in(there.values(), direction)
+        if bins:
+            teller = _teller(record, direction, max(there))
+            findings += tail_findings(teller, bins, headline="p99_99")
+            findings += _worst(record, direction, there)
+    return [*findings, *_evenness(record, there)]
+
+
+def _teller(record: Record, variant: str, number: int) -> Teller:
+    """Findings rest on a window: on the last one where they are of all."""
+    load = load_of(record.parameters)
+    title = load.title if not variant or load.way != "mix" else f"{load.title}, {variant}s"
+    return Teller(battery=NAME, load=load, variant=variant, label=label_of(number), title=title)
+
+
+def _worst(record: Record, direction: str, there: dict[int, Result]) -> list[Finding]:
+    """The window whose slowest requests were slowest."""
+    slow = {
+        number: value
+        for number, result in there.items()
+        if (value := percentile_us(bins_in([result], direction), WORST)) is not None
+    }
+    if not slow:
+        return []
+    number = max(slow, key=lambda number: slow[number])
+    end_s = there[number].duration_ns / 1e9
+    teller = replace(_teller(record, direction, number), end_s=end_s)
+    note = f"window {number} of {len(there)}"
+    title = "99.9 % in the worst window"
+    return [teller.tell("worst", title, "us", slow[number], better="lower", note=note)]
+
+
+def _evenness(record: Record, there: dict[int, Result]) -> list[Finding]:
+    """The mean rate, and the share of the samples that come near it."""
+    import numpy as np
+
+    curves = [rates_of(record, label_of(number)) for number in there]
+    rates = np.concatenate([curve.rate for curve in curves if curve is not None])
+    seconds = np.concatenate([curve.dt for curve in curves if curve is not None])
+    mean = float((rates * seconds).sum() / seconds.sum())
+    even = float(seconds[rates >= EVEN * mean].sum() / seconds.sum())
+    teller = _teller(record, "", max(there))
+    share = f"share of the time with {100 * EVEN:.0f} % of the mean rate or more"
+    return [
+        teller.tell("mean", "mean rate", "IOPS", mean),
+        teller.tell("even", share, "fraction", even, better="higher", headline=True),
+    ]
+
+
+def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
+    """How this run departs from an hour without a gap."""
+    if info.can.virtual_time:
+        return []
+    return ["between two windows the drive is idle while fio starts, 0.2 to 0.4 s"]
+
+
+def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+    """The preparation, then as much of the hour as there is time for."""
+    first = "preparation"
+    return [
+        Part(title=first, labels=(f"{NAME}/prepare",)),
+        Part(title="the hour", labels=(LOAD,), needs=(first,), begins=True),
+    ]
+
+
+def _meanings() -> Sequence[Meaning]:
+    return (*read(MEANINGS), *beside(__file__)())
+
+
+BATTERY = Battery(
+    name=NAME,
+    title="an hour of one load: percentiles up to 99.999 %, the worst minute, how even it is",
+    trust="M",
+    parameters=Parameters,
+    measure=measure,
+    conclude=conclude,
+    departs=departs,
+    parts=parts,
+    present="flashtwin.batteries.qos.present",
+    meanings=_meanings,
+    presets={
+        "read": {"read_percent": "100"},
+        "write": {"read_percent": "0"},
+        "short": {"seconds": "600s"},
+    },
+    follows=(
+        Clause(
+            says="the latencies that 99 to 99.999 % of 4 KiB random requests stay below, on a drive"
+            " in steady use",
+            source="how makers rate enterprise drives (M)",
+            here="70 % reads at queue depth 32 for an hour; presets read and write have the others",
+        ),
+        Clause(
+            says="the drive is preconditioned until it is steady",
+            source="how makers rate enterprise drives (M)",
+            here="erased, twice the capacity in order, once the capacity at random in 4 KiB",
+        ),
+        Clause(
+            says="nothing is told of how the hour is divided",
+            source="how makers rate enterprise drives (M)",
+            here="windows of a minute; the worst of them is told",
+        ),
+    ),
+)

@@ -1,0 +1,209 @@
+"""temperature: how warm a drive gets under a sustained write, and what that does to its speed.
+
+What reviewers do with a thermometer (trust P): the drive rests until it is as warm as it is without
+work, is written in order for half an hour, and rests again; degrees and MB/s are told over time.
+The drive is erased and written once before, so that little of a fresh cache is left: what its speed
+loses while it warms up is then the heat's and not the cache's. The host's time a command is a
+prior: 5 us.
+
+A drive tells its temperature together with what a meter reads; a target without a meter is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from flashtwin.batteries.base.loads import (
+    KIB,
+    Load,
+    Teller,
+    check_fits,
+    prepared,
+    rates_of,
+)
+from flashtwin.batteries.base.meaning import beside
+from flashtwin.batteries.base.parameter import SAMPLE, SECONDS, decimal, integer, parameter
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.model.step import Ask, Mark, NotPossible, Rest, Result, Run
+
+if TYPE_CHECKING:
+    from flashtwin.analysis.curve import Curve, Floats
+    from flashtwin.batteries.base.record import Record
+    from flashtwin.batteries.base.registry import Steps
+    from flashtwin.model.finding import Finding
+    from flashtwin.model.target import DriveInfo
+
+NAME = "temperature"
+METER, IDLE, WRITE, COOL = (f"{NAME}/{step}" for step in ("meter", "idle", "write", "cool"))
+LOAD = Load(random=False, block_bytes=128 * KIB, read_percent=0, depth=32)
+# A drive has warmed up when so much of the way is behind it, and is cool before half of it.
+WARM, HALF = 0.95, 0.5
+# Less than so many degrees are no warming up, of which a time could be told.
+FEWEST_DEGREES = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """The parameters of the temperature battery."""
+
+    seconds: float = parameter(1800.0, SECONDS, "how long is written, over and over the range")
+    idle_s: float = parameter(1800.0, SECONDS, "the rest before, until the drive is cool")
+    cool_s: float = parameter(600.0, SECONDS, "the rest after, which is watched too")
+    sample_s: float = parameter(1.0, SAMPLE, "length of a sample")
+    fills: int = parameter(
+        1, integer(1, 9), "how often everything is written in order before, erased first"
+    )
+    host_us: float = parameter(
+        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
+    )
+
+
+def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+    """Ask for the meter; prepare, rest, write, rest."""
+    check_fits(NAME, [LOAD], info)
+    meter = yield Ask(label=METER, of="power")
+    if isinstance(meter, NotPossible):
+        return
+    yield from prepared(f"{NAME}/prepare", parameters.fills)
+    yield Rest(label=IDLE, seconds=parameters.idle_s)
+    job = LOAD.job(info, size=None, seconds=parameters.seconds, host_ns=host_ns(parameters, info))
+    answer = yield Run(label=WRITE, jobs=(job,), sample_s=parameters.sample_s)
+    if isinstance(answer, Result):
+        yield Mark(label=f"{WRITE}/found")
+    answer = yield Rest(label=COOL, seconds=parameters.cool_s)
+    if isinstance(answer, Result):
+        yield Mark(label=f"{COOL}/found")
+
+
+def conclude(record: Record) -> list[Finding]:
+    """Degrees without work, under the write and after it; the speed of the cool and warm drive."""
+    findings: list[Finding] = []
+    before = _degrees(record, IDLE)
+    idle = None if before is None else before[1]
+    if idle is not None:
+        findings.append(_teller(record, IDLE).tell("idle", "without work", "°C", float(idle[-1])))
+    written, curve = _degrees(record, WRITE), rates_of(record, WRITE)
+    if written is not None and curve is not None:
+        findings += _of_write(record, None if idle is None else float(idle[-1]), written, curve)
+    after = _degrees(record, COOL)
+    if after is not None:
+        teller = _teller(record, COOL)
+        title = "at the end of the rest after the write"
+        findings.append(teller.tell("cooled", title, "°C", float(after[1][-1]), better="lower"))
+    return findings
+
+
+def _degrees(record: Record, label: str) -> tuple[Floats, Floats] | None:
+    """The ends of a step's samples in seconds, and the degrees at them; none without any."""
+    import numpy as np
+
+    result = record.result(label)
+    if result is None or not len(result.meter.get("t_ns", ())):
+        return None
+    ends, degrees = (
+        np.asarray(result.meter[name], dtype=np.float64) for name in ("t_ns", "temperature_mc")
+    )
+    return ends / 1e9, degrees / 1000
+
+
+def _teller(record: Record, label: str) -> Teller:
+    step = record.step(label)
+    end_s = 0.0 if step is None else step.duration_ns / 1e9
+    return Teller(
+        battery=NAME, load=LOAD, variant="", label=label, title="Temperature", end_s=end_s
+    )
+
+
+def _of_write(
+    record: Record, idle: float | None, written: tuple[Floats, Floats], curve: Curve
+) -> list[Finding]:
+    """The most degrees, how soon they were there, and the speed at both ends of the way."""
+    seconds, degrees = written
+    teller = _teller(record, WRITE)
+    most = float(degrees.max())
+    findings = [
+        teller.tell("most", "most under the write", "°C", most, better="lower", headline=True)
+    ]
+    start = float(degrees[0]) if idle is None else idle
+    if most - start < FEWEST_DEGREES:
+        return findings
+    warm_at = float(seconds[degrees >= start + WARM * (most - start)][0])
+    half_at = float(seconds[degrees >= start + HALF * (most - start)][0])
+    title = f"time until {100 * WARM:.0f} % of the way to the most"
+    findings.append(teller.tell("rise", title, "s", warm_at, beside="most", better="higher"))
+    cool, warm = _mean(curve, 0.0, half_at), _mean(curve, warm_at, float(seconds[-1]))
+    if cool and warm:
+        findings += [
+            teller.tell("speed.cool", "speed of the drive while it is cool", "MB/s", cool),
+            teller.tell("speed.warm", "speed of the warm drive", "MB/s", warm),
+            teller.tell(
+                "kept",
+                "speed of the warm drive, of the cool one's",
+                "fraction",
+                warm / cool,
+                better="higher",
+            ),
+        ]
+    return findings
+
+
+def _mean(curve: Curve, start_s: float, end_s: float) -> float | None:
+    """MB/s of the samples that end between two times; `curve` counts requests."""
+    import numpy as np
+
+    ends = np.cumsum(curve.dt)
+    there = (ends > start_s) & (ends <= end_s)
+    if not there.any():
+        return None
+    rate = float(curve.size[there].sum() / curve.dt[there].sum())
+    return rate * LOAD.block_bytes / 1e6
+
+
+def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
+    """How this run departs from what the reviewers do."""
+    return ["the drive is erased and written once before"] if info.can.purge else []
+
+
+def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+    """The rest before, the write, and the rest after it."""
+    write = "write"
+    return [
+        Part(title=write, labels=(METER, f"{NAME}/prepare", WRITE), begins=True),
+        Part(title="idle", labels=(IDLE,), needs=(write,)),
+        Part(title="cooling", labels=(COOL,), needs=(write,)),
+    ]
+
+
+BATTERY = Battery(
+    name=NAME,
+    title="how warm the drive gets under a sustained write, and what that does to its speed",
+    trust="P",
+    parameters=Parameters,
+    measure=measure,
+    conclude=conclude,
+    departs=departs,
+    parts=parts,
+    present="flashtwin.batteries.temperature.present",
+    meanings=beside(__file__),
+    needs=("power_meter",),
+    presets={"short": {"seconds": "600s", "idle_s": "600s", "cool_s": "120s"}},
+    follows=(
+        Clause(
+            says="a sustained sequential write; degrees and MB/s over time, the most degrees, and"
+            " where the drive slows down for its heat",
+            source="reviewers, TechPowerUp among them (P)",
+            here="half an hour over the whole range, begun after half an hour of rest",
+        ),
+        Clause(
+            says="the drive is new or erased, so that its cache's end lies in the curve too",
+            source="reviewers (P)",
+            here="erased and written once before: a fall is the heat's, and not a full cache's",
+        ),
+        Clause(
+            says="a thermometer or camera on the case, or the drive's own sensor",
+            source="reviewers (P)",
+            here="what the drive tells; a twin is one mass of one temperature",
+        ),
+    ),
+)

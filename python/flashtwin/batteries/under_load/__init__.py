@@ -1,0 +1,209 @@
+"""under_load: how long reads take beside a writer that keeps a pace.
+
+What reviewers expect today (trust M): percentiles of the latency of 4 KiB reads while another
+program writes so many MB a second. Without a writer first, then beside each pace, with a rest
+before each so that the drive has tidied up what the one before left. A writer that keeps a pace
+leaves drives comparable: each is asked for the same work, however fast it could write. The host's
+time a command is a prior: 5 us.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from flashtwin.batteries.base.loads import (
+    KIB,
+    SAMPLES,
+    Load,
+    Teller,
+    check_fits,
+    prepared,
+)
+from flashtwin.batteries.base.meaning import Meaning, beside, read
+from flashtwin.batteries.base.parameter import (
+    SECONDS,
+    choice,
+    decimal,
+    integer,
+    parameter,
+    several,
+)
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.batteries.base.tail import MEANINGS, bins_in, percentile_us, tail_findings
+from flashtwin.model.step import Mark, Rest, Result, Run
+
+if TYPE_CHECKING:
+    from flashtwin.batteries.base.record import Record
+    from flashtwin.batteries.base.registry import Steps
+    from flashtwin.model.finding import Finding
+    from flashtwin.model.step import Job
+    from flashtwin.model.target import DriveInfo
+
+NAME = "under_load"
+MB = 10**6
+WRITES = {
+    "sequential": Load(random=False, block_bytes=128 * KIB, read_percent=0, depth=4),
+    "random": Load(random=True, block_bytes=4 * KIB, read_percent=0, depth=32),
+}
+# A writer that brings so much of its pace keeps it.
+KEEPS_PACE = 0.95
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """The parameters of the reads under load."""
+
+    paces: tuple[int, ...] = parameter(
+        (0, 10, 50, 100, 200),
+        several(integer(0, 100_000), "whole numbers from 0 to 100000"),
+        "what is written beside the reads, in MB/s; 0 is nothing",
+    )
+    writes: str = parameter("sequential", choice(*WRITES), "128 KiB in order, or 4 KiB at random")
+    read_depth: int = parameter(1, integer(1, 1024), "how many reads are outstanding")
+    seconds: float = parameter(60.0, SECONDS, "how long each pace is kept up")
+    rest_s: float = parameter(60.0, SECONDS, "the rest before each pace")
+    fills: int = parameter(
+        1, integer(1, 9), "how often everything is written in order before, erased first"
+    )
+    host_us: float = parameter(
+        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
+    )
+
+
+def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+    """Prepare once; then rest, and read beside each pace."""
+    check_fits(NAME, [_reads(parameters), WRITES[parameters.writes]], info)
+    yield from prepared(f"{NAME}/prepare", parameters.fills)
+    for pace in parameters.paces:
+        if parameters.rest_s:
+            yield Rest(label=f"{NAME}/{_variant(pace)}/rest", seconds=parameters.rest_s)
+        sample_s = min(1.0, parameters.seconds / SAMPLES)
+        jobs = tuple(_jobs(parameters, info, pace))
+        answer = yield Run(label=label_of(pace), jobs=jobs, sample_s=sample_s)
+        if isinstance(answer, Result):
+            yield Mark(label=f"{label_of(pace)}/found")
+
+
+def _reads(parameters: Parameters) -> Load:
+    return Load(random=True, block_bytes=4 * KIB, read_percent=100, depth=parameters.read_depth)
+
+
+def _jobs(parameters: Parameters, info: DriveInfo, pace: int) -> list[Job]:
+    """The reader, and the writer where there is one."""
+
+    def job(load: Load) -> Job:
+        host = host_ns(parameters, info)
+        return load.job(info, size=None, seconds=parameters.seconds, host_ns=host)
+
+    jobs = [replace(job(_reads(parameters)), name="reads")]
+    if pace:
+        writer = job(WRITES[parameters.writes])
+        jobs.append(replace(writer, name="writes", rate_bytes_s=pace * MB, seed=2))
+    return jobs
+
+
+def _variant(pace: int) -> str:
+    return f"{pace}MBs" if pace else "alone"
+
+
+def label_of(pace: int) -> str:
+    """The step of a pace."""
+    return f"{NAME}/{_variant(pace)}/reads"
+
+
+def conclude(record: Record) -> list[Finding]:
+    """Percentiles of the reads beside each pace, what was written, and how much slower they are."""
+    findings: list[Finding] = []
+    alone: float | None = None
+    for pace in record.parameters.paces:
+        result = record.result(label_of(pace))
+        if result is None:
+            continue
+        bins = bins_in([result], "read")
+        teller = _teller(record.parameters, pace, result)
+        findings += tail_findings(teller, bins)
+        findings += _rates(teller, pace, result)
+        slow = percentile_us(bins, "p99")
+        if not pace:
+            alone = slow
+        elif alone and slow:
+            title = "99 % of the reads, against no writer"
+            findings.append(teller.tell("slowdown", title, "", slow / alone, better="lower"))
+    return findings
+
+
+def _teller(parameters: Parameters, pace: int, result: Result) -> Teller:
+    reads = f"{_reads(parameters).access} Q{parameters.read_depth} read"
+    return Teller(
+        battery=NAME,
+        load=_reads(parameters),
+        variant=_variant(pace),
+        label=label_of(pace),
+        title=f"{reads} beside {pace} MB/s" if pace else f"{reads} alone",
+        end_s=result.duration_ns / 1e9,
+    )
+
+
+def _rates(teller: Teller, pace: int, result: Result) -> list[Finding]:
+    """Reads a second, and what was written; the note says where the drive did not keep the pace."""
+    totals = {job.name: job for job in result.jobs if job.duration_ns}
+    findings = []
+    if (reads := totals.get("reads")) is not None:
+        rate = reads.ios / (reads.duration_ns / 1e9)
+        findings.append(teller.tell("rate", "reads a second", "IOPS", rate, beside="p99"))
+    if (writes := totals.get("writes")) is not None:
+        speed = writes.bytes / (writes.duration_ns / 1e9) / 1e6
+        keeps = speed >= KEEPS_PACE * pace
+        slow = None if keeps else f"the drive does not keep the pace of {pace} MB/s"
+        findings.append(
+            teller.tell("written", "written meanwhile", "MB/s", speed, beside="p99", note=slow)
+        )
+    return findings
+
+
+def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+    """The preparation, then each pace in its order."""
+    first = "preparation"
+    return [
+        Part(title=first, labels=(f"{NAME}/prepare",)),
+        *(
+            Part(title=_variant(pace), labels=(f"{NAME}/{_variant(pace)}",), needs=(first,))
+            for pace in parameters.paces
+        ),
+    ]
+
+
+def _meanings() -> Sequence[Meaning]:
+    return (*read(MEANINGS), *beside(__file__)())
+
+
+BATTERY = Battery(
+    name=NAME,
+    title="latency percentiles of reads beside a writer that keeps a pace",
+    trust="M",
+    parameters=Parameters,
+    measure=measure,
+    conclude=conclude,
+    parts=parts,
+    present="flashtwin.batteries.under_load.present",
+    meanings=_meanings,
+    presets={
+        "random": {"writes": "random", "paces": "0+2+10+40"},
+        "short": {"seconds": "10s", "paces": "0+50+200"},
+    },
+    follows=(
+        Clause(
+            says="reads at queue depth 1 beside a writer with a limited rate; percentiles up to"
+            " 99.99 %",
+            source="what reviewers show, with fio's rate (M)",
+            here="paces of 0, 10, 50, 100 and 200 MB/s for every drive, a minute each",
+        ),
+        Clause(
+            says="how full the drive is and how long it rested is mostly not told",
+            source="what reviewers show (M)",
+            here="everything written once in order, and a minute of rest before each pace",
+        ),
+    ),
+)

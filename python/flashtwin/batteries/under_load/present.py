@@ -1,0 +1,36 @@
+"""What a page shows of reads beside a writer: a table a pace, and its curve."""
+
+from __future__ import annotations
+
+from flashtwin.batteries.base.present import Column, Present, Subject
+from flashtwin.batteries.under_load import NAME
+from flashtwin.charts.curves import Phase
+
+
+class UnderLoadPresent(Present):
+    """Reads beside a writer that keeps a pace."""
+
+    title = "Latency under load"
+
+    def phases(self, subject: Subject) -> list[Phase]:
+        """Each pace by itself."""
+        steps = [label for label in subject.labels if label.endswith("/reads")]
+        return subject.phases(
+            Phase(
+                label=label,
+                group=label.removesuffix("/reads"),
+                group_title=f"{self.title}, {label.split('/')[1].replace('MBs', ' MB/s')}",
+                name="load",
+                title="reads and writes",
+            )
+            for label in steps
+            if label.startswith(f"{NAME}/")
+        )
+
+    def columns(self, subject: Subject) -> list[Column]:
+        """The slowest reads beside 50 MB/s, as a download or a copy writes."""
+        tail = subject.finding("p99_9", "50MBs")
+        return [Column(title="Read beside 50 MB/s, 99.9 %", finding=tail, better="lower")]
+
+
+PRESENT = UnderLoadPresent()
