@@ -6,14 +6,20 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from beside_fio import check, check_together, jobs_of
 from fakes import FakeDrive, Stops
 
+from flashtwin.batteries.app_loads import TRACES as APP_LOADS
 from flashtwin.batteries.base import registry
 from flashtwin.batteries.base.files import Tree
+from flashtwin.batteries.base.traces import Stream
 from flashtwin.batteries.copies import TREES as COPIED
 from flashtwin.batteries.niobench import Point, overflow
+from flashtwin.batteries.pcmark7 import TRACES as PCMARK7
+from flashtwin.batteries.pcmark10 import TRACES as PCMARK10
+from flashtwin.batteries.threedmark import TRACES as THREEDMARK
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import FlashtwinError
@@ -31,7 +37,17 @@ ASKED: list[tuple[str, dict[str, object]]] = [
     ("niobench", {"file": "8MiB", "block": "1MiB", "iterations": "60"}),
     ("magician", {"size": "64MiB", "seconds": "100ms"}),
     ("copies", {"rest_s": "60s"}),
+    ("pcmark10", {"settle_s": "10s"}),
+    ("pcmark7", {"state": "steady", "passes": "2"}),
+    ("threedmark", {"fill_percent": "30"}),
+    ("app_loads", {}),
 ]
+TRACES = {
+    "pcmark10": PCMARK10,
+    "pcmark7": PCMARK7,
+    "threedmark": THREEDMARK,
+    "app_loads": APP_LOADS,
+}
 NAMES = [name for name, _ in ASKED]
 needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
 
@@ -217,6 +233,66 @@ def test_trees_become_requests_of_their_size() -> None:
         assert files == pytest.approx(tree.files, rel=0.35) or tree.files < 10
 
 
+@pytest.mark.parametrize("battery", list(TRACES))
+def test_traces_are_scored_from_the_series(
+    run: Run, values: dict[str, float], battery: str
+) -> None:
+    """Bytes over time, latencies over requests, and the score, from the stored series."""
+    passes = 2 if battery == "pcmark7" else 1
+    whole, rates = [0, 0, 0, 0.0], []
+    for mix in TRACES[battery].mixes:
+        rows = [series(run, f"{battery}/pass-{number + 1}/{mix.name}") for number in range(passes)]
+        ios, count, waited, seconds = (sum(column) for column in zip(*rows, strict=True))
+        rates.append(count / seconds / 1e6)
+        told = values[f"{battery}.part.bandwidth[{mix.name}]"]
+        assert told == pytest.approx(rates[-1], rel=1e-3)
+        told = values[f"{battery}.part.access[{mix.name}]"]
+        assert told == pytest.approx(waited / ios * 1e6, rel=1e-3)
+        told = values[f"{battery}.part.time[{mix.name}]"]
+        assert told == pytest.approx(seconds / passes, rel=1e-3)
+        whole = [a + b for a, b in zip(whole, (ios, count, waited, seconds), strict=True)]
+    if battery == "app_loads":
+        assert "app_loads.score" not in values
+        return
+    score = (whole[1] / whole[3] / 1e6 * whole[0] / whole[2]) ** 0.5
+    if battery == "pcmark7":
+        score = float(np.prod(rates)) ** (1 / len(rates))
+    assert values[f"{battery}.score"] == pytest.approx(score, rel=2e-3)
+
+
+def series(run: Run, label: str) -> tuple[int, int, float, float]:
+    """Requests, bytes, the sum of all latencies in seconds, and the time of a step."""
+    step = run.step(label)
+    assert step is not None, label
+    answer = run.result(step.step)
+    assert isinstance(answer, Result)
+    rows = answer.series
+    waited = int(rows.lat_sum_ns.sum()) / 1e9
+    return int(rows.ios.sum()), int(rows.bytes.sum()), waited, answer.duration_ns / 1e9
+
+
+def test_pcmark10_writes_what_is_published() -> None:
+    """23 traces, and 204 GB in three passes."""
+    writes = sum(mix.writes.mb for mix in PCMARK10.mixes if mix.writes)
+    copied = sum(
+        PCMARK10.trees[mix.copy].bytes / 1e6
+        for mix in PCMARK10.mixes
+        if mix.copy and mix.way != "read"
+    )
+    assert len(PCMARK10.mixes) == 23
+    assert 3 * (writes + copied) / 1000 == pytest.approx(204, rel=0.01)
+
+
+@pytest.mark.parametrize("battery", list(TRACES))
+def test_mixes_add_up_and_name_a_source(battery: str) -> None:
+    for mix in TRACES[battery].mixes:
+        assert mix.source and (mix.copy or mix.reads or mix.writes), mix.name
+        for stream in (mix.reads, mix.writes):
+            assert stream is None or sum(percent for _, percent in stream.sizes) == 100
+    with pytest.raises(ValueError, match="do not add up"):
+        Stream.of({"mb": 1, "random": 0, "depth": 1, "sizes": "4k/50:64k/40"})
+
+
 def test_targets_that_do_not_suit_are_refused() -> None:
     info = twin().info
     for battery, asked, message in (
@@ -235,9 +311,10 @@ def test_targets_that_do_not_suit_are_refused() -> None:
             next(request.battery.measure(request.parameters, info))
 
 
-@pytest.mark.parametrize("battery", NAMES)
+@pytest.mark.parametrize("battery", [name for name in NAMES if name not in list(TRACES)[1:]])
 def test_a_run_that_is_cut_and_resumed_is_the_same(run: Run, battery: str, tmp_path: Path) -> None:
     asked = [(name, values) for name, values in ASKED if name == battery]
+    # One generator plays all traces.
     whole = run_batteries(twin(), asked, tmp_path / "whole", seed=1)
     steps = len((whole.path / "steps.jsonl").read_text().splitlines())
     with pytest.raises(Interrupted):
@@ -258,7 +335,7 @@ def steps_of(battery: str, asked: dict[str, object]) -> list[Step]:
 @pytest.mark.parametrize(
     ("battery", "asked"),
     [
-        ("as_ssd", {"sizes": "64MiB", "tests": "rows"}),
+        pytest.param("as_ssd", {"sizes": "64MiB", "tests": "rows"}, marks=pytest.mark.full),
         ("hdtach", {"zones": "8", "zone": "1MiB"}),
     ],
 )
@@ -280,6 +357,11 @@ def test_fio_and_a_twin_are_given_the_same_copies(tmp_path: Path) -> None:
         if isinstance(step, StepRun)
     ]
     assert [len(step.jobs) for step in steps] == [3, 3, 4, 1]
+    traces = [
+        step for step in steps_of("pcmark7", {"fill_percent": "80"}) if isinstance(step, StepRun)
+    ]
+    assert [len(step.jobs) for step in traces] == [2] * 7
+    steps += traces[:2]
     drive = twin()
     for number, step in enumerate(steps):
         check_together(step, tmp_path / str(number), drive)
