@@ -135,10 +135,11 @@ impl Firmware {
         self.in_hand.len() < self.cores && !(self.queue.is_empty() && self.urgent.is_empty())
     }
 
-    /// Gives the next operation to a core that has none in hand. Operations go from place to place
-    /// as they lie in memory: one that was taken apart on its way would have to be waited for.
+    /// Gives the next operation to a core that has none in hand; the answer is how long that takes.
+    /// Operations go from place to place as they lie in memory, and are looked at there: one that
+    /// was taken apart on its way would have to be waited for.
     #[inline(always)]
-    fn take(&mut self) -> Option<&NandOp> {
+    fn take(&mut self) -> Option<Nanos> {
         let overtakes = !self.urgent.is_empty() && !self.overtaken.is_at(self.reads_first);
         let from = if self.queue.is_empty() {
             self.overtaken.clear();
@@ -152,7 +153,7 @@ impl Firmware {
         };
         self.in_hand.push_back(*from.front()?);
         from.drop_front();
-        self.in_hand.back()
+        self.in_hand.back().map(|op| self.time_of(op))
     }
 
     /// See [`crate::snapshot`]: only operations that there can be, and each core's has its end.
@@ -207,16 +208,23 @@ impl<P: Policies> Drive<P> {
 
     #[inline(never)]
     fn prepare(&mut self) {
-        if let Some(&op) = self.firmware.take() {
+        if let Some(time) = self.firmware.take() {
             // Throttled, a core stands still for its share of the time, as a die does.
-            let time = self.flash.stretched(self.firmware.time_of(&op));
+            let time = self.flash.stretched(time);
             if self.is_recorded() {
-                self.record_preparation(&op, time);
+                self.record_last_in_hand(time);
             }
             let done = self.cores.take(self.now, time).max(self.firmware.last);
             self.firmware.last = done;
             self.events
                 .push_in_order(lane::FIRMWARE, done, Event::Prepared);
+        }
+    }
+
+    #[cold]
+    fn record_last_in_hand(&mut self, time: Nanos) {
+        if let Some(&op) = self.firmware.in_hand.back() {
+            self.record_preparation(&op, time);
         }
     }
 

@@ -422,7 +422,7 @@ impl Flash {
     }
 
     /// How long the array works on an operation: of a read, until its pages can be sent.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn sense_time(&self, op: &NandOp) -> Nanos {
         self.time_in_array(op) + self.retry_time[op.retries as usize]
     }
@@ -438,7 +438,7 @@ impl Flash {
     }
 
     /// Sends what a read has sensed; the answer is when that has crossed the channel.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn send(&mut self, index: u16, op: &NandOp, from: Nanos) -> Nanos {
         let time = if op.skipped > 0 {
             let left_out = u64::from(op.skipped) * self.codeword_on_channel_bytes;

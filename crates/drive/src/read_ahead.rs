@@ -96,20 +96,36 @@ impl ReadAhead {
     /// answer is the stream when it is a recognised one.
     pub(crate) fn note(&mut self, sectors: std::ops::Range<u64>, next: u32) -> Option<usize> {
         self.clock += 1;
-        let known = self.streams.iter().position(|s| s.sector == sectors.start);
-        let index = known.or_else(|| {
-            let oldest = self.streams.iter().enumerate().min_by_key(|(_, s)| s.used);
-            oldest.map(|(i, _)| i)
-        })?;
-        if known.is_none() {
-            self.drop_stream(index);
+        let (index, known) = self.stream_at(sectors.start)?;
+        if !known && !self.streams[index].chunks.is_empty() {
+            self.drop_chunks(index);
         }
         let clock = self.clock;
         let stream = &mut self.streams[index];
-        stream.hits = if known.is_some() { stream.hits + 1 } else { 0 };
+        if known {
+            stream.hits += 1;
+        } else {
+            (stream.hits, stream.ahead) = (0, 0);
+        }
         stream.used = clock;
         (stream.sector, stream.next) = (sectors.end, next);
         (stream.hits >= RECOGNISED).then_some(index)
+    }
+
+    /// The stream that goes on at a sector, and that it does; else the one that was used longest
+    /// ago. None where there are no streams.
+    #[inline]
+    fn stream_at(&self, sector: u64) -> Option<(usize, bool)> {
+        let mut oldest: Option<(usize, u64)> = None;
+        for (index, stream) in self.streams.iter().enumerate() {
+            if stream.sector == sector {
+                return Some((index, true));
+            }
+            if oldest.is_none_or(|(_, used)| stream.used < used) {
+                oldest = Some((index, stream.used));
+            }
+        }
+        oldest.map(|(index, _)| (index, false))
     }
 
     /// Looks for the unit `lpn` in the chunks, and for those after it up to `end`; a command that
@@ -217,12 +233,16 @@ impl ReadAhead {
     }
 
     fn drop_stream(&mut self, stream: usize) {
-        while let Some(chunk) = self.streams[stream].chunks.pop_front() {
-            self.release(chunk);
-        }
+        self.drop_chunks(stream);
         let s = &mut self.streams[stream];
         (s.sector, s.next) = (u64::MAX, u32::MAX);
         (s.hits, s.ahead) = (0, 0);
+    }
+
+    fn drop_chunks(&mut self, stream: usize) {
+        while let Some(chunk) = self.streams[stream].chunks.pop_front() {
+            self.release(chunk);
+        }
     }
 
     fn release(&mut self, chunk: u32) {

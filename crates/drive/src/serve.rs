@@ -43,44 +43,60 @@ impl<P: Policies> Drive<P> {
                 self.look(Nanos(at.0 - 1));
             }
             self.now = at;
-            if event == Event::Arrived && self.short_way {
-                if let Some((slot, completion)) = self.arrived_shortly() {
-                    if !self.is_over() {
-                        self.done.push(completion);
-                        self.end_moment(source);
-                    } else if let Some(request) = source.completed(at, completion) {
-                        self.take_again(slot, request);
-                    }
-                    while let Some(request) = source.next(at) {
-                        self.take(request);
-                    }
-                    if source.is_idle() || source.due() <= at {
-                        return at;
-                    }
-                    continue;
-                }
-            } else if let Event::Command(slot) = event
-                && self.begins_shortly(slot)
-            {
-                continue;
-            } else {
-                self.handle(event);
-            }
-            if !self.done.is_empty() {
-                self.end_moment(source);
-                if source.is_idle() || source.due() <= at {
-                    return at;
-                }
+            if self.happens(event, source) && (source.is_idle() || source.due() <= at) {
+                return at;
             }
         }
     }
 
-    /// Nothing more is due at the present moment.
+    /// An event happens, and the host hears of what has ended by it; the answer is whether
+    /// anything has.
+    #[inline(always)]
+    fn happens<S: Source>(&mut self, event: Event, source: &mut S) -> bool {
+        match event {
+            Event::Arrived if self.short_way => {
+                if let Some((slot, completion)) = self.arrived_shortly() {
+                    if !self.done.is_empty() || !self.is_over() {
+                        self.done.push(completion);
+                        self.end_moment(source);
+                        return true;
+                    }
+                    if let Some(request) = source.completed(self.now, completion) {
+                        self.take_again(slot, request);
+                    }
+                    self.take_others(source);
+                    return true;
+                }
+            }
+            Event::Command(slot) if self.begins_shortly(slot) => return false,
+            _ => self.handle(event),
+        }
+        match self.done[..] {
+            [] => return false,
+            [completion] if self.is_over() => {
+                self.done.clear();
+                if let Some(request) = source.completed(self.now, completion) {
+                    self.take(request);
+                }
+                self.take_others(source);
+            }
+            _ => self.end_moment(source),
+        }
+        true
+    }
+
+    /// Takes what else the host asks for at the present moment.
+    #[inline(always)]
+    fn take_others<S: Source>(&mut self, source: &mut S) {
+        while let Some(request) = source.next(self.now) {
+            self.take(request);
+        }
+    }
+
+    /// Nothing more happens at the present moment.
     #[inline(always)]
     fn is_over(&self) -> bool {
-        self.done.is_empty()
-            && self.look_due > self.now
-            && self.events.peek_at().is_none_or(|due| due > self.now)
+        self.look_due > self.now && self.events.peek_at().is_none_or(|due| due > self.now)
     }
 
     /// Nothing completes until `limit`.
@@ -110,9 +126,7 @@ impl<P: Policies> Drive<P> {
             }
         }
         self.done.clear();
-        while let Some(request) = source.next(self.now) {
-            self.take(request);
-        }
+        self.take_others(source);
     }
 
     /// The firmware has understood a command. Where it is a write of one whole unit that waits for

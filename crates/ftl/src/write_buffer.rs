@@ -10,6 +10,7 @@
 //! from the data as it leaves for the dies, and has to match it.
 
 use crate::audit::{Bounds, LIFETIME};
+use crate::blocks::State;
 use crate::check::{Checked, ensure, ensure_eq};
 use crate::ftl::Ftl;
 use crate::layout::NONE;
@@ -118,6 +119,9 @@ impl<P: Policies> Ftl<P> {
     pub(crate) fn is_buffered(&self, ppn: u32) -> bool {
         let (superblock, offset) = self.layout.split(ppn);
         let block = &self.blocks.all[superblock as usize];
+        if block.state == State::Closed && block.in_flight == 0 {
+            return false;
+        }
         let open = self
             .streams
             .iter()
