@@ -48,6 +48,7 @@ def coverage(
     return {name: covered[name] / given[name] for name in NAMES}
 
 
+@pytest.mark.full
 def test_intervals_cover_the_truth() -> None:
     for name, share in coverage(200, seed=20).items():
         assert 0.90 <= share <= 0.99, name

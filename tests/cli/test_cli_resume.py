@@ -49,6 +49,7 @@ def killed_after(seconds: float, *words: str, cwd: Path) -> bool:
     return False
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("targets", [pytest.param(PAIR[:1], marks=pytest.mark.full), PAIR])
 def test_killed_at_random_moments_it_ends_the_same(tmp_path: Path, targets: list[str]) -> None:
     """Moments from a fixed seed; on a slow machine they fall into other steps, which is as good."""

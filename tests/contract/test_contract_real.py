@@ -42,6 +42,7 @@ def test_every_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: r
         drive.close()
 
 
+@pytest.mark.full
 def test_averaged_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobfile, "REQUESTS_LOGGED_MOST", 0)
     drive = target(tmp_path).open()

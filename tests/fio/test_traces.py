@@ -311,6 +311,7 @@ def peak_kib(lines: int, folder: Path) -> tuple[int, int]:
     return used.ru_maxrss, length >> 10
 
 
+@pytest.mark.full
 def test_a_long_trace_takes_no_more_memory_than_a_short_one(folder: Path) -> None:
     short, _ = peak_kib(200_000, folder)
     long, length = peak_kib(2_000_000, folder)

@@ -133,6 +133,7 @@ def test_every_chart_has_a_table_under_it(text: str) -> None:
     )
 
 
+@pytest.mark.full
 def test_specifications_are_valid_vega_lite(pair: list[Run], text: str) -> None:
     """Altair checks against the schema, vl-convert compiles; the page does neither when built."""
     import altair as alt

@@ -233,6 +233,7 @@ def test_a_run_without_jobs_has_nothing_of_fio(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.full
 def test_fio_plot_draws_it(tmp_path: Path) -> None:
     pytest.importorskip("fio_plot")
     place = tmp_path / "json"

@@ -36,6 +36,7 @@ def address(distributed: ModuleType) -> Iterator[str]:
     cluster.close()
 
 
+@pytest.mark.full
 def test_a_cluster_gives_the_same_bytes_as_this_machine(
     address: str, make_plan: Callable[..., Plan], tmp_path: Path
 ) -> None:
@@ -59,6 +60,7 @@ def test_workers_of_one_machine_count_together() -> None:
     assert executors._chosen([("a", 1), ("b", 8), ("c", 1)], 2 * gib, needs) == ["a", "c"]
 
 
+@pytest.mark.full
 def test_a_cluster_without_room_for_two_runs_one_after_the_other(
     address: str,
     make_plan: Callable[..., Plan],
