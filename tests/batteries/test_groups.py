@@ -94,6 +94,7 @@ def test_a_review_is_a_group_on_all_targets_with_one_page(
     assert done.exit_code == 0, done.output
     answer = json.loads(done.stdout)
     assert [row["target"] for row in answer["runs"]] == [TWIN, f"{TWIN}-nocache"]
+    assert answer["ranking"] == [], "the group measures nothing by which drives are ranked"
     assert "Four states" in Path(answer["report"]).read_text()
     assert asked == ["review"]
     assert run("review", TWIN, "--quick", "--group", "review").exit_code == 2

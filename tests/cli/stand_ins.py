@@ -88,7 +88,9 @@ def twin_target(variant: targets.Variant, *, name: str | None = None) -> Target:
     return Target(name=called, make=partial(FakeDrive, law=Law(), name=called), apart=True)
 
 
-def build(runs: Sequence[Any], out: Path, *, within: Path | None = None) -> Path:
+def build(
+    runs: Sequence[Any], out: Path, *, within: Path | None = None, ranks: bool = False
+) -> Path:
     if not runs:
         raise FlashtwinError("no run")
     out.write_text(f"<html>{len(runs)}</html>")

@@ -409,3 +409,20 @@ def test_a_battery_that_is_not_here_gets_a_plain_table(tmp_path: Path) -> None:
     found = Elements(text)
     assert "Made-up" in found.words and "Lag of <it>" in found.words and "30" in found.words
     assert {"findings", "throughput"} & set(found.ids) == {"findings"}
+
+
+def test_drives_stand_among_the_twins_with_what_their_own_run_found(pair: list[Run]) -> None:
+    text = page.render(pair, ranks=True)
+    found = Elements(text)
+    assert "ranked" in found.ids
+    assert len(found.ids) == len(set(found.ids))
+    section = text[text.index('id="ranked"') :]
+    section = section[: section.index("</section>")]
+    assert "ADATA XPG SX8200 Pro" in section, "a twin of the catalogue"
+    own = [row for row in re.findall(r"<tr>.*?</tr>", section, re.S) if "<b>" in row]
+    assert len(own) == len(pair)
+    for run in pair:
+        (mean,) = [row.number for row in run.findings if row.id == "fill.mean[1m-q1]"]
+        assert mean is not None
+        assert any(f"{mean:.4g}" in row for row in own)
+    assert "ranked" not in Elements(page.render(pair)).ids

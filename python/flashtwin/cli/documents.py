@@ -215,8 +215,34 @@ class Test(Document):
     runs: list[TestedRun]
 
 
+class RankedBy(Document):
+    finding: str
+    title: str
+    unit: str
+
+
+class Place(Document):
+    column: RankedBy
+    value: float
+    place: int
+    of: int
+    best: str
+    best_value: float
+
+
+class Ranked(Document):
+    """A drive among the catalogue's twins; more is better in every column."""
+
+    drive: str
+    twins: list[str]
+    places: list[Place]
+    left_out: int
+
+
 class Review(Test):
     """flashtwin review --json"""
+
+    ranking: list[Ranked]
 
 
 class Icf(Document):

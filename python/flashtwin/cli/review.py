@@ -54,9 +54,10 @@ def command(
 ) -> None:
     """Run what a review runs on each TARGET, and make one page of it.
 
-    The page begins with what it comes to and has a section for each battery. What does not suit the
-    targets is left out on all of them, and told. It is flashtwin test with --group; a review that
-    was stopped is gone on with by flashtwin test --resume.
+    The page begins with what it comes to, has a section for each battery, and ranks the drives
+    among the catalogue's twins, whose results are shipped. What does not suit the targets is left
+    out on all of them, and told. It is flashtwin test with --group; a review that was stopped is
+    gone on with by flashtwin test --resume, whose page ranks nothing.
     """
     from flashtwin.cli import test
     from flashtwin.runner.request import Request
@@ -76,4 +77,4 @@ def command(
     )
     name = "quick" if quick else group or "review"
     asked_for = test.of_group(asked_for, name, quiet)
-    test.carry_out(asked_for, quiet=quiet, as_json=as_json, page=True)
+    test.carry_out(asked_for, quiet=quiet, as_json=as_json, page=True, ranks=True)

@@ -134,8 +134,13 @@ def command(
     carry_out(request_, quiet=quiet, as_json=as_json, page=not no_report)
 
 
-def carry_out(asked_for: Request, *, quiet: bool, as_json: bool, page: bool) -> None:
-    """Run a request, make its page and print what was found."""
+def carry_out(
+    asked_for: Request, *, quiet: bool, as_json: bool, page: bool, ranks: bool = False
+) -> None:
+    """Run a request, make its page and print what was found.
+
+    `ranks`: the drives are ranked among the catalogue's twins, on the page and in JSON.
+    """
     from flashtwin.cli import progress
     from flashtwin.runner import request
 
@@ -143,7 +148,7 @@ def carry_out(asked_for: Request, *, quiet: bool, as_json: bool, page: bool) -> 
         again = f"flashtwin test --resume {shlex.quote(same.name)}"
         terminal.note(f"note: {same.name} is the same and not finished; {again} goes on with it")
     outcome = request.test(asked_for, partial(progress.observers, quiet))
-    _present(outcome.runs, outcome.where, as_json, page=page)
+    _present(outcome.runs, outcome.where, as_json, page=page, ranks=ranks)
 
 
 def of_group(asked_for: Request, group: str, quiet: bool) -> Request:
@@ -188,40 +193,41 @@ def silent(text: str) -> None:
     """For --quiet."""
 
 
-def _present(runs: Sequence[Run], where: Path, as_json: bool, *, page: bool) -> None:
+def _present(
+    runs: Sequence[Run], where: Path, as_json: bool, *, page: bool, ranks: bool = False
+) -> None:
     """Make the page, if it is wanted, and print the findings, which are there also where the page
     cannot be made."""
     if not page:
-        _print(runs, None, as_json)
+        _print(runs, None, as_json, ranks)
         return
     from flashtwin import report
     from flashtwin.errors import FlashtwinError
     from flashtwin.model.target import Interrupted
 
     try:
-        page_path = report.build(runs, where / "report.html", within=where)
+        page_path = report.build(runs, where / "report.html", within=where, ranks=ranks)
     except FlashtwinError:
-        _print(runs, None, as_json)
+        _print(runs, None, as_json, ranks)
         raise
     except KeyboardInterrupt:
         command_text = f"flashtwin report {shlex.quote(str(where))}"
         raise Interrupted(
             f"all was measured and is in {where}; {command_text} makes its page"
         ) from None
-    _print(runs, page_path, as_json)
+    _print(runs, page_path, as_json, ranks)
 
 
-def _print(runs: Sequence[Run], page: Path | None, as_json: bool) -> None:
+def _print(runs: Sequence[Run], page: Path | None, as_json: bool, ranks: bool) -> None:
     from flashtwin.cli import findings
 
     names = _columns(runs)
     if as_json:
-        terminal.print_json(
-            {
-                "report": None if page is None else str(page),
-                "runs": [_json(name, run) for name, run in zip(names, runs, strict=True)],
-            }
-        )
+        answer: dict[str, Any] = {
+            "report": None if page is None else str(page),
+            "runs": [_json(name, run) for name, run in zip(names, runs, strict=True)],
+        }
+        terminal.print_json(answer | ({"ranking": _ranking(runs)} if ranks else {}))
         return
     by_target = {name: run.findings for name, run in zip(names, runs, strict=True)}
     terminal.emit(*findings.tables(by_target))
@@ -230,6 +236,13 @@ def _print(runs: Sequence[Run], page: Path | None, as_json: bool) -> None:
         terminal.say(f"\nwhat a finding means: flashtwin explain {first.partition('[')[0]}")
     if page is not None:
         terminal.say(f"report: {page}")
+
+
+def _ranking(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """Each drive's places among the catalogue's twins."""
+    from flashtwin.study import ranking
+
+    return [row.to_json() for row in ranking.ranked_runs(runs)]
 
 
 def _columns(runs: Sequence[Run]) -> list[str]:

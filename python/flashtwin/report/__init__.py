@@ -18,11 +18,13 @@ def build(
     *,
     comparison: Comparison | None = None,
     within: Path | None = None,
+    ranks: bool = False,
 ) -> Path:
     """Write the page of `runs` to `out`, which is returned; the same runs give the same bytes.
 
     With a comparison of the same runs, in the same order, what differs stands first. `within` is
-    the directory that the page may not leave, where nobody typed its name.
+    the directory that the page may not leave, where nobody typed its name. `ranks`: the drives
+    stand among the catalogue's twins, too.
     """
     from flashtwin import outputs
     from flashtwin.report.page import render
@@ -30,6 +32,6 @@ def build(
     with outputs.disk(out, "write"):
         # Before the work is done.
         outputs.place_of(out, within=within)
-    text = render(runs, comparison)
+    text = render(runs, comparison, ranks=ranks)
     outputs.write(out, text, within=within, folders=True)
     return out

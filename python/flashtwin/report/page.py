@@ -21,6 +21,7 @@ from flashtwin.report import (
     latency,
     masthead,
     provenance,
+    ranked,
     template,
     truth,
     xray,
@@ -56,8 +57,13 @@ GAUGES = {
 }
 
 
-def render(runs: Sequence[Run], comparison: Comparison | None = None) -> str:
-    """The page as text; with a comparison of the same runs, what differs stands first."""
+def render(
+    runs: Sequence[Run], comparison: Comparison | None = None, *, ranks: bool = False
+) -> str:
+    """The page as text; with a comparison of the same runs, what differs stands first.
+
+    `ranks`: the drives stand among the catalogue's twins, too.
+    """
     if not runs:
         raise FlashtwinError("no run to report on", hint="give a run directory", exit_code=USAGE)
     contents = Contents.of(runs)
@@ -103,6 +109,7 @@ def render(runs: Sequence[Run], comparison: Comparison | None = None) -> str:
         compressed=any(inside.saved for inside in insides),
         gauges=_gauges(insides),
         endurance=endurance.rows_of(drives),
+        ranked=ranked.ranking_of(drives) if ranks else None,
         spec_drives=spec_drives,
         spec_sections=sections,
         origins=provenance.ORIGINS,

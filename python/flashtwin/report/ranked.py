@@ -1,0 +1,89 @@
+"""The drives of a page among the catalogue's twins: a table of speeds, the fastest on top.
+
+What is shown of the twins was measured before and is shipped (`study.ranking`). Invariant: a drive
+of the page stands in it with what its own run found, and not with the shipped result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flashtwin.charts.numbers import MISSING, significant
+from flashtwin.report.drives import Drive
+from flashtwin.study import ranking
+
+# Rows are in the order of this finding: what a drive writes on average, its cache and all.
+ORDER = "fill.mean[1m-q1]"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A drive; `drive` is that of the page, none of a twin whose results are shipped."""
+
+    name: str
+    drive: Drive | None
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranking:
+    """The table, and a sentence for each drive of the page."""
+
+    columns: tuple[ranking.Column, ...]
+    rows: tuple[Row, ...]
+    sentences: tuple[str, ...]
+    left_out: int
+
+
+def ranking_of(drives: Sequence[Drive]) -> Ranking | None:
+    """The ranking of a page; none where no drive of it has anything to compare."""
+    placed = {
+        drive.index: row
+        for drive in drives
+        if (row := ranking.ranked(drive.name, drive.findings, _hash(drive))) is not None
+    }
+    if not placed:
+        return None
+    own = [drive for drive in drives if drive.index in placed]
+    hashes = {_hash(drive) for drive in own}
+    twins, left_out = ranking.current()
+    values: list[tuple[str, Drive | None, dict[str, float]]] = [
+        (row.name, None, row.values) for row in twins.values() if row.spec not in hashes
+    ]
+    values += [(drive.name, drive, _values(drive)) for drive in own]
+    values.sort(key=lambda row: -row[2].get(ORDER, 0.0))
+    return Ranking(
+        columns=ranking.COLUMNS,
+        rows=tuple(
+            Row(name=name, drive=drive, cells=_cells(found_values))
+            for name, drive, found_values in values
+        ),
+        sentences=tuple(_sentence(placed[drive.index]) for drive in own),
+        left_out=left_out,
+    )
+
+
+def _hash(drive: Drive) -> str:
+    return str(drive.identity.get("hash"))
+
+
+def _values(drive: Drive) -> dict[str, float]:
+    return {finding.id: finding.number for finding in drive.findings if finding.number is not None}
+
+
+def _cells(values: dict[str, float]) -> tuple[str, ...]:
+    return tuple(
+        significant(values[column.finding], 4) if column.finding in values else MISSING
+        for column in ranking.COLUMNS
+    )
+
+
+def _sentence(row: ranking.Ranked) -> str:
+    """The places of a drive, column by column."""
+    places = [
+        f"{placed.column.title[:1].lower()}{placed.column.title[1:]}: place {placed.place} of"
+        f" {placed.of}"
+        for placed in row.places
+    ]
+    return f"{row.drive}: {'; '.join(places)}."

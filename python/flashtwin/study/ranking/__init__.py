@@ -1,0 +1,192 @@
+"""Ranking: the drives of runs among the catalogue's twins, by results that are shipped.
+
+`results.json` has what the group quick found of each drive of the catalogue: a table of numbers,
+made by `docs/make_ranking.py`. Only findings that a run has itself are compared. Invariants: a
+result is of the core's model and of the spec that the catalogue has (`Stored.is_current`), or it is
+left out and counted; speeds only are ranked, so that a large drive is not behind a small one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from flashtwin import _core
+from flashtwin.batteries.base import groups
+from flashtwin.catalogue.loader import drive_ids
+from flashtwin.model.finding import Finding
+from flashtwin.runs.rundir import Run
+
+RESULTS = Path(__file__).with_name("results.json")
+GROUP = "quick"
+
+
+class Column(Struct, frozen=True, kw_only=True):
+    """A finding by which drives are ranked; more is better in all of them."""
+
+    finding: str
+    title: str
+    unit: str
+
+
+# What the group quick finds that says how fast a drive is, whatever its size.
+COLUMNS = (
+    Column(finding="fill.speed_cache[1m-q1]", title="Write, first plateau", unit="MB/s"),
+    Column(finding="fill.mean[1m-q1]", title="Write, mean of a fill", unit="MB/s"),
+    Column(finding="crystaldiskmark.read[SEQ1M-Q1T1]", title="Read 1 MiB QD1", unit="MB/s"),
+    Column(finding="crystaldiskmark.read[RND4K-Q1T1]", title="Read 4 KiB QD1", unit="MB/s"),
+    Column(finding="crystaldiskmark.write[RND4K-Q1T1]", title="Write 4 KiB QD1", unit="MB/s"),
+)
+
+
+class Stored(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What was found of one drive; `model` and `spec` say of which core and of which spec."""
+
+    name: str
+    model: int
+    spec: str
+    values: dict[str, float]
+
+    def is_current(self, specs: Mapping[str, str], drive: str) -> bool:
+        """Whether the core and the catalogue would find the same today."""
+        return self.model == _core.MODEL and specs.get(drive) == self.spec
+
+
+class Placed(Struct, frozen=True, kw_only=True):
+    """Where a drive stands in a column: the place from 1 on, `of` so many."""
+
+    column: Column
+    value: float
+    place: int
+    of: int
+    best: str
+    best_value: float
+
+
+class Ranked(Struct, frozen=True, kw_only=True):
+    """A drive of a run among the catalogue's; `twins` are those that it is ranked against.
+
+    `left_out`: twins whose results are of another core or another spec.
+    """
+
+    drive: str
+    twins: tuple[str, ...]
+    places: tuple[Placed, ...]
+    left_out: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return plain
+
+
+def stored() -> dict[str, Stored]:
+    """The shipped results by drive."""
+    return msgspec.json.decode(RESULTS.read_bytes(), type=dict[str, Stored])
+
+
+@cache
+def current() -> tuple[dict[str, Stored], int]:
+    """The results that still hold, and how many do not."""
+    everything = stored()
+    specs = {drive: _spec_hash(drive) for drive in drive_ids() if drive in everything}
+    holds = {name: row for name, row in everything.items() if row.is_current(specs, name)}
+    return holds, len(everything) - len(holds)
+
+
+def ranked(drive: str, findings: Iterable[Finding], own: str | None = None) -> Ranked | None:
+    """A drive among the twins; none where nothing is there to compare.
+
+    `own` is the hash of its spec: a drive of the catalogue is not ranked against its own result.
+    """
+    results, left_out = current()
+    twins = {name: row for name, row in results.items() if row.spec != own}
+    values = {finding.id: finding.number for finding in findings if finding.number is not None}
+    places = [
+        placed for column in COLUMNS if (placed := _placed(column, values, twins)) is not None
+    ]
+    if not places:
+        return None
+    return Ranked(drive=drive, twins=tuple(twins), places=tuple(places), left_out=left_out)
+
+
+def ranked_runs(runs: Sequence[Run]) -> list[Ranked]:
+    """The drives of runs, in their order, those that have something to compare."""
+    rows = [
+        ranked(str(run.target["name"]), run.findings, str(identity_of(run).get("hash")))
+        for run in runs
+    ]
+    return [row for row in rows if row is not None]
+
+
+def identity_of(run: Run) -> Mapping[str, Any]:
+    """What the manifest says of the run's target."""
+    identity = run.target.get("identity")
+    return identity if isinstance(identity, dict) else {}
+
+
+def _placed(
+    column: Column, values: Mapping[str, float], twins: Mapping[str, Stored]
+) -> Placed | None:
+    value = values.get(column.finding)
+    others = {
+        name: row.values[column.finding]
+        for name, row in twins.items()
+        if column.finding in row.values
+    }
+    if value is None or not others:
+        return None
+    best = max(others, key=lambda name: others[name])
+    faster = sum(other > value for other in others.values())
+    return Placed(
+        column=column,
+        value=value,
+        place=faster + 1,
+        of=len(others) + 1,
+        best=best,
+        best_value=others[best],
+    )
+
+
+def batteries() -> str:
+    """What is run for the shipped results, as it is typed."""
+    return ",".join(groups.get(GROUP).batteries)
+
+
+def results_of(runs: Iterable[Run]) -> dict[str, Stored]:
+    """What is shipped of runs of the catalogue's drives."""
+    known = [column.finding for column in COLUMNS]
+    return {
+        str(identity["spec"]): Stored(
+            name=str(identity["name"]),
+            model=int(identity["model"]),
+            spec=str(identity["hash"]),
+            values={
+                finding.id: finding.number
+                for finding in run.findings
+                if finding.id in known and finding.number is not None
+            },
+        )
+        for run in runs
+        if (identity := identity_of(run))
+    }
+
+
+def encoded(results: Mapping[str, Stored]) -> bytes:
+    """The text of `results.json`: a drive a line, in the order of their ids."""
+    lines = [
+        f"{msgspec.json.encode(name).decode()}: {msgspec.json.encode(results[name]).decode()}"
+        for name in sorted(results)
+    ]
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
+
+
+def _spec_hash(drive: str) -> str:
+    from flashtwin.catalogue.loader import load
+
+    return load(drive).hash
