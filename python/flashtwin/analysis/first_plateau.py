@@ -42,6 +42,9 @@ DIP_SHARE = 0.25
 DIP_TINY = 10.0
 SWING_SHARE = 0.5
 SWING_COUNT = 3
+RECURS_SHARE = 0.01
+RECURS_COUNT = 2
+RECURS_MOST = 0.4
 CERTAIN = 4.0
 WAVE = 3.0
 LARGE = 1.5
@@ -84,7 +87,7 @@ class _Parts:
 def first_plateau(curve: Curve) -> FirstPlateau:
     """The verdict on how the series begins."""
     short = _short_head(curve)
-    if short > 0:
+    if short > 0 and not _only_begins(curve, short):
         last = min(len(curve), short + 1 + FEW)
         return FirstPlateau(verdict="edge", first=0, cut=short, end=short, last=last)
     cuts = segments(curve)
@@ -110,6 +113,16 @@ def _short_head(curve: Curve) -> int:
         if float(curve.rate[:count].min()) > EFFECT * float(curve.rate[count + 1 :].max()):
             return count
     return 0
+
+
+def _only_begins(curve: Curve, short: int) -> bool:
+    """Whether a larger drop ends a plateau after those samples: then they are a buffer's burst."""
+    later = Curve(dt=curve.dt[short + 1 :], size=curve.size[short + 1 :])
+    cuts = segments(later)
+    if cuts.size == 0:
+        return False
+    first = later.mean(0, int(cuts[0]))
+    return first / later.mean(int(cuts[0]), len(later)) > curve.mean(0, short) / first
 
 
 def fifths(curve: Curve) -> tuple[float, float]:
@@ -224,7 +237,7 @@ def _read(curve: Curve, parts: _Parts) -> FirstPlateau:
         begins_high = not highs and usual >= 0.5 * float(parts.size[: at + 1].sum())
         if begins_high and (count := _swings(curve, parts, at, bound)) > 0:
             return FirstPlateau(verdict="swings", swings=count, rise=rise)
-        if _lasts(curve, parts, at):
+        if _lasts(curve, parts, at, rise):
             if _steps_down(curve, parts, at):
                 return _edge(curve, parts, at, tuple(dips), rise)
             sloped = True
@@ -297,23 +310,46 @@ def _swings(curve: Curve, parts: _Parts, at: int, bound: float) -> int:
     starts, ends = np.flatnonzero(high[1:] & ~high[:-1]), np.flatnonzero(~high[1:] & high[:-1])
     sizes = curve.bytes_at[cut + ends] - curve.bytes_at[cut + starts]
     count = int((sizes >= SWING_SHARE * first).sum())
-    return count if count >= SWING_COUNT else 0
+    if count >= SWING_COUNT:
+        return count
+    # Heat: after a first stretch of any length the old speed comes back again and again, for long.
+    again = int((sizes >= RECURS_SHARE * curve.total_bytes).sum())
+    share = float(sizes.sum()) / max(curve.total_bytes - float(curve.bytes_at[cut]), 1.0)
+    return again if again >= RECURS_COUNT and share >= RECURS_MOST else 0
 
 
-def _lasts(curve: Curve, parts: _Parts, at: int) -> bool:
+def _since_rise(curve: Curve, parts: _Parts, at: int, rise: int | None) -> int:
+    """The sample from which the level before a drop is judged: after a slow start, its end.
+
+    Where what follows the drop is as fast as what preceded the rise, that was a burst in mid-fill.
+    """
+    cut = int(parts.edges[at + 1])
+    if rise is None or rise >= cut:
+        return 0
+    slow, after = curve.mean(0, rise), curve.mean(cut, len(curve))
+    high_bytes = float(curve.bytes_at[cut] - curve.bytes_at[rise])
+    lasting = high_bytes >= DIP_SHARE * float(curve.bytes_at[rise])
+    return rise if lasting and max(slow, after) > EFFECT * min(slow, after) else 0
+
+
+def _lasts(curve: Curve, parts: _Parts, at: int, rise: int | None) -> bool:
     """Whether all that follows is slower as a whole, and the drop more than a wave."""
+    start = _since_rise(curve, parts, at, rise)
     first, cut, last = (int(edge) for edge in parts.edges[at : at + 3])
     drop = float(parts.level[at] / max(parts.level[at + 1], 1.0))
     # A large drop is no wave, and what wanders as much are then the teeth that follow it.
     usual = wander(logs(curve.rate), min(cut - first, last - cut)) if drop < LARGE else 0.0
     if float(np.log(drop)) < WAVE * usual:
         return False
-    before = min(float(parts.level[at]), curve.mean(0, cut))
+    before = min(float(parts.level[at]), curve.mean(start, cut))
     after = curve.mean(cut, len(curve))
     if after * EFFECT >= before:
         return False
     # Without the samples at the cut, which may hold some of both.
-    sides = (curve.rate[: max(cut - 1, 2)], curve.rate[min(cut + 1, len(curve) - 2) :])
+    sides = (
+        curve.rate[start : max(cut - 1, start + 2)],
+        curve.rate[min(cut + 1, len(curve) - 2) :],
+    )
     error_before, error_after = (mean_error(side)[0] for side in sides)
     return before - after > CERTAIN * hypot(error_before, error_after)
 

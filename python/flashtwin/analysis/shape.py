@@ -23,6 +23,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from flashtwin.analysis import interruptions
 from flashtwin.analysis.changepoints import EFFECT, boundaries, calm, logs, merged
 from flashtwin.analysis.curve import Curve, Ints, in_equal_bytes
 from flashtwin.analysis.edges import Edge, locate
@@ -70,12 +71,18 @@ class Stages:
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """How the fill begins, its first plateau with its end, and what follows."""
+    """How the fill begins, its first plateau with its end, and what follows.
+
+    `stalls` are those that were left out: bytes since the fill began, and seconds. `rise` is where
+    the first plateau becomes faster, in bytes, if it does.
+    """
 
     first_plateau: FirstPlateau
     head: Plateau
     edge: Edge | None
     rest: Stages = Stages(plateaus=(), edges=())
+    stalls: tuple[tuple[float, float], ...] = ()
+    rise: float | None = None
 
     @property
     def plateaus(self) -> tuple[Plateau, ...]:
@@ -104,8 +111,16 @@ class _Stage:
     sloped: bool = False
 
 
-def shape_of(curve: Curve) -> Shape:
-    """The shape of a series that has bytes in it."""
+def shape_of(recorded: Curve) -> Shape:
+    """The shape of a series that has bytes in it, read without stalls and lone dips."""
+    quiet = interruptions.calm(recorded)
+    shape = _shape(quiet.curve)
+    at = shape.first_plateau.rise
+    rise = None if at is None else float(quiet.curve.bytes_at[at])
+    return replace(shape, stalls=quiet.stalls, rise=rise)
+
+
+def _shape(curve: Curve) -> Shape:
     start, relative_noise = first_plateau(curve), calm(logs(curve.rate))
     if start.verdict == "edge":
         edge = _first_edge(curve, start, relative_noise)

@@ -114,7 +114,7 @@ def _cache_size(curve: Curve, shape: Shape, write: Writer, target: Target) -> Fi
         return write.value("cache_size", none, 0.0, curve.total_bytes, note, means="bound")
     end = shape.rest.plateaus[0].end if shape.rest.plateaus else curve.total_bytes
     parts = (
-        notes.rising(curve, shape),
+        notes.rising(shape),
         notes.dipping(shape),
         notes.second_tier(shape, target),
         notes.bursts(shape),
@@ -125,7 +125,7 @@ def _cache_size(curve: Curve, shape: Shape, write: Writer, target: Target) -> Fi
 def _speed_cache(curve: Curve, shape: Shape, write: Writer, target: Target) -> Finding:
     if shape.edge is None:
         return write.missing("speed_cache", notes.no_end(curve, shape, target))
-    note = sentence((notes.rising(curve, shape), notes.dipping(shape)))
+    note = sentence((notes.rising(shape), notes.dipping(shape)))
     return write.value("speed_cache", shape.head.speed, 0.0, shape.head.end, note)
 
 

@@ -132,19 +132,21 @@ def why_none(curve: Curve, shape: Shape, least: float) -> str:
 
 
 def dipping(shape: Shape) -> str | None:
-    count = len(shape.first_plateau.dips)
-    if count == 0:
-        return None
-    return f"{_counted(count, 'dip')} left out: the speed recovers (heat, pauses, clearing up)"
+    count, stalls = len(shape.first_plateau.dips), shape.stalls
+    parts = []
+    if count > 0:
+        dips = _counted(count, "dip")
+        parts.append(f"{dips} left out: the speed recovers (heat, pauses, clearing up)")
+    if stalls:
+        seconds = sum(stall[1] for stall in stalls)
+        parts.append(f"{_counted(len(stalls), 'stall')} of {seconds:.1f} s in all left out")
+    return sentence(parts)
 
 
-def rising(curve: Curve, shape: Shape) -> str | None:
-    rise = shape.first_plateau.rise
-    if rise is None:
+def rising(shape: Shape) -> str | None:
+    if shape.rise is None:
         return None
-    return (
-        f"begins slower and rises at {gb(float(curve.bytes_at[rise]))}; both count as one plateau"
-    )
+    return f"begins slower and rises at {gb(shape.rise)}; both count as one plateau"
 
 
 def second_tier(shape: Shape, target: Target) -> str | None:

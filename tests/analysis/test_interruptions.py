@@ -1,0 +1,70 @@
+"""Stalls, dips, slow starts, bursts and heat: what is not the drive's moves no plateau."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from flashtwin.analysis.curve import Curve
+from flashtwin.analysis.interruptions import calm
+from flashtwin.analysis.shape import shape_of
+
+HALF_S = 0.5
+Parts = list[tuple[int, float]]
+
+
+def recorded(parts: Parts) -> Curve:
+    """So many samples of half a second at so many MB/s each, with noise of 1 %."""
+    rate = np.concatenate([np.full(count, speed, dtype=np.float64) for count, speed in parts])
+    rate *= 1e6 * (1 + np.random.default_rng(5).normal(0.0, 0.01, rate.size))
+    return Curve(dt=np.full(rate.size, HALF_S), size=rate * HALF_S)
+
+
+# The cases that a blind baseline found wrong, with the end of the first plateau in GB.
+CASES: dict[str, tuple[Parts, float]] = {
+    "a stall in the cache": ([(15, 3000), (10, 0), (15, 3000), (2000, 500)], 45.0),
+    "a stall at the knee": ([(30, 3000), (10, 0), (2000, 500)], 45.0),
+    "a stall past the knee": ([(30, 3000), (100, 500), (10, 0), (1900, 500)], 45.0),
+    "a burst at the start": ([(2, 6000), (200, 5000), (2000, 500)], 506.0),
+    "a slow start": ([(360, 1000), (480, 1650), (800, 1250)], 576.0),
+    "dips of a journal": ([*([(19, 3000.0), (1, 1000.0)] * 5), (2000, 500)], 145.0),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_first_plateau_ends_where_it_does_without_interruptions(name: str) -> None:
+    parts, end_gb = CASES[name]
+    edge = shape_of(recorded(parts)).edge
+    assert edge is not None
+    assert edge.place.value == pytest.approx(end_gb * 1e9, rel=0.01)
+
+
+def test_heat_that_takes_the_speed_again_and_again_is_no_cache() -> None:
+    cycles: Parts = [(600, 1000), *([(60, 600.0), (60, 1000.0)] * 5)]
+    assert shape_of(recorded(cycles)).edge is None
+
+
+def test_a_stall_takes_no_speed_and_loses_no_byte() -> None:
+    stalled, quiet = recorded([(50, 500), (8, 0), (50, 500)]), recorded([(100, 500)])
+    without = calm(stalled)
+    assert len(without.stalls) == 1 and without.stalls[0][1] == pytest.approx(4.0)
+    assert without.curve.total_bytes == pytest.approx(stalled.total_bytes)
+    assert without.curve.total_s == pytest.approx(quiet.total_s, rel=0.01)
+
+
+def test_stalls_that_recur_are_the_drives_own() -> None:
+    parts: Parts = [(20, 500), (5, 0)] * 10
+    curve = recorded([*parts, (20, 500)])
+    assert calm(curve).curve.total_s == curve.total_s
+
+
+def test_a_curve_without_interruptions_comes_back_itself() -> None:
+    curve = recorded([(50, 3000), (300, 500)])
+    assert calm(curve).curve is curve
+
+
+@pytest.mark.parametrize("rates", [[], [0.0], [0.0] * 30, [5.0] * 3, [0.0] * 20 + [5.0] * 20])
+def test_any_curve_has_a_calm_one(rates: list[float]) -> None:
+    curve = Curve(dt=np.full(len(rates), 1.0), size=np.array(rates))
+    assert calm(curve).curve.total_bytes == pytest.approx(sum(rates))
+    assert calm(curve).curve.total_s <= curve.total_s
