@@ -91,7 +91,8 @@ def measured(prior: Mapping[str, Any], seed: int, number: int) -> Measured:
     series, xray = answer["series"], answer["xray"]
     curve = Curve(dt=series["dt_ns"] / 1e9, size=series["bytes"].astype(np.float64))
     stretch = drawn.capacity / spec.capacity_bytes
-    ends = [place * stretch for place in _ends(xray, drawn)]
+    done = np.interp(xray["t_ns"], series["t_ns"] + series["dt_ns"], np.cumsum(series["bytes"]))
+    ends = [place * stretch for place in _ends(xray, done, drawn)]
     first = curve.mean_between(0.0, ends[0] / stretch if ends else curve.total_bytes)
     pace = drawn.speed / first
     host = Curve(dt=curve.dt * (stretch / pace), size=curve.size * stretch)
@@ -158,11 +159,10 @@ def _draw(prior: Mapping[str, Any], rng: np.random.Generator) -> _Drawn:
     )
 
 
-def _ends(xray: Mapping[str, NDArray[np.int64]], drawn: _Drawn) -> list[float]:
-    """Where the cache ends and where cells have to come back, in simulated host bytes."""
+def _ends(xray: Mapping[str, NDArray[np.int64]], host: Floats, drawn: _Drawn) -> list[float]:
+    """Where the cache ends and where cells have to come back, in simulated bytes acknowledged."""
     if drawn.design == "none":
         return []
-    host = xray["host_bytes"].astype(np.float64)
     past = (xray["direct_bytes"] > 0) | (xray["fold_bytes"] > 0)
     if not past.any():
         return []
