@@ -94,7 +94,7 @@ def check_together(step: Run, folder: Path, drive: Twin) -> None:
         count = sum(int(rows[name][way]["total_ios"]) for way in WAYS)
         moved = sum(int(rows[name][way]["io_bytes"]) for way in WAYS)
         split = job.fio is not None and job.fio.blocks is not None
-        assert abs(totals.ios - count) <= (count // 4 + 60 if split else 0), (name, count)
+        assert abs(totals.ios - count) <= (count // 5 + 10 if split else 0), (name, count)
         assert abs(totals.bytes - moved) <= (2 * job.block_bytes if split else 0), (name, moved)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from flashtwin.batteries.base.loads import Load, Teller, cell_findings, check_fits
+from flashtwin.batteries.base.loads import Load, check_fits, load_cell
 from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import (
     BLOCK,
@@ -106,15 +106,7 @@ def conclude(record: Record) -> list[Finding]:
     findings: list[Finding] = []
     speeds: dict[tuple[int, str], list[tuple[int, Finding]]] = {}
     for load in _cells(record.parameters):
-        teller = Teller(
-            battery=NAME,
-            load=load,
-            variant=load.name,
-            label=_label(load),
-            title=load.title,
-            axis="cell",
-        )
-        cell = cell_findings(record, teller, load.way)
+        cell = load_cell(record, NAME, load, _label(load), load.way)
         findings += cell
         for finding in cell[:1]:
             speeds.setdefault((load.depth, load.way), []).append((load.block_bytes, finding))

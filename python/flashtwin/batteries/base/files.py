@@ -66,7 +66,9 @@ class Tree:
         percent = min(max(round(100 * share), 0), 95)
         each, more = divmod(100 - percent, len(REMAINDERS))
         ends = [(size, each + (number < more)) for number, size in enumerate(REMAINDERS)]
-        return ((REQUEST, percent), *ends) if percent else tuple(ends)
+        # Where the drawn size does not fit, fio takes the next that does: the largest stands last,
+        # so that the end of a tree is not written in the smallest.
+        return (*ends, (REQUEST, percent)) if percent else tuple(ends)
 
     @property
     def requests(self) -> int:

@@ -235,6 +235,35 @@ def cell_findings(record: Record, teller: Teller, name: str) -> list[Finding]:
     ]
 
 
+def load_cell(record: Record, battery: str, load: Load, label: str, name: str) -> list[Finding]:
+    """The cell of a load that is its own variant, as `cell_findings` has it."""
+    teller = Teller(
+        battery=battery,
+        load=load,
+        variant=load.name,
+        label=label,
+        title=load.title,
+        axis="cell",
+    )
+    return cell_findings(record, teller, name)
+
+
+def load_over_time(
+    record: Record, battery: str, load: Load, label: str, *, variant: str, title: str
+) -> list[Finding]:
+    """What is told of a load over time that is a whole step."""
+    step = record.step(label)
+    teller = Teller(
+        battery=battery,
+        load=load,
+        variant=variant,
+        label=label,
+        title=title,
+        end_s=0.0 if step is None else step.duration_ns / 1e9,
+    )
+    return time_findings(record, teller)
+
+
 def time_findings(record: Record, teller: Teller) -> list[Finding]:
     """Of a load over time: mean, settled, lowest and highest second, latency in two ways.
 

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING
 from flashtwin.batteries.base.loads import (
     KIB,
     Load,
-    Teller,
     check_fits,
+    load_over_time,
     over_time,
     over_time_meanings,
     prepared,
-    time_findings,
 )
 from flashtwin.batteries.base.parameter import (
     SECONDS,
@@ -80,17 +79,8 @@ def conclude(record: Record) -> list[Finding]:
     """What is told of each load over time."""
     findings: list[Finding] = []
     for kind in record.parameters.kinds:
-        step = record.step(_label(kind))
-        seconds = 0.0 if step is None else step.duration_ns / 1e9
-        teller = Teller(
-            battery=NAME,
-            load=LOADS[kind],
-            variant=kind,
-            label=_label(kind),
-            title=LOADS[kind].title,
-            end_s=seconds,
-        )
-        findings += time_findings(record, teller)
+        load = LOADS[kind]
+        findings += load_over_time(record, NAME, load, _label(kind), variant=kind, title=load.title)
     return findings
 
 

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 
 from flashtwin.batteries.base.loads import (
     Load,
-    Teller,
-    cell_findings,
     check_fits,
+    load_cell,
     over_time,
     prepared,
 )
@@ -111,15 +110,7 @@ def conclude(record: Record) -> list[Finding]:
     rates: list[tuple[Load, Finding]] = []
     depths = sorted(record.parameters.depths)
     for load in _loads(record.parameters):
-        teller = Teller(
-            battery=NAME,
-            load=load,
-            variant=load.name,
-            label=label_of(load),
-            title=load.title,
-            axis="cell",
-        )
-        of_cell = cell_findings(record, teller, load.way_name)
+        of_cell = load_cell(record, NAME, load, label_of(load), load.way_name)
         findings += of_cell
         rates += [(load, cell) for cell in of_cell if cell.unit == "IOPS"]
         if load.depth == record.parameters.depths[-1]:

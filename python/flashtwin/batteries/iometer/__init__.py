@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING
 
 from flashtwin.batteries.base.loads import (
     Load,
-    Teller,
-    cell_findings,
     check_fits,
+    load_cell,
     over_time,
     prepared,
 )
@@ -156,15 +155,7 @@ def conclude(record: Record) -> list[Finding]:
         rates: list[tuple[Load, Finding]] = []
         for depth in record.parameters.depths:
             load = access.at(depth)
-            teller = Teller(
-                battery=NAME,
-                load=load,
-                variant=load.name,
-                label=_label(access, load),
-                title=load.title,
-                axis="cell",
-            )
-            of_cell = cell_findings(record, teller, access.way)
+            of_cell = load_cell(record, NAME, load, _label(access, load), access.way)
             unit = "IOPS" if access.random else "MB/s"
             rates += [(load, cell) for cell in of_cell if cell.unit == unit]
             cells += of_cell

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from flashtwin.batteries.base.loads import KIB, Load, Teller, cell_findings, check_fits
+from flashtwin.batteries.base.loads import KIB, Load, check_fits, load_cell
 from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import (
     BLOCK,
@@ -91,15 +91,7 @@ def conclude(record: Record) -> list[Finding]:
     """Speed, latency and rate of each of the four."""
     findings: list[Finding] = []
     for load in record.parameters.loads:
-        teller = Teller(
-            battery=NAME,
-            load=load,
-            variant=load.name,
-            label=_label(load),
-            title=load.title,
-            axis="cell",
-        )
-        findings += cell_findings(record, teller, load.way)
+        findings += load_cell(record, NAME, load, _label(load), load.way)
     return findings
 
 

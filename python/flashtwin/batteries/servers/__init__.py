@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING
 from flashtwin.batteries.base.loads import (
     KIB,
     Load,
-    Teller,
     check_fits,
+    load_over_time,
     over_time,
     over_time_meanings,
     prepared,
     scattered,
-    time_findings,
 )
 from flashtwin.batteries.base.parameter import (
     SECONDS,
@@ -89,16 +88,8 @@ def conclude(record: Record) -> list[Finding]:
     """What is told of each load over time."""
     findings: list[Finding] = []
     for kind in record.parameters.kinds:
-        step = record.step(f"{NAME}/{kind}")
-        teller = Teller(
-            battery=NAME,
-            load=LOADS[kind],
-            variant=kind,
-            label=f"{NAME}/{kind}",
-            title=TITLES[kind],
-            end_s=0.0 if step is None else step.duration_ns / 1e9,
-        )
-        findings += time_findings(record, teller)
+        label, load = f"{NAME}/{kind}", LOADS[kind]
+        findings += load_over_time(record, NAME, load, label, variant=kind, title=TITLES[kind])
     return findings
 
 
