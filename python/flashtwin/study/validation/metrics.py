@@ -37,6 +37,7 @@ class Cell(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     name: str = ""
     finding: str | None = None
     over: str | None = None
+    over_plan: str | None = None
     written: tuple[str, str] | None = None
     of: Literal["ratio", "inverse", "first"] = "ratio"
 
@@ -54,7 +55,15 @@ class Cell(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         assert self.finding is not None, f"{self.plan}: a cell has a finding, or steps that wrote"
         findings = drive.findings.get(self.plan, {})
         value = findings.get(self.finding)
-        return value if self.over is None else _divide(value, findings.get(self.over))
+        if self.over is None:
+            return value
+        others = drive.findings.get(self.over_plan or self.plan, {})
+        return _divide(value, others.get(self.over))
+
+    @property
+    def plans(self) -> tuple[str, ...]:
+        """The plans that have to be run for the number."""
+        return (self.plan,) if self.over_plan is None else (self.plan, self.over_plan)
 
 
 class Measure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -74,7 +83,7 @@ class Measure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     @property
     def plans(self) -> tuple[str, ...]:
         """The plans that have to be run for the row."""
-        return tuple(dict.fromkeys(cell.plan for cell in self.all))
+        return tuple(dict.fromkeys(plan for cell in self.all for plan in cell.plans))
 
     def find(self, drives: Drives) -> TwinValues:
         """The row's cells, of what was measured on its drives in order."""
