@@ -34,7 +34,7 @@ def _runs(drives: list[str], out: Path) -> list[Run]:
     """The group quick on each of the drives."""
     if not drives:
         return []
-    ft.test(drives, ranking.batteries(), out=out)
+    ft.test(drives, battery=ranking.batteries(), out=out)
     return find_runs(out)
 
 
