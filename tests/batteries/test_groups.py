@@ -55,7 +55,7 @@ def test_what_does_not_suit_a_target_is_left_out_of_a_group_and_told(
     path = str(tmp_path / "probe.bin")
     request = Request(targets=(path,), size="2GB")
     assert forecast.of_group(request, "review", said.append).batteries == (
-        "fill,crystaldiskmark:profile=article,atto,copies:preset=article,"
+        "identity,fill,crystaldiskmark:profile=article,atto,copies:preset=article,"
         "threedmark,pcmark10,app_loads"
     )
     assert [line for line in said if "power" in line and "no watt meter" in line]

@@ -1,4 +1,4 @@
-"""heatmap, under_load, qos, temperature: on a twin, beside fio, numbers another way, resumed."""
+"""Batteries of loads, and identity: on a twin, beside fio, numbers another way, resumed."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from beside_fio import check, jobs_of
 from fakes import FakeDrive, Law, Stops, played
 
 from flashtwin.batteries.base import registry
+from flashtwin.batteries.base.record import Record
 from flashtwin.catalogue.loader import load
-from flashtwin.drives.twin import Twin
+from flashtwin.drives.twin import Twin, identity_of
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.histogram import edges
 from flashtwin.model.series import READ, WRITE
@@ -29,6 +30,7 @@ ASKED: list[tuple[str, dict[str, object]]] = [
     ("heatmap", {"preset": "small", "blocks": "4k+16k", "depths": "1+8+64", "seconds": "100ms"}),
     ("under_load", {"paces": "0+20+2000", "seconds": "2s", "rest_s": "1s"}),
     ("qos", {"seconds": "3s", "window_s": "1s", "fills": "1", "random_percent": "2"}),
+    ("identity", {"seconds": "50ms", "size": "64MiB", "read": "540", "random_read": "80000"}),
     ("temperature", {"seconds": "60s", "idle_s": "60s", "cool_s": "60s"}),
 ]
 NAMES = [name for name, _ in ASKED]
@@ -65,7 +67,10 @@ def test_findings_are_explained_and_rest_on_steps(run: Run, battery: str) -> Non
     for finding in mine:
         meaning = registry.meaning_of(finding)
         assert meaning is not None, finding.id
-        assert finding.evidence is not None and run.step(finding.evidence.label) is not None
+        if finding.evidence is None:
+            assert battery == "identity", "what a label says rests on no step"
+        else:
+            assert run.step(finding.evidence.label) is not None
 
 
 @pytest.mark.parametrize("battery", NAMES)
@@ -94,6 +99,7 @@ def steps_of(battery: str, asked: dict[str, object]) -> list[Step]:
         ("heatmap", {"depths": "256", "blocks": "16k", "reads": "70"}),
         ("under_load", {"paces": "50"}),
         ("qos", {}),
+        ("identity", {"threads": "1"}),
     ],
 )
 def test_fio_and_a_twin_are_given_the_same(
@@ -247,7 +253,8 @@ SMALL = ("thermal.capacity=1 J/K", "thermal.throttle.speed=0.3")
 
 def test_a_drive_that_throttles_keeps_less_of_its_speed(tmp_path: Path) -> None:
     asked: list[tuple[str, dict[str, object]]] = [
-        ("temperature", {"seconds": "60s", "idle_s": "60s", "cool_s": "1s"})
+        ("identity", {"seconds": "50ms", "size": "64MiB", "read": "540", "random_read": "80000"}),
+        ("temperature", {"seconds": "60s", "idle_s": "60s", "cool_s": "1s"}),
     ]
     kept = {}
     for name, start in (("steady", "never"), ("hot", "30 C")):
@@ -271,3 +278,52 @@ def test_without_a_thermometer_it_is_refused_before_a_byte() -> None:
     next(going)
     with pytest.raises(StopIteration):
         going.send(NotPossible(reason="no meter"))
+
+
+# ------------------------------------------------------------------------------------- identity
+
+
+def test_ratings_stand_beside_what_was_measured(run: Run, values: dict[str, float]) -> None:
+    for name, unit_bytes in (("write", 1e6), ("read", 1e6), ("random_read", 4096)):
+        answer = answer_of(run, f"identity/{name}")
+        rate = int(answer.series.bytes.sum()) / (answer.duration_ns / 1e9) / unit_bytes
+        assert values[f"identity.{name}"] == pytest.approx(rate, rel=1e-3)
+    rated = {"read": 540.0, "random_read": 80_000.0, "write": 500.0}
+    for name, rating in rated.items():
+        share = values[f"identity.{name}"] / rating
+        assert values[f"identity.{name}.rated"] == pytest.approx(share, rel=1e-4)
+    assert "identity.random_write.rated" not in values, "nobody rates it"
+    (verdict,) = [row for row in run.findings if row.id == "identity.verdict"]
+    shares = [values[f"identity.{name}.rated"] for name in rated]
+    meets = all(share >= 0.95 for share in shares)
+    assert (verdict.value == "meets its ratings") == meets
+
+
+@pytest.mark.parametrize(
+    ("asked", "verdict"),
+    [
+        ({"read": "540", "write": "470"}, "meets its ratings"),
+        ({"read": "550", "write": "470"}, "meets its ratings"),
+        ({"read": "540", "write": "500"}, "falls short of its ratings"),
+        ({}, "no ratings known"),
+    ],
+)
+def test_the_verdict_on_paper(asked: dict[str, str], verdict: str) -> None:
+    """On paper it reads at 540 MB/s and writes at 461; 542 of 550 is meeting a rating."""
+    _, findings = played(registry.request("identity", {"host_us": "0", **asked}), FakeDrive())
+    at = {finding.name: finding for finding in findings}
+    assert at["verdict"].value == verdict
+    assert at["read"].number == pytest.approx(540, rel=1e-3)
+    assert at["raw"].number == 256
+
+
+def test_figures_follow_from_the_label() -> None:
+    identity = identity_of(load("bx500-240"))
+    info = replace(FakeDrive().info, identity=identity)
+    record = Record(parameters=registry.get("identity").parameters(), info=info, steps=())
+    at = {finding.name: finding.value for finding in registry.get("identity").conclude(record)}
+    assert (at["cell"], at["dies"]) == ("tlc", 4)
+    assert at["capacity"] == pytest.approx(240)
+    assert at["passes"] == pytest.approx(80_000 / 240, rel=0.01)
+    assert at["dwpd"] == pytest.approx(80_000 / 240 / 3 / 365, rel=0.01)
+    assert "verdict" not in at, "nothing was measured yet"

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -140,6 +140,39 @@ def sources(drive: str) -> str | None:
     return next((str(row["source"]) for row in _read(MARKET)["drive"] if row["id"] == drive), None)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Ratings:
+    """What a maker rates as "up to": MB/s in order, requests a second at random."""
+
+    read: float | None = None
+    write: float | None = None
+    random_read: float | None = None
+    random_write: float | None = None
+
+    def by_name(self) -> dict[str, float | None]:
+        """All four, those that are not known too."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+# As a `design` in published.toml spells them.
+_RATED = {
+    "read": "seq_read_MBs",
+    "write": "seq_write_MBs",
+    "random_read": "rand_read_iops",
+    "random_write": "rand_write_iops",
+}
+
+
+def ratings_of(drive: str) -> Ratings | None:
+    """The ratings of a drive that published.toml has any of; None of another."""
+    designs = {row["id"]: row.get("design", {}) for row in _read(PUBLISHED)["drive"]}
+    design = designs.get(drive, {})
+    rated = designs.get(design.get("same_as", drive), {}).get("rated")
+    if not rated:
+        return None
+    return Ratings(**{name: rated.get(key) for name, key in _RATED.items()})
+
+
 def known_misses(path: Path = KNOWN) -> tuple[KnownMiss, ...]:
     """The listed misses."""
     return tuple(KnownMiss(**row) for row in _read(path).get("known", []))
@@ -152,15 +185,15 @@ def facts_for(chosen: Iterable[str], facts: Iterable[Fact]) -> tuple[Fact, ...]:
 
 
 def _outcome(row: Mapping[str, Any]) -> Fact:
-    fields = {key: value for key, value in row.items() if key != "drive"}
-    return Fact(drives=(row["drive"],), **fields)
+    stated = {key: value for key, value in row.items() if key != "drive"}
+    return Fact(drives=(row["drive"],), **stated)
 
 
 def _comparison(pair: tuple[str, ...], row: Mapping[str, Any]) -> Fact:
     """A row of a comparison goes by its check where it names no metric, and is qualitative by
     bounds."""
-    fields = {"metric": row["check"], "kind": "qualitative" if "low" in row else "measured", **row}
-    return Fact(drives=pair, **fields)
+    stated = {"metric": row["check"], "kind": "qualitative" if "low" in row else "measured", **row}
+    return Fact(drives=pair, **stated)
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -1,0 +1,253 @@
+"""identity: what the drive is by its label and parts, and whether it meets its ratings.
+
+Reviews begin with it (trust P): capacity and flash, cell type and dies, rated life, and figures
+that follow; then what the maker rates as "up to" beside what was measured. As makers do, it
+is measured where a drive is at its best: erased, 128 KiB in order at queue depth 32 over a test
+file, then 4 KiB at random over it with eight threads of 32 requests. Ratings are those that the
+catalogue has of the drive (`published.toml`), or those that are typed. The review of the Intel 545s
+calls a drive that writes 495 of 500 MB/s one that meets its ratings: 95 % of each are asked for
+here. The host's time a command is a prior: 5 us.
+
+What the label says of a twin is its spec's, where a data sheet or a publication is its source.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from flashtwin.batteries.base.loads import KIB, Load, Teller, check_fits, over_time, rates_of
+from flashtwin.batteries.base.loads import mean_rate as mean_of
+from flashtwin.batteries.base.meaning import beside
+from flashtwin.batteries.base.parameter import SECONDS, SIZE, decimal, integer, or_word, parameter
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.catalogue.facts import Ratings, ratings_of
+from flashtwin.model.finding import Finding
+from flashtwin.model.step import Mark, Purge, Result
+from flashtwin.model.units import parse_size
+
+if TYPE_CHECKING:
+    from flashtwin.batteries.base.record import Record
+    from flashtwin.batteries.base.registry import Steps
+    from flashtwin.model.step import Job
+    from flashtwin.model.target import DriveInfo
+
+NAME = "identity"
+GIB = 1 << 30
+LOADS = {
+    "write": Load(random=False, block_bytes=128 * KIB, read_percent=0, depth=32),
+    "read": Load(random=False, block_bytes=128 * KIB, read_percent=100, depth=32),
+    "random_read": Load(random=True, block_bytes=4 * KIB, read_percent=100, depth=32),
+    "random_write": Load(random=True, block_bytes=4 * KIB, read_percent=0, depth=32),
+}
+TITLES = {
+    "write": "Sequential write",
+    "read": "Sequential read",
+    "random_read": "Random read",
+    "random_write": "Random write",
+}
+# A drive that brings so much of a rating meets it.
+MEETS = 0.95
+VERDICTS = ("meets its ratings", "falls short of its ratings", "no ratings known")
+CELLS = ("slc", "mlc", "tlc", "qlc")
+# Sources that a buyer can look up.
+STATED = ("datasheet", "published")
+DAYS_A_YEAR = 365
+# As a spec has it where the label says nothing of a rated life.
+UNKNOWN = "0"
+
+
+def _rating(meaning: str) -> Any:
+    return parameter(None, or_word("label", decimal(0.001, 1e9)), meaning)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """The parameters of the identity battery."""
+
+    read: float | None = _rating("rated sequential read in MB/s")
+    write: float | None = _rating("rated sequential write in MB/s")
+    random_read: float | None = _rating("rated random reads a second")
+    random_write: float | None = _rating("rated random writes a second")
+    size: int = parameter(GIB, SIZE, "the test file; half of a smaller target")
+    seconds: float = parameter(5.0, SECONDS, "how long each of the four loads runs")
+    threads: int = parameter(8, integer(1, 64), "threads of the random loads, 32 requests each")
+    host_us: float = parameter(
+        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
+    )
+
+
+def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+    """Erase; then write and read in order, read and write at random."""
+    check_fits(NAME, list(LOADS.values()), replace(info, capacity_bytes=_size(parameters, info)))
+    yield Purge(label=f"{NAME}/purge")
+    for name in LOADS:
+        answer = yield over_time(f"{NAME}/{name}", _job(name, parameters, info))
+        if isinstance(answer, Result):
+            yield Mark(label=f"{NAME}/{name}/found")
+
+
+def _size(parameters: Parameters, info: DriveInfo) -> int:
+    return min(parameters.size, info.capacity_bytes // 2)
+
+
+def _job(name: str, parameters: Parameters, info: DriveInfo) -> Job:
+    """A load over the test file; what is read has been written whole before."""
+    load = LOADS[name]
+    job = load.job(
+        info,
+        size=_size(parameters, info),
+        seconds=parameters.seconds,
+        host_ns=host_ns(parameters, info),
+    )
+    if name == "write":
+        # Once over the file: a cache is not written past its end.
+        return replace(job, runtime_s=None)
+    return replace(job, threads=parameters.threads) if load.random else job
+
+
+def conclude(record: Record) -> list[Finding]:
+    """The label; what was measured, of each rating the share that was met, and the verdict."""
+    rated = _ratings(record.parameters, record.info)
+    findings = _of_label(record.info)
+    shares: dict[str, float] = {}
+    for name, load in LOADS.items():
+        curve = rates_of(record, f"{NAME}/{name}")
+        if curve is None:
+            continue
+        unit, scale = ("IOPS", 1.0) if load.random else ("MB/s", load.block_bytes / 1e6)
+        teller = Teller(
+            battery=NAME, load=load, variant="", label=f"{NAME}/{name}", title=TITLES[name]
+        )
+        estimate = mean_of(curve).scaled(scale)
+        findings.append(teller.tell(name, "at its best", unit, estimate, better="higher"))
+        if name in rated:
+            shares[name] = estimate.value / rated[name]
+            findings.append(
+                teller.tell(
+                    f"{name}.rated",
+                    "of its rating",
+                    "fraction",
+                    shares[name],
+                    beside=name,
+                    better="higher",
+                    note=f"rated {rated[name]:,g} {unit}",
+                )
+            )
+    return [*findings, _verdict(rated, shares)] if len(shares) == len(rated) else findings
+
+
+def _ratings(parameters: Parameters, info: DriveInfo) -> dict[str, float]:
+    """The ratings by name: those that are typed, else those of the catalogue."""
+    known = ratings_of(str(info.identity.get("spec", ""))) or Ratings()
+    rated = {
+        name: getattr(parameters, name) if getattr(parameters, name) is not None else label
+        for name, label in known.by_name().items()
+    }
+    return {name: value for name, value in rated.items() if value is not None}
+
+
+def _verdict(rated: Mapping[str, float], shares: Mapping[str, float]) -> Finding:
+    short = [TITLES[name].lower() for name, share in shares.items() if share < MEETS]
+    meets, misses, unknown = VERDICTS
+    note = f"{', '.join(short)} below {100 * MEETS:.0f} %" if short else None
+    return Finding(
+        battery=NAME,
+        name="verdict",
+        title="Verdict on the ratings",
+        value=unknown if not rated else misses if short else meets,
+        choices=VERDICTS,
+        headline=bool(rated),
+        note=note if rated else "give them as identity:read=540,write=500, MB/s and IOPS",
+    )
+
+
+def _of_label(info: DriveInfo) -> list[Finding]:
+    """What the drive is, where somebody says so, and what follows from that."""
+
+    def finding(name: str, title: str, value: float | str, unit: str = "", **more: Any) -> Finding:
+        return Finding(battery=NAME, name=name, title=title, value=value, unit=unit, **more)
+
+    capacity, raw = info.capacity_bytes, info.raw_bytes
+    findings = [finding("capacity", "Capacity", capacity / 1e9, "GB")]
+    if raw:
+        findings += [
+            finding("raw", "Flash in it", raw / GIB, "GiB"),
+            finding("spare", "Flash beyond the capacity, of it", raw / capacity - 1, "fraction"),
+        ]
+    stated = _stated(info)
+    if (cell := stated.get("nand.cell", "")) in CELLS:
+        findings.append(finding("cell", "Cells", cell, choices=CELLS))
+    dies = [_whole(stated.get(f"nand.{key}")) for key in ("channels", "dies_per_channel")]
+    if all(dies):
+        findings.append(finding("dies", "Dies", math.prod(dies)))
+    rated_life = stated.get("drive.rated_tbw", UNKNOWN)
+    if rated_life != UNKNOWN:
+        life = parse_size(rated_life)
+        findings.append(finding("tbw", "Rated life, bytes written", life / 1e12, "TB"))
+        findings.append(finding("passes", "Rated life, in full writes", life / capacity))
+        if years := _whole(stated.get("drive.warranty_years")):
+            daily = life / capacity / years / DAYS_A_YEAR
+            findings.append(finding("dwpd", "Rated life, full writes a day", daily))
+    return findings
+
+
+def _whole(text: str | None) -> int:
+    """A whole number of a spec; 0 where nobody states it."""
+    return int(text) if text and text.isdecimal() else 0
+
+
+def _stated(info: DriveInfo) -> dict[str, str]:
+    """The values of a spec that a data sheet or a publication states."""
+    rows = info.identity.get("values")
+    if not isinstance(rows, list):
+        return {}
+    return {row["key"]: str(row["value"]) for row in rows if row.get("origin") in STATED}
+
+
+def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+    """The four loads; what is read has to be written before."""
+    first = "write"
+    return [
+        Part(title=first, labels=(f"{NAME}/purge", f"{NAME}/write")),
+        *(
+            Part(title=name, labels=(f"{NAME}/{name}",), needs=(first,))
+            for name in LOADS
+            if name != first
+        ),
+    ]
+
+
+BATTERY = Battery(
+    name=NAME,
+    title="label, parts and figures that follow from them; ratings beside what was measured",
+    trust="P",
+    parameters=Parameters,
+    measure=measure,
+    conclude=conclude,
+    parts=parts,
+    present="flashtwin.batteries.identity.present",
+    meanings=beside(__file__),
+    presets={"545s": {"size": "1GB", "seconds": "60s"}},
+    follows=(
+        Clause(
+            says="capacity, controller, flash, cells and dies, rated life, warranty",
+            source="the 545s and BX500 reviews (P)",
+            here="of a twin what its spec has from data sheets and articles; of a file its size",
+        ),
+        Clause(
+            says="495 of 500 MB/s written, 542 of 550 read, 78,095 of 75K and 86,163 of 85K IOPS:"
+            " it meets its ratings",
+            source="the 545s review (P)",
+            here="a drive meets its ratings where it brings 95 % of each",
+        ),
+        Clause(
+            says="128 KiB in order at queue depth 32; 4 KiB at random, 8 threads of 32 each;"
+            " over a few GB of an erased drive",
+            source="how makers say that they measure (M)",
+            here="over 1 GiB",
+        ),
+    ),
+)
