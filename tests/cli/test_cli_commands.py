@@ -42,6 +42,7 @@ COMMANDS = (
     "timeline",
     "validate",
     "blind",
+    "infer",
     "cache",
     "completions",
     "help",

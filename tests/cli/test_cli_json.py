@@ -188,6 +188,14 @@ def test_a_blind_campaign() -> None:
     check("blind", value)
 
 
+def test_a_series_of_another_program(run: Run, tmp_path: Path) -> None:
+    rows = [f"{i + 1},{3000 if i < 40 else 500}" for i in range(200)]
+    (tmp_path / "a.csv").write_text("\n".join(["second,write_MB_s", *rows]))
+    file = str(tmp_path / "a.csv")
+    check("infer", told(run("infer", file, "--history", "used:2GB", "--json")))
+    assert run("infer", file, "--history", "old").exit_code == 2
+
+
 def test_a_sweep(tmp_path: Path) -> None:
     plan = Plan(drive="x", batteries="fill", axes=tuple(axes(["op=0.1,0.2"])), sets=("a=1",))
     settings = (("op", "0.1"),)

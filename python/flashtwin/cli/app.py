@@ -55,6 +55,7 @@ COMMANDS = {
         "blind.command",
         "The analysis on drives whose inside is known: how often it is right.",
     ),
+    "infer": ("infer.command", "What a fill that somebody else measured tells: fio logs, CSV."),
     "help": ("help.command", "The help of a command, or a page, such as fio-options."),
     "completions": ("completions.command", "What a shell reads to complete these commands."),
     "cache": ("cache.command", "List or clear the prepared drives that are kept."),

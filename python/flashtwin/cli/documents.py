@@ -502,6 +502,25 @@ class Validate(Document):
     missed: int
 
 
+class InferredPlateau(Document):
+    start_bytes: float
+    end_bytes: float
+    bytes_per_s: list[float | None]
+
+
+class Infer(Document):
+    """flashtwin infer --json"""
+
+    cache: str
+    sentence: str
+    size_bytes: list[float | None] | None
+    bound_bytes: float | None
+    plateaus: list[InferredPlateau]
+    stalls: int
+    columns: str
+    notes: list[str]
+
+
 class BlindRow(Document):
     finding: str
     target: str
@@ -597,6 +616,7 @@ DOCUMENTS: dict[str, type[Document]] = {
     "validate": Validate,
     "validate-theory": ValidateTheory,
     "blind": Blind,
+    "infer": Infer,
     "timeline": Timeline,
     "cache": Cache,
     "cache-clear": CacheClear,

@@ -19,7 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flashtwin.analysis.curve import curve_of
+import numpy as np
+
+from flashtwin.analysis import calibrated
+from flashtwin.analysis.curve import Curve, curve_of
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.shape import Plateau, shape_of
 from flashtwin.batteries.fill.findings import analyse_fill
@@ -58,32 +61,40 @@ def ours(measured: Measured) -> Answer:
         )
     }
     size, fold = findings["cache_size"], findings["fold_begin"]
-    shape = shape_of(curve_of(measured.t_ns, measured.dt_ns, measured.bytes))
-    plateaus = tuple(_stretch(plateau) for plateau in shape.plateaus)
+    curve = curve_of(measured.t_ns, measured.dt_ns, measured.bytes)
+    plateaus = tuple(_stretch(plateau) for plateau in shape_of(curve).plateaus)
     if not size.value:
         high = size.interval.high if size.interval is not None else None
         return Answer(
             cache=None if size.value is None else False,
-            bound_bytes=None if high is None else high * GB,
+            bound_bytes=None if high is None else calibrated.bound(high * GB, curve.total_bytes),
             plateaus=plateaus,
         )
     return Answer(
         cache=True,
-        cache_bytes=_estimate(size),
-        fold_bytes=None if fold.value is None else _estimate(fold),
+        cache_bytes=_estimate(size, "cache", curve),
+        fold_bytes=None if fold.value is None else _estimate(fold, "fold", curve),
         plateaus=plateaus,
     )
 
 
 def _stretch(plateau: Plateau) -> tuple[float, float, Estimate]:
-    return plateau.start, plateau.end, plateau.speed
+    return plateau.start, plateau.end, calibrated.widened(plateau.speed, "speed")
 
 
-def _estimate(finding: Finding) -> Estimate:
+def _estimate(finding: Finding, kind: calibrated.Kind, curve: Curve) -> Estimate:
+    """A place with the interval that holds."""
     interval = finding.interval
     low, high = (None, None) if interval is None else (interval.low, interval.high)
     assert isinstance(finding.value, float | int), "sizes are numbers"
-    return Estimate(value=finding.value, low=low, high=high).scaled(GB)
+    place = Estimate(value=finding.value, low=low, high=high).scaled(GB)
+    return calibrated.widened(place, kind, sample_bytes=sample_at(curve, place.value))
+
+
+def sample_at(curve: Curve, place: float) -> float:
+    """The bytes of a usual sample around a place."""
+    at = int(np.clip(np.searchsorted(curve.bytes_at, place), 0, len(curve) - 1))
+    return float(np.median(curve.size[max(at - 3, 0) : at + 3]))
 
 
 def from_file(path: Path) -> Detector:

@@ -1,0 +1,86 @@
+"""`flashtwin infer`: what a fill that somebody else measured tells."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from flashtwin.cli import options, terminal
+from flashtwin.errors import USAGE, FlashtwinError
+
+if TYPE_CHECKING:
+    from flashtwin.study.infer.infer import Inferred
+
+FILE = click.Path(path_type=Path, dir_okay=False)
+HISTORIES = ("fresh", "preconditioned")
+
+
+@click.command(
+    "infer",
+    epilog=options.examples(
+        "flashtwin infer fill_bw.1.log",
+        "flashtwin infer job_bw.1.log job_bw.2.log",
+        "flashtwin infer monday.csv tuesday.csv --join --history used:200GB",
+    ),
+)
+@click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
+@click.option(
+    "--join", is_flag=True, help="The files are runs one after another, not jobs at once."
+)
+@click.option(
+    "--doubled", is_flag=True, help="Sum rows of one time stamp instead of refusing them."
+)
+@click.option(
+    "--history",
+    default="fresh",
+    metavar="STATE",
+    help="The drive before: fresh, preconditioned, or used:SIZE; fresh by default.",
+)
+@options.as_json
+def command(
+    files: tuple[Path, ...], join: bool, doubled: bool, history: str, as_json: bool
+) -> None:
+    """Read a sequential fill from FILE: is there a cache, how large, how fast is each plateau.
+
+    FILE is a bandwidth log of fio, or CSV whose header names units: time or bytes, and a rate.
+    Logs of several files are jobs that ran at once and are summed.
+    """
+    from flashtwin.study.infer.infer import infer
+    from flashtwin.study.infer.read import joined, read, summed
+
+    _check(history)
+    parts = [read(path, doubled=doubled) for path in files]
+    samples = joined(parts) if join else summed(parts)
+    answer = infer(samples, history)
+    if as_json:
+        terminal.print_json(answer.to_json())
+        return
+    _show(answer)
+
+
+def _check(history: str) -> None:
+    from flashtwin.model.units import parse_size
+
+    if history in HISTORIES:
+        return
+    word, _, size = history.partition(":")
+    try:
+        if word != "used":
+            raise ValueError(history)
+        parse_size(size)
+    except ValueError as error:
+        raise FlashtwinError(
+            f"--history {history} is not known",
+            hint="write fresh, preconditioned, or used:SIZE, for example used:200GB",
+            exit_code=USAGE,
+        ) from error
+
+
+def _show(answer: Inferred) -> None:
+    terminal.say(answer.sentence)
+    terminal.note(f"columns: {answer.columns}")
+    if answer.stalls:
+        terminal.note(f"{answer.stalls} stalls left out")
+    terminal.notes(list(answer.notes), quiet=False)

@@ -1,0 +1,139 @@
+"""A fill that somebody else measured: is there a cache, how large, and every plateau.
+
+The same analysis as the battery fill, with intervals as `flashtwin blind` calibrated them. What the
+series cannot tell because of what happened before it is said: on a preconditioned drive a first
+plateau may also end because flash runs out, and the size is what was free of the cache.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from flashtwin.analysis import calibrated, changepoints
+from flashtwin.analysis.curve import Curve
+from flashtwin.analysis.estimate import Estimate
+from flashtwin.analysis.shape import Shape, shape_of
+from flashtwin.model.units import readable_gb as gb
+from flashtwin.model.units import readable_mb_s as mbs
+from flashtwin.study.infer.read import Samples
+
+Cache = Literal["yes", "none seen", "below resolution", "cannot tell"]
+FEWEST = 12
+RESOLVED = 3
+FRESH = "fresh"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inferred:
+    """The answer, with a sentence for people and what else could be the reason."""
+
+    cache: Cache
+    sentence: str
+    size: Estimate | None
+    bound: float | None
+    plateaus: tuple[tuple[float, float, Estimate], ...]
+    stalls: int
+    columns: str
+    notes: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "cache": self.cache,
+            "sentence": self.sentence,
+            "size_bytes": None if self.size is None else _triple(self.size),
+            "bound_bytes": self.bound,
+            "plateaus": [
+                {"start_bytes": start, "end_bytes": end, "bytes_per_s": _triple(speed)}
+                for start, end, speed in self.plateaus
+            ],
+            "stalls": self.stalls,
+            "columns": self.columns,
+            "notes": list(self.notes),
+        }
+
+
+def _triple(estimate: Estimate) -> list[float | None]:
+    return [estimate.value, estimate.low, estimate.high]
+
+
+def infer(samples: Samples, history: str = FRESH) -> Inferred:
+    """What the series tells; see the module's text."""
+    curve = Curve(dt=samples.dt_s, size=samples.size)
+    reason = _why_nothing(curve)
+    if reason is not None:
+        return _answer(samples, None, "cannot tell", f"cannot tell: {reason}")
+    shape = shape_of(curve)
+    if shape.first_plateau.verdict == "swings":
+        why = (
+            "cannot tell: the speed comes back again and again; heat, a limiter outside of the "
+            "drive and a cache that takes data again look alike (fill it once more when it is cool)"
+        )
+        return _answer(samples, shape, "cannot tell", why, history=history)
+    if shape.edge is None:
+        most = calibrated.bound(changepoints.smallest_visible(curve), curve.total_bytes)
+        seen = f"no end of a cache within {gb(curve.total_bytes)}: one below {gb(most)} or above "
+        seen += f"{gb(curve.total_bytes)} would not show"
+        return _answer(samples, shape, "none seen", seen, bound=most, history=history)
+    place = shape.edge.place
+    around = int(np.clip(np.searchsorted(curve.bytes_at, place.value), 0, len(curve) - 1))
+    usual = float(np.median(curve.size[max(around - 3, 0) : around + 3]))
+    size = calibrated.widened(place, "cache", sample_bytes=usual)
+    if int(np.searchsorted(curve.bytes_at, place.value)) <= RESOLVED:
+        most = size.high or place.value
+        seen = f"below resolution: {RESOLVED} samples or fewer are faster, up to {gb(most)}"
+        return _answer(samples, shape, "below resolution", seen, bound=most, history=history)
+    seen = (
+        f"the first plateau ends at {gb(size.value)} ({gb(size.low or 0)} to {gb(size.high or 0)})"
+    )
+    return _answer(samples, shape, "yes", seen, size=size, history=history)
+
+
+def _why_nothing(curve: Curve) -> str | None:
+    if curve.total_bytes <= 0:
+        return "nothing was written"
+    moving = int((curve.size > 0).sum())
+    return f"only {moving} samples with data" if moving < FEWEST else None
+
+
+def _answer(
+    samples: Samples,
+    shape: Shape | None,
+    cache: Cache,
+    sentence: str,
+    *,
+    size: Estimate | None = None,
+    bound: float | None = None,
+    history: str = FRESH,
+) -> Inferred:
+    plateaus = () if shape is None else shape.plateaus
+    stretches = tuple((p.start, p.end, calibrated.widened(p.speed, "speed")) for p in plateaus)
+    if stretches:
+        speeds = ", then ".join(f"{mbs(speed.value)} to {gb(end)}" for _, end, speed in stretches)
+        sentence = f"{sentence}; {speeds}"
+    return Inferred(
+        cache=cache,
+        sentence=sentence,
+        size=size,
+        bound=bound,
+        plateaus=stretches,
+        stalls=0 if shape is None else len(shape.stalls),
+        columns=samples.columns,
+        notes=_notes(cache, history),
+    )
+
+
+def _notes(cache: Cache, history: str) -> tuple[str, ...]:
+    if history == FRESH or cache != "yes":
+        return ()
+    if history == "preconditioned":
+        return (
+            "the drive was preconditioned: the end may be that of flash that was free, and not of "
+            "a cache; the size on an empty drive cannot be told",
+        )
+    return (
+        f"the drive held data ({history}): the size is what the cache had left, and may be larger "
+        "on an empty drive",
+    )

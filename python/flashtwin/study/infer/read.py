@@ -1,0 +1,197 @@
+"""Series out of files of other programs: fio's bandwidth logs, and CSV of time or bytes and a rate.
+
+A fio log has no header: milliseconds at the end of an interval, KiB/s, direction (0 read, 1 write),
+block size. A CSV has one, and its names say what a column is and its unit: second, time_ms,
+write_MiB_s, "MB/s", GB. A rate is that of the interval before its time or bytes.
+
+Invariants: nothing is guessed where two readings are open: a header without a unit, a time stamp
+that comes twice, a value that is no number is refused with what to write instead.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.inputs import read_regular
+
+MOST_BYTES = 256 << 20
+FEWEST = 4
+WRITE = "1"
+RATES = {"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "kb": 1e3, "mb": 1e6, "gb": 1e9, "b": 1.0}
+TIMES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "second": 1.0, "seconds": 1.0}
+_RATE = re.compile(r"(?:^|[^a-z])(b|[kmg]i?b)(?:ytes)?(?:/s|_s|ps| per second)(?:ec)?(?:[^a-z]|$)")
+_SIZE = re.compile(r"(?:^|[^a-z])(b|bytes|[kmg]i?b)(?:[^a-z]|$)")
+_TIME = re.compile(r"(?:^|[^a-z])(ns|us|ms|s|sec|seconds?)(?:[^a-z]|$)")
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Samples:
+    """Intervals one after another: seconds at their ends, seconds in each, bytes in each."""
+
+    end_s: Floats
+    dt_s: Floats
+    size: Floats
+    columns: str
+
+
+def read(path: Path, *, doubled: bool = False) -> Samples:
+    """The writes of a file. `doubled`: rows of one time stamp are summed and not refused."""
+    text = read_regular(path, most_bytes=MOST_BYTES).decode("utf-8", errors="replace")
+    if text.lstrip().startswith("{"):
+        raise _refused(
+            path,
+            "is JSON, which has no series",
+            "hand over the log that fio writes with --write_bw_log=NAME --log_avg_msec=500",
+        )
+    rows = [[cell.strip() for cell in row] for row in csv.reader(text.splitlines()) if row]
+    if len(rows) < FEWEST:
+        raise _refused(path, f"has {len(rows)} rows", f"at least {FEWEST} samples are needed")
+    if _is_number(rows[0][0]):
+        return _fio(path, rows, doubled)
+    return _csv(path, rows, doubled)
+
+
+def summed(parts: Sequence[Samples]) -> Samples:
+    """Logs of jobs that ran side by side, on the intervals of the first."""
+    first = parts[0]
+    edges = np.concatenate(([0.0], first.end_s))
+    size = np.zeros(first.end_s.size)
+    for part in parts:
+        done = np.concatenate(([0.0], np.cumsum(part.size)))
+        size += np.diff(np.interp(edges, np.concatenate(([0.0], part.end_s)), done))
+    return Samples(end_s=first.end_s, dt_s=first.dt_s, size=size, columns=first.columns)
+
+
+def joined(parts: Sequence[Samples]) -> Samples:
+    """Runs one after another, without the time between them."""
+    ends, begin = [], 0.0
+    for part in parts:
+        ends.append(part.end_s + begin)
+        begin += float(part.end_s[-1])
+    return Samples(
+        end_s=np.concatenate(ends),
+        dt_s=np.concatenate([part.dt_s for part in parts]),
+        size=np.concatenate([part.size for part in parts]),
+        columns=parts[0].columns,
+    )
+
+
+def _fio(path: Path, rows: list[list[str]], doubled: bool) -> Samples:
+    if len(rows[0]) < 4:
+        raise _refused(
+            path,
+            f"has no header and {len(rows[0])} columns",
+            "a fio log has 4 or more; a CSV needs a header, such as second,write_MB_s",
+        )
+    writes = [row for row in rows if len(row) >= 3 and row[2] == WRITE]
+    if len(writes) < FEWEST:
+        raise _refused(path, f"has {len(writes)} samples of writes", "infer reads what was written")
+    end = _numbers(path, writes, 0) * 1e-3
+    rate = _numbers(path, writes, 1) * 1024.0
+    return _samples(path, end, rate, doubled, "time in ms, bandwidth in KiB/s (fio), writes only")
+
+
+def _csv(path: Path, rows: list[list[str]], doubled: bool) -> Samples:
+    header, body = rows[0], rows[1:]
+    names = [name.lower() for name in header]
+    rates = [i for i, name in enumerate(names) if _RATE.search(name)]
+    writes = [i for i in rates if "write" in names[i]]
+    if not rates:
+        raise _refused(
+            path,
+            f"has no column with a rate: {', '.join(header)}",
+            "name its unit in the header, for example write_MB_s or MiB/s",
+        )
+    if len(writes or rates) > 1:
+        several = ", ".join(header[i] for i in writes or rates)
+        raise _refused(path, f"has several rates: {several}", "keep the one to read")
+    (at,) = writes or rates
+    factor = float(RATES[_unit(_RATE, names[at])])
+    rate = _numbers(path, body, at) * factor
+    others = [i for i in range(len(names)) if i != at]
+    timed = next((i for i in others if _TIME.search(names[i])), None)
+    if timed is not None:
+        end = _numbers(path, body, timed) * TIMES[_unit(_TIME, names[timed])]
+        return _samples(path, end, rate, doubled, f"{header[timed]} and {header[at]}")
+    sized = next((i for i in others if _SIZE.search(names[i])), None)
+    if sized is None:
+        raise _refused(
+            path,
+            f"has no column with a time or with bytes: {', '.join(header)}",
+            "name its unit in the header, for example second, time_ms or GB",
+        )
+    unit = _unit(_SIZE, names[sized])
+    done = _numbers(path, body, sized) * float(RATES["b" if unit == "bytes" else unit])
+    size = np.diff(np.concatenate(([0.0], done)))
+    if np.any(size < 0) or np.any(rate <= 0):
+        raise _refused(
+            path, "has bytes that fall, or rates of 0", "bytes are those since the start"
+        )
+    dt = size / rate
+    moving = size > 0
+    columns = f"{header[sized]} and {header[at]}"
+    return Samples(end_s=np.cumsum(dt)[moving], dt_s=dt[moving], size=size[moving], columns=columns)
+
+
+def _samples(path: Path, end: Floats, rate: Floats, doubled: bool, columns: str) -> Samples:
+    """Intervals from their ends; each lasts from the end of the one before."""
+    stamps, index = np.unique(end, return_inverse=True)
+    if stamps.size < end.size and not doubled:
+        raise _refused(
+            path,
+            f"has {end.size - stamps.size} time stamps that come twice",
+            "several jobs in one log are summed with --doubled",
+        )
+    if np.any(np.diff(end) < 0) and not doubled:
+        raise _refused(path, "has times that fall", "hand over one file a run, with --join")
+    rate = np.bincount(index, weights=rate).astype(np.float64)
+    usual = float(np.median(np.diff(stamps))) if stamps.size > 1 else 1.0
+    # A log may begin at 0 with the end of nothing: its first interval is a usual one.
+    begin = stamps[0] - usual if stamps[0] < 0.5 * usual else max(stamps[0] - usual, 0.0)
+    dt = np.diff(np.concatenate(([begin], stamps)))
+    return Samples(end_s=stamps - begin, dt_s=dt, size=rate * dt, columns=columns)
+
+
+def _unit(pattern: re.Pattern[str], name: str) -> str:
+    match = pattern.search(name)
+    assert match is not None, "the column was found by it"
+    return match[1]
+
+
+def _numbers(path: Path, rows: list[list[str]], column: int) -> Floats:
+    values = np.empty(len(rows))
+    for number, row in enumerate(rows):
+        try:
+            values[number] = float(row[column])
+        except (ValueError, IndexError):
+            values[number] = np.nan
+        if not np.isfinite(values[number]) or values[number] < 0:
+            text = row[column] if column < len(row) else ""
+            raise _refused(
+                path,
+                f"{text!r} in row {number + 1} of the samples is not a number from 0 on",
+                "remove the row, or write what was measured",
+            )
+    return values
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _refused(path: Path, why: str, hint: str) -> FlashtwinError:
+    return FlashtwinError(f"{path.name}: {why}", hint=hint, exit_code=USAGE)

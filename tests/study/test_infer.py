@@ -1,0 +1,113 @@
+"""Series from files of other programs: what is read, what is refused, what is concluded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from flashtwin.errors import FlashtwinError
+from flashtwin.study.infer.infer import infer
+from flashtwin.study.infer.read import joined, read, summed
+
+RATES = [*[3000.0] * 40, *[500.0] * 400]
+
+
+def written(tmp_path: Path, text: str, name: str = "a.csv") -> Path:
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+def csv_of(rates: list[float], header: str = "second,write_MB_s") -> str:
+    return "\n".join([header, *(f"{i + 1},{rate}" for i, rate in enumerate(rates))])
+
+
+def log_of(rates: list[float]) -> str:
+    """A fio log: reads between the writes, KiB/s at the end of each second."""
+    lines = (
+        f"{1000 * (i + 1)}, 5, 0, 4096\n{1000 * (i + 1)}, {rate * 1e6 / 1024:.0f}, 1, 131072"
+        for i, rate in enumerate(rates)
+    )
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("text", [csv_of(RATES), log_of(RATES)])
+def test_a_cache_is_read_from_a_csv_and_from_a_log(tmp_path: Path, text: str) -> None:
+    found = infer(read(written(tmp_path, text)))
+    assert found.cache == "yes" and found.size is not None
+    assert found.size.value == pytest.approx(120e9, rel=0.01)
+    assert found.size.low is not None and found.size.high is not None
+    assert found.size.low < 120e9 < found.size.high
+    assert [round(speed.value / 1e6, -1) for _, _, speed in found.plateaus] == [3000, 500]
+
+
+def test_bytes_against_a_rate_are_a_series_too(tmp_path: Path) -> None:
+    rows, done = ["GB,MB/s"], 0.0
+    for rate in RATES:
+        done += rate / 1000
+        rows.append(f"{done},{rate}")
+    found = infer(read(written(tmp_path, "\n".join(rows))))
+    assert found.size is not None and found.size.value == pytest.approx(120e9, rel=0.01)
+    assert "GB" in found.columns
+
+
+def test_jobs_are_summed_and_runs_are_joined(tmp_path: Path) -> None:
+    half = read(written(tmp_path, csv_of([rate / 2 for rate in RATES])))
+    both, after = summed([half, half]), joined([half, half])
+    assert both.size.sum() == pytest.approx(2 * half.size.sum())
+    assert both.dt_s.sum() == pytest.approx(half.dt_s.sum())
+    assert after.dt_s.sum() == pytest.approx(2 * half.dt_s.sum())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("second,speed\n" + "1,2\n" * 9, "no column with a rate"),
+        ("x,MB/s\n" + "1,2\n" * 9, "no column with a time"),
+        ("s,MB/s,KiB/s\n" + "1,2,3\n" * 9, "several rates"),
+        (csv_of(RATES) + "\n441,nan", "is not a number"),
+        (csv_of(RATES) + "\n440,500", "come twice"),
+        (csv_of([1.0]), "2 rows"),
+        ("1,2\n2,3\n3,4\n4,5\n", "no header"),
+        ('{"jobs": []}', "JSON"),
+        ("1000, 5, 0, 4096\n" * 9, "0 samples of writes"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_a_hint(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    with pytest.raises(FlashtwinError, match=message) as error:
+        read(written(tmp_path, text))
+    assert error.value.hint
+
+
+def test_doubled_time_stamps_are_summed_where_that_is_asked_for(tmp_path: Path) -> None:
+    twice = csv_of(RATES) + "\n" + csv_of(RATES).partition("\n")[2]
+    samples = read(written(tmp_path, twice), doubled=True)
+    assert samples.size.sum() == pytest.approx(2 * 1e6 * sum(RATES))
+
+
+def test_too_little_tells_nothing_and_says_why(tmp_path: Path) -> None:
+    found = infer(read(written(tmp_path, csv_of([500.0] * 8))))
+    assert found.cache == "cannot tell" and "8 samples" in found.sentence
+    nothing = infer(read(written(tmp_path, csv_of([0.0] * 30))))
+    assert nothing.cache == "cannot tell" and "nothing was written" in nothing.sentence
+
+
+def test_two_samples_are_below_the_resolution(tmp_path: Path) -> None:
+    found = infer(read(written(tmp_path, csv_of([3000.0, 3000.0, *[500.0] * 100]))))
+    assert found.cache == "below resolution"
+    assert found.bound is not None and found.bound >= 6e9 and found.size is None
+
+
+def test_a_constant_series_has_a_bound(tmp_path: Path) -> None:
+    found = infer(read(written(tmp_path, csv_of([500.0] * 300))))
+    assert found.cache == "none seen" and found.bound is not None and found.bound > 0
+
+
+def test_the_history_says_what_the_same_curve_leaves_open(tmp_path: Path) -> None:
+    samples = read(written(tmp_path, csv_of(RATES)))
+    assert infer(samples).notes == ()
+    assert "preconditioned" in infer(samples, "preconditioned").notes[0]
+    assert "used:200GB" in infer(samples, "used:200GB").notes[0]
