@@ -243,7 +243,7 @@ impl<P: Policies> Ftl<P> {
         let s = self.streams[stream];
         self.count_programmed(stream, filled - s.moved);
         if s.moved > 0 {
-            self.count_moved(s.moved);
+            self.collect.count_programmed(s.moved, &mut self.counters);
             self.streams[stream].moved = 0;
         }
         let flight = Flight {
@@ -332,7 +332,7 @@ impl<P: Policies> Ftl<P> {
             _ if stream.is_direct() => &mut self.counters.direct_units,
             Stream::Fold => &mut self.counters.fold_units,
             Stream::Map => &mut self.counters.map_units,
-            _ => return self.count_moved(units),
+            _ => return self.collect.count_programmed(units, &mut self.counters),
         };
         *counter += u64::from(units);
     }

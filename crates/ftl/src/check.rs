@@ -60,7 +60,7 @@ impl<P: Policies> Ftl<P> {
         self.check_packing()?;
         self.check_counters()?;
         self.check_stamps()?;
-        self.check_wear()?;
+        self.wear.check(&self.blocks.all)?;
         self.check_map_pages()
     }
 

@@ -161,7 +161,7 @@ impl<P: Policies> Ftl<P> {
             buffer: WriteBuffer::new((buffer_bytes / unit) as u32),
             fold: Mover::folding(&policy, &layout),
             collect: Mover::new(Work::Collect, &layout),
-            wear: Wear::new(part),
+            wear: Wear::new(part, &policy.wear),
             packing: Packing::new(&layout),
             counters: Counters::default(),
             sequence: 0,

@@ -36,7 +36,7 @@ use crate::blocks::{Pool, State};
 use crate::check::Checked;
 use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
-use crate::mover::{Mover, Work};
+use crate::mover::Work;
 use crate::op::{NandOp, Token};
 use crate::orders::Policies;
 use crate::policy::{CacheMode, Failures, Policy, ReadOnlyAt, Wear, Worn};
@@ -213,26 +213,11 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// Whether a granule in flight has data that the host has written, folded or not, and nobody
-    /// has moved for another reason.
+    /// Superblocks that are given up for good.
     #[must_use]
-    pub fn is_hosts_data(&self, place: u32) -> bool {
-        let stream = self.buffer.flights[place as usize].stream;
-        stream.is_host() || stream == Stream::Fold
-    }
-
-    /// Where the data of a read of the firmware's own lies; none of another operation.
-    #[must_use]
-    pub fn source_of_read(&self, token: Token) -> Option<u32> {
-        match token {
-            Token::FoldRead(first)
-            | Token::GcRead(first)
-            | Token::MapGcRead(first)
-            | Token::FoldCheck(first) => Some(first),
-            Token::MapRead(slot) => self.locate(self.map_unit_in(slot)?),
-            Token::MapUpdate(page) => self.locate(self.map_unit(page)),
-            _ => None,
-        }
+    pub fn retired_superblocks(&self) -> u32 {
+        let retired = self.blocks.all.iter().filter(|b| b.state == State::Retired);
+        retired.count() as u32
     }
 
     /// The drive has come to its end: it can be read, and takes no more data.
@@ -663,7 +648,8 @@ impl<P: Policies> Ftl<P> {
         if block.valid > 0 && block.map {
             self.refresh_map(superblock);
         } else if block.valid > 0 {
-            self.relocate(superblock, Cause::Failure);
+            self.wear
+                .relocate(&mut self.blocks, superblock, Cause::Failure);
         } else if block.in_flight == 0 {
             self.erase_when_safe(superblock, ops);
         }
@@ -678,20 +664,6 @@ impl<P: Policies> Ftl<P> {
                 self.blocks.free_map.retain(|&s| s != superblock);
             }
         }
-    }
-}
-
-impl Mover {
-    /// So many of the units that were placed and not programmed are gone.
-    pub(crate) fn unplace(&mut self, units: u32) {
-        let mut left = units;
-        let last = self.cause as usize;
-        for at in std::iter::once(last).chain(0..self.placed.len()) {
-            let here = left.min(self.placed[at]);
-            self.placed[at] -= here;
-            left -= here;
-        }
-        assert_eq!(left, 0, "more units are gone than were placed");
     }
 }
 

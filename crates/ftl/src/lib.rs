@@ -25,6 +25,7 @@ mod ftl;
 pub mod full_rules;
 mod health;
 mod heaps;
+mod in_flight;
 mod lanes;
 pub mod layout;
 pub mod lifetimes;

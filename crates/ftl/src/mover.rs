@@ -15,6 +15,7 @@
 use crate::audit::{Bounds, LIFETIME};
 use crate::blocks::State;
 use crate::check::{Checked, ensure};
+use crate::counters::Counters;
 use crate::ftl::Ftl;
 use crate::layout::{Layout, NONE};
 use crate::op::{NandOp, Token};
@@ -198,6 +199,36 @@ impl Mover {
     #[inline]
     pub(crate) fn is_far_ahead(&self, programming: u32) -> bool {
         self.outstanding >= self.rows_ahead || programming >= self.granules_ahead
+    }
+
+    /// So many of the units that were placed and not programmed are gone.
+    pub(crate) fn unplace(&mut self, units: u32) {
+        let mut left = units;
+        let last = self.cause as usize;
+        for at in std::iter::once(last).chain(0..self.placed.len()) {
+            let here = left.min(self.placed[at]);
+            self.placed[at] -= here;
+            left -= here;
+        }
+        assert_eq!(left, 0, "more units are gone than were placed");
+    }
+
+    /// Units that collection has placed are programmed, for whatever cause; those that it placed
+    /// last may still wait in its granule.
+    pub(crate) fn count_programmed(&mut self, programmed: u32, counters: &mut Counters) {
+        let waiting = self.placed.iter().sum::<u32>() - programmed;
+        let before = self.placed;
+        self.unplace(waiting);
+        let counters = [
+            &mut counters.gc_units,
+            &mut counters.wear_units,
+            &mut counters.refresh_units,
+            &mut counters.failure_units,
+        ];
+        for ((counter, units), before) in counters.into_iter().zip(&mut self.placed).zip(before) {
+            *counter += u64::from(*units);
+            *units = before - *units;
+        }
     }
 
     /// Sources that wait for their copies.

@@ -30,7 +30,9 @@ impl<P: Policies> Ftl<P> {
             Stream::Cache => self.take_cache_superblock(group),
             Stream::Tier => self.take_tier_superblock(group),
             Stream::Map => self.blocks.free_map.pop_front(),
-            _ => self.take_free(stream, group),
+            _ => self
+                .wear
+                .take_free(&mut self.blocks, &self.layout, (stream, group)),
         };
         self.look_at_cache();
         let Some(superblock) = superblock else {

@@ -252,7 +252,8 @@ impl<P: Policies> Ftl<P> {
     /// Takes a superblock of a die group for the second tier.
     pub(crate) fn take_tier_superblock(&mut self, group: u32) -> Option<u32> {
         self.cache.tier_borrowed += 1;
-        self.take_free(Stream::Tier, group)
+        self.wear
+            .take_free(&mut self.blocks, &self.layout, (Stream::Tier, group))
     }
 
     /// Takes a superblock of a die group for the cache: a static one if there is one, else a
@@ -262,7 +263,8 @@ impl<P: Policies> Ftl<P> {
             return Some(fixed);
         }
         self.cache.borrowed += 1;
-        self.take_free(Stream::Cache, group)
+        self.wear
+            .take_free(&mut self.blocks, &self.layout, (Stream::Cache, group))
     }
 
     /// The stream for the next host data where there is a cache and the route may lead there.

@@ -22,13 +22,13 @@ use std::collections::VecDeque;
 use flashtwin_nand::Part;
 
 use crate::audit::Bounds;
-use crate::blocks::{Pool, State, Superblock};
+use crate::blocks::{Blocks, Pool, State, Superblock};
 use crate::check::{Checked, ensure};
 use crate::ftl::Ftl;
-use crate::layout::{Mode, NONE};
-use crate::op::{NandOp, Token};
+use crate::layout::{Layout, Mode, NONE};
+use crate::op::NandOp;
 use crate::orders::Policies;
-use crate::policy::Levelling;
+use crate::policy::{self, Levelling};
 use crate::streams::Stream;
 
 /// Superblocks that have to be to spare before data is moved for another reason than space.
@@ -38,7 +38,7 @@ const SPARE_SUPERBLOCKS: u32 = 2;
 pub(crate) const CAUSES: usize = 4;
 
 /// Why a superblock's data is moved by the mover of collection; the order is that of the counters
-/// in [`Ftl::count_moved`].
+/// in [`crate::mover::Mover::count_programmed`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) enum Cause {
     /// Its invalid part is wanted.
@@ -124,9 +124,13 @@ impl Rated {
     }
 }
 
-/// What is to be moved, and what wear is measured against.
+/// What is to be moved, and what wear is measured against. It is handed the superblocks that it
+/// chooses among and marks, and knows nothing else of the firmware.
 pub(crate) struct Wear {
     pub(crate) rated: Rated,
+    dynamic: Levelling,
+    /// Cycles that the least worn superblock may be behind; 0 = it is never moved.
+    static_threshold: u32,
     /// Something is to be moved or has just been moved: kept so that a look costs one comparison.
     pub(crate) busy: bool,
     /// The superblock that is being levelled, from the decision to its erase.
@@ -136,13 +140,15 @@ pub(crate) struct Wear {
 
 flashtwin_base::state! { Wear {
     kept: busy, levelled, queue;
-    built: rated;
+    built: rated, dynamic, static_threshold;
 } }
 
 impl Wear {
-    pub(crate) fn new(part: &Part) -> Wear {
+    pub(crate) fn new(part: &Part, policy: &policy::Wear) -> Wear {
         Wear {
             rated: Rated::new(part),
+            dynamic: policy.dynamic,
+            static_threshold: policy.static_threshold,
             busy: false,
             levelled: NONE,
             queue: VecDeque::new(),
@@ -173,14 +179,11 @@ impl Wear {
     pub(crate) fn waiting(&self) -> usize {
         self.queue.len()
     }
-}
 
-impl<P: Policies> Ftl<P> {
     /// Least and greatest wear of the superblocks in use, as shares of the rated life.
-    #[must_use]
-    pub fn wear_range(&self) -> (f64, f64) {
-        let used = self.blocks.all.iter().filter(|b| b.state != State::Retired);
-        used.map(|b| self.wear.rated.wear_of(b))
+    fn range(&self, all: &[Superblock]) -> (f64, f64) {
+        let used = all.iter().filter(|b| b.state != State::Retired);
+        used.map(|b| self.rated.wear_of(b))
             .fold(None, |range: Option<(f64, f64)>, wear| {
                 let (low, high) = range.unwrap_or((wear, wear));
                 Some((low.min(wear), high.max(wear)))
@@ -188,68 +191,126 @@ impl<P: Policies> Ftl<P> {
             .unwrap_or((0.0, 0.0))
     }
 
-    /// Superblocks that are given up for good.
+    /// Takes a free superblock of a die group for a stream, by the policy of dynamic levelling.
+    /// Data that rests goes where the cells are most worn.
+    pub(crate) fn take_free(
+        &self,
+        blocks: &mut Blocks,
+        layout: &Layout,
+        (stream, group): (Stream, u32),
+    ) -> Option<u32> {
+        let free = blocks.free.iter().enumerate();
+        let mut free = free.filter(|&(_, &s)| layout.group_of(s) == group);
+        let cycles = |s: u32| self.rated.cycles_of(&blocks.all[s as usize]);
+        let wear = free.clone().map(|(at, &s)| (at, cycles(s)));
+        let at = if stream == Stream::Levelled {
+            wear.max_by(|a, b| a.1.total_cmp(&b.1))?.0
+        } else {
+            match self.dynamic {
+                Levelling::Fifo => free.next()?.0,
+                Levelling::None => free.next_back()?.0,
+                Levelling::LeastWorn => wear.min_by(|a, b| a.1.total_cmp(&b.1))?.0,
+            }
+        };
+        blocks.free.remove(at)
+    }
+
+    /// Notes that a superblock's data has to be moved; false when it was noted before.
+    pub(crate) fn relocate(&mut self, blocks: &mut Blocks, superblock: u32, cause: Cause) -> bool {
+        let block = &mut blocks.all[superblock as usize];
+        if block.marked {
+            return false;
+        }
+        block.marked = true;
+        self.queue.push_back((superblock, cause));
+        self.busy = true;
+        true
+    }
+
+    /// The next superblock to be moved, which leaves the queue.
+    fn next(&mut self, blocks: &mut Blocks) -> Option<(u32, Cause)> {
+        let mut at = 0;
+        while let Some(&(superblock, cause)) = self.queue.get(at) {
+            let block = &mut blocks.all[superblock as usize];
+            let holds = block.state == State::Closed && block.valid > 0;
+            if holds && block.in_flight > 0 {
+                at += 1;
+                continue;
+            }
+            self.queue.remove(at);
+            if holds {
+                blocks.leave_cache(superblock);
+                return Some((superblock, cause));
+            }
+            // Other work has emptied it. The mark goes with its erase, where that has not been done
+            // yet.
+            block.marked = block.state != State::Free;
+            self.spare(superblock);
+        }
+        None
+    }
+
+    /// A superblock has been erased: the spread of wear may ask for a move of the least worn one's
+    /// data, among those whose data `rests`. The erase of a levelled superblock does not ask for
+    /// the next move: there is one for each superblock that other work has erased.
+    pub(crate) fn level(
+        &mut self,
+        blocks: &mut Blocks,
+        (erased, starved): (u32, bool),
+        rests: impl Fn(u32) -> bool,
+    ) {
+        if self.static_threshold == 0 {
+            return;
+        }
+        let busy = self.levelled != NONE;
+        self.spare(erased);
+        if busy {
+            return;
+        }
+        // While the host waits for superblocks its need goes first, until the spread is twice the
+        // threshold.
+        let most_apart = f64::from(self.static_threshold) * if starved { 2.0 } else { 1.0 };
+        let worn = |s: u32| self.rated.cycles_of(&blocks.all[s as usize]);
+        let most = blocks.free.iter().map(|&s| worn(s)).fold(0.0, f64::max);
+        let mut least = (f64::INFINITY, NONE);
+        for (superblock, block) in (0..).zip(&blocks.all) {
+            let holds = block.state == State::Closed && block.pool == Pool::Data && !block.marked;
+            let cycles = worn(superblock);
+            if holds && cycles < least.0 && rests(superblock) {
+                least = (cycles, superblock);
+            }
+        }
+        if least.1 != NONE && most - least.0 > most_apart {
+            self.levelled = least.1;
+            self.relocate(blocks, least.1, Cause::Wear);
+        }
+    }
+
+    /// What waits to be moved is marked, and waits once.
+    pub(crate) fn check(&self, all: &[Superblock]) -> Checked {
+        for (place, &(superblock, _)) in self.queue.iter().enumerate() {
+            let later = self.queue.iter().skip(place + 1);
+            let again = later.into_iter().any(|&(s, _)| s == superblock);
+            ensure!(
+                all[superblock as usize].marked && !again,
+                "superblock {superblock} waits to be moved"
+            );
+        }
+        Ok(())
+    }
+}
+
+impl<P: Policies> Ftl<P> {
+    /// Least and greatest wear of the superblocks in use, as shares of the rated life.
     #[must_use]
-    pub fn retired_superblocks(&self) -> u32 {
-        let retired = self.blocks.all.iter().filter(|b| b.state == State::Retired);
-        retired.count() as u32
+    pub fn wear_range(&self) -> (f64, f64) {
+        self.wear.range(&self.blocks.all)
     }
 
     /// What wear is measured against.
     #[must_use]
     pub fn rated(&self) -> Rated {
         self.wear.rated
-    }
-
-    /// The superblock that a granule in flight is programmed into.
-    #[must_use]
-    pub fn superblock_of_flight(&self, place: u32) -> u32 {
-        self.buffer.flights[place as usize].superblock
-    }
-
-    /// Superblock and wordline that an operation works on, which may be of any wordline; none of a
-    /// read for the host, whose place the drive knows, and in the system area.
-    #[must_use]
-    pub fn worked_on(&self, token: Token) -> Option<(u32, u32)> {
-        match token {
-            Token::Program(place) | Token::FirstPass(place) => {
-                let flight = &self.buffer.flights[place as usize];
-                let mode = self.blocks.all[flight.superblock as usize].mode;
-                let wordline = self.layout.wordline(mode, flight.stripe);
-                Some((flight.superblock, wordline))
-            }
-            Token::Copyback(place) => {
-                let first = self.buffer.flights[place as usize].first;
-                Some(self.wordline_at(first))
-            }
-            Token::Erase(superblock) => Some((superblock, 0)),
-            _ => self.source_of_read(token).map(|ppn| self.wordline_at(ppn)),
-        }
-    }
-
-    /// Superblock and wordline of a physical unit.
-    #[must_use]
-    pub fn wordline_at(&self, ppn: u32) -> (u32, u32) {
-        let (superblock, offset) = self.layout.split(ppn);
-        let mode = self.blocks.all[superblock as usize].mode;
-        let stripe = self.layout.stripe_of(mode, offset).0;
-        (superblock, self.layout.wordline(mode, stripe))
-    }
-
-    /// The superblock that a copyback in flight copies from.
-    #[must_use]
-    pub fn source_of_copyback(&self, place: u32) -> u32 {
-        let source = self.buffer.flights[place as usize].source;
-        self.layout.superblock_of(source)
-    }
-
-    /// Logical units of what is valid in a row.
-    #[must_use]
-    pub fn units_of_row(&self, first: u32) -> Vec<u32> {
-        let mut lpns = Vec::new();
-        self.map
-            .collect_valid(first, self.layout.row_units, &mut lpns);
-        lpns
     }
 
     /// The mean wear of all superblocks, as a share of the rated life.
@@ -259,27 +320,6 @@ impl<P: Policies> Ftl<P> {
         let wear = self.wear.rated;
         let sum = wear.wear(c.slc_erases, c.native_erases, c.tier_erases);
         sum / f64::from(self.layout.superblocks)
-    }
-
-    /// Takes a free superblock of a die group for a stream, by the policy of dynamic levelling.
-    /// Data that rests goes where the cells are most worn.
-    pub(crate) fn take_free(&mut self, stream: Stream, group: u32) -> Option<u32> {
-        let rated = self.wear.rated;
-        let cycles = |blocks: &[Superblock], s: u32| rated.cycles_of(&blocks[s as usize]);
-        let blocks = &self.blocks;
-        let free = blocks.free.iter().enumerate();
-        let mut free = free.filter(|&(_, &s)| self.layout.group_of(s) == group);
-        let wear = free.clone().map(|(at, &s)| (at, cycles(&blocks.all, s)));
-        let at = if stream == Stream::Levelled {
-            wear.max_by(|a, b| a.1.total_cmp(&b.1))?.0
-        } else {
-            match self.policy.wear.dynamic {
-                Levelling::Fifo => free.next()?.0,
-                Levelling::None => free.next_back()?.0,
-                Levelling::LeastWorn => wear.min_by(|a, b| a.1.total_cmp(&b.1))?.0,
-            }
-        };
-        self.blocks.free.remove(at)
     }
 
     /// Moves a superblock's data elsewhere and erases it, because the data is at risk. One that
@@ -293,7 +333,8 @@ impl<P: Policies> Ftl<P> {
         if block.map {
             return self.refresh_map(superblock);
         }
-        self.relocate(superblock, Cause::Refresh)
+        self.wear
+            .relocate(&mut self.blocks, superblock, Cause::Refresh)
     }
 
     /// A check of the superblock's data would find too many wrong bits for a copy inside the die.
@@ -301,121 +342,21 @@ impl<P: Policies> Ftl<P> {
         self.blocks.all[superblock as usize].distrusted = true;
     }
 
-    /// Notes that a superblock's data has to be moved; false when it was noted before.
-    pub(crate) fn relocate(&mut self, superblock: u32, cause: Cause) -> bool {
-        let block = &mut self.blocks.all[superblock as usize];
-        if block.marked {
-            return false;
-        }
-        block.marked = true;
-        self.wear.queue.push_back((superblock, cause));
-        self.wear.busy = true;
-        true
-    }
-
     /// The next superblock to be moved for another reason than space; none while few are free.
     pub(crate) fn next_relocation(&mut self) -> Option<(u32, Cause)> {
         if self.starved || self.available_to_movers() < SPARE_SUPERBLOCKS {
             return None;
         }
-        let mut at = 0;
-        while let Some(&(superblock, cause)) = self.wear.queue.get(at) {
-            let block = &mut self.blocks.all[superblock as usize];
-            let holds = block.state == State::Closed && block.valid > 0;
-            if holds && block.in_flight > 0 {
-                at += 1;
-                continue;
-            }
-            self.wear.queue.remove(at);
-            if holds {
-                self.blocks.leave_cache(superblock);
-                return Some((superblock, cause));
-            }
-            // Other work has emptied it. The mark goes with its erase, where that has not been done
-            // yet.
-            block.marked = block.state != State::Free;
-            self.wear.spare(superblock);
-        }
-        None
+        self.wear.next(&mut self.blocks)
     }
 
-    /// A superblock has been erased: the spread of wear may ask for a move of the least worn one's
-    /// data. The erase of a levelled superblock does not ask for the next move: there is one for
-    /// each superblock that other work has erased.
+    /// A superblock has been erased. Data rests where the host has written as much as the drive
+    /// holds since the youngest of it.
     pub(crate) fn level(&mut self, erased: u32, starved: bool) {
-        let threshold = self.policy.wear.static_threshold;
-        if threshold == 0 {
-            return;
-        }
-        let busy = self.wear.levelled != NONE;
-        self.wear.spare(erased);
-        if busy {
-            return;
-        }
-        // While the host waits for superblocks its need goes first, until the spread is twice the
-        // threshold.
-        let most_apart = f64::from(threshold) * if starved { 2.0 } else { 1.0 };
-        let worn = |s: u32| self.wear.rated.cycles_of(&self.blocks.all[s as usize]);
-        let most = self
-            .blocks
-            .free
-            .iter()
-            .map(|&s| worn(s))
-            .fold(0.0, f64::max);
-        let mut least = (f64::INFINITY, NONE);
-        for (superblock, block) in (0..).zip(&self.blocks.all) {
-            let holds = block.state == State::Closed && block.pool == Pool::Data && !block.marked;
-            let cycles = worn(superblock);
-            if holds && cycles < least.0 && self.rests(superblock) {
-                least = (cycles, superblock);
-            }
-        }
-        if least.1 != NONE && most - least.0 > most_apart {
-            self.wear.levelled = least.1;
-            self.relocate(least.1, Cause::Wear);
-        }
-    }
-
-    /// Whether the host has written as much as the drive holds since the youngest data of a
-    /// superblock.
-    fn rests(&self, superblock: u32) -> bool {
-        let age = self.counters.host_units - self.victims.written(superblock);
-        age >= u64::from(self.host_units)
-    }
-
-    /// Units that the mover of collection has placed are programmed; those that it placed last
-    /// may still wait in its granule.
-    pub(crate) fn count_moved(&mut self, programmed: u32) {
-        let waiting = self.collect.placed.iter().sum::<u32>() - programmed;
-        let before = self.collect.placed;
-        self.collect.unplace(waiting);
-        let counters = [
-            &mut self.counters.gc_units,
-            &mut self.counters.wear_units,
-            &mut self.counters.refresh_units,
-            &mut self.counters.failure_units,
-        ];
-        let placed = &mut self.collect.placed;
-        for ((counter, units), before) in counters.into_iter().zip(placed).zip(before) {
-            *counter += u64::from(*units);
-            *units = before - *units;
-        }
-    }
-}
-
-impl<P: Policies> Ftl<P> {
-    /// What waits to be moved is marked, and waits once.
-    pub(crate) fn check_wear(&self) -> Checked {
-        let queue = &self.wear.queue;
-        for (place, &(superblock, _)) in queue.iter().enumerate() {
-            let again = queue.iter().skip(place + 1).any(|&(s, _)| s == superblock);
-            let marked = self.blocks.all[superblock as usize].marked;
-            ensure!(
-                marked && !again,
-                "superblock {superblock} waits to be moved"
-            );
-        }
-        Ok(())
+        let (now, victims) = (self.counters.host_units, &self.victims);
+        let holds = u64::from(self.host_units);
+        let rests = |superblock| now - victims.written(superblock) >= holds;
+        self.wear.level(&mut self.blocks, (erased, starved), rests);
     }
 }
 
