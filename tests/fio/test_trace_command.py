@@ -78,7 +78,12 @@ BAD = [
     ),
     (("--speed=2", "job.fio", *TWIN), "--speed is that of a trace", "replay_time_scale", USAGE),
     (("--trace=none", *TWIN), "the trace none cannot be read", "exists", USAGE),
-    (("--trace=t.csv", "--trace-format=iolog", *TWIN), "t.csv:1: this is no iolog", "iolog", USAGE),
+    (
+        ("--trace=t.csv", "--trace-format=iolog", *TWIN),
+        "t.csv:1: this is not an iolog",
+        "iolog",
+        USAGE,
+    ),
     (("--trace=t.csv", "--trace-disk=3", *TWIN), "t.csv: the trace is empty", "disk", USAGE),
     (("--trace=t.csv", "--readonly", *TWIN), "t.csv writes or trims", "replay_skip=write", USAGE),
     (("job.fio", "--readonly", *TWIN), "job.fio:2: the trace", "replay_skip=write", USAGE),

@@ -148,7 +148,7 @@ BAD = [
     (b"fio version 2 iolog\nf read 0\n", "bad:2: it ends before its length", "repair"),
     (b"fio version 7 iolog\n", "bad:1: an iolog of version 7", "fio 3"),
     (b"", "bad: the trace is empty", "format"),
-    (b"hello\n", "bad:1: this is no iolog", "blkparse"),
+    (b"hello\n", "bad:1: this is not an iolog", "blkparse"),
     (b"fio version 2 iolog\nf sync 0 0\n", "bad: it holds only syncs", "add the requests"),
     (b"\x07tae\x00\x00", "bad: this is a binary trace of blktrace", "blkparse -i bad"),
     (b"eat\x07\x00\x00", "bad: this is a binary trace of blktrace", "blkparse -i bad"),

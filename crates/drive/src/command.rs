@@ -240,8 +240,8 @@ impl Commands {
     #[inline(always)]
     pub(crate) fn one_unit_of(&self, slot: u32) -> Option<u8> {
         let command = &self.slots[slot as usize];
-        let one = command.op == Op::Write && command.units == 1 && command.whole_units;
-        (one && command.in_range).then_some(command.placement)
+        let is_single_unit = command.op == Op::Write && command.units == 1 && command.whole_units;
+        (is_single_unit && command.in_range).then_some(command.placement)
     }
 
     /// A write that the cache may take waits until its data is sent for.
@@ -269,8 +269,8 @@ impl Commands {
     #[inline(always)]
     pub(crate) fn again(&mut self, slot: u32, request: &Request) -> bool {
         let unit_sectors = 1 << self.unit_shift;
-        let whole = request.lba & (unit_sectors - 1) == 0;
-        let alike = u64::from(request.sectors) == unit_sectors && whole;
+        let begins_unit = request.lba & (unit_sectors - 1) == 0;
+        let alike = u64::from(request.sectors) == unit_sectors && begins_unit;
         if !alike || self.vacant.last() != Some(&slot) {
             return false;
         }

@@ -94,9 +94,9 @@ impl<P: Policies> Drive<P> {
     /// Whether the map entry of a unit is at hand for a command; where it is not, the command has
     /// been noted and goes on when it is. `end` is where the command ends.
     pub(crate) fn ask_map(&mut self, command: u32, lpn: u32, end: u32) -> bool {
-        let found = self.ftl.look_up(lpn, &mut self.ops);
+        let answer = self.ftl.look_up(lpn, &mut self.ops);
         self.issue();
-        match found {
+        match answer {
             LookUp::Known => return true,
             LookUp::Full => self.lookups.queue.push_back(command),
             LookUp::Reading(slot) => self.lookups.wait(slot, command),
@@ -118,12 +118,12 @@ impl<P: Policies> Drive<P> {
 
     /// Has a map page read that will be needed; false when there is no slot for it.
     pub(crate) fn load_map(&mut self, lpn: u32) -> bool {
-        let found = self.ftl.look_ahead(lpn, &mut self.ops);
+        let answer = self.ftl.look_ahead(lpn, &mut self.ops);
         self.issue();
-        if let LookUp::Fetch(slot) = found {
+        if let LookUp::Fetch(slot) = answer {
             self.fetch_map(slot);
         }
-        found != LookUp::Full
+        answer != LookUp::Full
     }
 
     /// A page of the map is on its way from the host's memory.

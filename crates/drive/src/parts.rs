@@ -30,8 +30,8 @@ impl<P: Policies> Drive<P> {
     /// Bytes of a codeword; none where units are moved whole.
     fn codeword(&self) -> Option<u64> {
         let bytes = u64::from(self.controller.codeword_bytes);
-        let whole = bytes == 0 || bytes >= u64::from(self.ftl.layout.unit_bytes);
-        (!whole && !self.ftl.compresses()).then_some(bytes)
+        let covers_units = bytes == 0 || bytes >= u64::from(self.ftl.layout.unit_bytes);
+        (!covers_units && !self.ftl.compresses()).then_some(bytes)
     }
 
     /// Codewords of some of a command's units that it does not ask for.

@@ -191,10 +191,10 @@ impl<P: Policies> Drive<P> {
     fn write_of(&self, span: Span) -> Write {
         let (lba, sectors) = (span.lba, span.sectors);
         let unit = u64::from(self.ftl.layout.unit_bytes) / SECTOR_BYTES;
-        let whole = lba.is_multiple_of(unit) && u64::from(sectors).is_multiple_of(unit);
+        let is_whole_units = lba.is_multiple_of(unit) && u64::from(sectors).is_multiple_of(unit);
         let end = (lba + u64::from(sectors)) * SECTOR_BYTES;
         assert!(
-            whole && end <= self.capacity_bytes,
+            is_whole_units && end <= self.capacity_bytes,
             "{sectors} sectors at {lba}"
         );
         Write {

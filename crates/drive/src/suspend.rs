@@ -75,11 +75,11 @@ impl Flash {
             return false;
         }
         let void = &mut self.dies[index as usize].pause.void;
-        let found = void.front() == Some(&now);
-        if found {
+        let is_void = void.front() == Some(&now);
+        if is_void {
             void.pop_front();
         }
-        found
+        is_void
     }
 
     /// A host read has come to a die at work.

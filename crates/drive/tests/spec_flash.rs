@@ -142,7 +142,7 @@ fn a_second_tier_lies_between_slc_and_native_and_behind_a_cache() {
     let tier = [(native, two.as_str()), ("static_size = 0", size), off];
     check(&edit(&tier), &[]);
     for wrong in [1, 3] {
-        let message = format!("{wrong} bits a cell is no mode between SLC and 3 bits");
+        let message = format!("{wrong} bits a cell do not lie between SLC and 3 bits");
         check(
             &edit(&[(native, &bits(wrong))]),
             &[(Some("bits"), "nand.tier.bits", &message, "write 2, or 0")],

@@ -187,11 +187,11 @@ impl<P: Policies> Ftl<P> {
         self.erase_dead(ops);
         let emptiest = self.emptiest();
         self.cache.reclaiming = emptiest.is_some() && self.reclaims_on();
-        let found = match emptiest {
+        let source = match emptiest {
             Some(at) => self.blocks.cache.get(at).copied(),
             None => self.oldest_fold_source(),
         };
-        let Some(superblock) = found else {
+        let Some(superblock) = source else {
             return false;
         };
         self.blocks.leave_cache(superblock);

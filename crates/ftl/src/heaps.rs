@@ -128,16 +128,16 @@ mod tests {
             let limit = rng.below(40);
             for (heap, plain) in (0u32..).zip(&plain) {
                 assert_eq!(heaps.smallest(heap), plain.iter().map(|e| e.0).min());
-                let mut found = Vec::new();
+                let mut walked = Vec::new();
                 heaps.walk(heap, &mut |key, member| {
-                    found.extend((key < limit).then_some((key, member)));
+                    walked.extend((key < limit).then_some((key, member)));
                     key < limit
                 });
                 let under = plain.iter().copied().filter(|&(key, _)| key < limit);
                 let mut under: Vec<(u64, u32)> = under.collect();
-                found.sort_unstable();
+                walked.sort_unstable();
                 under.sort_unstable();
-                assert_eq!(found, under);
+                assert_eq!(walked, under);
             }
         }
     }

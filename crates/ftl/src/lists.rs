@@ -95,19 +95,22 @@ impl Lists {
             Bounds::below_or_none("list", members, table)?;
         }
         Bounds::below_or_none("lists", lists, &self.list)?;
-        let mut found = 0;
+        let mut members_seen = 0;
         for list in 0..lists {
             let mut before = NONE;
             for member in self.members(list) {
                 let own = self.list[member as usize] == list;
-                ensure!(own && found < members, "{member} stands in list {list}");
+                ensure!(
+                    own && members_seen < members,
+                    "{member} stands in list {list}"
+                );
                 ensure_eq!(self.previous[member as usize], before, "before {member}");
-                (before, found) = (member, found + 1);
+                (before, members_seen) = (member, members_seen + 1);
             }
             ensure_eq!(self.last[list as usize], before, "the end of list {list}");
         }
         let listed = self.list.iter().filter(|&&list| list != NONE).count();
-        ensure_eq!(listed, found as usize, "members of lists");
+        ensure_eq!(listed, members_seen as usize, "members of lists");
         Ok(())
     }
 }

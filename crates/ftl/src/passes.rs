@@ -174,8 +174,8 @@ impl<P: Policies> Ftl<P> {
         if self.layout.paired {
             return self.close_wordlines(stream, s.lane);
         }
-        let whole = s.begun / (s.granule * self.layout.stripe_granules());
-        self.pass_below(stream, s.lane, whole, ops);
+        let full_stripes = s.begun / (s.granule * self.layout.stripe_granules());
+        self.pass_below(stream, s.lane, full_stripes, ops);
         if s.begun == s.end {
             self.last_passes(stream, s.lane, ops);
         }

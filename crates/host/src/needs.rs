@@ -40,9 +40,10 @@ impl Phase {
             Some(fio.files_bytes(job.order == Order::Random))
         });
         let slots = self.jobs().iter().map(|job| slots(job, copies)).sum();
-        let kept: u64 = self.jobs().iter().filter_map(kept).sum();
+        let requests: u64 = self.jobs().iter().filter_map(kept).sum();
         let windows: u64 = self.jobs().iter().filter_map(windows).sum();
-        let logs = kept.min(MAX_REQUESTS) * REQUEST_BYTES + windows.saturating_mul(WINDOW_BYTES);
+        let logs =
+            requests.min(MAX_REQUESTS) * REQUEST_BYTES + windows.saturating_mul(WINDOW_BYTES);
         let files = files.sum();
         Needs { files, slots, logs }
     }

@@ -191,7 +191,7 @@ fn a_file_that_goes_wrong_ends_the_replay_with_its_line() {
         (
             "broken",
             "fio version 2 iolog\nf read 0 512\nf read x 512\n",
-            "line 3: its offset is `x`, which is no whole number",
+            "line 3: its offset is `x`, not a whole number",
         ),
         (
             "second",

@@ -78,10 +78,14 @@ mod tests {
             (Work::Erase, 3500, 288.75),
         ];
         for (work, us, expected_uj) in table {
-            let found = USUAL.array_fj(work, 1, Nanos::from_us(us));
-            assert_eq!(found, (expected_uj * 1e9) as u128, "{work:?} of {us} us");
+            let femtojoules = USUAL.array_fj(work, 1, Nanos::from_us(us));
+            assert_eq!(
+                femtojoules,
+                (expected_uj * 1e9) as u128,
+                "{work:?} of {us} us"
+            );
             let four = USUAL.array_fj(work, 4, Nanos::from_us(us));
-            assert_eq!(four, 4 * found);
+            assert_eq!(four, 4 * femtojoules);
         }
     }
 
@@ -92,8 +96,8 @@ mod tests {
             ..USUAL
         };
         let days = Nanos(1_000_000_000_000_000);
-        let found = kilowatt.array_fj(Work::Erase, 16, days);
-        assert_eq!(found, 16 * 10u128.pow(24));
+        let femtojoules = kilowatt.array_fj(Work::Erase, 16, days);
+        assert_eq!(femtojoules, 16 * 10u128.pow(24));
     }
 
     #[test]

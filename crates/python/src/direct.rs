@@ -39,8 +39,8 @@ pub fn request(tag: u32, asked: &Asked) -> PyResult<Request> {
         .ok_or_else(|| wrong(format!("there is no operation {}", asked.op)))?;
     if !(asked.offset | asked.size).is_multiple_of(SECTOR_BYTES) {
         let (offset, size) = (asked.offset, asked.size);
-        let said = format!("offset {offset} and size {size} are not multiples of 512 bytes");
-        return Err(wrong(said));
+        let message = format!("offset {offset} and size {size} are not multiples of 512 bytes");
+        return Err(wrong(message));
     }
     if (asked.size == 0) != (op == Op::Flush) {
         return Err(wrong(format!("{op:?} with a size of {} bytes", asked.size)));
@@ -61,14 +61,14 @@ pub fn request(tag: u32, asked: &Asked) -> PyResult<Request> {
 
 /// Completions as columns: `tag`, `done_ns`, `status` (0 done, then as in [`status`]).
 pub fn columns<'py>(py: Python<'py>, done: &[Completion]) -> PyResult<Bound<'py, PyDict>> {
-    let found = PyDict::new(py);
+    let columns = PyDict::new(py);
     let tags: Vec<i64> = done.iter().map(|one| i64::from(one.tag)).collect();
     let times: Vec<i64> = done.iter().map(|one| one.at.0 as i64).collect();
     let ends: Vec<u8> = done.iter().map(|one| status(one.status)).collect();
-    found.set_item("tag", tags.into_pyarray(py))?;
-    found.set_item("done_ns", times.into_pyarray(py))?;
-    found.set_item("status", ends.into_pyarray(py))?;
-    Ok(found)
+    columns.set_item("tag", tags.into_pyarray(py))?;
+    columns.set_item("done_ns", times.into_pyarray(py))?;
+    columns.set_item("status", ends.into_pyarray(py))?;
+    Ok(columns)
 }
 
 /// How a command ended, as a number.

@@ -37,12 +37,12 @@ pub fn write(drive: &mut Drive, jobs: &[Job], mut go_on: impl FnMut(u64) -> bool
     let mut before = 0;
     jobs.iter().all(|job| {
         let mut last = 0;
-        let whole = drive.precondition(spans(job), |bytes| {
+        let is_complete = drive.precondition(spans(job), |bytes| {
             last = bytes;
             go_on(before + bytes)
         });
         before += last;
-        whole
+        is_complete
     })
 }
 

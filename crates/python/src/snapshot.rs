@@ -19,15 +19,15 @@ create_exception!(
     _core,
     SnapshotError,
     PyException,
-    "A snapshot cannot be taken, or what is to be loaded is none of this drive."
+    "A snapshot cannot be taken, or the file is not a snapshot of this drive."
 );
 
 /// An error of the operating system as Python knows it: its number and the file.
 fn system(error: &io::Error, path: &Path) -> PyErr {
     let text = error.to_string();
-    let said = text.split(" (os error").next().unwrap_or("").to_owned();
+    let message = text.split(" (os error").next().unwrap_or("").to_owned();
     match error.raw_os_error() {
-        Some(number) => PyOSError::new_err((number, said, path.to_path_buf())),
+        Some(number) => PyOSError::new_err((number, message, path.to_path_buf())),
         None => PyOSError::new_err(text),
     }
 }

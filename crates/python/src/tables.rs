@@ -7,7 +7,12 @@ use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-create_exception!(_core, TableError, PyException, "Bytes that are no table.");
+create_exception!(
+    _core,
+    TableError,
+    PyException,
+    "Bytes that are not a table."
+);
 
 fn damaged(damage: Damage) -> PyErr {
     TableError::new_err(damage.to_string())

@@ -36,14 +36,14 @@ pub fn survey_trace<'py>(
     let file = File::open(&path)
         .map_err(|e| PyOSError::new_err((e.raw_os_error(), e.to_string(), path.clone())))?;
     let mut watched = Watched::new(file);
-    let found = py.detach(|| {
+    let surveyed = py.detach(|| {
         let source = BufReader::with_capacity(PIECE_BYTES, &mut watched);
         survey(source, asked.reading, &asked.shape)
     });
     if let Some(raised) = watched.raised {
         return Err(raised);
     }
-    row(py, &found.map_err(|error| wrong(&error))?)
+    row(py, &surveyed.map_err(|error| wrong(&error))?)
 }
 
 fn wrong(error: &Found) -> PyErr {

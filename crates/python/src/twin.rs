@@ -150,8 +150,8 @@ fn has_room(spec: &Spec) -> PyResult<()> {
     if memory::has_room(bytes) {
         return Ok(());
     }
-    let said = format!("the simulated drive takes {bytes} bytes of memory, which cannot be had");
-    Err(PyMemoryError::new_err(said))
+    let message = format!("the simulated drive takes {bytes} bytes of memory, which cannot be had");
+    Err(PyMemoryError::new_err(message))
 }
 
 fn has_tables(phase: &Phase) -> PyResult<()> {
@@ -160,8 +160,8 @@ fn has_tables(phase: &Phase) -> PyResult<()> {
     if memory::has_room(bytes) {
         return Ok(());
     }
-    let said = format!("the jobs take {bytes} bytes of memory, which cannot be had");
-    Err(PyMemoryError::new_err(said))
+    let message = format!("the jobs take {bytes} bytes of memory, which cannot be had");
+    Err(PyMemoryError::new_err(message))
 }
 
 #[pymethods]
@@ -469,14 +469,14 @@ impl Twin {
         let request = direct::request(tag, &asked)?;
         let (at, now, depth) = (Nanos(at_ns), self.drive.now(), self.drive.queue_depth());
         if at < now {
-            let said = format!("a command at {at_ns} ns, and it is {} ns already", now.0);
-            return Err(PyValueError::new_err(said));
+            let message = format!("a command at {at_ns} ns, and it is {} ns already", now.0);
+            return Err(PyValueError::new_err(message));
         }
         // What happens before the command comes first; its answers wait for the next advance.
         self.pass_to(at);
         if self.outstanding >= depth {
-            let said = format!("the queue is full: the drive takes {depth} commands at once");
-            return Err(PyValueError::new_err(said));
+            let message = format!("the queue is full: the drive takes {depth} commands at once");
+            return Err(PyValueError::new_err(message));
         }
         self.drive.submit(at, request);
         self.outstanding += 1;
@@ -487,8 +487,8 @@ impl Twin {
     fn advance<'py>(&mut self, py: Python<'py>, to_ns: u64) -> PyResult<Bound<'py, PyDict>> {
         let now = self.drive.now().0;
         if to_ns < now {
-            let said = format!("to {to_ns} ns, and it is {now} ns already");
-            return Err(PyValueError::new_err(said));
+            let message = format!("to {to_ns} ns, and it is {now} ns already");
+            return Err(PyValueError::new_err(message));
         }
         py.detach(|| self.pass_to(Nanos(to_ns)));
         direct::columns(py, &std::mem::take(&mut self.done))
@@ -550,10 +550,10 @@ impl Twin {
         let drive = &mut self.drive;
         let depth = depth.min(drive.queue_depth());
         let played = py.detach(|| direct::play(drive, at_ns, &requests, depth))?;
-        let found = PyDict::new(py);
-        found.set_item("submitted_ns", played.submitted_ns.into_pyarray(py))?;
-        found.set_item("done_ns", played.done_ns.into_pyarray(py))?;
-        found.set_item("status", played.status.into_pyarray(py))?;
-        Ok(found)
+        let columns = PyDict::new(py);
+        columns.set_item("submitted_ns", played.submitted_ns.into_pyarray(py))?;
+        columns.set_item("done_ns", played.done_ns.into_pyarray(py))?;
+        columns.set_item("status", played.status.into_pyarray(py))?;
+        Ok(columns)
     }
 }

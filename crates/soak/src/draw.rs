@@ -329,10 +329,10 @@ fn others(rng: &mut Rng, shape: &mut Shape) {
     };
     if shape.checkpoints {
         let size = pick(rng, &[64u64, 1 << 10, 4 << 10, 16 << 10, 64 << 10]) << 10;
-        let kept = rng.chance(70);
+        let journals_trims = rng.chance(70);
         shape.sets.extend([
             format!("ftl.checkpoint={size} B"),
-            format!("ftl.trim_journal={kept}"),
+            format!("ftl.trim_journal={journals_trims}"),
         ]);
     } else {
         shape.sets.push("ftl.trim_journal=false".to_owned());

@@ -119,11 +119,11 @@ impl Host<'_> {
     pub(crate) fn hear(&mut self) -> Result<(), String> {
         self.shadow.changed(&self.drive.take_placements());
         for answer in std::mem::take(&mut self.done) {
-            let found = self.sent.iter().position(|s| s.request.tag == answer.tag);
-            let Some(found) = found else {
+            let place = self.sent.iter().position(|s| s.request.tag == answer.tag);
+            let Some(place) = place else {
                 return Err(format!("an answer to nobody: {answer:?}"));
             };
-            let sent = self.sent.swap_remove(found);
+            let sent = self.sent.swap_remove(place);
             if answer.at < self.heard || answer.at < sent.at || answer.at > self.drive.now() {
                 return Err(format!("{answer:?} comes at a wrong time"));
             }
@@ -140,10 +140,12 @@ impl Host<'_> {
                 continue;
             }
             // Drives with bit errors lose data that rested too long; it is told, not hidden.
-            let told = answer.status == Status::Unreadable && sent.request.op == Op::Read;
-            let told = told && self.meaning.may_lose;
-            let told = told || answer.status == Status::Corrupt && self.meaning.may_damage;
-            if answer.status != expected && !told {
+            let failed_honestly =
+                answer.status == Status::Unreadable && sent.request.op == Op::Read;
+            let failed_honestly = failed_honestly && self.meaning.may_lose;
+            let failed_honestly =
+                failed_honestly || answer.status == Status::Corrupt && self.meaning.may_damage;
+            if answer.status != expected && !failed_honestly {
                 return Err(format!("{:?} ends as {:?}", sent.request, answer.status));
             }
             self.mix_in(answer.at.0 ^ u64::from(answer.tag));
@@ -347,10 +349,10 @@ pub fn life(
         may_lose: config.errors.correctable > 0,
         may_damage: damages && config.controller.end_to_end,
     };
-    let kept = protected || config.policy.durability.trim_journal;
+    let trims_survive = protected || config.policy.durability.trim_journal;
     let episodes = between(&mut rng, 3, 12);
     let mut host = Host {
-        shadow: Shadow::new(drive.ftl().logical_units(), kept),
+        shadow: Shadow::new(drive.ftl().logical_units(), trims_survive),
         traffic: Traffic::new(config),
         laws: Laws::new(config),
         tally: Tally::default(),

@@ -120,7 +120,7 @@ impl Laws {
     /// Superblocks: what is free, valid and neither; cycles and erases; programs and room.
     fn cells(&self, drive: &Drive) -> Result<(), String> {
         let (ftl, c) = (drive.ftl(), drive.counters());
-        let whole = |mode| u64::from(ftl.layout.whole_units(mode));
+        let units_of = |mode| u64::from(ftl.layout.whole_units(mode));
         let blocks = ftl.superblocks();
         for (index, block) in blocks.iter().enumerate() {
             let room = ftl.layout.units(block.mode);
@@ -144,8 +144,8 @@ impl Laws {
             law!(cycles == erases, "{cycles} {name} cycles, {erases} erases");
         }
         let free = blocks.iter().filter(|b| b.state == State::Free).count() as u64;
-        let told = u64::from(ftl.free_superblocks());
-        law!(told <= free, "{told} superblocks free of {free}");
+        let reported = u64::from(ftl.free_superblocks());
+        law!(reported <= free, "{reported} superblocks free of {free}");
         for (name, (given, valid)) in [("cache", ftl.cache_units()), ("tier", ftl.tier_units())] {
             let ratio = u64::from(ftl.layout.ratio);
             let most = given * ratio;
@@ -157,7 +157,7 @@ impl Laws {
         let cached = |b: &&Superblock| b.pool == Pool::Cache || b.fixed && b.written > 0;
         let own = blocks.iter().filter(cached).count() as u64;
         law!(
-            ftl.cache_units().0 <= own * whole(Mode::Slc),
+            ftl.cache_units().0 <= own * units_of(Mode::Slc),
             "the cache is more than its blocks"
         );
         let budget = ftl.static_budget();
@@ -166,9 +166,9 @@ impl Laws {
             "{budget} of the static part is left"
         );
         // What was programmed had room: erased since, or written.
-        let erased = c.slc_erases * whole(Mode::Slc)
-            + c.native_erases * whole(Mode::Native)
-            + c.tier_erases * whole(Mode::Tier);
+        let erased = c.slc_erases * units_of(Mode::Slc)
+            + c.native_erases * units_of(Mode::Native)
+            + c.tier_erases * units_of(Mode::Tier);
         let used = blocks
             .iter()
             .map(|b| u64::from(b.written / ftl.layout.ratio));
@@ -243,8 +243,8 @@ impl Laws {
             "causes make {causes}, {handed} B of {written}"
         );
         let (light, states) = (drive.state_times(), &own["energy"]["states_ns"]);
-        let told = states["serving"].as_u64();
-        law!(told == Some(light.serving), "SMART served {told:?}");
+        let reported = states["serving"].as_u64();
+        law!(reported == Some(light.serving), "SMART served {reported:?}");
         Ok(())
     }
 }

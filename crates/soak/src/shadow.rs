@@ -101,9 +101,11 @@ impl Shadow {
     /// A flush that covered so many changes is done.
     pub fn flushed(&mut self, covered: usize) {
         let count = covered.saturating_sub(self.promised);
-        let kept: Vec<Acknowledged> = self.acknowledged.drain(..count).collect();
+        let acknowledged: Vec<Acknowledged> = self.acknowledged.drain(..count).collect();
         self.promised += count;
-        kept.iter().for_each(|Acknowledged(p)| self.promise(p));
+        acknowledged
+            .iter()
+            .for_each(|Acknowledged(p)| self.promise(p));
     }
 
     /// Nothing is left, and nothing may come back.

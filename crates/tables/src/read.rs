@@ -63,9 +63,9 @@ fn footer_place(data: &[u8]) -> Found<Range<usize>> {
     let Some(end) = ends.filter(|end| data.starts_with(MAGIC) && data[end + 4..] == *MAGIC) else {
         return damage("it is no whole Parquet file");
     };
-    let told = u32::from_le_bytes([data[end], data[end + 1], data[end + 2], data[end + 3]]);
-    match end.checked_sub(told as usize) {
-        Some(_) if told as usize > LARGEST_FOOTER => damage("its footer is too long"),
+    let footer_bytes = u32::from_le_bytes([data[end], data[end + 1], data[end + 2], data[end + 3]]);
+    match end.checked_sub(footer_bytes as usize) {
+        Some(_) if footer_bytes as usize > LARGEST_FOOTER => damage("its footer is too long"),
         Some(start) if start >= MAGIC.len() => Ok(MAGIC.len()..start),
         _ => damage("its footer is said to be longer than the file"),
     }

@@ -150,7 +150,7 @@ fn a_broken_line_is_named() {
     let cases = [
         (String::new(), "line 0: the trace is empty"),
         ("\n\n".into(), "line 0: the trace is empty"),
-        ("hello\n".into(), "line 1: this is no iolog"),
+        ("hello\n".into(), "line 1: this is not an iolog"),
         (
             "fio version 1 iolog\n".into(),
             "line 1: an iolog of version 1",

@@ -17,8 +17,8 @@ impl<P: Policies> Drive<P> {
         let end = command.lpn + command.units;
         let sectors = command.lba..command.lba + command.bytes / SECTOR_BYTES;
         let unit_sectors = u64::from(self.ftl.layout.unit_bytes) / SECTOR_BYTES;
-        let whole = u64::from(end) * unit_sectors == sectors.end;
-        let stream = self.read_ahead.note(sectors, end - u32::from(!whole));
+        let ends_unit = u64::from(end) * unit_sectors == sectors.end;
+        let stream = self.read_ahead.note(sectors, end - u32::from(!ends_unit));
         self.read_on(slot, self.known_from_the_start());
         if let Some(stream) = stream {
             self.fetch_ahead(stream);

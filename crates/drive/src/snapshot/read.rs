@@ -88,11 +88,11 @@ impl Visitor for Small {
     where
         T: Serialize + DeserializeOwned,
     {
-        let found: Vec<T> = self.get(name)?;
-        if found.len() != values.len() {
+        let stored: Vec<T> = self.get(name)?;
+        if stored.len() != values.len() {
             return Err(self.differs(name));
         }
-        *values = found;
+        *values = stored;
         Ok(())
     }
 

@@ -110,25 +110,25 @@ impl Place {
 pub(super) fn in_order(mut errors: Vec<SpecError>) -> Vec<SpecError> {
     errors.sort_by_key(|error| (error.file.clone(), error.line.unwrap_or(usize::MAX)));
     let mut seen = BTreeSet::new();
-    let mut told: Vec<SpecError> = Vec::new();
+    let mut shown: Vec<SpecError> = Vec::new();
     let mut untold = 0;
     for error in &errors {
         if error.count > 1 {
             untold += error.count;
         } else if seen.insert(error) {
-            if told.len() < MOST_TOLD {
-                told.push(error.clone());
+            if shown.len() < MOST_TOLD {
+                shown.push(error.clone());
             } else {
                 untold += 1;
             }
         }
     }
-    if let Some(file) = told
+    if let Some(file) = shown
         .first()
         .map(|error| error.file.clone())
         .filter(|_| untold > 0)
     {
-        told.push(SpecError::untold(&file, untold));
+        shown.push(SpecError::untold(&file, untold));
     }
-    told
+    shown
 }

@@ -62,11 +62,11 @@ impl Library<'_> {
 
     /// The same for two names of one file.
     pub fn identity(self, path: &Path) -> PathBuf {
-        let whole = match self {
+        let resolved = match self {
             Library::Directories(_) => path.canonicalize().ok(),
             Library::Texts(_) => None,
         };
-        whole.unwrap_or_else(|| path.to_owned())
+        resolved.unwrap_or_else(|| path.to_owned())
     }
 }
 

@@ -130,9 +130,15 @@ pub fn load_scaled(
     scale: Option<&str>,
 ) -> Result<Spec, Vec<SpecError>> {
     let asked = Place::whole(target);
-    let found = locate::open(target, Path::new(""), search, &asked, "");
-    let found = found.map_err(|error| vec![error])?;
-    checked(found, Library::Directories(search), firmware, sets, scale)
+    let target_file = locate::open(target, Path::new(""), search, &asked, "");
+    let target_file = target_file.map_err(|error| vec![error])?;
+    checked(
+        target_file,
+        Library::Directories(search),
+        firmware,
+        sets,
+        scale,
+    )
 }
 
 /// As [`load_scaled`], from a text. What it extends is one of `parents`, ids with their texts; no
@@ -147,8 +153,8 @@ pub fn load_text(
     sets: &[String],
     scale: Option<&str>,
 ) -> Result<Spec, Vec<SpecError>> {
-    let found = Found::text("text", text);
-    checked(found, Library::Texts(parents), firmware, sets, scale)
+    let text_file = Found::text("text", text);
+    checked(text_file, Library::Texts(parents), firmware, sets, scale)
 }
 
 /// From a file that was found to a drive that can be built.

@@ -218,16 +218,16 @@ fn parent(
         file: document.file.clone(),
         line: extends.line,
     };
-    let found = match library.parent(&extends.text, path, &place) {
-        Ok(found) => found,
+    let parent = match library.parent(&extends.text, path, &place) {
+        Ok(parent) => parent,
         Err(error) => return Some(Err(error)),
     };
-    if seen.contains(&library.identity(&found.path)) {
+    if seen.contains(&library.identity(&parent.path)) {
         let message = format!("`{}` extends this drive in turn: a circle", extends.text);
         let hint = "one drive of the circle has to stand on its own";
         return Some(Err(Fault::new(message, hint).at(&place, "extends")));
     }
-    Some(Ok(found))
+    Some(Ok(parent))
 }
 
 /// The source of a value that nobody wrote.

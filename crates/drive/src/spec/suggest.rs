@@ -51,10 +51,17 @@ pub(super) fn nearest<'a>(
         .into_iter()
         .filter(|candidate| may_be_near(word, candidate, limit))
         .map(|candidate| {
-            let whole = distance(word, candidate);
+            let as_written = distance(word, candidate);
             let dotted = word.contains('.') || candidate.contains('.');
             let moved = distance(last_part(word), last_part(candidate)) + 1;
-            (if dotted { whole.min(moved) } else { whole }, candidate)
+            (
+                if dotted {
+                    as_written.min(moved)
+                } else {
+                    as_written
+                },
+                candidate,
+            )
         })
         .filter(|(edits, _)| *edits <= limit)
         .min_by_key(|(edits, _)| *edits)

@@ -39,7 +39,7 @@ const TOLD: [(&str, &str, &str); 26] = [
     ),
     (
         "cannot extend",
-        "a key inside what is no section",
+        "a key inside a value that is not a section",
         "give the value once, or write a section",
     ),
     (
@@ -109,8 +109,8 @@ const TOLD: [(&str, &str, &str); 26] = [
 pub(super) fn fault(message: &str) -> Fault {
     // What may stand there instead follows, in words of the TOML grammar.
     let message = message.split(", expected").next().unwrap_or(message);
-    let told = TOLD.iter().find(|(part, _, _)| message.contains(part));
-    let (message, hint) = told.map_or(
+    let reworded = TOLD.iter().find(|(part, _, _)| message.contains(part));
+    let (message, hint) = reworded.map_or(
         ("this is not TOML", "a line is `[section]` or `key = value`"),
         |(_, message, hint)| (*message, *hint),
     );

@@ -39,12 +39,12 @@ fn share(milli: u32) -> String {
 
 /// The points as they are written, joined by commas.
 pub(super) fn text(points: &[(u32, u64)]) -> String {
-    let one = |(milli, bytes): &(u32, u64)| {
+    let point = |(milli, bytes): &(u32, u64)| {
         format!(
             "{}: {}",
             share(*milli),
             quantity::text(*bytes, Dimension::Size)
         )
     };
-    points.iter().map(one).collect::<Vec<_>>().join(", ")
+    points.iter().map(point).collect::<Vec<_>>().join(", ")
 }

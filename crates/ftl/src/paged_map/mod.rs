@@ -135,11 +135,11 @@ impl<P: Policies> Ftl<P> {
         };
         for page in 0..cache.pages {
             let own = cache.first + page;
-            let kept = (version[own as usize], place(own).unwrap_or(0));
+            let written = (version[own as usize], place(own).unwrap_or(0));
             let first = page * cache.entries;
             let last = cache.first.min(first + cache.entries);
             let newer = |lpn: u32| {
-                version[lpn as usize] > kept.0 || place(lpn).is_some_and(|at| at >= kept.1)
+                version[lpn as usize] > written.0 || place(lpn).is_some_and(|at| at >= written.1)
             };
             if (first..last).any(newer) {
                 cache.changed(page, 1);
@@ -185,8 +185,11 @@ impl<P: Policies> Ftl<P> {
             ensure!(ppn == NONE || own == page, "unit {lpn} lies at {ppn}");
             if ppn != NONE && !page {
                 let page = paged.page_of(lpn as u32);
-                let kept = self.map.physical[(self.host_units + page) as usize] != NONE;
-                ensure!(kept || paged.is_stale(page), "the entry of {lpn} is lost");
+                let has_page = self.map.physical[(self.host_units + page) as usize] != NONE;
+                ensure!(
+                    has_page || paged.is_stale(page),
+                    "the entry of {lpn} is lost"
+                );
             }
         }
         Ok(())

@@ -128,14 +128,14 @@ impl<P: Policies> Ftl<P> {
 
     /// Looks for the entry of a logical unit, and has its page read where it is not at hand.
     pub fn look_up(&mut self, lpn: u32, ops: &mut Vec<NandOp>) -> LookUp {
-        let found = self.load_map_page(lpn, ops);
-        match found {
+        let answer = self.load_map_page(lpn, ops);
+        match answer {
             LookUp::Known => self.counters.map_hits += 1,
             LookUp::Reading(_) => self.counters.map_misses += 1,
             LookUp::Fetch(_) => self.counters.map_host_hits += 1,
             LookUp::Full => {}
         }
-        found
+        answer
     }
 
     /// The same for an entry that will be needed, when there are slots to spare.

@@ -114,10 +114,10 @@ impl<P: Policies> Ftl<P> {
 
     /// The start after a power cut: everything in RAM is made anew from the flash.
     pub fn recover(&mut self) -> Recovery {
-        let mut told = Recovery::new();
+        let mut recovery = Recovery::new();
         let opened = self.forget_ram();
-        self.rebuild_map(&mut told);
-        self.rebuild_blocks(&opened, &mut told);
+        self.rebuild_map(&mut recovery);
+        self.rebuild_blocks(&opened, &mut recovery);
         if let Some(stamps) = self.cuts.stamps.take() {
             self.mark_stale_pages(&stamps.version, &stamps.opened);
             self.cuts.stamps = Some(stamps);
@@ -125,9 +125,9 @@ impl<P: Policies> Ftl<P> {
         for stream in Stream::ALL {
             let own = opened.iter().filter(|o| o.stream == stream);
             let own: Vec<u32> = own.map(|o| o.superblock).collect();
-            self.rewrite(stream, &own, &mut told);
+            self.rewrite(stream, &own, &mut recovery);
         }
-        told
+        recovery
     }
 
     /// RAM as it is when the power comes. The answer is what its spare areas tell of each

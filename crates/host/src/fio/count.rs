@@ -105,14 +105,14 @@ impl Counting {
     #[inline]
     pub fn completed(&mut self, core: &mut Core, now: Nanos, slot: &Slot) -> bool {
         self.tally.end(now);
-        let kept = self.keep(core, now, slot);
+        let was_kept = self.keep(core, now, slot);
         let Kind::Io(direction) = slot.kind else {
             if self.counts && !slot.silent {
                 let latency = (now - slot.issue).0;
                 self.stats.syncs.add(latency);
                 self.stats.sync_hist.record(latency);
             }
-            return kept;
+            return was_kept;
         };
         let (bytes, lat) = (slot.ask.bytes, now - slot.start);
         core.sampler.record(now, direction, bytes, lat);
@@ -122,7 +122,7 @@ impl Counting {
             self.count(now, direction, slot);
             core.no_room |= self.lacks_memory();
         }
-        kept
+        was_kept
     }
 
     #[inline]

@@ -308,8 +308,8 @@ impl<'a> Host<'a> {
         let every = self.every.expect("a status is due");
         self.core.events.push(now + every, (STATUS, 0));
         let start = self.core.start;
-        let told = self.processes.iter().map(|one| one.so_far(start, now));
-        (self.told)(told.collect());
+        let progress = self.processes.iter().map(|one| one.so_far(start, now));
+        (self.told)(progress.collect());
     }
 
     /// A second has passed: a value more for each steady state.

@@ -95,8 +95,8 @@ impl Search {
             return Verdict::GoOn;
         }
         let count = (ios - self.ios) as f64;
-        let kept = 100.0 * (count - self.failed as f64) / count;
-        if kept < self.target.percentile {
+        let percent_in_time = 100.0 * (count - self.failed as f64) / count;
+        if percent_in_time < self.target.percentile {
             let verdict = self.shallower(now, ios);
             if verdict != Verdict::Failed {
                 return verdict;

@@ -41,8 +41,8 @@ impl Fio {
         let total = self.spans.iter().map(Span::used).sum();
         above_zero("fio.size", *self.size.get_or_insert(total))?;
         at_most("fio.size", *self.size.get_or_insert(total), MAX_BYTES)?;
-        let one = [(); 3].map(|()| Blocks::of(job.block_bytes));
-        for blocks in self.blocks.get_or_insert(one) {
+        let own_blocks = [(); 3].map(|()| Blocks::of(job.block_bytes));
+        for blocks in self.blocks.get_or_insert(own_blocks) {
             check_blocks(blocks)?;
         }
         if job.rw.mix(job.read_percent, 0).uses(Direction::Trim) {
@@ -227,7 +227,7 @@ impl Fio {
         let steady = self.steady.map_or(0, |steady| steady.ramp_ns);
         let times = [("fio.start_ns", self.start_ns), ("fio.flow", flow)];
         let more = think.map(|ns| ("fio.think", ns));
-        let kept = target.map(|ns| ("fio.latency_target", ns));
+        let latency_target = target.map(|ns| ("fio.latency_target", ns));
         let logs = [
             self.logs.average_ns,
             self.logs.bw_window_ns,
@@ -236,11 +236,15 @@ impl Fio {
         ]
         .map(|ns| ("fio.logs", ns));
         let rest = [("fio.steady", steady), ("fio.pace", self.pace.cycle_ns)];
-        let all = times.iter().chain(&more).chain(&kept).chain(&logs);
+        let all = times
+            .iter()
+            .chain(&more)
+            .chain(&latency_target)
+            .chain(&logs);
         for (field, ns) in all.chain(&rest) {
             at_most(field, *ns, MAX_TIME_NS)?;
         }
-        for (field, ns) in kept {
+        for (field, ns) in latency_target {
             above_zero(field, ns)?;
         }
         above_zero("fio.logs", self.logs.bw_window_ns)?;

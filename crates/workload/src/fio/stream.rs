@@ -479,8 +479,8 @@ impl Stream {
             });
         }
         let add = sequence.add_bytes;
-        let one = self.files.len() == 1;
-        let (wraps, way) = (self.fio.time_based && one, direction as usize);
+        let is_only_file = self.files.len() == 1;
+        let (wraps, way) = (self.fio.time_based && is_only_file, direction as usize);
         let file = &mut self.files[number];
         let offset = if sequence.identical && !own {
             match file.last_start[way] {

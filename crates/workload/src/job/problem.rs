@@ -42,7 +42,7 @@ pub enum Problem {
         capacity: u64,
     },
     /// Pairs of trim and write are fio's.
-    #[error("is one of fio's patterns, and this job is none of fio's")]
+    #[error("is a pattern of fio's, and this is not a fio job")]
     OnlyFio,
     /// fio has another option for it.
     #[error("is not for a job of fio's")]

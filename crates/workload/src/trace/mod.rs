@@ -107,7 +107,7 @@ pub struct TraceError {
 #[derive(Debug, thiserror::Error)]
 pub enum TraceProblem {
     /// Nothing to go by.
-    #[error("this is no iolog, no output of blkparse and no MSR trace")]
+    #[error("this is not an iolog, blkparse output or an MSR trace")]
     UnknownFormat,
     /// The file is empty.
     #[error("the trace is empty")]
@@ -119,7 +119,7 @@ pub enum TraceProblem {
     #[error("it ends before its {0}")]
     Missing(&'static str),
     /// Not a number.
-    #[error("its {what} is `{text}`, which is no whole number")]
+    #[error("its {what} is `{text}`, not a whole number")]
     NotANumber {
         /// Which field.
         what: &'static str,
@@ -380,8 +380,8 @@ fn kind_of(line: &[u8], asked: Option<Format>) -> Result<Kind, TraceProblem> {
 
 fn iolog_version(text: &[u8]) -> Result<Kind, TraceProblem> {
     let mut words = number::words(text);
-    let found = (words.next(), words.next(), words.next(), words.next());
-    match found {
+    let first_words = (words.next(), words.next(), words.next(), words.next());
+    match first_words {
         (Some(b"fio"), Some(b"version"), Some(b"2"), Some(b"iolog")) => {
             Ok(Kind::Iolog { version: 2 })
         }

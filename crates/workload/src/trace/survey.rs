@@ -45,7 +45,7 @@ pub struct Survey {
 /// first line that is wrong; a trace without a single request is one too.
 pub fn survey(source: impl BufRead, options: Options, shape: &Shape) -> Result<Survey, TraceError> {
     let mut reader = Reader::new(source, options)?;
-    let mut found = Survey {
+    let mut survey = Survey {
         format: reader.format(),
         ios: [0; 3],
         bytes: [0; 3],
@@ -61,16 +61,16 @@ pub fn survey(source: impl BufRead, options: Options, shape: &Shape) -> Result<S
         let Some(event) = shape.of(raw) else {
             continue;
         };
-        found.span = event.at;
+        survey.span = event.at;
         let Action::Data(direction) = event.action else {
-            found.flushes += 1;
+            survey.flushes += 1;
             continue;
         };
-        found.ios[direction as usize] += 1;
-        found.bytes[direction as usize] += event.bytes;
-        let longest = &mut found.longest[direction as usize];
+        survey.ios[direction as usize] += 1;
+        survey.bytes[direction as usize] += event.bytes;
+        let longest = &mut survey.longest[direction as usize];
         *longest = event.bytes.max(*longest);
-        found.unaligned += u64::from(!shape.is_whole(&raw));
+        survey.unaligned += u64::from(!shape.is_whole(&raw));
         let file = event.file as usize;
         if ends.len() <= file {
             ends.resize(file + 1, (0, 0, 0));
@@ -83,13 +83,13 @@ pub fn survey(source: impl BufRead, options: Options, shape: &Shape) -> Result<S
             (*furthest, *line) = (end, reader.line());
         }
     }
-    if found.ios == [0; 3] && found.flushes == 0 {
+    if survey.ios == [0; 3] && survey.flushes == 0 {
         let problem = TraceProblem::Empty;
         return Err(TraceError { line: 0, problem });
     }
     let names = reader.files();
     ends.resize(names.len(), (0, 0, 0));
-    found.files = names
+    survey.files = names
         .into_iter()
         .zip(ends)
         .map(|(name, (end, line, longest))| FileSurvey {
@@ -99,5 +99,5 @@ pub fn survey(source: impl BufRead, options: Options, shape: &Shape) -> Result<S
             longest,
         })
         .collect();
-    Ok(found)
+    Ok(survey)
 }

@@ -61,14 +61,14 @@ fn sizes(found: &mut Findings<'_>) -> Option<()> {
     let table = table(found);
     for (key, has) in parts {
         let asked = has(design);
-        let told = key == "slc_cache.size" && !table.is_empty();
+        let by_table = key == "slc_cache.size" && !table.is_empty();
         match found.values.number(key) {
-            Some(size) if told && size > 0 => {
+            Some(size) if by_table && size > 0 => {
                 let message = format!("{} beside a table of sizes", human(size.into()));
                 let hint = "write `slc_cache.size = 0`, or empty `slc_cache.size_by_fill`";
                 found.add(key, message, hint);
             }
-            Some(0) if asked && !told => {
+            Some(0) if asked && !by_table => {
                 let message = format!("0, but a cache of mode `{mode}` has such a part");
                 found.add(
                     key,
@@ -273,7 +273,10 @@ fn when_full(found: &mut Findings<'_>) -> Option<()> {
 fn shares(found: &mut Findings<'_>) -> Option<()> {
     let share = found.values.number("slc_cache.direct_share")?;
     if full_rule(found.values)?.shares && !(1..1000).contains(&share) {
-        let message = format!("{} of the host data direct is no mix", milli_text(share));
+        let message = format!(
+            "with {} of the host data direct nothing is mixed",
+            milli_text(share)
+        );
         let hint = "write a share between 0 and 1, or `slc_cache.when_full` direct or staged";
         found.add("slc_cache.direct_share", message, hint);
     }

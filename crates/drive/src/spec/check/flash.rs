@@ -221,11 +221,11 @@ fn mapping(found: &mut Findings<'_>) -> Option<()> {
         return None;
     }
     let planes = found.values.number("nand.planes").unwrap_or(1);
-    let whole = |page: u64| {
+    let fits_units = |page: u64| {
         let spans = unit.is_multiple_of(page) && (page * planes).is_multiple_of(unit);
         page.is_multiple_of(unit) || spans
     };
-    if let Some(page) = page.filter(|&page| !whole(page)) {
+    if let Some(page) = page.filter(|&page| !fits_units(page)) {
         let page = human(page.into());
         let message = format!(
             "{page} is not a multiple of the mapping unit, {text}, nor do whole pages of \

@@ -33,7 +33,7 @@ fn bits(found: &mut Findings<'_>) -> Option<()> {
     let native = Flash::read(found.values)?.bits;
     let key = "nand.tier.bits";
     if bits < 2 || bits >= native {
-        let message = format!("{bits} bits a cell is no mode between SLC and {native} bits");
+        let message = format!("{bits} bits a cell do not lie between SLC and {native} bits");
         let hint = match native {
             0..=2 => "write `nand.tier.bits = 0`".to_owned(),
             3 => "write 2, or 0 for none".to_owned(),
@@ -60,7 +60,7 @@ fn size(found: &mut Findings<'_>) -> Option<()> {
     let design = design(found.values)?;
     if !design.caches() {
         let mode = design.name;
-        let message = format!("a second tier behind a cache of mode `{mode}`, which is none");
+        let message = format!("a second tier, and no cache before it (mode `{mode}`)");
         found.add(key, message, format!("{off}, or another `slc_cache.mode`"));
     }
     let bits = u128::from(found.values.number("nand.tier.bits")?);

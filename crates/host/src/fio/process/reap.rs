@@ -85,8 +85,8 @@ impl Process<'_> {
             self.failed(now, &done, status);
             return;
         }
-        let kept = self.count.completed(core, now, &done);
-        if !kept {
+        let was_counted = self.count.completed(core, now, &done);
+        if !was_counted {
             let text = format!("more than {MAX_REQUESTS} requests to keep");
             self.fail(ENOMEM, text);
         }

@@ -75,7 +75,7 @@ impl Process<'_> {
         now: Nanos,
     ) -> Step {
         let Source::Trace(replay, begun) = &mut self.source else {
-            unreachable!("a pattern is no trace");
+            unreachable!("a pattern is not a trace");
         };
         let begun = *begun.get_or_insert(now);
         let next = match replay.peek() {

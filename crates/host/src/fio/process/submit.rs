@@ -98,12 +98,12 @@ impl Process<'_> {
     }
 
     pub(super) fn overlaps(&self, slot: u32) -> bool {
-        let one = &self.slots[slot as usize].ask;
+        let asked = &self.slots[slot as usize].ask;
         let meets = |other: &Slot| {
             let two = &other.ask;
             other.flies
-                && one.lba < two.lba + u64::from(two.sectors())
-                && two.lba < one.lba + u64::from(one.sectors())
+                && asked.lba < two.lba + u64::from(two.sectors())
+                && two.lba < asked.lba + u64::from(asked.sectors())
         };
         self.depth > 1 && self.slots.iter().any(meets)
     }
