@@ -225,7 +225,13 @@ impl<P: Policies> Drive<P> {
         let (mut at, end) = (lpn, lpn + units);
         while at < end {
             let known = self.bring_map(at, write.is_looked_up && at == lpn, work);
-            let burst = (end.min(known) - at).min(self.commands.burst_units());
+            // What comes at once changes nothing while no mover is at work.
+            let most = if self.ftl.leaves_movers_at_rest() {
+                self.ftl.layout.native_units
+            } else {
+                self.commands.burst_units()
+            };
+            let burst = (end.min(known) - at).min(most);
             let reserved = self.make_place(route, burst, work);
             let placed = reserved.units();
             self.ftl.append_host(reserved, at, &mut self.ops);

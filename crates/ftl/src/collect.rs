@@ -197,6 +197,15 @@ impl<P: Policies> Ftl<P> {
             && !self.is_settled()
     }
 
+    /// No mover has anything to do, and none will before two more superblocks are opened.
+    #[inline]
+    #[must_use]
+    pub fn leaves_movers_at_rest(&self) -> bool {
+        self.pumps_collection_only
+            && self.collection_rests()
+            && self.blocks.free_or_half() > self.rest_superblocks() + 2
+    }
+
     /// With so many free superblocks collection neither begins nor goes on.
     #[inline]
     fn rest_superblocks(&self) -> u32 {

@@ -82,7 +82,7 @@ pub struct Ftl<P: Policies = BuiltIn> {
     pub(crate) starved: bool,
     /// Only collection can have anything to do: there is no cache to fold, the whole map is in RAM,
     /// and no wordline waits for its other pages.
-    pumps_collection_only: bool,
+    pub(crate) pumps_collection_only: bool,
     /// Units of stripes that a purge cut short, which never got their parity.
     pub(crate) parity_forgone: u64,
     pub(crate) collection: Collection,
