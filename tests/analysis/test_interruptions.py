@@ -24,6 +24,8 @@ def recorded(parts: Parts) -> Curve:
 CASES: dict[str, tuple[Parts, float]] = {
     "a stall in the cache": ([(15, 3000), (10, 0), (15, 3000), (2000, 500)], 45.0),
     "a stall at the knee": ([(30, 3000), (10, 0), (2000, 500)], 45.0),
+    "a long stall in the cache": ([(30, 3000), (16, 2), (30, 3000), (500, 1500)], 90.0),
+    "two stalls, one at the knee": ([(9, 3000), (7, 2), (19, 3000), (7, 2), (500, 800)], 42.0),
     "a stall past the knee": ([(30, 3000), (100, 500), (10, 0), (1900, 500)], 45.0),
     "a burst at the start": ([(2, 6000), (200, 5000), (2000, 500)], 506.0),
     "a slow start": ([(360, 1000), (480, 1650), (800, 1250)], 576.0),

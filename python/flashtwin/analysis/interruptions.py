@@ -29,7 +29,7 @@ DIP = 0.93
 MOST = 0.12
 SINGLE = 4
 LONGEST_S = 15.0
-AROUND = 9
+AROUND, WIDEST = 9, 64
 FEWEST = 12
 SIGMAS = 5.0
 
@@ -47,7 +47,9 @@ def calm(curve: Curve) -> Calm:
     """Take stalls and lone dips out of a curve."""
     if len(curve) < FEWEST:
         return Calm(curve=curve, stalls=(), dips=0)
-    before, after = _levels(curve.rate)
+    # Longer than any stall, so that both sides of a sample in its middle are seen.
+    reach = int(np.clip(np.ceil(LONGEST_S / float(np.median(curve.dt))) + 4, AROUND, WIDEST))
+    before, after = _levels(curve.rate, reach)
     stalled = _stretches(curve.rate < STALL * np.minimum(before, after), curve)
     # Stalls that recur are the drive's own way to work, and count in its speed.
     stalls = stalled if len(stalled) <= SINGLE else []
@@ -66,10 +68,11 @@ def calm(curve: Curve) -> Calm:
     return Calm(curve=without, stalls=places, dips=int(dips.size))
 
 
-def _levels(rate: Floats) -> tuple[Floats, Floats]:
+def _levels(rate: Floats, around: int = AROUND) -> tuple[Floats, Floats]:
     """The usual rate before and after each sample: upper medians, since stalls only lower."""
-    padded = np.concatenate((np.full(AROUND, np.nan), rate, np.full(AROUND, np.nan)))
-    windows = np.lib.stride_tricks.sliding_window_view(padded, AROUND)
+    edge = np.full(around, np.nan)
+    padded = np.concatenate((edge, rate, edge))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, around)
     usual = np.full(windows.shape[0], np.nan)
     has_any = ~np.isnan(windows).all(axis=1)
     # Half of a window may be one stall; what moves in it says the level.
@@ -80,7 +83,7 @@ def _levels(rate: Floats) -> tuple[Floats, Floats]:
     )
     has_any &= ~np.isnan(moving).all(axis=1)
     usual[has_any] = np.nanmedian(moving[has_any], axis=1)
-    before, after = usual[: rate.size], usual[AROUND + 1 :]
+    before, after = usual[: rate.size], usual[around + 1 :]
     return np.where(np.isnan(before), after, before), np.where(np.isnan(after), before, after)
 
 
