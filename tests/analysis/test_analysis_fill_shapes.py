@@ -388,7 +388,7 @@ def test_a_later_pass() -> None:
 
 def test_long_series_and_short_samples() -> None:
     check(
-        fill((461, 24), (111, 192), (81, 240), sample_s=0.1),
+        fill((461, 24), (111, 192), (81, 240), sample_s=0.3),
         cache_size=near(24, 0.001),
         fold_begin=near(192, 0.001),
     )

@@ -311,10 +311,17 @@ def test_targets_that_do_not_suit_are_refused() -> None:
             next(request.battery.measure(request.parameters, info))
 
 
-@pytest.mark.parametrize("battery", [name for name in NAMES if name not in list(TRACES)[1:]])
+# One generator plays all traces; copies and rows are many steps, and resumed as all others are.
+RESUMED = [
+    pytest.param(name, marks=pytest.mark.full if name in (*TRACES, "as_ssd", "copies") else [])
+    for name in NAMES
+    if name not in list(TRACES)[1:]
+]
+
+
+@pytest.mark.parametrize("battery", RESUMED)
 def test_a_run_that_is_cut_and_resumed_is_the_same(run: Run, battery: str, tmp_path: Path) -> None:
     asked = [(name, values) for name, values in ASKED if name == battery]
-    # One generator plays all traces.
     whole = run_batteries(twin(), asked, tmp_path / "whole", seed=1)
     steps = len((whole.path / "steps.jsonl").read_text().splitlines())
     with pytest.raises(Interrupted):
@@ -350,6 +357,7 @@ def test_fio_and_a_twin_are_given_the_same(
 
 
 @needs_fio
+@pytest.mark.full
 def test_fio_and_a_twin_are_given_the_same_copies(tmp_path: Path) -> None:
     steps = [
         step

@@ -225,10 +225,11 @@ def available() -> tuple[list[Battery], list[FlashtwinError]]:
     return batteries, wrong
 
 
-def own() -> list[str]:
+@cache
+def own() -> tuple[str, ...]:
     """The names of flashtwin's own batteries: the modules and folders beside `base`."""
     modules = iter_modules([str(Path(__file__).parents[1])])
-    return sorted(module.name for module in modules if module.name != _BASE)
+    return tuple(sorted(module.name for module in modules if module.name != _BASE))
 
 
 def _points() -> list[EntryPoint]:
@@ -354,11 +355,12 @@ def explain(word: str) -> Meaning:
     """The text for a finding's id, with or without its battery and variant; raises with what may
     have been meant."""
     stem = word.strip().partition("[")[0]
-    fitting = [meaning for meaning in meanings() if fnmatchcase(stem, meaning.stem)]
-    fitting += [meaning for meaning in meanings() if meaning.name and meaning.name == stem]
+    known = meanings()
+    fitting = [meaning for meaning in known if fnmatchcase(stem, meaning.stem)]
+    fitting += [meaning for meaning in known if meaning.name and meaning.name == stem]
     if fitting:
         return fitting[0]
-    usual = [replace(entry, name=entry.example or entry.name).stem for entry in meanings()]
+    usual = [replace(entry, name=entry.example or entry.name).stem for entry in known]
     near = get_close_matches(stem, usual, n=3, cutoff=0.4)
     near += [name for name in usual if stem and stem in name and name not in near]
     meant = f"did you mean {' or '.join(near[:3])}? " if near else ""
