@@ -44,10 +44,11 @@ PATHS = {"./probe", "./probe.bin"}
 SIZES = {"4GB": "64MiB", "32GB": "64MiB"}
 SCALE = "1/16"
 HANG_SECONDS, LONG_HANG_SECONDS = 60, 600
-LONG = ("validate", "sweep", "review")
+LONG = ("validate", "sweep", "review", "blind")
 
-# Whether two runs differ, and so the exit code, is up to the runs that stand in here.
-COMPARING = ("compare",)
+# Whether two runs differ, and so the exit code, is up to the runs that stand in here; how often an
+# analysis is right, to the one that stands in.
+COMPARING = ("compare", "blind")
 # On a path each cell of crystaldiskmark is timed, and a budget has its time to spend.
 STOPPED = ("--budget", "fill,crystaldiskmark")
 STOPPED_AFTER = 3
@@ -65,6 +66,13 @@ ICF = """Version 1.1.0
 """
 MSR = "128166372003061629,hm,0,Write,{},4096,100\n"
 BLKPARSE = "  8,0 1 {0} 0.00{0} 1 D W {1} + 8 [a]\n"
+# A minute at 400 MB/s and four at 100, as fio logs it and as a table.
+RATES = [400] * 60 + [100] * 240
+BW_LOG = "".join(
+    f"{1000 * n}, {rate * 10**6 // 1024}, 1, 131072\n" for n, rate in enumerate(RATES, 1)
+)
+RATE_TABLE = "second,write_MB_s\n" + "".join(f"{n},{rate}\n" for n, rate in enumerate(RATES, 1))
+DETECTOR = "def detect(t_ns, dt_ns, bytes, capacity_bytes):\n    return {'cache': None}\n"
 IOLOG = "fio version 2 iolog\n/dev/sda add\n/dev/sda open\n/dev/sda write 0 4096\n/dev/sda close\n"
 
 
@@ -115,6 +123,12 @@ def supply(place: Path) -> None:
     (place / "sda.blkparse.txt").write_text("".join(BLKPARSE.format(n, 8 * n) for n in range(1, 9)))
     (place / "fio.iolog").write_text(IOLOG)
     (place / "sweep.icf").write_text(ICF)
+    for name in ("fill_bw.1.log", "job_bw.1.log", "job_bw.2.log"):
+        (place / name).write_text(BW_LOG)
+    for name in ("monday.csv", "tuesday.csv"):
+        (place / name).write_text(RATE_TABLE)
+    shutil.copy(ROOT / "python/flashtwin/study/blind/prior.toml", place)
+    (place / "mine.py").write_text(DETECTOR)
     for name in (STORED, "run-a", "run-b", "before", "after", "flashtwin-runs/two-drives/a"):
         store(place / name)
     store(place / "flashtwin-runs/two-drives/b", target="bx500-240-nocache")

@@ -119,6 +119,8 @@ pub struct Link {
     pub complete: Nanos,
     /// Link time a read or write takes beside its data.
     pub frame: Nanos,
+    /// Link time in which the drive asks for each 8 KiB of a write's data; none but on SATA.
+    pub activate: Nanos,
 }
 
 /// Whose SMART data a drive has.

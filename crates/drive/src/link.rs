@@ -3,8 +3,9 @@
 //!
 //! A link has a direction in and one out. SATA is half duplex, so that both share one time; NVMe
 //! sends in both at once. Data is sent for in bursts, first come first served in a direction; a
-//! read or write takes `frame` of link time beside its data. The latencies of submission and
-//! completion are the same for every command and occupy nothing: commands overlap in them.
+//! read or write takes `frame` of link time beside its data, and on SATA the drive asks for each
+//! 8 KiB of a write (`activate`). The latencies of submission and completion are the same for every
+//! command and occupy nothing: commands overlap in them.
 
 use flashtwin_base::Nanos;
 use flashtwin_ftl::Policies;
@@ -13,6 +14,9 @@ use crate::config::{Link, LinkKind};
 use crate::engine::Drive;
 use crate::snapshot::{Checked, LIFETIME, ensure};
 use crate::timeline::Activity;
+
+/// Data of a SATA frame at most: for each such part of a write the drive sends a DMA Activate.
+const DATA_FRAME: u64 = 8192;
 
 /// Which way data crosses the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,8 +104,12 @@ impl HostLink {
         } else {
             Nanos::ZERO
         };
+        let asked = match way {
+            Way::In => Nanos(bytes.div_ceil(DATA_FRAME) * self.config.activate.0),
+            Way::Out => Nanos::ZERO,
+        };
         let free = &mut self.free[way as usize & self.out];
-        *free = now.max(*free) + self.last_sent.1 + frame;
+        *free = now.max(*free) + self.last_sent.1 + frame + asked;
         *free
     }
 }

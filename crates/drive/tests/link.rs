@@ -74,6 +74,18 @@ fn frames_take_the_link_once_a_command() {
     assert_eq!(one(&mut d, Op::Trim, 0, 8), COMMAND);
 }
 
+#[test]
+fn a_sata_drive_asks_for_each_8_kib_that_is_written() {
+    let mut d = drive(&["link.kind=sata", "link.activate_time=1 us"]);
+    let alone = |bytes: u64| COMMAND + link(bytes);
+    assert_eq!(one(&mut d, Op::Write, 0, 8), alone(4096) + 1_000);
+    assert_eq!(one(&mut d, Op::Write, 0, 24), alone(12_288) + 2_000);
+    assert_eq!(one(&mut d, Op::Write, 0, 256), alone(128 << 10) + 16_000);
+    assert_eq!(one(&mut d, Op::Read, 0, 8), alone(4096));
+    let mut d = drive(&["link.kind=nvme", "link.activate_time=1 us"]);
+    assert_eq!(one(&mut d, Op::Write, 0, 24), alone(12_288));
+}
+
 /// Flash so fast that the link is what is measured.
 const FAST: [&str; 4] = [
     "nand.slc.tprog=20 us",

@@ -239,6 +239,7 @@ const OTHERS: &[(&str, &str, &[&str])] = &[
     ("link.submit_time", "1 us", &[]),
     ("link.complete_time", "1 us", &[]),
     ("link.frame_time", "1 us", &[]),
+    ("link.activate_time", "1 us", &[]),
     ("link.queue_depth", "1", &[]),
     ("drive.rated_tbw", "80 TB", &[]),
     ("drive.warranty_years", "5", &[]),

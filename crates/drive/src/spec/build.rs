@@ -362,6 +362,10 @@ fn link(checked: &Checked<'_>) -> Link {
         submit: checked.time("link.submit_time"),
         complete: checked.time("link.complete_time"),
         frame: checked.time("link.frame_time"),
+        activate: match checked.word("link.kind") {
+            "sata" => checked.time("link.activate_time"),
+            _ => Nanos::ZERO,
+        },
     }
 }
 

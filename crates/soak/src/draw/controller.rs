@@ -91,6 +91,7 @@ pub(super) fn link(rng: &mut Rng, shape: &mut Shape) {
         format!("link.submit_time={}", time(rng)),
         format!("link.complete_time={}", time(rng)),
         format!("link.frame_time={}", time(rng)),
+        format!("link.activate_time={}", pick(rng, &["0", "1 us"])),
         format!(
             "controller.command_time={}",
             pick(rng, &["6 us", "6 us", "0", "300 us"])

@@ -84,4 +84,12 @@ pub(super) const KEYS: &[Key] = &[
          entries.",
     )
     .or("0"),
+    fixed(
+        "link.activate_time",
+        quantity_or_zero(Time),
+        "\"1.4 us\"",
+        "SATA: link time of the frame with which the drive asks for each 8 KiB of a write's data \
+         (DMA Activate); waits while `kind` is nvme.",
+    )
+    .or("0"),
 ];
